@@ -1,0 +1,31 @@
+// Counts the host memory the profiler holds against the limit the user set.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+namespace gpuprof {
+
+/// Any thread. Big blocks only (record buffers, thread rings); refusal instead of growth.
+class memory_budget {
+ public:
+  explicit memory_budget(std::size_t limit) noexcept : limit_(limit) {}
+
+  bool reserve(std::size_t bytes) noexcept {
+    auto used = used_.load(std::memory_order_relaxed);
+    do {
+      if (used + bytes > limit_) return false;
+    } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+    return true;
+  }
+  void release(std::size_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+
+  std::size_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
+  std::size_t limit() const noexcept { return limit_; }
+
+ private:
+  std::atomic<std::size_t> used_{0};
+  std::size_t const limit_;
+};
+
+}  // namespace gpuprof

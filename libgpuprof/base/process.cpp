@@ -1,0 +1,85 @@
+#include "base/process.hpp"
+
+#include <climits>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <fstream>
+#include <iterator>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace gpuprof {
+namespace {
+
+std::atomic<bool> forked_child{false};
+std::atomic<bool> exiting{false};
+
+std::string read_file(std::string const& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+}  // namespace
+
+bool is_forked_child() noexcept {
+  return forked_child.load(std::memory_order_relaxed);
+}
+bool process_is_exiting() noexcept {
+  return exiting.load(std::memory_order_acquire);
+}
+void note_process_exit() noexcept {
+  exiting.store(true, std::memory_order_release);
+}
+
+void watch_process_life() noexcept {
+  static std::atomic<bool> done{false};
+  if (done.exchange(true)) return;
+  pthread_atfork(nullptr, nullptr, [] { forked_child.store(true, std::memory_order_relaxed); });
+}
+
+std::string path_of_object_holding(void const* address) {
+  Dl_info info{};
+  if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return {};
+  char resolved[PATH_MAX];
+  return realpath(info.dli_fname, resolved) != nullptr ? resolved : info.dli_fname;
+}
+
+std::uint32_t os_thread_id() noexcept {
+  return static_cast<std::uint32_t>(syscall(SYS_gettid));
+}
+
+std::string os_thread_name(std::uint32_t os_thread) {
+  auto name = read_file("/proc/self/task/" + std::to_string(os_thread) + "/comm");
+  std::erase(name, '\n');
+  return name;
+}
+
+std::string host_name() {
+  char name[HOST_NAME_MAX + 1] = {};
+  return gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
+std::string program_path() {
+  char path[PATH_MAX];
+  auto const length = readlink("/proc/self/exe", path, sizeof path);
+  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : std::string{};
+}
+
+std::string command_line() {
+  auto line = read_file("/proc/self/cmdline");
+  while (!line.empty() && line.back() == '\0') line.pop_back();
+  std::replace(line.begin(), line.end(), '\0', ' ');
+  if (line.size() > 4096) line.resize(4096);
+  return line;
+}
+
+std::string environment(char const* name) {
+  char const* const value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,34 @@
+// Facts about this process, which of its lives it is in included: running, forked child, going
+// down.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace gpuprof {
+
+/// True in a child made by fork() after watch_process_life(): CUPTI and our threads do not exist
+/// there.
+bool is_forked_child() noexcept;
+
+/// True once exit handlers have begun to run.
+bool process_is_exiting() noexcept;
+void note_process_exit() noexcept;
+
+/// Installs the fork handler. Idempotent, any thread.
+void watch_process_life() noexcept;
+
+/// Absolute path of the shared object (or program) that holds `address`; empty when the loader does
+/// not know.
+std::string path_of_object_holding(void const* address);
+
+std::uint32_t os_thread_id() noexcept;
+std::string os_thread_name(std::uint32_t os_thread);
+std::string host_name();
+std::string program_path();
+/// Arguments joined by blanks, at most 4096 characters.
+std::string command_line();
+/// Environment variable, empty when unset.
+std::string environment(char const* name);
+
+}  // namespace gpuprof

@@ -1,0 +1,27 @@
+// The distinct integer types of a trace, so that a device cannot be passed where a stream is meant.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace gpuprof {
+
+enum class device_id : std::uint32_t {};
+enum class context_id : std::uint32_t {};
+enum class stream_id : std::uint32_t {};
+enum class correlation_id : std::uint32_t {};
+enum class graph_id : std::uint32_t {};       // 0: not part of a graph
+enum class graph_node_id : std::uint64_t {};  // 0: not a graph node
+enum class name_id : std::uint32_t {};        // index into the name table; 0 is the empty name
+enum class shape_id : std::uint32_t {};       // index into the kernel shapes; 0 is "unknown"
+enum class thread_index : std::uint32_t {};   // one per thread of the process; 0 is "unknown"
+enum class range_id : std::uint64_t {};       // one per opened NVTX range; 0 is "no range"
+
+/// The integer behind an id.
+template <class Id>
+requires std::is_enum_v<Id>
+constexpr auto raw(Id id) noexcept {
+  return static_cast<std::underlying_type_t<Id>>(id);
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,281 @@
+// What a trace consists of: one plain struct per kind of record, free of any vendor type.
+#pragma once
+
+#include "base/time.hpp"
+#include "model/ids.hpp"
+
+#include <compare>
+#include <cstdint>
+
+namespace gpuprof {
+
+struct extent3 {
+  std::uint32_t x = 0, y = 0, z = 0;
+  friend constexpr auto operator<=>(extent3 const&, extent3 const&) = default;
+};
+
+/// Everything about a kernel launch that repeats from launch to launch. Stored once, referred to by
+/// shape_id.
+struct kernel_shape {
+  shape_id id{};
+  name_id name{};  // mangled, as CUPTI gives it
+  extent3 grid, block, cluster;
+  std::uint32_t registers_per_thread = 0;
+  std::uint32_t static_shared_bytes = 0;
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::uint32_t local_bytes_per_thread = 0;
+  std::uint64_t local_bytes_total = 0;
+  std::uint32_t launch_type = 0;  // 0 regular, 1 and 2 cooperative, as in CUpti_ActivityLaunchType
+  std::uint32_t max_active_clusters = 0;
+  friend constexpr auto operator<=>(kernel_shape const&, kernel_shape const&) = default;
+};
+
+/// One kernel execution on the GPU.
+struct kernel_record {
+  timestamp_ns start;
+  duration_ns duration;
+  timestamp_ns launched;  // when the launching call was entered, on the CPU; 0: not seen
+  shape_id shape{};
+  device_id device{};
+  context_id context{};
+  stream_id stream{};
+  correlation_id correlation{};
+  thread_index thread{};  // the launching thread; 0: not seen
+  range_id range{};       // innermost NVTX push/pop range open on that thread at launch; 0: none
+  graph_id graph{};
+  graph_node_id node{};
+};
+
+/// One execution of a whole CUDA graph (graph-level tracing only).
+struct graph_record {
+  timestamp_ns start;
+  duration_ns duration;
+  timestamp_ns launched;
+  graph_id graph{};
+  device_id device{};
+  context_id context{};
+  stream_id stream{};
+  correlation_id correlation{};
+  thread_index thread{};
+  range_id range{};
+};
+
+enum class copy_kind : std::uint8_t {  // values as in CUpti_ActivityMemcpyKind
+  unknown = 0,
+  host_to_device = 1,
+  device_to_host = 2,
+  host_to_array = 3,
+  array_to_host = 4,
+  array_to_array = 5,
+  array_to_device = 6,
+  device_to_array = 7,
+  device_to_device = 8,
+  host_to_host = 9,
+  peer_to_peer = 10,
+};
+
+enum class memory_kind : std::uint8_t {  // values as in CUpti_ActivityMemoryKind
+  unknown = 0,
+  pageable = 1,
+  pinned = 2,
+  device = 3,
+  array = 4,
+  managed = 5,
+  device_static = 6,
+  managed_static = 7,
+};
+
+struct copy_record {
+  timestamp_ns start;
+  duration_ns duration;
+  timestamp_ns launched;
+  std::uint64_t bytes = 0;
+  copy_kind kind{};
+  memory_kind source_kind{};
+  memory_kind destination_kind{};
+  bool asynchronous = false;
+  device_id device{};
+  context_id context{};
+  stream_id stream{};
+  device_id source_device{};       // peer copies only, else equal to `device`
+  device_id destination_device{};  // peer copies only, else equal to `device`
+  correlation_id correlation{};
+  thread_index thread{};
+  range_id range{};
+  graph_id graph{};
+  graph_node_id node{};
+};
+
+struct memset_record {
+  timestamp_ns start;
+  duration_ns duration;
+  timestamp_ns launched;
+  std::uint64_t bytes = 0;
+  std::uint32_t value = 0;
+  memory_kind kind{};
+  bool asynchronous = false;
+  device_id device{};
+  context_id context{};
+  stream_id stream{};
+  correlation_id correlation{};
+  thread_index thread{};
+  range_id range{};
+  graph_id graph{};
+  graph_node_id node{};
+};
+
+enum class api_domain : std::uint8_t { runtime = 0, driver = 1 };
+
+/// One CUDA runtime or driver API call on the CPU (only with --trace=cuda-api).
+struct api_record {
+  timestamp_ns start;
+  duration_ns duration;
+  api_domain domain{};
+  name_id name{};  // with CUPTI's version suffix, e.g. cudaMemcpyAsync_v3020
+  std::uint32_t os_thread = 0;
+  correlation_id correlation{};
+  std::int32_t result = 0;  // cudaError_t or CUresult
+};
+
+struct sync_record {
+  timestamp_ns start;
+  duration_ns duration;
+  std::uint8_t type = 0;  // 1 event, 2 stream wait event, 3 stream, 4 context
+  context_id context{};
+  stream_id stream{};
+  std::uint32_t event = 0;
+  correlation_id correlation{};
+  std::int32_t result = 0;
+};
+
+enum class memory_operation : std::uint8_t { unknown = 0, allocate = 1, release = 2 };
+
+struct memory_record {
+  timestamp_ns time;
+  memory_operation operation{};
+  memory_kind kind{};
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t pool_address = 0;  // 0: not from a pool
+  device_id device{};
+  context_id context{};
+  stream_id stream{};
+  correlation_id correlation{};
+  bool asynchronous = false;
+};
+
+struct unified_memory_record {
+  timestamp_ns start;
+  duration_ns duration;
+  std::uint32_t counter = 0;  // CUpti_ActivityUnifiedMemoryCounterKind
+  std::uint64_t value = 0;
+  std::uint64_t address = 0;
+  device_id source_device{};
+  device_id destination_device{};
+  stream_id stream{};
+};
+
+enum class range_style : std::uint8_t { push_pop = 0, start_end = 1 };
+
+enum class payload_kind : std::uint8_t {
+  none = 0,
+  unsigned64 = 1,
+  signed64 = 2,
+  float64 = 3,
+  text = 4,  // text: name_id of a JSON object
+};
+
+/// An NVTX range was opened. Its end is a range_end; a range without one was still open.
+struct range_begin {
+  timestamp_ns time;
+  range_id range{};
+  range_id parent{};  // enclosing push/pop range of the same thread; 0: outermost
+  thread_index thread{};
+  range_style style{};
+  std::uint16_t level = 0;  // nesting depth, 0 outermost
+  name_id name{};
+  name_id domain{};  // empty: the default domain
+  std::uint32_t category = 0;
+  std::uint32_t colour = 0;  // ARGB; 0: none
+  payload_kind payload{};
+  std::uint64_t payload_bits = 0;
+  double declared_flops = 0;  // from gpuprof::scoped_range; 0: not declared
+  double declared_bytes = 0;
+};
+
+struct range_end {
+  timestamp_ns time;
+  range_id range{};
+  thread_index thread{};  // start/end ranges may end on another thread
+};
+
+struct mark_record {
+  timestamp_ns time;
+  thread_index thread{};
+  name_id name{};
+  name_id domain{};
+  std::uint32_t category = 0;
+  std::uint32_t colour = 0;
+  payload_kind payload{};
+  std::uint64_t payload_bits = 0;
+};
+
+struct thread_record {
+  thread_index thread{};
+  std::uint32_t os_thread = 0;
+  name_id name{};  // from nvtxNameOsThread or the kernel's thread name
+};
+
+struct category_record {
+  name_id domain{};
+  std::uint32_t category = 0;
+  name_id name{};
+};
+
+struct context_record {
+  context_id context{};
+  device_id device{};
+};
+
+struct device_record {
+  device_id device{};
+  name_id name{};  // "NVIDIA H200"
+  name_id uuid{};  // "GPU-xxxxxxxx-xxxx-..."
+  name_id chip{};  // "GH100"; empty when CUPTI does not tell
+  std::uint32_t compute_major = 0, compute_minor = 0;
+  std::uint32_t sm_count = 0;
+  std::uint32_t max_sm_clock_khz = 0;
+  std::uint32_t max_memory_clock_khz = 0;
+  std::uint32_t memory_bus_bits = 0;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t l2_bytes = 0;
+  name_id pci_bus{};
+};
+
+/// One capture of a session: from its trigger to its end.
+struct window_record {
+  std::uint32_t index = 0;
+  timestamp_ns start;
+  timestamp_ns end;   // 0: still open when the file ends
+  name_id trigger{};  // "start", "cudaProfilerStart", "nvtx range 'step'", ...
+};
+
+/// A counter of what was lost or spent. Written repeatedly; the last value of a name is the truth.
+struct counter_record {
+  name_id name{};  // see capture/README.md for the list
+  std::uint64_t value = 0;
+};
+
+/// One fact about the host, the process or the settings, e.g. {"host", "node17"}.
+struct fact_record {
+  name_id key{};
+  name_id value{};
+};
+
+/// The two clocks read together, so that steps of CLOCK_REALTIME show.
+struct clock_record {
+  timestamp_ns realtime;
+  std::uint64_t monotonic = 0;
+};
+
+}  // namespace gpuprof

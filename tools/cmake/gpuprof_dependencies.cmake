@@ -1,0 +1,21 @@
+# Everything from outside, by find_package, as distribution packages provide it.
+
+find_package(CUDAToolkit REQUIRED)  # headers only: cuda.h, cupti.h, nvtx3
+find_package(spdlog REQUIRED)
+find_package(Threads REQUIRED)
+
+# Vendor headers as a target of their own, so that only the layers that name it see <cupti.h>.
+add_library(gpuprof_cuda_headers INTERFACE)
+target_include_directories(gpuprof_cuda_headers SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
+foreach(candidate IN LISTS CUDAToolkit_INCLUDE_DIRS)
+  if(EXISTS "${candidate}/../extras/CUPTI/include/cupti.h")
+    target_include_directories(gpuprof_cuda_headers SYSTEM INTERFACE "${candidate}/../extras/CUPTI/include")
+  endif()
+endforeach()
+
+# zstd comes with or without a CMake package; the static library is linked into libgpuprof.so.
+find_library(GPUPROF_ZSTD_STATIC NAMES libzstd.a REQUIRED)
+find_path(GPUPROF_ZSTD_INCLUDE zstd.h REQUIRED)
+add_library(gpuprof_zstd INTERFACE)
+target_include_directories(gpuprof_zstd SYSTEM INTERFACE ${GPUPROF_ZSTD_INCLUDE})
+target_link_libraries(gpuprof_zstd INTERFACE ${GPUPROF_ZSTD_STATIC})
