@@ -1,0 +1,66 @@
+// The CUPTI functions we use, as a table of pointers: filled from a real libcupti, or from a fake
+// one in tests.
+#pragma once
+
+#include <cupti.h>
+#include <cupti_target.h>
+
+#include <string>
+
+namespace gpuprof {
+
+// Needed for tracing at all. Absent ones turn tracing off.
+#define GPUPROF_CUPTI_TRACING(X)       \
+  X(cuptiGetVersion)                   \
+  X(cuptiGetResultString)              \
+  X(cuptiSubscribe)                    \
+  X(cuptiUnsubscribe)                  \
+  X(cuptiEnableCallback)               \
+  X(cuptiGetCallbackName)              \
+  X(cuptiActivityRegisterCallbacks)    \
+  X(cuptiActivityEnable)               \
+  X(cuptiActivityDisable)              \
+  X(cuptiActivitySetAttribute)         \
+  X(cuptiActivityFlushAll)             \
+  X(cuptiActivityGetNextRecord)        \
+  X(cuptiActivityGetNumDroppedRecords) \
+  X(cuptiFinalize)
+
+// Good to have; each caller checks. Newer than CUDA 12.0 or of use on request only.
+#define GPUPROF_CUPTI_OPTIONAL(X) \
+  X(cuptiSubscribe_v2)            \
+  X(cuptiSetThreadIdType)         \
+  X(cuptiGetDeviceId)             \
+  X(cuptiDeviceGetChipName)       \
+  X(cuptiActivityConfigureUnifiedMemoryCounter)
+
+#define GPUPROF_CUPTI_FUNCTIONS(X) \
+  GPUPROF_CUPTI_TRACING(X)         \
+  GPUPROF_CUPTI_OPTIONAL(X)
+
+/// A null member means: this libcupti does not have it.
+struct cupti_api {
+#define GPUPROF_MEMBER(name) decltype(&::name) name = nullptr;
+  GPUPROF_CUPTI_FUNCTIONS(GPUPROF_MEMBER)
+#undef GPUPROF_MEMBER
+
+  /// Name of the first missing function of the tracing group, or nullptr when the group is
+  /// complete.
+  char const* first_missing_for_tracing() const noexcept;
+};
+
+/// Fills the table from a loaded library.
+cupti_api resolve_cupti(void* library) noexcept;
+
+/// Versions of cuptiGetVersion() at which something we rely on changed.
+namespace cupti_version {
+inline constexpr unsigned oldest_supported = 19;  // CUDA 12.0: CUpti_ActivityKernel9
+inline constexpr unsigned refuses_null_buffers =
+    27;  // CUDA 12.9: a null buffer drops records instead of crashing
+inline constexpr unsigned cuda_13_0 = 130000;
+}  // namespace cupti_version
+
+/// "12.8", "13.0.1", or "CUPTI 21" for numbers we do not know.
+std::string cupti_version_text(unsigned version);
+
+}  // namespace gpuprof

@@ -1,0 +1,28 @@
+// Finds the one libcupti this process should use, and opens it.
+#pragma once
+
+#include "base/result.hpp"
+#include "cupti/api.hpp"
+
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+struct loaded_cupti {
+  cupti_api api;
+  std::string path;      // absolute
+  unsigned version = 0;  // cuptiGetVersion()
+};
+
+/// Order: the libcupti already mapped (two in one process would fight), GPUPROF_CUPTI_PATH (file or
+/// folder), the soname through the loader's search path, folders of a toolkit, folders of pip
+/// wheels beside mapped CUDA libraries. `driver_major`: CUDA major version of the driver; a newer
+/// libcupti than the driver is tried last. 0: not known. The library stays open for the life of the
+/// process.
+result<loaded_cupti> load_cupti(unsigned driver_major);
+
+/// The places load_cupti() would try, in order; for `gpuprof status`.
+std::vector<std::string> cupti_candidates(unsigned driver_major);
+
+}  // namespace gpuprof

@@ -1,0 +1,91 @@
+#include "driver/device_facts.hpp"
+
+#include "driver/nvml.hpp"
+
+#include <cstdio>
+
+namespace gpuprof {
+namespace {
+
+int attribute(cuda_driver const& driver, CUdevice device, CUdevice_attribute which) {
+  int value = 0;
+  if (driver.cuDeviceGetAttribute == nullptr) return 0;
+  return driver.cuDeviceGetAttribute(&value, which, device) == CUDA_SUCCESS ? value : 0;
+}
+
+device_facts facts_from_driver(cuda_driver const& driver, int ordinal) {
+  device_facts facts;
+  facts.ordinal = ordinal;
+  CUdevice device{};
+  if (driver.cuDeviceGet == nullptr || driver.cuDeviceGet(&device, ordinal) != CUDA_SUCCESS)
+    return facts;
+  char text[256] = {};
+  if (driver.cuDeviceGetName != nullptr &&
+      driver.cuDeviceGetName(text, sizeof text, device) == CUDA_SUCCESS) {
+    facts.name = text;
+  }
+  if (driver.cuDeviceGetPCIBusId != nullptr &&
+      driver.cuDeviceGetPCIBusId(text, sizeof text, device) == CUDA_SUCCESS) {
+    facts.pci_bus = text;
+  }
+  CUuuid uuid{};
+  if (driver.cuDeviceGetUuid_v2 != nullptr &&
+      driver.cuDeviceGetUuid_v2(&uuid, device) == CUDA_SUCCESS) {
+    facts.uuid = uuid_text(uuid);
+  }
+  std::size_t bytes = 0;
+  if (driver.cuDeviceTotalMem_v2 != nullptr &&
+      driver.cuDeviceTotalMem_v2(&bytes, device) == CUDA_SUCCESS) {
+    facts.memory_bytes = bytes;
+  }
+  facts.compute_major = attribute(driver, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+  facts.compute_minor = attribute(driver, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  facts.sm_count = attribute(driver, device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  facts.l2_bytes =
+      static_cast<std::uint64_t>(attribute(driver, device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE));
+  facts.memory_bus_bits = static_cast<std::uint32_t>(
+      attribute(driver, device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH));
+  facts.max_sm_clock_khz =
+      static_cast<std::uint32_t>(attribute(driver, device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE));
+  facts.max_memory_clock_khz =
+      static_cast<std::uint32_t>(attribute(driver, device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE));
+  return facts;
+}
+
+void add_from_nvml(nvml const& library, device_facts& facts) {
+  auto const more = library.facts_of(facts.uuid);
+  if (more.max_sm_clock_mhz != 0) facts.max_sm_clock_khz = more.max_sm_clock_mhz * 1000;
+  if (more.max_memory_clock_mhz != 0) facts.max_memory_clock_khz = more.max_memory_clock_mhz * 1000;
+  if (more.memory_bus_bits != 0) facts.memory_bus_bits = more.memory_bus_bits;
+  facts.mig = library.mig_enabled(facts.uuid);
+}
+
+}  // namespace
+
+std::string uuid_text(CUuuid const& uuid) {
+  std::string text = "GPU-";
+  for (int i = 0; i < 16; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    char byte[3];
+    std::snprintf(byte, sizeof byte, "%02x", static_cast<unsigned char>(uuid.bytes[i]));
+    text += byte;
+  }
+  return text;
+}
+
+driver_facts read_driver_facts(cuda_driver const& driver) {
+  driver_facts facts;
+  if (driver.cuDriverGetVersion != nullptr) driver.cuDriverGetVersion(&facts.cuda_version);
+  int count = 0;
+  if (driver.cuDeviceGetCount == nullptr || driver.cuDeviceGetCount(&count) != CUDA_SUCCESS)
+    return facts;
+  auto const library = nvml::open();
+  if (library) facts.version = library->driver_version();
+  for (int i = 0; i < count; ++i) {
+    facts.devices.push_back(facts_from_driver(driver, i));
+    if (library) add_from_nvml(*library, facts.devices.back());
+  }
+  return facts;
+}
+
+}  // namespace gpuprof
