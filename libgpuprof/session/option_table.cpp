@@ -1,0 +1,333 @@
+#include "session/option_table.hpp"
+
+#include "session/output_name.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <regex>
+
+namespace gpuprof {
+namespace {
+
+template <class Number>
+bool read_number(Number& out, std::string_view text, Number least, Number most) {
+  Number value{};
+  auto const [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failure != std::errc{} || end != text.data() + text.size()) return false;
+  if (value < least || value > most) return false;
+  out = value;
+  return true;
+}
+
+bool read_seconds(duration_ns& out, std::string_view text) {
+  double seconds = 0;
+  if (!read_number(seconds, text, 0.0, 1e9) || !std::isfinite(seconds)) return false;
+  out.value = std::llround(seconds * 1e9);
+  return true;
+}
+
+bool read_switch(bool& out, std::string_view text) {
+  if (text == "1" || text == "true" || text == "yes" || text == "on") return out = true, true;
+  if (text == "0" || text == "false" || text == "no" || text == "off") return out = false, true;
+  return false;
+}
+
+template <class Value, std::size_t N>
+bool read_word(Value& out, std::string_view text,
+               std::array<std::pair<std::string_view, Value>, N> const& words) {
+  auto const found = std::find_if(words.begin(), words.end(),
+                                  [&](auto const& word) { return word.first == text; });
+  if (found == words.end()) return false;
+  out = found->second;
+  return true;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    auto const end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+bool read_output(settings& s, std::string_view text) {
+  if (!is_output_pattern(text)) return false;
+  s.output = text;
+  return true;
+}
+
+bool read_trace(settings& s, std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, bool trace_set::*>, 6> kinds{{
+      {"cuda", &trace_set::cuda},
+      {"nvtx", &trace_set::nvtx},
+      {"cuda-api", &trace_set::cuda_api},
+      {"cuda-memory", &trace_set::cuda_memory},
+      {"sync", &trace_set::sync},
+      {"um", &trace_set::um},
+  }};
+  trace_set chosen{.cuda = false, .nvtx = false};
+  if (text != "none") {
+    for (auto const part : split(text, ',')) {
+      bool trace_set::*kind = nullptr;
+      if (!read_word(kind, part, kinds)) return false;
+      chosen.*kind = true;
+    }
+  }
+  s.trace = chosen;
+  return true;
+}
+
+bool read_capture_range(settings& s, std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, capture_range>, 3> words{{
+      {"none", capture_range::none},
+      {"cudaProfilerApi", capture_range::cuda_profiler_api},
+      {"nvtx", capture_range::nvtx},
+  }};
+  return read_word(s.range, text, words);
+}
+
+bool read_range_end(settings& s, std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, range_end_action>, 5> words{{
+      {"none", range_end_action::none},
+      {"stop", range_end_action::stop},
+      {"stop-shutdown", range_end_action::stop_shutdown},
+      {"repeat", range_end_action::repeat},
+      {"repeat-shutdown", range_end_action::repeat_shutdown},
+  }};
+  auto const colon = text.find(':');
+  capture_range_end end;
+  if (!read_word(end.action, text.substr(0, colon), words)) return false;
+  if (colon != std::string_view::npos) {
+    if (end.action != range_end_action::repeat && end.action != range_end_action::repeat_shutdown) {
+      return false;
+    }
+    if (!read_number(end.count, text.substr(colon + 1), 1u, 1'000'000'000u)) return false;
+  } else if (end.action == range_end_action::repeat_shutdown) {
+    return false;  // without a number the program would never be shut down
+  }
+  s.range_end = end;
+  return true;
+}
+
+bool read_range_pattern(std::optional<range_pattern>& out, std::string_view text) {
+  auto const at = text.rfind('@');
+  range_pattern pattern;
+  pattern.name = text.substr(0, at);
+  if (at != std::string_view::npos) {
+    pattern.domain = text.substr(at + 1);
+    if (pattern.domain.empty()) return false;
+    if (pattern.domain == "*") pattern = {pattern.name, "", true};
+  }
+  if (pattern.name.empty()) return false;
+  out = std::move(pattern);
+  return true;
+}
+
+bool read_schedule(settings& s, std::string_view text) {
+  auto const parts = split(text, ',');
+  if (parts.size() != 4 && parts.size() != 5) return false;
+  step_schedule schedule;
+  std::array<std::uint32_t*, 5> const fields{&schedule.wait, &schedule.warmup, &schedule.active,
+                                             &schedule.repeat, &schedule.skip_first};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (!read_number(*fields[i], parts[i], 0u, 1'000'000'000u)) return false;
+  }
+  if (schedule.active == 0) return false;
+  s.schedule = schedule;
+  return true;
+}
+
+bool read_graph_trace(settings& s, std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, graph_detail>, 2> words{
+      {{"graph", graph_detail::graph}, {"node", graph_detail::node}}};
+  return read_word(s.graph_trace, text, words);
+}
+
+bool is_regex(std::string const& text) {
+  try {
+    std::regex const compiled(text);
+    return true;
+  } catch (std::regex_error const&) {
+    return false;
+  }
+}
+
+bool read_kernel_names(settings& s, std::string_view text) {
+  std::vector<kernel_pattern> patterns;
+  for (auto part : split(text, ';')) {
+    kernel_pattern pattern;
+    pattern.is_regex = part.starts_with("regex:");
+    if (pattern.is_regex) part.remove_prefix(6);
+    pattern.text = part;
+    if (pattern.text.empty() || (pattern.is_regex && !is_regex(pattern.text))) return false;
+    patterns.push_back(std::move(pattern));
+  }
+  s.kernel_names.insert(s.kernel_names.end(), patterns.begin(), patterns.end());
+  return true;
+}
+
+bool read_log_level(settings& s, std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, log_level>, 5> words{{
+      {"debug", log_level::debug},
+      {"info", log_level::info},
+      {"warning", log_level::warning},
+      {"error", log_level::error},
+      {"off", log_level::off},
+  }};
+  return read_word(s.log_level, text, words);
+}
+
+constexpr std::string_view switch_values = "1, 0, true, false, yes, no, on, off";
+constexpr std::string_view range_values = "NAME (default domain), NAME@DOMAIN, NAME@* (any domain)";
+constexpr std::uint64_t most_launches = 1'000'000'000'000'000'000u;
+
+constexpr std::array table{
+    option{"output", 'o', "FILE",
+           "a file name, with %h (host), %p (process id), %n (first free number), %q{VARIABLE}, %%",
+           "report%n",
+           "Where the capture goes; .gpuprof is added. %h host, %p process id, %n first free "
+           "number, %q{VAR} environment variable, %% percent sign.",
+           false, read_output},
+    option{"force-overwrite", 'f', "", switch_values, "",
+           "Replace a capture that is already there.", false,
+           [](settings& s, std::string_view v) { return read_switch(s.force_overwrite, v); }},
+    option{"trace", 't', "KIND[,KIND...]",
+           "none, or a list of cuda, nvtx, cuda-api, cuda-memory, sync, um", "cuda,nvtx",
+           "What to record: cuda (kernels, copies), nvtx, cuda-api, cuda-memory, sync, um (unified "
+           "memory).",
+           false, read_trace},
+    option{"capture-range", 'c', "none|cudaProfilerApi|nvtx", "none, cudaProfilerApi, nvtx", "none",
+           "Record only from cudaProfilerStart to cudaProfilerStop, or inside an NVTX range.",
+           false, read_capture_range},
+    option{"capture-range-end", 0, "none|stop|stop-shutdown|repeat[:N]|repeat-shutdown:N",
+           "none, stop, stop-shutdown, repeat, repeat:N, repeat-shutdown:N", "stop",
+           "What the end of the capture range does. -shutdown then sends SIGTERM to the program.",
+           false, read_range_end},
+    option{"nvtx-capture", 'p', "RANGE[@DOMAIN]", range_values, "",
+           "The NVTX range that --capture-range=nvtx waits for.", false,
+           [](settings& s, std::string_view v) { return read_range_pattern(s.nvtx_capture, v); }},
+    option{"delay", 'y', "SECONDS", "seconds, such as 2 or 0.5", "0",
+           "Begin to record this long after the start of the program.", false,
+           [](settings& s, std::string_view v) { return read_seconds(s.delay, v); }},
+    option{"duration", 'd', "SECONDS", "seconds, such as 2 or 0.5; 0 for no limit", "0",
+           "End a capture after this long; the program goes on. 0: no limit.", false,
+           [](settings& s, std::string_view v) { return read_seconds(s.duration, v); }},
+    option{"schedule", 0, "WAIT,WARMUP,ACTIVE,REPEAT[,SKIP_FIRST]",
+           "four or five whole numbers WAIT,WARMUP,ACTIVE,REPEAT[,SKIP_FIRST] with ACTIVE at least "
+           "1",
+           "", "Record ACTIVE steps after WAIT and WARMUP ones, REPEAT times (0: for ever).", false,
+           read_schedule},
+    option{"step-range", 0, "RANGE[@DOMAIN]", range_values, "",
+           "Each end of this NVTX range is a step of --schedule, as gpuprof_step() is.", false,
+           [](settings& s, std::string_view v) { return read_range_pattern(s.step_range, v); }},
+    option{"cuda-graph-trace", 0, "graph|node", "graph, node", "node",
+           "Record each node of a CUDA graph, or each graph as a whole (cheaper).", false,
+           read_graph_trace},
+    option{"kernel-name", 0, "NAME|regex:EXPRESSION",
+           "a kernel name, or regex: followed by a valid regular expression", "",
+           "Record only these kernels: demangled or base name. May be given several times.", true,
+           read_kernel_names},
+    option{"launch-skip", 0, "N", "a whole number", "0",
+           "Leave out the first N launches that --kernel-name selects.", false,
+           [](settings& s, std::string_view v) {
+             return read_number(s.launch_skip, v, std::uint64_t{0}, most_launches);
+           }},
+    option{"launch-count", 0, "N", "a whole number; 0 for no limit", "0",
+           "Record at most N launches. 0: no limit.", false,
+           [](settings& s, std::string_view v) {
+             return read_number(s.launch_count, v, std::uint64_t{0}, most_launches);
+           }},
+    option{"stats", 0, "", switch_values, "",
+           "Print a summary of kernels and ranges to stderr when the program ends.", false,
+           [](settings& s, std::string_view v) { return read_switch(s.stats, v); }},
+    option{"log-level", 0, "debug|info|warning|error|off", "debug, info, warning, error, off",
+           "info", "Which lines gpuprof writes to stderr.", false, read_log_level},
+    option{"flush-interval-ms", 0, "N", "a whole number from 10 to 60000", "500",
+           "The capture file is never further behind than this.", false,
+           [](settings& s, std::string_view v) {
+             return read_number(s.flush_interval_ms, v, 10u, 60'000u);
+           }},
+    option{"flush-timeout-ms", 0, "N", "a whole number from 0 to 600000", "2000",
+           "Longest wait for outstanding records when the program ends.", false,
+           [](settings& s, std::string_view v) {
+             return read_number(s.flush_timeout_ms, v, 0u, 600'000u);
+           }},
+    option{"buffer-limit-mib", 0, "N", "a whole number from 16 to 1048576", "256",
+           "Most host memory for records that wait to be written; above it records are dropped and "
+           "counted.",
+           false,
+           [](settings& s, std::string_view v) {
+             return read_number(s.buffer_limit_mib, v, 16u, 1'048'576u);
+           }},
+};
+
+constexpr std::array<std::string_view, 3> others{
+    "GPUPROF_CUPTI_PATH",  // folder or file of the libcupti to use
+    "GPUPROF_LIBRARY",     // libgpuprof.so for the command line to preload
+    "GPUPROF_RUN_STARTED"  // set by `gpuprof profile` for output_name.hpp
+};
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    auto diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      auto const replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::span<option const> options() noexcept {
+  return table;
+}
+
+option const* find_option(std::string_view name) noexcept {
+  auto const found =
+      std::find_if(table.begin(), table.end(), [&](option const& o) { return o.name == name; });
+  return found == table.end() ? nullptr : &*found;
+}
+
+std::string environment_name(option const& o) {
+  std::string name = "GPUPROF_";
+  for (char const c : o.name) {
+    name += c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  }
+  return name;
+}
+
+result<void> set_option(settings& s, option const& o, std::string_view value,
+                        std::string_view source) {
+  if (o.read(s, value)) return {};
+  return error{std::string(source) + ": \"" + std::string(value) +
+               "\" is not accepted. Accepted: " + std::string(o.accepted)};
+}
+
+std::span<std::string_view const> other_variables() noexcept {
+  return others;
+}
+
+std::string nearest_name(std::string_view word, std::span<std::string const> names) {
+  std::string best;
+  auto fewest = word.size() / 3 + 1;  // further away it is another word, not a misspelling
+  for (auto const& name : names) {
+    auto const edits = edit_distance(word, name);
+    if (edits < fewest) {
+      fewest = edits;
+      best = name;
+    }
+  }
+  return best;
+}
+
+}  // namespace gpuprof

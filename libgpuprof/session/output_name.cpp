@@ -1,0 +1,176 @@
+#include "session/output_name.hpp"
+
+#include "base/process.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace gpuprof {
+namespace {
+
+constexpr std::string_view extension = ".gpuprof";
+
+struct rank_variables {
+  char const* rank;
+  char const* world_size;
+};
+// Slurm last: under `mpirun` inside a Slurm job every process of a node has the same SLURM_PROCID.
+constexpr std::array<rank_variables, 5> launchers{{
+    {"RANK", "WORLD_SIZE"},
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+    {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
+    {"PMI_RANK", "PMI_SIZE"},
+    {"SLURM_PROCID", "SLURM_NTASKS"},
+}};
+
+template <class Number>
+std::optional<Number> number_in(std::optional<std::string> const& text) {
+  Number value{};
+  if (!text || text->empty()) return std::nullopt;
+  auto const [end, failure] = std::from_chars(text->data(), text->data() + text->size(), value);
+  if (failure != std::errc{} || end != text->data() + text->size()) return std::nullopt;
+  return value;
+}
+
+/// Calls literal(text) and sequence(letter, variable) for the parts of a pattern; false at the
+/// first thing that is not a pattern.
+template <class Literal, class Sequence>
+bool walk(std::string_view pattern, Literal literal, Sequence sequence) {
+  while (!pattern.empty()) {
+    auto const percent = pattern.find('%');
+    literal(pattern.substr(0, percent));
+    if (percent == std::string_view::npos) return true;
+    if (percent + 1 == pattern.size()) return false;
+    char const letter = pattern[percent + 1];
+    pattern.remove_prefix(percent + 2);
+    std::string_view variable;
+    if (letter == 'q') {
+      auto const close = pattern.find('}');
+      if (!pattern.starts_with('{') || close == std::string_view::npos || close == 1) return false;
+      variable = pattern.substr(1, close - 1);
+      pattern.remove_prefix(close + 1);
+    } else if (letter != 'h' && letter != 'p' && letter != 'n' && letter != '%') {
+      return false;
+    }
+    sequence(letter, variable);
+  }
+  return true;
+}
+
+bool has_sequence(std::string_view pattern, std::string_view letters) {
+  bool found = false;
+  walk(
+      pattern, [](std::string_view) {},
+      [&](char letter, std::string_view) {
+        found = found || letters.find(letter) != std::string_view::npos;
+      });
+  return found;
+}
+
+/// Before the extension: "a/report.gpuprof" and ".rank1" give "a/report.rank1.gpuprof".
+std::string with_suffix(std::string name, std::string const& suffix) {
+  auto const at = name.ends_with(extension) ? name.size() - extension.size() : name.size();
+  return name.insert(at, suffix);
+}
+
+std::string first_free_name(std::string_view pattern, naming_facts const& facts) {
+  for (std::uint64_t number = 1;; ++number) {
+    auto name = expand_output_name(pattern, facts, std::to_string(number));
+    if (!facts.exists(name)) return name;
+  }
+}
+
+/// Written by another process of the same `gpuprof profile` run.
+bool is_of_this_run(std::string const& path, naming_facts const& facts) {
+  auto const started = number_in<std::uint64_t>(facts.environment("GPUPROF_RUN_STARTED"));
+  return started && facts.changed(path) >= *started;
+}
+
+}  // namespace
+
+naming_facts naming_facts_of_this_process() {
+  return {
+      .host = host_name(),
+      .process = static_cast<std::uint32_t>(getpid()),
+      .environment = [](std::string const& variable) -> std::optional<std::string> {
+        char const* const value = std::getenv(variable.c_str());
+        return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
+      },
+      .exists =
+          [](std::string const& path) {
+            struct stat info {};
+            return lstat(path.c_str(), &info) == 0;
+          },
+      .changed = [](std::string const& path) -> std::uint64_t {
+        struct stat info {};
+        if (stat(path.c_str(), &info) != 0) return 0;
+        return static_cast<std::uint64_t>(info.st_mtim.tv_sec) * 1'000'000'000u +
+               static_cast<std::uint64_t>(info.st_mtim.tv_nsec);
+      },
+  };
+}
+
+std::optional<process_rank> rank_of(naming_facts const& facts) {
+  for (auto const& launcher : launchers) {
+    auto const rank = number_in<std::uint32_t>(facts.environment(launcher.rank));
+    auto const size = number_in<std::uint32_t>(facts.environment(launcher.world_size));
+    if (rank && size && *size > 1) return process_rank{*rank, *size, launcher.rank};
+  }
+  return std::nullopt;
+}
+
+bool is_output_pattern(std::string_view pattern) noexcept {
+  return !pattern.empty() && !pattern.ends_with('/') &&
+         walk(
+             pattern, [](std::string_view) {}, [](char, std::string_view) {});
+}
+
+std::string expand_output_name(std::string_view pattern, naming_facts const& facts,
+                               std::string const& number) {
+  std::string name;
+  walk(
+      pattern, [&](std::string_view text) { name += text; },
+      [&](char letter, std::string_view variable) {
+        switch (letter) {
+          case 'h':
+            name += facts.host;
+            break;
+          case 'p':
+            name += std::to_string(facts.process);
+            break;
+          case 'n':
+            name += number;
+            break;
+          case 'q':
+            name += facts.environment(std::string(variable)).value_or("");
+            break;
+          default:
+            name += '%';
+        }
+      });
+  if (name.starts_with("/dev/")) return name;  // a device, not a file of ours
+  if (!name.ends_with(extension)) name += extension;
+  if (auto const rank = rank_of(facts); rank && !has_sequence(pattern, "hpq")) {
+    name = with_suffix(std::move(name), ".rank" + std::to_string(rank->rank));
+  }
+  return name;
+}
+
+result<capture_path> choose_capture_path(settings const& s, naming_facts const& facts) {
+  if (has_sequence(s.output, "n")) return capture_path{first_free_name(s.output, facts), false};
+  auto name = expand_output_name(s.output, facts, "");
+  if (name.starts_with("/dev/")) return capture_path{std::move(name), true};
+  if (!facts.exists(name)) return capture_path{std::move(name), false};
+  if (is_of_this_run(name, facts)) {
+    auto own = with_suffix(std::move(name), ".pid" + std::to_string(facts.process));
+    return capture_path{std::move(own), true};  // only this process has this number
+  }
+  if (s.force_overwrite) return capture_path{std::move(name), true};
+  return error{"nothing is recorded: " + name +
+               " exists already. Choose another --output or replace it with --force-overwrite"};
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,52 @@
+// Turns the pattern of --output into the path of one process's capture.
+#pragma once
+
+#include "base/result.hpp"
+#include "session/settings.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gpuprof {
+
+/// What a name may depend on; functions, so that tests and the command line can put in their own.
+struct naming_facts {
+  std::string host;
+  std::uint32_t process = 0;
+  std::function<std::optional<std::string>(std::string const& variable)> environment;
+  std::function<bool(std::string const& path)> exists;
+  /// Moment of the last change in ns of CLOCK_REALTIME; 0 when there is no such file.
+  std::function<std::uint64_t(std::string const& path)> changed;
+};
+naming_facts naming_facts_of_this_process();
+
+/// Which of several cooperating processes this is.
+struct process_rank {
+  std::uint32_t rank = 0, world_size = 1;
+  std::string variable;  // where the rank was read
+};
+/// Empty when no launcher (torchrun, Open MPI, MVAPICH, PMI, Slurm) has said so.
+std::optional<process_rank> rank_of(naming_facts const&);
+
+/// True when every % in it is one of %h %p %n %q{VARIABLE} %%, and it is not empty.
+bool is_output_pattern(std::string_view pattern) noexcept;
+
+/// Host, process, variables and rank put in, ".gpuprof" added; %n becomes `number`.
+std::string expand_output_name(std::string_view pattern, naming_facts const&,
+                               std::string const& number);
+
+struct capture_path {
+  std::string path;
+  bool replace = false;  // truncate what is there; otherwise create exclusively (O_EXCL)
+};
+
+/// The path this process should open. An error when the file is there and may not be replaced.
+/// Someone may take the name in between: on EEXIST from the exclusive creation call this again.
+/// Several processes of one `gpuprof profile` never replace each other's captures: the second one
+/// to want a name gets ".pid<N>" added to it.
+result<capture_path> choose_capture_path(settings const&, naming_facts const&);
+
+}  // namespace gpuprof

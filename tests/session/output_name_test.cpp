@@ -1,0 +1,111 @@
+#include "session/output_name.hpp"
+
+#include "support/catch.hpp"
+
+#include <map>
+
+using namespace gpuprof;
+
+namespace {
+
+/// A host with the files and variables a test names.
+struct imagined_host {
+  std::map<std::string, std::string> variables;
+  std::map<std::string, std::uint64_t> files;  // path, moment of last change
+
+  naming_facts facts() const {
+    return {
+        .host = "node17",
+        .process = 4242,
+        .environment = [this](std::string const& name) -> std::optional<std::string> {
+          auto const found = variables.find(name);
+          if (found == variables.end()) return std::nullopt;
+          return found->second;
+        },
+        .exists = [this](std::string const& path) { return files.count(path) != 0; },
+        .changed =
+            [this](std::string const& path) {
+              auto const found = files.find(path);
+              return found == files.end() ? 0 : found->second;
+            },
+    };
+  }
+  capture_path choose(std::string output, bool force = false) const {
+    settings s;
+    s.output = std::move(output);
+    s.force_overwrite = force;
+    auto const chosen = choose_capture_path(s, facts());
+    REQUIRE(chosen);
+    return *chosen;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("host, process, variables and percent signs are put into the name") {
+  imagined_host const host{.variables = {{"JOB", "77"}}, .files = {}};
+  CHECK(host.choose("%h-%p-%q{JOB}-%q{UNSET}-100%%").path == "node17-4242-77--100%.gpuprof");
+}
+
+TEST_CASE("the extension is added once") {
+  imagined_host const host;
+  CHECK(host.choose("a").path == "a.gpuprof");
+  CHECK(host.choose("a.gpuprof").path == "a.gpuprof");
+  CHECK(host.choose("run-1.5").path == "run-1.5.gpuprof");
+  CHECK(host.choose("/dev/full").path == "/dev/full");
+}
+
+TEST_CASE("%n is the first free number") {
+  imagined_host const host{.variables = {}, .files = {{"r1.gpuprof", 1}, {"r2.gpuprof", 1}}};
+  CHECK(host.choose("r%n").path == "r3.gpuprof");
+  CHECK_FALSE(host.choose("r%n", true).replace);
+}
+
+TEST_CASE("an existing capture is replaced only on request") {
+  imagined_host const host{.variables = {}, .files = {{"a.gpuprof", 1}}};
+  settings s;
+  s.output = "a";
+  auto const refused = choose_capture_path(s, host.facts());
+  REQUIRE_FALSE(refused);
+  CHECK(refused.message().find("a.gpuprof exists") != std::string::npos);
+  CHECK(refused.message().find("--force-overwrite") != std::string::npos);
+  CHECK(host.choose("a", true).replace);
+  CHECK_FALSE(host.choose("b").replace);
+}
+
+TEST_CASE("a second process of the same run does not replace the capture of the first") {
+  imagined_host host{.variables = {{"GPUPROF_RUN_STARTED", "1000"}}, .files = {{"a.gpuprof", 999}}};
+  CHECK(host.choose("a", true).path == "a.gpuprof");
+  host.files["a.gpuprof"] = 1000;
+  CHECK(host.choose("a", true).path == "a.pid4242.gpuprof");
+  CHECK(host.choose("a").path == "a.pid4242.gpuprof");
+}
+
+TEST_CASE("ranks of one job never share a name") {
+  imagined_host host{.variables = {{"RANK", "3"}, {"WORLD_SIZE", "8"}}, .files = {}};
+  CHECK(host.choose("out/report").path == "out/report.rank3.gpuprof");
+  CHECK(host.choose("report%n").path == "report1.rank3.gpuprof");
+  CHECK(host.choose("report-%p").path == "report-4242.gpuprof");
+  CHECK(host.choose("report-%h").path == "report-node17.gpuprof");
+  CHECK(host.choose("report-%q{RANK}").path == "report-3.gpuprof");
+}
+
+TEST_CASE("the rank is found under each launcher, and only with a world of more than one") {
+  using variables = std::map<std::string, std::string>;
+  auto const rank = [](variables v) {
+    imagined_host const host{.variables = std::move(v), .files = {}};
+    return rank_of(host.facts());
+  };
+  CHECK(rank({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}})->rank == 1);
+  CHECK(rank({{"MV2_COMM_WORLD_RANK", "1"}, {"MV2_COMM_WORLD_SIZE", "2"}})->rank == 1);
+  CHECK(rank({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}})->rank == 1);
+  CHECK(rank({{"SLURM_PROCID", "1"}, {"SLURM_NTASKS", "2"}})->world_size == 2);
+  CHECK_FALSE(rank({{"RANK", "0"}, {"WORLD_SIZE", "1"}}));
+  CHECK_FALSE(rank({{"RANK", "0"}}));
+  CHECK_FALSE(rank({{"RANK", "x"}, {"WORLD_SIZE", "2"}}));
+  auto const both = rank({{"OMPI_COMM_WORLD_RANK", "1"},
+                          {"OMPI_COMM_WORLD_SIZE", "2"},
+                          {"SLURM_PROCID", "0"},
+                          {"SLURM_NTASKS", "2"}});
+  CHECK(both->variable == "OMPI_COMM_WORLD_RANK");
+}

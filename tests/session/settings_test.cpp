@@ -1,0 +1,197 @@
+#include "session/settings.hpp"
+
+#include "session/option_table.hpp"
+#include "support/catch.hpp"
+
+#include <set>
+
+using namespace gpuprof;
+
+namespace {
+
+parsed_settings read(std::vector<char const*> variables) {
+  variables.push_back(nullptr);
+  return read_settings(variables.data());
+}
+
+}  // namespace
+
+TEST_CASE("an environment without GPUPROF_ variables gives the defaults and no complaint") {
+  auto const parsed = read({"PATH=/bin", "GPU=1", "GPUPROFX=3"});
+  CHECK(parsed.complaints.empty());
+  CHECK(parsed.values.output == "report%n");
+  CHECK(parsed.values.trace == trace_set{});
+  CHECK(parsed.values.range == capture_range::none);
+  CHECK(parsed.values.range_end.action == range_end_action::stop);
+  CHECK(parsed.values.buffer_limit_mib == 256);
+  CHECK(read_settings(nullptr).complaints.empty());
+}
+
+TEST_CASE("the defaults written in the option table are those of the struct") {
+  for (auto const& o : options()) {
+    if (o.default_text.empty()) continue;
+    settings changed;
+    INFO(o.name);
+    REQUIRE(set_option(changed, o, o.default_text, o.name));
+    settings const plain;
+    CHECK(changed.output == plain.output);
+    CHECK(changed.trace == plain.trace);
+    CHECK(changed.range == plain.range);
+    CHECK(changed.range_end == plain.range_end);
+    CHECK(changed.delay == plain.delay);
+    CHECK(changed.duration == plain.duration);
+    CHECK(changed.graph_trace == plain.graph_trace);
+    CHECK(changed.launch_skip == plain.launch_skip);
+    CHECK(changed.launch_count == plain.launch_count);
+    CHECK(changed.log_level == plain.log_level);
+    CHECK(changed.flush_interval_ms == plain.flush_interval_ms);
+    CHECK(changed.flush_timeout_ms == plain.flush_timeout_ms);
+    CHECK(changed.buffer_limit_mib == plain.buffer_limit_mib);
+  }
+}
+
+TEST_CASE("option names, letters and variables are distinct") {
+  std::set<std::string> names;
+  std::set<char> letters;
+  for (auto const& o : options()) {
+    INFO(o.name);
+    CHECK(names.insert(std::string(o.name)).second);
+    if (o.letter != 0) CHECK(letters.insert(o.letter).second);
+    CHECK(find_option(o.name) == &o);
+    CHECK_FALSE(o.help.empty());
+    CHECK_FALSE(o.accepted.empty());
+  }
+  CHECK(environment_name(*find_option("capture-range-end")) == "GPUPROF_CAPTURE_RANGE_END");
+  CHECK(find_option("metrics") == nullptr);
+}
+
+TEST_CASE("every option is read from its variable") {
+  auto const parsed =
+      read({"GPUPROF_OUTPUT=%h/%q{JOB}-%p", "GPUPROF_FORCE_OVERWRITE=yes",
+            "GPUPROF_TRACE=cuda,cuda-api,cuda-memory,sync,um", "GPUPROF_CAPTURE_RANGE=nvtx",
+            "GPUPROF_CAPTURE_RANGE_END=repeat:3", "GPUPROF_NVTX_CAPTURE=step@train",
+            "GPUPROF_DELAY=0.25", "GPUPROF_DURATION=2", "GPUPROF_CUDA_GRAPH_TRACE=graph",
+            "GPUPROF_KERNEL_NAME=gemm;regex:^void f<int, [0-9]+>", "GPUPROF_LAUNCH_SKIP=10",
+            "GPUPROF_LAUNCH_COUNT=5", "GPUPROF_STATS=on", "GPUPROF_LOG_LEVEL=debug",
+            "GPUPROF_FLUSH_INTERVAL_MS=50", "GPUPROF_FLUSH_TIMEOUT_MS=0",
+            "GPUPROF_BUFFER_LIMIT_MIB=64"});
+  CHECK(parsed.complaints == std::vector<std::string>{});
+  auto const& s = parsed.values;
+  CHECK(s.output == "%h/%q{JOB}-%p");
+  CHECK(s.force_overwrite);
+  CHECK(s.trace == trace_set{true, false, true, true, true, true});
+  CHECK(s.range == capture_range::nvtx);
+  CHECK(s.range_end == capture_range_end{range_end_action::repeat, 3});
+  CHECK(s.nvtx_capture == range_pattern{"step", "train", false});
+  CHECK(s.delay == duration_ns{250'000'000});
+  CHECK(s.duration == duration_ns{2'000'000'000});
+  CHECK(s.graph_trace == graph_detail::graph);
+  REQUIRE(s.kernel_names.size() == 2);
+  CHECK(s.kernel_names[0] == kernel_pattern{"gemm", false});
+  CHECK(s.kernel_names[1] == kernel_pattern{"^void f<int, [0-9]+>", true});
+  CHECK(s.launch_skip == 10);
+  CHECK(s.launch_count == 5);
+  CHECK(s.stats);
+  CHECK(s.log_level == log_level::debug);
+  CHECK(s.flush_interval_ms == 50);
+  CHECK(s.flush_timeout_ms == 0);
+  CHECK(s.buffer_limit_mib == 64);
+}
+
+TEST_CASE("ranges name a domain, the default one or any") {
+  settings s;
+  auto const& o = *find_option("step-range");
+  REQUIRE(set_option(s, o, "epoch", "x"));
+  CHECK(s.step_range == range_pattern{"epoch", "", false});
+  REQUIRE(set_option(s, o, "a@b@*", "x"));
+  CHECK(s.step_range == range_pattern{"a@b", "", true});
+}
+
+TEST_CASE("a schedule has four or five numbers") {
+  settings s;
+  auto const& o = *find_option("schedule");
+  REQUIRE(set_option(s, o, "1,2,3,4,5", "x"));
+  CHECK(s.schedule == step_schedule{1, 2, 3, 4, 5});
+  REQUIRE(set_option(s, o, "1,1,2,0", "x"));
+  CHECK(s.schedule == step_schedule{1, 1, 2, 0, 0});
+}
+
+TEST_CASE("a bad value leaves the default and one line that names the accepted values") {
+  struct bad {
+    char const* variable;
+    char const* accepted;
+  };
+  for (auto const& [variable, accepted] : std::vector<bad>{
+           {"GPUPROF_TRACE=cuda,osrt", "cuda-memory"},
+           {"GPUPROF_TRACE=cuda,,nvtx", "cuda-memory"},
+           {"GPUPROF_TRACE=none,cuda", "none"},
+           {"GPUPROF_CAPTURE_RANGE=cudaprofilerapi", "cudaProfilerApi"},
+           {"GPUPROF_CAPTURE_RANGE_END=stop:2", "repeat:N"},
+           {"GPUPROF_CAPTURE_RANGE_END=repeat:0", "repeat:N"},
+           {"GPUPROF_CAPTURE_RANGE_END=repeat-shutdown", "repeat-shutdown:N"},
+           {"GPUPROF_NVTX_CAPTURE=@train", "NAME@DOMAIN"},
+           {"GPUPROF_NVTX_CAPTURE=step@", "NAME@DOMAIN"},
+           {"GPUPROF_DELAY=-1", "seconds"},
+           {"GPUPROF_DELAY=nan", "seconds"},
+           {"GPUPROF_DELAY=1s", "seconds"},
+           {"GPUPROF_DURATION=1e300", "seconds"},
+           {"GPUPROF_SCHEDULE=1,1,1", "WAIT,WARMUP,ACTIVE,REPEAT"},
+           {"GPUPROF_SCHEDULE=1,1,0,1", "ACTIVE at least 1"},
+           {"GPUPROF_SCHEDULE=1,1,1,1,1,1", "SKIP_FIRST"},
+           {"GPUPROF_CUDA_GRAPH_TRACE=nodes", "graph, node"},
+           {"GPUPROF_KERNEL_NAME=regex:(", "regular expression"},
+           {"GPUPROF_KERNEL_NAME=a;;b", "kernel name"},
+           {"GPUPROF_LAUNCH_SKIP=-3", "whole number"},
+           {"GPUPROF_LAUNCH_COUNT=99999999999999999999", "whole number"},
+           {"GPUPROF_STATS=maybe", "true, false"},
+           {"GPUPROF_LOG_LEVEL=loud", "warning"},
+           {"GPUPROF_FLUSH_INTERVAL_MS=1", "10 to 60000"},
+           {"GPUPROF_FLUSH_TIMEOUT_MS=x", "0 to 600000"},
+           {"GPUPROF_BUFFER_LIMIT_MIB=1", "16 to 1048576"},
+           {"GPUPROF_OUTPUT=%z", "%q{VARIABLE}"},
+           {"GPUPROF_OUTPUT=a%", "%q{VARIABLE}"},
+           {"GPUPROF_OUTPUT=%q{JOB", "%q{VARIABLE}"},
+           {"GPUPROF_OUTPUT=folder/", "a file name"},
+       }) {
+    auto const parsed = read({variable});
+    INFO(variable);
+    REQUIRE(parsed.complaints.size() == 1);
+    INFO(parsed.complaints[0]);
+    CHECK(parsed.complaints[0].find(accepted) != std::string::npos);
+    CHECK(parsed.complaints[0].find(std::string(variable).substr(0, 12)) == 0);
+    CHECK(parsed.complaints[0].find('\n') == std::string::npos);
+    settings const plain;
+    CHECK(parsed.values.trace == plain.trace);
+    CHECK(parsed.values.range_end == plain.range_end);
+    CHECK(parsed.values.kernel_names.empty());
+    CHECK(parsed.values.output == plain.output);
+    CHECK(parsed.values.launch_count == plain.launch_count);
+    CHECK(parsed.values.buffer_limit_mib == plain.buffer_limit_mib);
+    CHECK_FALSE(parsed.values.schedule);
+  }
+}
+
+TEST_CASE("an unknown variable is reported once, with the nearest name") {
+  auto const near = read({"GPUPROF_OUTPT=x"}).complaints;
+  REQUIRE(near.size() == 1);
+  CHECK(near[0].find("did you mean GPUPROF_OUTPUT?") != std::string::npos);
+  auto const far = read({"GPUPROF_ZZZZZZZZ=x"}).complaints;
+  REQUIRE(far.size() == 1);
+  CHECK(far[0].find("did you mean") == std::string::npos);
+  CHECK(read({"GPUPROF_CUPTI_PATH=/x"}).complaints.empty());
+}
+
+TEST_CASE("an empty value counts as unset") {
+  auto const parsed = read({"GPUPROF_TRACE=", "GPUPROF_DELAY="});
+  CHECK(parsed.complaints.empty());
+  CHECK(parsed.values.trace == trace_set{});
+}
+
+TEST_CASE("choices that make no sense together are said") {
+  CHECK(read({"GPUPROF_CAPTURE_RANGE=nvtx"}).complaints.size() == 1);
+  CHECK(read({"GPUPROF_NVTX_CAPTURE=step"}).complaints.size() == 1);
+  CHECK(read({"GPUPROF_STEP_RANGE=step"}).complaints.size() == 1);
+  CHECK(read({"GPUPROF_SCHEDULE=1,1,1,1", "GPUPROF_CAPTURE_RANGE=cudaProfilerApi"})
+            .complaints.size() == 1);
+  CHECK(read({"GPUPROF_SCHEDULE=1,1,1,1", "GPUPROF_STEP_RANGE=step"}).complaints.empty());
+}
