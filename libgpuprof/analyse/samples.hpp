@@ -1,0 +1,46 @@
+// Keeps every value of a series, to give its exact median and sample standard deviation at the end.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace gpuprof {
+
+struct statistics {
+  std::uint64_t count = 0;
+  std::uint64_t total = 0;
+  double average = 0;
+  double median = 0;
+  std::uint64_t minimum = 0;
+  std::uint64_t maximum = 0;
+  double deviation = 0;  // sample standard deviation (n - 1); 0 for a single value
+};
+
+/// Four bytes a value as long as values fit in 32 bits, which nearly all durations in ns do; the
+/// others are kept beside them in full.
+class samples {
+ public:
+  void add(std::uint64_t value) {
+    if (value <= std::numeric_limits<std::uint32_t>::max())
+      small_.push_back(static_cast<std::uint32_t>(value));
+    else
+      large_.push_back(value);
+  }
+  void add_all(samples const& other);
+  void reserve(std::size_t count) { small_.reserve(count); }
+
+  std::size_t count() const noexcept { return small_.size() + large_.size(); }
+
+  /// Reorders the values, which nobody can see. All zero when there are none.
+  statistics summarise();
+
+ private:
+  std::uint64_t nth_smallest(std::size_t n);
+
+  std::vector<std::uint32_t> small_;
+  std::vector<std::uint64_t> large_;  // each above every value of small_
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,72 @@
+// Which part of a trace the user wants to see: a stretch of time, the inside of NVTX ranges.
+#pragma once
+
+#include "analyse/kernel_labels.hpp"
+#include "analyse/range_tree.hpp"
+#include "base/result.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+/// Moments of the trace's clock; an event that overlaps the stretch is inside.
+struct time_stretch {
+  timestamp_ns begin{0};
+  timestamp_ns end{~std::uint64_t{0}};
+};
+
+/// NAME[@DOMAIN][/INDEX], the syntax of nsys --filter-nvtx. A backslash takes the next character
+/// as it is. Without a domain: the default domain; domain "*": any. Without an index: all ranges of
+/// that name.
+struct range_choice {
+  std::string name;
+  std::string domain;
+  std::optional<std::uint64_t> index;  // counted from 0 in order of beginning
+};
+result<range_choice> parse_range_choice(std::string_view text);
+
+/// START/END, either may be left out; numbers with ns, us, ms or s, ns when there is none; counted
+/// from `origin`.
+result<time_stretch> parse_time_stretch(std::string_view text, timestamp_ns origin);
+
+class selection {
+ public:
+  selection() = default;  // everything
+
+  void only(time_stretch stretch) { stretch_ = stretch; }
+  /// The reason when no range of the tree matches. The tree must outlive the selection.
+  result<void> only(range_choice const& choice, range_tree const& tree, open_ranges const& open,
+                    text_of_name const& text);
+
+  bool is_everything() const noexcept { return !stretch_ && tree_ == nullptr; }
+
+  /// GPU work: launched inside one of the chosen ranges, overlapping the stretch.
+  template <class Record>
+  bool keeps(Record const& record) const {
+    return overlaps(record.start, record.start + record.duration) &&
+           launched_inside(record.range, record.launched);
+  }
+  /// API calls: begun while a chosen range was open on that thread (start/end ranges: on any).
+  bool keeps(api_record const& call, thread_index thread) const;
+  /// Ranges: a chosen one, or enclosed in one.
+  bool keeps_range(range_tree const& tree, std::uint32_t range) const;
+
+ private:
+  bool overlaps(timestamp_ns begin, timestamp_ns end) const noexcept {
+    return !stretch_ || (begin <= stretch_->end && end >= stretch_->begin);
+  }
+  bool launched_inside(range_id innermost, timestamp_ns launched) const;
+
+  std::optional<time_stretch> stretch_;
+  range_tree const* tree_ = nullptr;
+  open_ranges const* open_ = nullptr;
+  std::vector<bool> inside_;  // by range: chosen, or enclosed in a chosen one
+  // Chosen push/pop ranges that lie in no other chosen one, in order of beginning: on one thread
+  // they do not overlap.
+  std::map<thread_index, std::vector<std::uint32_t>> outermost_;
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,111 @@
+#include "report/overview.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace gpuprof::report {
+namespace {
+
+std::string joined(std::vector<std::string> const& parts, std::string_view separator) {
+  std::string out;
+  for (auto const& part : parts) {
+    if (!out.empty()) out += separator;
+    out += part;
+  }
+  return out;
+}
+
+std::vector<std::string> shown(std::vector<overview::amount> const& amounts) {
+  std::vector<std::string> out;
+  for (auto const& amount : amounts)
+    if (amount.count > 0) out.push_back(readable_count(amount.count) + " " + amount.what);
+  return out;
+}
+
+/// "4 x NVIDIA H200".
+std::string counted(std::vector<std::string> const& devices) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (std::find(devices.begin(), devices.begin() + static_cast<std::ptrdiff_t>(i), devices[i]) !=
+        devices.begin() + static_cast<std::ptrdiff_t>(i))
+      continue;
+    auto const n = std::count(devices.begin(), devices.end(), devices[i]);
+    parts.push_back((n > 1 ? std::to_string(n) + " x " : "") + devices[i]);
+  }
+  return joined(parts, ", ");
+}
+
+std::string in_words(std::string_view name) {
+  std::string words(name);
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
+
+std::string number(char const* format, double value, char const* unit) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return std::string(text) + " " + unit;
+}
+
+}  // namespace
+
+std::vector<std::string> overview_lines(overview const& about) {
+  auto captured = "captured: " + (about.program.empty() ? "a program" : about.program);
+  if (!about.devices.empty()) captured += " on " + counted(about.devices);
+  if (about.seconds > 0) captured += ", " + readable_time(about.seconds * 1e9);
+  if (about.windows > 1) captured += " in " + std::to_string(about.windows) + " captures";
+  auto const records = shown(about.records);
+  captured += ", " + (records.empty() ? "no records" : joined(records, ", "));
+
+  auto const losses = shown(about.losses);
+  std::vector<std::string> lines = {
+      std::move(captured), "lost: " + (losses.empty() ? "nothing" : joined(losses, ", ")),
+      "cost: " + (about.costs.empty() ? "not recorded" : joined(about.costs, ", "))};
+  lines.insert(lines.end(), about.remarks.begin(), about.remarks.end());
+  return lines;
+}
+
+std::string readable_time(double nanoseconds) {
+  if (nanoseconds < 1e3) return number("%.0f", nanoseconds, "ns");
+  if (nanoseconds < 1e6) return number("%.3g", nanoseconds / 1e3, "us");
+  if (nanoseconds < 1e9) return number("%.4g", nanoseconds / 1e6, "ms");
+  return number("%.3f", nanoseconds / 1e9, "s");
+}
+
+std::string readable_bytes(double bytes) {
+  if (bytes < 1e3) return number("%.0f", bytes, "B");
+  if (bytes < 1e6) return number("%.3g", bytes / 1e3, "kB");
+  if (bytes < 1e9) return number("%.3g", bytes / 1e6, "MB");
+  return number("%.2f", bytes / 1e9, "GB");
+}
+
+std::string readable_count(std::uint64_t count) {
+  auto digits = std::to_string(count);
+  for (auto at = digits.size(); at > 3;) {
+    at -= 3;
+    digits.insert(at, 1, ',');
+  }
+  return digits;
+}
+
+void add_counter(overview& about, std::string_view name, std::uint64_t value) {
+  constexpr std::string_view lost = "lost_", cost = "cost_";
+  if (name.starts_with(lost)) {
+    about.losses.push_back({in_words(name.substr(lost.size())), value});
+    return;
+  }
+  if (!name.starts_with(cost)) return;
+  auto what = name.substr(cost.size());
+  auto const amount = static_cast<double>(value);
+  if (what.ends_with("_ns")) {
+    what.remove_suffix(3);
+    about.costs.push_back(readable_time(amount) + " " + in_words(what));
+  } else if (what.ends_with("_bytes")) {
+    what.remove_suffix(6);
+    about.costs.push_back(readable_bytes(amount) + " " + in_words(what));
+  } else {
+    about.costs.push_back(readable_count(value) + " " + in_words(what));
+  }
+}
+
+}  // namespace gpuprof::report

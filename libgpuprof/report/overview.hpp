@@ -1,0 +1,40 @@
+// The first lines of every report: what was captured, what was lost, what profiling cost.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpuprof::report {
+
+struct overview {
+  struct amount {
+    std::string what;  // "kernels"
+    std::uint64_t count = 0;
+  };
+  std::string program;               // command line; empty: not known
+  std::vector<std::string> devices;  // "NVIDIA H200"
+  double seconds = 0;                // all windows together; 0: not known
+  std::size_t windows = 0;           // captures in the session
+  std::vector<amount> records;       // those that are zero are not shown
+  std::vector<amount> losses;        // likewise
+  std::vector<std::string> costs;    // "1.2 ms of CPU time"
+  std::vector<std::string> remarks;  // further lines: warnings of the reader and the like
+};
+
+/// "captured: ...", "lost: ...", "cost: ...", then the remarks; without line ends.
+std::vector<std::string> overview_lines(overview const& about);
+
+/// The counters that a capture carries are named lost_* and cost_* by unit: cost_..._ns is a time,
+/// cost_..._bytes memory. Sorts one into losses or costs; ignores any other name.
+void add_counter(overview& about, std::string_view name, std::uint64_t value);
+
+/// "1.234 s", "12.3 us": a length of time with a unit that suits it.
+std::string readable_time(double nanoseconds);
+/// "12.3 MB".
+std::string readable_bytes(double bytes);
+/// 1234567 as "1,234,567".
+std::string readable_count(std::uint64_t count);
+
+}  // namespace gpuprof::report

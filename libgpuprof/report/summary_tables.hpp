@@ -1,0 +1,36 @@
+// Lays out the summaries of `analyse` as the tables of the reports, columns as in nsys stats.
+#pragma once
+
+#include "analyse/api_summary.hpp"
+#include "analyse/kernel_summary.hpp"
+#include "analyse/launch_summary.hpp"
+#include "analyse/memory_summary.hpp"
+#include "analyse/range_kernels.hpp"
+#include "analyse/range_projection.hpp"
+#include "analyse/range_summary.hpp"
+#include "report/table.hpp"
+
+namespace gpuprof::report {
+
+table kernel_table(std::vector<kernel_row> rows);
+table kernel_geometry_table(std::vector<kernel_row> rows);
+table memory_time_table(std::vector<memory_row> rows);
+table memory_size_table(std::vector<memory_row> rows);
+table api_table(std::vector<api_row> rows);
+
+/// "domain:name", or the bare name in the default domain.
+std::string range_name(range_key const& key, text_of_name const& text);
+/// "PushPop" or "StartEnd".
+std::string_view style_name(range_style style) noexcept;
+
+table range_table(std::vector<range_row> const& rows, text_of_name const& text);
+/// Process and thread numbers as the operating system gives them.
+using os_thread_of = std::function<std::uint32_t(thread_index)>;
+table range_kernel_table(std::vector<range_kernel_row> const& rows, text_of_name const& text,
+                         kernel_labels const& labels, std::uint32_t process,
+                         os_thread_of const& os_thread);
+table projection_table(std::vector<projection_row> const& rows, text_of_name const& text);
+table launch_table(std::vector<launch_row> const& rows, kernel_labels const& labels,
+                   std::uint32_t process);
+
+}  // namespace gpuprof::report

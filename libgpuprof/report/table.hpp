@@ -1,0 +1,68 @@
+// A table with typed columns: what every report is before it becomes text, CSV or JSON.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace gpuprof::report {
+
+/// What the numbers of a column are; decides unit in the header, digits and alignment.
+enum class column_kind {
+  text,
+  integer,     // counts, ids
+  share,       // per cent, one decimal
+  decimal,     // a plain number, one decimal
+  time,        // whole ns, shown in the unit of time the user chose
+  mean_time,   // ns with one decimal, likewise
+  size,        // bytes, shown in MB (10^6), three decimals
+  throughput,  // bytes per second, shown in MB/s, three decimals
+};
+
+enum class time_unit { nanoseconds, microseconds, milliseconds, seconds };
+
+struct column {
+  std::string name;  // without unit: "Total Time"
+  column_kind kind = column_kind::text;
+};
+
+/// Empty, text, whole number, number. Text is borrowed: it must outlive the call that gets the
+/// cell.
+using cell = std::variant<std::monostate, std::string_view, std::int64_t, double>;
+using row = std::vector<cell>;
+
+/// Rows are produced when asked for, possibly several times, so that a trace of millions of rows
+/// never stands in memory as text.
+struct table {
+  std::string name;   // "cuda_gpu_kern_sum"
+  std::string title;  // "CUDA GPU Kernel Summary"
+  std::vector<column> columns;
+  std::function<void(std::function<void(row const&)> const&)> each_row;
+};
+
+/// "Total Time (ns)".
+std::string header_of(column const& column, time_unit unit);
+
+/// The cell as all formats print it, without thousands separators; empty for an empty cell.
+/// Appends to `out`.
+void append_cell(std::string& out, cell const& value, column_kind kind, time_unit unit);
+
+bool is_number(column_kind kind) noexcept;
+
+/// Where formats put their text; called with pieces of any size.
+using text_sink = std::function<void(std::string_view)>;
+
+/// In the manner of nsys: headers above dashes, numbers to the right with thousands separators.
+void write_columns(table const& table, time_unit unit, text_sink const& out);
+/// RFC 4180, with a header line; lines end with \n as nsys writes them.
+void write_csv(table const& table, time_unit unit, text_sink const& out);
+/// An array of objects, one a row, keys as in the CSV header; empty cells are null.
+void write_json(table const& table, time_unit unit, text_sink const& out);
+
+/// `text` between quotes, valid JSON whatever it holds: bytes that are not UTF-8 become U+FFFD.
+void append_json_string(std::string& out, std::string_view text);
+
+}  // namespace gpuprof::report
