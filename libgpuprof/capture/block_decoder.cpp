@@ -1,0 +1,56 @@
+#include "capture/block_decoder.hpp"
+
+#include <zstd.h>
+
+#include <new>
+
+namespace gpuprof::capture {
+
+struct block_decoder::decompressor {
+  ZSTD_DCtx* context = ZSTD_createDCtx();
+  ~decompressor() { ZSTD_freeDCtx(context); }
+};
+
+block_decoder::block_decoder() : decompressor_(std::make_unique<decompressor>()) {
+  if (decompressor_->context == nullptr) throw std::bad_alloc{};
+}
+block_decoder::~block_decoder() = default;
+block_decoder::block_decoder(block_decoder&&) noexcept = default;
+block_decoder& block_decoder::operator=(block_decoder&&) noexcept = default;
+
+// zstd verifies the checksum of the content, but only where the frame says that it has one: a
+// damaged bit must not be able to say that it has none.
+bool block_decoder::decompress(block_header const& header) {
+  constexpr std::size_t shortest_frame = 4 + 1 + 1 + 3 + 4;
+  constexpr unsigned checksum_flag = 0x04;  // RFC 8878, 3.1.1.1.1
+  auto const size = stored_.size();
+  if (size < shortest_frame || (stored_[4] & checksum_flag) == 0 ||
+      ZSTD_getFrameContentSize(stored_.data(), size) != header.raw_bytes ||
+      ZSTD_findFrameCompressedSize(stored_.data(), size) != size) {
+    return false;
+  }
+  content_.resize(header.raw_bytes);
+  return ZSTD_decompressDCtx(decompressor_->context, content_.data(), content_.size(),
+                             stored_.data(), size) == content_.size();
+}
+
+bool block_decoder::load(input_file const& file, block_place const& place) {
+  columns_.clear();
+  stored_.resize(place.header.stored_bytes);
+  if (!file.read(place.offset, stored_) || !decompress(place.header) ||
+      !read_directory(content_, place.header.rows, directory_)) {
+    return false;
+  }
+  auto const* payload = content_.data() + directory_bytes(directory_.size());
+  for (auto const& column : directory_) {
+    auto const planes = std::size_t{column.code.width} * place.header.rows;
+    columns_.push_back(
+        {.place = column.place,
+         .cursor = {column.code, payload, place.header.rows},
+         .texts = {reinterpret_cast<char const*>(payload + planes), column.text_bytes}});
+    payload += planes + column.text_bytes;
+  }
+  return true;
+}
+
+}  // namespace gpuprof::capture

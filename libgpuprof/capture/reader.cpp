@@ -1,0 +1,112 @@
+#include "capture/reader.hpp"
+
+#include "capture/output_file.hpp"
+
+#include <cstring>
+#include <unordered_map>
+
+namespace gpuprof::capture {
+namespace {
+
+// A file of a few kilobytes may decompress to any amount of names: beyond this it is not honest.
+constexpr std::size_t most_name_bytes = 256 << 20;
+
+}  // namespace
+
+struct reader::name_store {
+  std::vector<std::unique_ptr<char[]>> pages;
+  std::unordered_map<name_id, std::string_view> by_id;
+  std::size_t bytes = 0;
+};
+
+void reader::delete_names::operator()(name_store* names) const noexcept {
+  delete names;
+}
+
+result<reader> reader::open(std::string path) {
+  auto file = input_file::open(path);
+  if (!file) return error{file.message()};
+  reader made{std::move(path), std::move(*file)};
+  auto index = index_blocks(made.file_, made.path_, made.warnings_);
+  if (!index) return error{index.message()};
+  made.blocks_ = std::move(index->blocks);
+  made.reported_.resize(made.blocks_.size());
+  made.read_names();
+  made.judge_end(index->cut_off);
+  return made;
+}
+
+reader::reader(std::string path, input_file file)
+    : path_(std::move(path)),
+      file_(std::move(file)),
+      decoder_(std::make_unique<block_decoder>()),
+      names_(new name_store) {}
+
+bool reader::load(std::size_t block) {
+  auto const& place = blocks_[block];
+  if (decoder_->load(file_, place)) return true;
+  if (!reported_[block]) {
+    reported_[block] = true;
+    warnings_.add("'" + path_ + "': a block at offset " +
+                  std::to_string(place.offset - block_header_bytes) + " is damaged and skipped, " +
+                  std::to_string(place.header.rows) + " rows of table '" +
+                  name_of_table(place.header.table) + "' lost");
+  }
+  return false;
+}
+
+void reader::read_names() {
+  auto& names = *names_;
+  for_each<name_row>([&](std::span<name_row const> rows) {
+    std::size_t bytes = 0;
+    for (auto const& row : rows) bytes += row.text.size();
+    // The entry itself costs memory too, also that of an empty text.
+    auto const cost = bytes + rows.size() * 64;
+    if (names.bytes + cost > most_name_bytes) return;
+    names.bytes += cost;
+    auto* to = names.pages.emplace_back(new char[bytes + 1]).get();
+    for (auto const& row : rows) {
+      std::copy(row.text.begin(), row.text.end(), to);
+      names.by_id.emplace(row.id, std::string_view{to, row.text.size()});
+      to += row.text.size();
+    }
+  });
+}
+
+// An ended file has its end mark; one without it was killed, or lives.
+void reader::judge_end(bool cut_off) {
+  end_row end;
+  for_each<end_row>([&](std::span<end_row const> rows) {
+    complete_ = true;
+    end = rows.back();
+  });
+  being_written_ = has_living_writer(file_.descriptor());
+  if (end.rows_lost > 0) {
+    char buffer[128];
+    warnings_.add(
+        "'" + path_ + "': " + std::to_string(end.rows_lost) +
+        " records are missing, the last ones: writing failed with '" +
+        (end.error != 0 ? strerror_r(end.error, buffer, sizeof buffer) : "out of memory") + "'");
+  }
+  if (complete_ || cut_off) return;
+  warnings_.add("'" + path_ +
+                (being_written_
+                     ? "' is still being written; records since its last flush are not in it yet"
+                     : "' was not closed (its program was killed or has crashed); records after "
+                       "its last flush are missing"));
+}
+
+std::uint64_t reader::row_count(std::uint16_t table) const noexcept {
+  std::uint64_t rows = 0;
+  for (auto const& block : blocks_) {
+    if (block.header.table == table) rows += block.header.rows;
+  }
+  return rows;
+}
+
+std::string_view reader::text(name_id id) const noexcept {
+  auto const found = names_->by_id.find(id);
+  return found != names_->by_id.end() ? found->second : std::string_view{};
+}
+
+}  // namespace gpuprof::capture

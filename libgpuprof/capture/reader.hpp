@@ -1,0 +1,86 @@
+// Reads a capture file, also one that is cut off, damaged or still being written.
+#pragma once
+
+#include "base/result.hpp"
+#include "capture/block_decoder.hpp"
+#include "capture/block_index.hpp"
+#include "capture/column_set.hpp"
+#include "capture/row_assembler.hpp"
+#include "capture/tables.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpuprof::capture {
+
+/// One thread. Memory: the names, an index entry of 32 bytes a block, and one block at a time.
+///
+///   auto capture = capture::reader::open("app.gpuprof");
+///   if (!capture) return fail(capture.message());
+///   capture->for_each<kernel_record>(
+///       [&](std::span<kernel_record const> kernels) { for (auto const& k : kernels) ...; },
+///       capture::only(&kernel_record::shape, &kernel_record::duration));
+///   for (auto const& line : capture->warnings()) std::cerr << line << '\n';
+class reader {
+ public:
+  static result<reader> open(std::string path);
+
+  /// All rows of a table in the order they were added, some hundred at a time. Blocks that turn out
+  /// damaged are skipped, with a line in warnings(). `wanted` names the columns to decode.
+  template <class Row, class F>
+  void for_each(F&& f, column_set<Row> wanted = {}) {
+    row_assembler<Row> rows;
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+      if (blocks_[i].header.table != table<Row>::number || !load(i)) continue;
+      rows.assemble(decoder_->columns(), blocks_[i].header.rows, wanted, f);
+    }
+  }
+
+  /// From the block headers, at no cost: blocks whose content turns out damaged count too.
+  template <class Row>
+  std::uint64_t row_count() const noexcept {
+    return row_count(table<Row>::number);
+  }
+
+  /// Empty for 0 and for an id that the file does not explain. Lives as long as the reader.
+  std::string_view text(name_id id) const noexcept;
+
+  /// What is wrong with the file, one line each, so far: damage inside a block shows when it is
+  /// read.
+  std::vector<std::string> const& warnings() const noexcept { return warnings_.lines(); }
+
+  /// False after a kill, and while the program still runs.
+  bool is_complete() const noexcept { return complete_; }
+  /// True when another process (or this one) has the file open as a writer.
+  bool is_being_written() const noexcept { return being_written_; }
+  std::uint64_t size_bytes() const noexcept { return file_.size(); }
+  std::string const& path() const noexcept { return path_; }
+
+ private:
+  reader(std::string path, input_file file);
+
+  bool load(std::size_t block);
+  void read_names();
+  void judge_end(bool cut_off);
+  std::uint64_t row_count(std::uint16_t table) const noexcept;
+
+  struct name_store;
+  struct delete_names {
+    void operator()(name_store*) const noexcept;
+  };
+
+  std::string path_;
+  input_file file_;
+  warning_list warnings_;
+  std::vector<block_place> blocks_;
+  std::vector<bool> reported_;  // blocks whose damage is in warnings_ already
+  std::unique_ptr<block_decoder> decoder_;
+  std::unique_ptr<name_store, delete_names> names_;
+  bool complete_ = false;
+  bool being_written_ = false;
+};
+
+}  // namespace gpuprof::capture

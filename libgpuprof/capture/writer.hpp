@@ -1,0 +1,112 @@
+// Writes a capture file while the program runs.
+#pragma once
+
+#include "base/result.hpp"
+#include "capture/block_encoder.hpp"
+#include "capture/output_file.hpp"
+#include "capture/table_buffer.hpp"
+#include "capture/tables.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace gpuprof::capture {
+
+/// One thread. Rows are buffered by table and reach the file in whole blocks: when a table has
+/// 32768 of them, and at flush(). Nothing but create() throws; memory is bounded: each
+/// table that is used holds at most one block, and 1 MiB of encoded blocks waits to be written.
+///
+///   auto writer = capture::writer::create("app.gpuprof", capture::create_mode::fail_if_exists);
+///   if (!writer) return log_error(writer.message());
+///   (*writer)->add_name(name_id{1}, "gemm");
+///   (*writer)->add(kernel);
+///   if (auto const flushed = (*writer)->flush(); !flushed) log_error(flushed.message());
+class writer {
+ public:
+  /// The file exists, holds its schema and is locked against other writers when this returns.
+  static result<std::unique_ptr<writer>> create(std::string path, create_mode mode);
+
+  /// Closes the file. In a forked child it only drops the descriptor.
+  ~writer();
+
+  template <class Row>
+  void add(Row const& row) noexcept {
+    add(std::span<Row const>{&row, 1});
+  }
+
+  template <class Row>
+  void add(std::span<Row const> rows) noexcept {
+    auto& buffer = std::get<table_buffer<Row>>(buffers_);
+    for (auto const& row : rows) {
+      if (!buffer.add(row)) {
+        ++rows_lost_;
+      } else if (buffer.is_full()) {
+        cut(buffer);
+      }
+    }
+  }
+
+  /// Before any row that uses the id. Texts beyond 1 MiB are cut.
+  void add_name(name_id id, std::string_view text) noexcept {
+    add(name_row{.id = id, .text = text});
+  }
+
+  /// Everything added so far is in the file when this returns (in the kernel's hands: it survives
+  /// the process, not a power failure). A full disk is reported once; from then on rows are only
+  /// counted as lost, and what was written before stays readable.
+  result<void> flush() noexcept;
+
+  /// flush(), then the mark that tells readers the capture is complete. Later calls do nothing.
+  result<void> close() noexcept;
+
+  std::uint64_t bytes_written() const noexcept { return file_.size(); }
+  /// Rows that did not reach the file: the disk was full, or memory short.
+  std::uint64_t rows_lost() const noexcept { return rows_lost_; }
+  std::string const& path() const noexcept { return path_; }
+
+ private:
+  writer(std::string path, output_file file);
+
+  template <class Row>
+  void encode(table_buffer<Row>& buffer) noexcept {
+    if (buffer.rows() > 0) encode_block(table<Row>::number, buffer.columns());
+    buffer.clear();
+  }
+  // Definitions go before rows that use them, so that a file cut off anywhere makes sense.
+  template <class Row>
+  void cut(table_buffer<Row>& full) noexcept {
+    encode_definitions();
+    encode(full);
+    write_if_much_is_pending();
+  }
+  void encode_block(std::uint16_t table, std::span<column_values const> columns) noexcept;
+  void encode_definitions() noexcept;
+  void encode_all() noexcept;
+  void write_schema() noexcept;
+  void write_if_much_is_pending() noexcept;
+  void write_pending() noexcept;
+  void write_end() noexcept;
+  result<void> report_failure_once() noexcept;
+  bool is_owner() const noexcept;
+
+  for_every_row<std::tuple, table_buffer> buffers_;
+
+  std::string path_;
+  output_file file_;
+  block_encoder encoder_;
+  std::vector<unsigned char> pending_;  // whole blocks, encoded, not yet in the file
+  std::uint64_t pending_rows_ = 0;
+  std::uint64_t sequence_ = 0;
+  std::uint64_t rows_lost_ = 0;
+  int failure_ = 0;  // errno of the write that ended the recording
+  bool failure_reported_ = false;
+  bool closed_ = false;
+  int owner_;  // process that created it
+};
+
+}  // namespace gpuprof::capture
