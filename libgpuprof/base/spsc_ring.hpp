@@ -30,10 +30,16 @@ class spsc_ring {
   void publish(std::size_t count) noexcept {
     head_.store(head_.load(std::memory_order_relaxed) + count, std::memory_order_release);
   }
-  /// Writer only: true while at least half of the slots wait for the reader, as far as the writer
-  /// knows.
-  bool half_full() const noexcept {
-    return head_.load(std::memory_order_relaxed) - known_tail_ > (mask_ + 1) / 2;
+  /// Writer only: true while at least half of the slots wait for the reader.
+  bool half_full() noexcept {
+    auto const head = head_.load(std::memory_order_relaxed);
+    if (head - known_tail_ <= (mask_ + 1) / 2) return false;
+    known_tail_ = tail_.load(std::memory_order_acquire);  // the last look may be old
+    return head - known_tail_ > (mask_ + 1) / 2;
+  }
+  /// Any thread: true when the reader has taken everything published so far.
+  bool drained() const noexcept {
+    return tail_.load(std::memory_order_acquire) == head_.load(std::memory_order_acquire);
   }
 
   /// Reader only. Calls take(slot) for everything published before this call; `take` returns how

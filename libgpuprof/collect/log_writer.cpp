@@ -1,0 +1,91 @@
+// The only code that puts entries into a thread's ring.
+#include "collect/log_writer.hpp"
+
+#include "collect/nvtx_ticks.hpp"
+
+namespace gpuprof {
+namespace {
+
+std::size_t slots_for(open_range const& range) noexcept {
+  return range.has_work() ? 3 : 2;
+}
+
+void fill_begin(thread_log& log, open_range const& range, std::uint64_t time,
+                thread_index opener) noexcept {
+  log.ring.slot(0).head = {
+      .time = time,
+      .range = raw(range.range),
+      .name = range.name,
+      .kind = range.has_work() ? entry_kind::range_begin_work : entry_kind::range_begin,
+      .flags = static_cast<std::uint8_t>(range.style),
+      .payload = range.payload,
+      .level = range.level,
+      .colour = range.colour};
+  log.ring.slot(1).detail = {.parent = raw(range.parent),
+                             .payload_bits = range.payload_bits,
+                             .domain = range.domain,
+                             .category = range.category,
+                             .thread = opener};
+  if (range.has_work()) log.ring.slot(2).work = {.flops = range.flops, .bytes = range.bytes};
+}
+
+}  // namespace
+
+std::uint64_t time_of(open_range const& range) noexcept {
+  if (!range.in_ticks) return range.time;
+  return tick_line(first_look_at_ticks, tick_line::look()).to_time(range.time);
+}
+
+bool write_begin(thread_log& log, open_range const& range, std::uint64_t time,
+                 thread_index opener) noexcept {
+  // A push/pop range asks for the slot of its end too, from now on owed.
+  auto const owed = range.style == range_style::push_pop ? 1u : 0u;
+  if (!has_room(log, slots_for(range) + owed)) return false;
+  fill_begin(log, range, time, opener);
+  log.owed_ends += owed;
+  publish(log, slots_for(range));
+  return true;
+}
+
+void write_owed_end(thread_log& log, range_id range, std::uint64_t time) noexcept {
+  --log.owed_ends;
+  write_end(log, range, time);
+}
+
+bool write_end(thread_log& log, range_id range, std::uint64_t time) noexcept {
+  if (!has_room(log, 1)) return false;
+  log.ring.slot(0).head = {.time = time, .range = raw(range), .kind = entry_kind::range_end};
+  publish(log, 1);
+  return true;
+}
+
+bool write_mark(thread_log& log, mark_text const& mark, std::uint64_t time) noexcept {
+  if (!has_room(log, 2)) return false;
+  log.ring.slot(0).head = {.time = time,
+                           .name = mark.name,
+                           .kind = entry_kind::mark,
+                           .payload = mark.payload,
+                           .colour = mark.colour};
+  log.ring.slot(1).detail = {
+      .payload_bits = mark.payload_bits, .domain = mark.domain, .category = mark.category};
+  publish(log, 2);
+  return true;
+}
+
+void detail::write_open_ranges(thread_log& log, std::uint32_t generation) noexcept {
+  log.owed_ends = 0;  // ends owed to an earlier generation are no longer awaited
+  for (std::size_t i = 0; i < log.ranges.size(); ++i) {
+    if (log.ranges.at(i).written == generation) ++log.owed_ends;
+  }
+  for (std::size_t i = 0; i < log.ranges.size(); ++i) {
+    auto& range = log.ranges.at(i);
+    if (range.written == generation) continue;
+    range.time = time_of(range);
+    range.in_ticks = false;
+    if (!write_begin(log, range, range.time)) return;
+    range.written = generation;
+  }
+  log.caught_up_with = generation;
+}
+
+}  // namespace gpuprof

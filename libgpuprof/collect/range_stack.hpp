@@ -1,0 +1,94 @@
+// The push/pop ranges a thread has open, innermost last.
+#pragma once
+
+#include "model/ids.hpp"
+#include "model/records.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace gpuprof {
+
+/// All that is needed to write an open range down later, when a capture starts inside it.
+struct open_range {
+  range_id range{};
+  range_id parent{};  // innermost push/pop range when it was opened
+  name_id domain{};
+  name_id name{};
+  std::uint64_t time = 0;  // nanoseconds, or ticks of nvtx_ticks.hpp while `in_ticks`
+  std::uint64_t payload_bits = 0;
+  double flops = 0, bytes = 0;  // declared work
+  std::uint32_t category = 0;
+  std::uint32_t colour = 0;
+  std::uint32_t written = 0;  // the log generation that holds its begin; 0: none
+  std::uint16_t level_in_domain = 0;
+  std::uint8_t level = 0;
+  range_style style{};
+  payload_kind payload{};
+  bool in_ticks = false;
+
+  bool has_work() const noexcept { return flops != 0 || bytes != 0; }
+};
+
+/// Owner thread only. Deeper than `depth` is counted, not stored: such ranges are lost, their pops
+/// are matched.
+class range_stack {
+ public:
+  using open_range = gpuprof::open_range;
+  static constexpr std::size_t depth = 128;
+
+  range_id innermost() const noexcept { return size_ == 0 ? range_id{} : open_[size_ - 1].range; }
+  std::size_t size() const noexcept { return size_; }
+  open_range& at(std::size_t i) noexcept { return open_[i]; }
+  open_range const& at(std::size_t i) const noexcept { return open_[i]; }
+  std::uint32_t too_deep() const noexcept { return too_deep_; }
+
+  /// The range that a push in this domain would lie in, counting this domain alone; 0: outermost.
+  std::uint16_t level_in(name_id domain) const noexcept {
+    for (auto i = size_; i > 0; --i) {
+      if (open_[i - 1].domain == domain) {
+        return static_cast<std::uint16_t>(open_[i - 1].level_in_domain + 1);
+      }
+    }
+    return 0;
+  }
+
+  /// Where the range now lies; nullptr when deeper than `depth`.
+  open_range* push(open_range const& range) noexcept {
+    if (size_ == depth) {
+      ++too_deep_;
+      return nullptr;
+    }
+    return &(open_[size_++] = range);
+  }
+
+  /// The innermost open range of this domain; range 0 when there is none (one pop too many) or when
+  /// the pop belongs to a push that was too deep.
+  open_range pop(name_id domain) noexcept {
+    if (too_deep_ > 0) {
+      --too_deep_;
+      return {};
+    }
+    for (auto i = size_; i > 0; --i) {
+      if (open_[i - 1].domain != domain) continue;
+      auto const found = open_[i - 1];
+      for (auto j = i; j < size_; ++j) open_[j - 1] = open_[j];
+      --size_;
+      return found;
+    }
+    return {};
+  }
+
+  void clear() noexcept {
+    size_ = 0;
+    too_deep_ = 0;
+  }
+
+ private:
+  std::array<open_range, depth> open_{};
+  std::size_t size_ = 0;
+  std::uint32_t too_deep_ = 0;
+};
+
+}  // namespace gpuprof
