@@ -1,1 +1,60 @@
-# What `cmake --install` lays out: a relocatable tree.
+# What `cmake --install` lays out: a relocatable tree. The build tree is laid out alike under
+# <build>/lib/cmake, so that a consumer can use either.
+include(CMakePackageConfigHelpers)
+
+set(GPUPROF_CONFIG_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/gpuprof")
+
+install(TARGETS gpuprof_headers EXPORT gpuprofTargets)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+  FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+
+install(TARGETS gpuprof EXPORT gpuprofTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+
+# Programs find the library beside them wherever the tree is moved.
+function(gpuprof_install_program target folder)
+  if(NOT TARGET ${target})
+    return()
+  endif()
+  file(RELATIVE_PATH to_library "/${folder}" "/${CMAKE_INSTALL_LIBDIR}")
+  set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/${to_library}")
+  install(TARGETS ${target} RUNTIME DESTINATION "${folder}" LIBRARY DESTINATION "${folder}")
+endfunction()
+
+gpuprof_install_program(gpuprof_cli "${CMAKE_INSTALL_BINDIR}")
+# Test programs and gpu-check: targets name themselves with
+# set_property(GLOBAL APPEND PROPERTY GPUPROF_CHECK_PROGRAMS <target>...).
+get_property(check_programs GLOBAL PROPERTY GPUPROF_CHECK_PROGRAMS)
+foreach(program IN LISTS check_programs)
+  gpuprof_install_program(${program} "${CMAKE_INSTALL_LIBEXECDIR}/gpuprof")
+endforeach()
+
+install(EXPORT gpuprofTargets NAMESPACE gpuprof:: DESTINATION "${GPUPROF_CONFIG_DIR}")
+configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/gpuprofConfig.cmake.in"
+  "${PROJECT_BINARY_DIR}/package/gpuprofConfig.cmake"
+  INSTALL_DESTINATION "${GPUPROF_CONFIG_DIR}"
+  NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/package/gpuprofConfigVersion.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES
+  "${PROJECT_BINARY_DIR}/package/gpuprofConfig.cmake"
+  "${PROJECT_BINARY_DIR}/package/gpuprofConfigVersion.cmake"
+  DESTINATION "${GPUPROF_CONFIG_DIR}")
+
+# The same package for the build tree: CMAKE_PREFIX_PATH=<build> finds it.
+set(build_package "${PROJECT_BINARY_DIR}/lib/cmake/gpuprof")
+file(MAKE_DIRECTORY "${build_package}")
+export(EXPORT gpuprofTargets NAMESPACE gpuprof:: FILE "${build_package}/gpuprofTargets.cmake")
+configure_file("${PROJECT_BINARY_DIR}/package/gpuprofConfig.cmake" "${build_package}/" COPYONLY)
+configure_file("${PROJECT_BINARY_DIR}/package/gpuprofConfigVersion.cmake" "${build_package}/"
+  COPYONLY)
+
+# The manual page and the completions; tests compare them with the option table.
+install(FILES "${PROJECT_SOURCE_DIR}/tools/man/gpuprof.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+install(FILES "${PROJECT_SOURCE_DIR}/tools/completion/gpuprof.bash"
+  DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" RENAME gpuprof)
+install(FILES "${PROJECT_SOURCE_DIR}/tools/completion/_gpuprof"
+  DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
+install(FILES "${PROJECT_SOURCE_DIR}/tools/completion/gpuprof.fish"
+  DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md"
+  "${PROJECT_SOURCE_DIR}/CHANGELOG.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}")

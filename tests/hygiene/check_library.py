@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Checks what libgpuprof.so asks of the process it enters: needed libraries, exported symbols.
+
+check_library.py needed LIBRARY
+check_library.py exports LIBRARY VERSION_SCRIPT C_HEADER
+"""
+import fnmatch
+import re
+import subprocess
+import sys
+
+ALLOWED = re.compile(r"^(libc|libm|libdl|libpthread|ld-linux-[a-z0-9-]+)\.so\.\d+$")
+
+
+def output_of(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def needed(library):
+    names = re.findall(r"\(NEEDED\).*\[(.+?)\]", output_of("readelf", "-dW", library))
+    if not names:
+        return ["readelf shows no NEEDED entry at all: is this a shared library?"]
+    return [f"it needs {name}, which a guest may not bring along" for name in names
+            if not ALLOWED.match(name)]
+
+
+def patterns_in(script):
+    """The names between `global:` and `local:` of a version script; a * in them stands for anything."""
+    text = re.sub(r"/\*.*?\*/|#[^\n]*", "", open(script).read(), flags=re.S)
+    section = re.search(r"global:(.*?)local:", text, flags=re.S)
+    return re.findall(r"[A-Za-z_][A-Za-z0-9_*]*(?=\s*;)", section[1])
+
+
+def functions_in(header):
+    """The functions a C header declares, by our prefix."""
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", open(header).read(), flags=re.S)
+    return set(re.findall(r"\b(gpuprof_[a-z0-9_]+)\s*\(", text))
+
+
+def exports(library, script, header):
+    # "A" are the version nodes themselves.
+    lines = output_of("nm", "-D", "--defined-only", library).splitlines()
+    exported = {line.split()[-1].split("@")[0] for line in lines if line.split()[-2] != "A"}
+    patterns = patterns_in(script)
+    declared = functions_in(header)
+    problems = [f"{name} is exported and not listed in {script}" for name in sorted(exported)
+                if not any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)]
+    problems += [f"{name} is exported and not declared in {header}" for name in sorted(exported)
+                 if name.startswith("gpuprof_") and name not in declared]
+    problems += [f"{name} is declared in {header} and not exported"
+                 for name in sorted(declared - exported)]
+    problems += [f"{name} is listed in {script} and not exported" for name in patterns
+                 if "*" not in name and name not in exported]
+    return problems
+
+
+if __name__ == "__main__":
+    problems = {"needed": needed, "exports": exports}[sys.argv[1]](*sys.argv[2:])
+    print("\n".join(problems) if problems else "as it should be")
+    sys.exit(1 if problems else 0)

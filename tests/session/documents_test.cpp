@@ -1,0 +1,106 @@
+// The manual page and the completions list every option and value of the option table, and no
+// other.
+#include "session/option_table.hpp"
+#include "support/catch.hpp"
+
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+
+using namespace gpuprof;
+
+namespace {
+
+std::string document(std::string const& path) {
+  std::ifstream file(std::string(GPUPROF_TEST_DATA) + "/../../tools/" + path);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  REQUIRE_FALSE(text.empty());
+  std::erase(text, '\\');  // roff writes \- for a dash
+  return text;
+}
+
+std::set<std::string> long_options_in(std::string const& text) {
+  static std::regex const spelling("--([a-z][a-z-]+)");
+  std::set<std::string> found;
+  for (std::sregex_iterator i(text.begin(), text.end(), spelling), end; i != end; ++i) {
+    found.insert((*i)[1]);
+  }
+  return found;
+}
+
+/// Fish writes "-l output", not "--output".
+std::set<std::string> fish_options_in(std::string const& text) {
+  static std::regex const spelling("-l ([a-z][a-z-]+)");
+  std::set<std::string> found;
+  for (std::sregex_iterator i(text.begin(), text.end(), spelling), end; i != end; ++i) {
+    found.insert((*i)[1]);
+  }
+  return found;
+}
+
+void check_options(std::set<std::string> const& found, std::set<std::string> others) {
+  for (auto const& o : options()) {
+    INFO(o.name);
+    CHECK(found.count(std::string(o.name)) == 1);
+    others.insert(std::string(o.name));
+  }
+  for (auto const& name : found) {
+    INFO(name);
+    CHECK(others.count(name) == 1);
+  }
+}
+
+/// Values separated by '|' in a syntax such as "none|repeat[:N]", without their parameters.
+std::vector<std::string> words_of(std::string_view syntax) {
+  static std::regex const word("[a-zA-Z-]+[a-z]");
+  std::string const text(syntax);
+  std::vector<std::string> words;
+  for (std::sregex_iterator i(text.begin(), text.end(), word), end; i != end; ++i) {
+    words.push_back(i->str());
+  }
+  return words;
+}
+
+std::set<std::string> const of_other_commands{"help",   "version",  "json",        "report",
+                                              "format", "timeunit", "filter-nvtx", "filter-time"};
+
+}  // namespace
+
+TEST_CASE("the manual page has every option with its letter, variable and default") {
+  auto const text = document("man/gpuprof.1");
+  check_options(long_options_in(text), of_other_commands);
+  for (auto const& o : options()) {
+    INFO(o.name);
+    CHECK(text.find('(' + environment_name(o)) != std::string::npos);
+    auto heading = ".BR " + (o.letter != 0 ? "-" + std::string(1, o.letter) + " \", \" " : "");
+    heading += "--" + std::string(o.name) + (o.is_switch() ? "\n" : " \" \" ");
+    auto const start = text.find(heading);
+    REQUIRE(start != std::string::npos);
+    auto const paragraph = text.substr(start, text.find(environment_name(o), start) - start);
+    if (!o.default_text.empty()) {
+      CHECK(paragraph.find("Default: " + std::string(o.default_text)) != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("each completion has every option and every fixed value") {
+  struct completion {
+    char const* path;
+    std::set<std::string> (*options_in)(std::string const&);
+  };
+  for (auto const& [path, options_in] : {completion{"completion/gpuprof.bash", long_options_in},
+                                         completion{"completion/_gpuprof", long_options_in},
+                                         completion{"completion/gpuprof.fish", fish_options_in}}) {
+    INFO(path);
+    auto const text = document(path);
+    check_options(options_in(text), of_other_commands);
+    for (auto const& o : options()) {
+      if (o.syntax.find('|') == std::string_view::npos || o.repeatable) continue;
+      for (auto const& word : words_of(o.syntax)) {
+        INFO(word);
+        CHECK(text.find(word) != std::string::npos);
+      }
+    }
+  }
+}

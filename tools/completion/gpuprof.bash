@@ -1,0 +1,76 @@
+# bash completion for gpuprof
+
+# The words before the program being profiled belong to gpuprof, those after it to the program.
+_gpuprof_profile() {
+  local current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD - 1]}" i
+  for ((i = 2; i < COMP_CWORD; ++i)); do
+    case "${COMP_WORDS[i]}" in
+      --) ((++i)) ; break ;;
+      -o | -t | -c | -p | -y | -d | --output | --trace | --capture-range | --capture-range-end | \
+        --nvtx-capture | --delay | --duration | --schedule | --step-range | --cuda-graph-trace | \
+        --kernel-name | --launch-skip | --launch-count | --log-level | --flush-interval-ms | \
+        --flush-timeout-ms | --buffer-limit-mib) ((++i)) ;;
+      -*) ;;
+      *) break ;;
+    esac
+  done
+  if ((i < COMP_CWORD)) && declare -F _command_offset >/dev/null; then
+    _command_offset "$i"
+    return
+  fi
+  case "$previous" in
+    -t | --trace) COMPREPLY=($(compgen -W 'cuda nvtx cuda-api cuda-memory sync um none' -- "$current")) ;;
+    -c | --capture-range) COMPREPLY=($(compgen -W 'none cudaProfilerApi nvtx' -- "$current")) ;;
+    --capture-range-end)
+      COMPREPLY=($(compgen -W 'none stop stop-shutdown repeat repeat: repeat-shutdown:' -- "$current"))
+      ;;
+    --cuda-graph-trace) COMPREPLY=($(compgen -W 'graph node' -- "$current")) ;;
+    --log-level) COMPREPLY=($(compgen -W 'debug info warning error off' -- "$current")) ;;
+    -o | --output) COMPREPLY=($(compgen -f -- "$current")) ;;
+    -p | -y | -d | --nvtx-capture | --delay | --duration | --schedule | --step-range | \
+      --kernel-name | --launch-skip | --launch-count | --flush-interval-ms | --flush-timeout-ms | \
+      --buffer-limit-mib) COMPREPLY=() ;;
+    *)
+      if [[ $current == -* ]]; then
+        COMPREPLY=($(compgen -W '--output --force-overwrite --trace --capture-range
+          --capture-range-end --nvtx-capture --delay --duration --schedule --step-range
+          --cuda-graph-trace --kernel-name --launch-skip --launch-count --stats --log-level
+          --flush-interval-ms --flush-timeout-ms --buffer-limit-mib --help' -- "$current"))
+      else
+        COMPREPLY=($(compgen -c -f -- "$current"))
+      fi
+      ;;
+  esac
+}
+
+_gpuprof() {
+  local current="${COMP_WORDS[COMP_CWORD]}"
+  COMPREPLY=()
+  if ((COMP_CWORD == 1)); then
+    COMPREPLY=($(compgen -W 'profile stats status --help --version' -- "$current"))
+    return
+  fi
+  case "${COMP_WORDS[1]}" in
+    profile) _gpuprof_profile ;;
+    status) COMPREPLY=($(compgen -W '--json --help' -- "$current")) ;;
+    stats)
+      case "${COMP_WORDS[COMP_CWORD - 1]}" in
+        -r | --report)
+          COMPREPLY=($(compgen -W 'cuda_gpu_kern_sum cuda_gpu_kern_gb_sum cuda_gpu_mem_time_sum
+            cuda_gpu_mem_size_sum cuda_api_sum cuda_gpu_trace cuda_kern_exec_sum nvtx_sum
+            nvtx_kern_sum nvtx_gpu_proj_sum' -- "$current"))
+          ;;
+        -f | --format) COMPREPLY=($(compgen -W 'column csv json' -- "$current")) ;;
+        --timeunit) COMPREPLY=($(compgen -W 'ns us ms s' -- "$current")) ;;
+        *)
+          if [[ $current == -* ]]; then
+            COMPREPLY=($(compgen -W '--report --format --timeunit --filter-nvtx --filter-time --help' -- "$current"))
+          else
+            COMPREPLY=($(compgen -f -X '!*.gpuprof' -- "$current") $(compgen -d -- "$current"))
+          fi
+          ;;
+      esac
+      ;;
+  esac
+}
+complete -o filenames -F _gpuprof gpuprof

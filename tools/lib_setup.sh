@@ -1,0 +1,121 @@
+# Shared by quickstart.sh and test.sh: packages, CUDA headers, quiet build stages. Sourced by bash.
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+logs="$root/build/logs"
+
+say() { printf '%s\n' "$*"; }
+fail() {
+  printf 'error: %s\n' "$*" >&2
+  exit 1
+}
+
+# stage NAME COMMAND...: one line when it starts and when it ends; its output only when it fails.
+stage() {
+  local name="$1" log begin
+  shift
+  mkdir -p "$logs"
+  log="$logs/$(printf '%s' "$name" | tr -c 'a-zA-Z0-9' '_').log"
+  begin=$SECONDS
+  printf '%s ... ' "$name"
+  if "$@" >"$log" 2>&1 </dev/null; then
+    printf 'ok (%d s)\n' $((SECONDS - begin))
+    return 0
+  fi
+  printf 'FAILED (%d s)\n' $((SECONDS - begin))
+  tail -n 60 "$log" >&2
+  printf 'The whole output is in %s\n' "$log" >&2
+  return 1
+}
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    say "root is needed to install packages and there is no sudo. As root run: apt-get install ${missing[*]}"
+    return 1
+  fi
+}
+
+is_installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
+
+apt_install() {
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -q update &&
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install -y "$@"
+}
+
+# install_packages PACKAGE...: does nothing when all are there.
+install_packages() {
+  local package
+  missing=()
+  command -v dpkg-query >/dev/null ||
+    fail "this is not Debian or Ubuntu. Install these yourself, then build with cmake --preset release: $*"
+  for package in "$@"; do
+    is_installed "$package" || missing+=("$package")
+  done
+  [ ${#missing[@]} = 0 ] && return 0
+  stage "Installing ${missing[*]}" apt_install "${missing[@]}" ||
+    fail "the packages could not be installed; see above"
+}
+
+build_packages=(cmake ninja-build g++ libspdlog-dev catch2 libcli11-dev libzstd-dev
+  nlohmann-json3-dev libbenchmark-dev python3)
+
+has_cuda() { [ -e "$1/include/cuda.h" ]; }
+
+# The headers alone are enough to build: gpuprof opens CUDA's libraries when it runs.
+cuda_headers_from_pypi() {
+  local target="$1" packages
+  rm -rf "$target"
+  mkdir -p "$target/bin"
+  python3 -m venv "$target/venv" &&
+    "$target/venv/bin/pip" -q install --no-deps 'nvidia-cuda-cupti==13.0.*' \
+      'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-crt==13.0.*' 'nvidia-nvtx==13.0.*' || return 1
+  packages="$(echo "$target"/venv/lib/python3*/site-packages/nvidia/cu13)"
+  has_cuda "$packages" || return 1
+  ln -s "$packages/include" "$target/include"
+  ln -s "$packages/lib" "$target/lib64"
+  ln -sf libcudart.so.13 "$packages/lib/libcudart.so"
+  ln -sf libcupti.so.13 "$packages/lib/libcupti.so"
+  # find_package(CUDAToolkit) reads the version here when there is no nvcc.
+  echo 'CUDA Version 13.0.0' >"$target/version.txt"
+}
+
+# Sets cuda_root.
+find_cuda() {
+  local candidate nvcc
+  nvcc="$(command -v nvcc || true)"
+  for candidate in "${CUDA_HOME:-}" "${CUDA_PATH:-}" "${nvcc%/bin/nvcc}" /usr/local/cuda \
+    /usr/local/cuda-13* /usr/local/cuda-12*; do
+    if [ -n "$candidate" ] && has_cuda "$candidate"; then
+      cuda_root="$candidate"
+      return 0
+    fi
+  done
+  cuda_root="$root/build/cuda-headers"
+  has_cuda "$cuda_root" && return 0
+  install_packages python3-venv
+  stage "No CUDA toolkit here: fetching its headers from PyPI" cuda_headers_from_pypi "$cuda_root" ||
+    fail "the CUDA toolkit is missing and its headers could not be fetched. Install it (https://developer.nvidia.com/cuda-downloads, package cuda-toolkit-13-0) or set CUDA_HOME"
+}
+
+# A build folder keeps the CUDA toolkit it was configured with; the cache is used when there is one.
+configure_preset() {
+  local launcher=()
+  command -v ccache >/dev/null &&
+    launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
+  (cd "$root" && cmake --preset "$1" "-DCUDAToolkit_ROOT=$cuda_root" "${launcher[@]}" "${@:2}")
+}
+
+build_preset() {
+  local preset="$1"
+  shift
+  stage "Configuring ($preset)" configure_preset "$preset" "$@" &&
+    stage "Building ($preset)" cmake --build "$root/build/$preset"
+}
+
+has_gpu() {
+  local gpus=(/proc/driver/nvidia/gpus/*)
+  [ -e "${gpus[0]}" ] && [ -e /dev/nvidiactl ]
+}

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Builds gpuprof and runs every test that needs no GPU: release, then under each sanitizer, then the
+# fuzzers. Installs what is missing (Debian 12, Ubuntu 24.04).
+#
+#   tools/test.sh            everything
+#   tools/test.sh release    one part: release, asan, tsan, fuzz
+#
+# GPUPROF_FUZZ_SECONDS: how long each fuzzer runs (20).
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/lib_setup.sh"
+
+run_tests() {
+  local preset="$1"
+  stage "Testing ($preset)" env -C "$root" ctest --preset "$preset" \
+    -j "$(nproc)" || return 1
+  grep -E 'tests passed|tests failed' "$logs/Testing__${preset}_.log" || true
+}
+
+part_release() { build_preset ci && run_tests ci; }
+part_asan() { build_preset asan && run_tests asan; }
+part_tsan() { build_preset tsan && run_tests tsan; }
+
+run_fuzzer() {
+  local program="$1" name corpus
+  name="$(basename "$program")"
+  corpus="$root/build/fuzz/corpus/$name"
+  mkdir -p "$corpus"
+  "$program" -max_total_time="${GPUPROF_FUZZ_SECONDS:-20}" -timeout=10 -rss_limit_mb=2048 \
+    -print_final_stats=1 -artifact_prefix="$root/build/fuzz/$name-" "$corpus" \
+    $(find "$root/tests/fuzz" -path "*corpus/*" -type d -name "${name#fuzz_}" 2>/dev/null)
+}
+
+part_fuzz() {
+  if ! command -v clang++ >/dev/null; then
+    say "Fuzzing is skipped: there is no clang++."
+    return 0
+  fi
+  if ! compgen -G "$root/tests/fuzz/CMakeLists.txt" >/dev/null; then return 0; fi
+  stage "Configuring (fuzz)" configure_preset fuzz &&
+    stage "Building (fuzz)" cmake --build "$root/build/fuzz" --target fuzzers || return 1
+  local program
+  for program in "$root"/build/fuzz/tests/fuzz/fuzz_*; do
+    [ -f "$program" ] && [ -x "$program" ] || continue
+    stage "Fuzzing with $(basename "$program")" run_fuzzer "$program" || return 1
+  done
+}
+
+install_packages "${build_packages[@]}" clang
+find_cuda
+
+parts=("$@")
+[ ${#parts[@]} = 0 ] && parts=(release asan tsan fuzz)
+failed=()
+for part in "${parts[@]}"; do
+  case "$part" in
+    release | asan | tsan | fuzz) "part_$part" || failed+=("$part") ;;
+    *) fail "unknown part \"$part\". Parts: release, asan, tsan, fuzz" ;;
+  esac
+done
+[ ${#failed[@]} = 0 ] || fail "these parts failed: ${failed[*]}"
+say "All tests passed in $((SECONDS / 60)) min $((SECONDS % 60)) s."
