@@ -22,6 +22,7 @@ void launch_times::add(kernel_record const& kernel) {
     ++without_call_;
     return;
   }
+  ++matched_;
   auto const kernel_end = kernel.start + kernel.duration;
   auto& group = groups_[{call->os_thread, kernel.device, api_index(call->name),
                          labels_.label_of(kernel.shape)}];

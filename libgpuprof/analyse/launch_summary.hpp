@@ -31,6 +31,7 @@ class launch_times {
   void add(kernel_record const& kernel);
 
   bool has_calls() const noexcept { return !calls_.empty(); }
+  std::uint64_t matched() const noexcept { return matched_; }
   /// Kernels whose launching call is not in the trace.
   std::uint64_t without_call() const noexcept { return without_call_; }
 
@@ -62,6 +63,7 @@ class launch_times {
   std::vector<api_call> calls_;
   bool sorted_ = true;
   std::size_t hint_ = 0;
+  std::uint64_t matched_ = 0;
   std::uint64_t without_call_ = 0;
   std::map<group_key, times> groups_;
   std::map<std::string, std::uint32_t> api_names_;  // without version -> number

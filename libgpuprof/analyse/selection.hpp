@@ -49,6 +49,10 @@ class selection {
     return overlaps(record.start, record.start + record.duration) &&
            launched_inside(record.range, record.launched);
   }
+  /// What no thread launched belongs to no range.
+  bool keeps_unlaunched(timestamp_ns begin, timestamp_ns end) const noexcept {
+    return tree_ == nullptr && overlaps(begin, end);
+  }
   /// API calls: begun while a chosen range was open on that thread (start/end ranges: on any).
   bool keeps(api_record const& call, thread_index thread) const;
   /// Ranges: a chosen one, or enclosed in one.

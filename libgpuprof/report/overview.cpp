@@ -89,22 +89,21 @@ std::string readable_count(std::uint64_t count) {
 }
 
 void add_counter(overview& about, std::string_view name, std::uint64_t value) {
-  constexpr std::string_view lost = "lost_", cost = "cost_";
-  if (name.starts_with(lost)) {
-    about.losses.push_back({in_words(name.substr(lost.size())), value});
-    return;
-  }
-  if (!name.starts_with(cost)) return;
-  auto what = name.substr(cost.size());
+  auto const point = name.find('.');
+  if (point == std::string_view::npos) return;
+  auto const family = name.substr(0, point);
+  auto what = name.substr(point + 1);
+  if (family == "lost") about.losses.push_back({in_words(what), value});
+  if (family != "cost" && family != "memory") return;
   auto const amount = static_cast<double>(value);
   if (what.ends_with("_ns")) {
     what.remove_suffix(3);
-    about.costs.push_back(readable_time(amount) + " " + in_words(what));
+    about.costs.push_back(in_words(what) + " " + readable_time(amount));
   } else if (what.ends_with("_bytes")) {
     what.remove_suffix(6);
-    about.costs.push_back(readable_bytes(amount) + " " + in_words(what));
+    about.costs.push_back(in_words(what) + " " + readable_bytes(amount));
   } else {
-    about.costs.push_back(readable_count(value) + " " + in_words(what));
+    about.costs.push_back(in_words(what) + " " + readable_count(value));
   }
 }
 

@@ -19,15 +19,15 @@ struct overview {
   std::size_t windows = 0;           // captures in the session
   std::vector<amount> records;       // those that are zero are not shown
   std::vector<amount> losses;        // likewise
-  std::vector<std::string> costs;    // "1.2 ms of CPU time"
+  std::vector<std::string> costs;    // "start 9.8 ms"
   std::vector<std::string> remarks;  // further lines: warnings of the reader and the like
 };
 
 /// "captured: ...", "lost: ...", "cost: ...", then the remarks; without line ends.
 std::vector<std::string> overview_lines(overview const& about);
 
-/// The counters that a capture carries are named lost_* and cost_* by unit: cost_..._ns is a time,
-/// cost_..._bytes memory. Sorts one into losses or costs; ignores any other name.
+/// Sorts a counter of a capture into losses ("lost.kernels") or costs ("cost.start_ns",
+/// "memory.buffers_bytes"); ignores any other.
 void add_counter(overview& about, std::string_view name, std::uint64_t value);
 
 /// "1.234 s", "12.3 us": a length of time with a unit that suits it.

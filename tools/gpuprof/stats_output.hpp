@@ -1,0 +1,32 @@
+// Puts finished reports where the user wants them, in the format the user wants.
+#pragma once
+
+#include "base/result.hpp"
+#include "report/table.hpp"
+
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+enum class report_format { column, csv, json };
+
+/// A report, or the one line that says why there is none.
+struct finished_report {
+  report::table table;
+  std::string missing;             // empty: there is a table
+  std::vector<std::string> notes;  // what a reader must know about the numbers
+};
+
+struct output_choice {
+  std::vector<report_format> formats;  // of each report; the last one holds for the rest
+  std::string base;                    // "-": standard output; else BASE_REPORT.EXTENSION
+  bool overwrite = false;
+  report::time_unit unit{};
+};
+
+/// `heading` goes before column reports, and to stderr where the output must stay machine-readable.
+result<void> write_reports(std::vector<finished_report> const& reports,
+                           std::vector<std::string> const& heading, output_choice const& choice);
+
+}  // namespace gpuprof

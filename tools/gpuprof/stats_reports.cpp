@@ -1,0 +1,120 @@
+#include "stats_reports.hpp"
+
+#include "trace_contents.hpp"
+#include "trace_pass.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace gpuprof {
+namespace {
+
+struct named_report {
+  std::string_view name;
+  std::string_view title;
+  report_kind kind;
+};
+
+constexpr std::array named_reports = {
+    named_report{"cuda_gpu_kern_sum", "CUDA GPU Kernel Summary", report_kind::cuda_gpu_kern_sum},
+    named_report{"cuda_gpu_kern_gb_sum", "CUDA GPU Kernel/Grid/Block Summary",
+                 report_kind::cuda_gpu_kern_gb_sum},
+    named_report{"cuda_gpu_mem_time_sum", "CUDA GPU MemOps Summary (by Time)",
+                 report_kind::cuda_gpu_mem_time_sum},
+    named_report{"cuda_gpu_mem_size_sum", "CUDA GPU MemOps Summary (by Size)",
+                 report_kind::cuda_gpu_mem_size_sum},
+    named_report{"cuda_api_sum", "CUDA API Summary", report_kind::cuda_api_sum},
+    named_report{"cuda_gpu_trace", "CUDA GPU Trace", report_kind::cuda_gpu_trace},
+    named_report{"cuda_kern_exec_sum", "CUDA Kernel Launch & Exec Time Summary",
+                 report_kind::cuda_kern_exec_sum},
+    named_report{"nvtx_sum", "NVTX Range Summary", report_kind::nvtx_sum},
+    named_report{"nvtx_kern_sum", "NVTX Range Kernel Summary", report_kind::nvtx_kern_sum},
+    named_report{"nvtx_gpu_proj_sum", "NVTX GPU Projection Summary",
+                 report_kind::nvtx_gpu_proj_sum},
+};
+
+}  // namespace
+
+std::string report_names() {
+  std::string names;
+  for (auto const& report : named_reports) {
+    if (!names.empty()) names += ", ";
+    names += report.name;
+  }
+  return names;
+}
+
+result<report_request> parse_report(std::string_view text) {
+  auto const colon = text.find(':');
+  auto const name = text.substr(0, colon);
+  auto const known = std::find_if(named_reports.begin(), named_reports.end(),
+                                  [&](named_report const& report) { return report.name == name; });
+  if (known == named_reports.end())
+    return error{"there is no report '" + std::string(name) + "'; choose from " + report_names()};
+  report_request request{known->kind, kernel_name_style::demangled};
+  if (colon == std::string_view::npos) return request;
+  auto const variant = text.substr(colon + 1);
+  if (variant == "base")
+    request.names = kernel_name_style::base;
+  else if (variant == "mangled")
+    request.names = kernel_name_style::mangled;
+  else
+    return error{"report '" + std::string(text) + "': ':" + std::string(variant) +
+                 "' is not known; choose from :base, :mangled"};
+  return request;
+}
+
+struct stats_result::contents {
+  explicit contents(capture::reader file) : trace(std::move(file)) {}
+  trace_contents trace;
+  std::unique_ptr<trace_pass> pass;  // owns what tables borrow
+  std::vector<finished_report> reports;
+};
+
+stats_result::stats_result(std::unique_ptr<contents> made) : contents_(std::move(made)) {}
+stats_result::stats_result(stats_result&&) noexcept = default;
+stats_result::~stats_result() = default;
+
+std::vector<finished_report> const& stats_result::reports() const noexcept {
+  return contents_->reports;
+}
+
+std::vector<std::string> stats_result::heading() const {
+  return overview_lines(contents_->trace.overview());
+}
+
+stats_outcome make_stats(stats_request const& request) {
+  auto opened = capture::reader::open(request.path);
+  if (!opened) return {{}, {opened.message(), false}};
+  auto made = std::make_unique<stats_result::contents>(std::move(*opened));
+  auto& trace = made->trace;
+
+  selection wanted;
+  if (!request.time_filter.empty()) {
+    auto const stretch = parse_time_stretch(request.time_filter, trace.origin());
+    if (!stretch) return {{}, {stretch.message(), true}};
+    wanted.only(*stretch);
+  }
+  if (!request.nvtx_filter.empty()) {
+    auto const choice = parse_range_choice(request.nvtx_filter);
+    if (!choice) return {{}, {choice.message(), true}};
+    if (auto const found = wanted.only(*choice, trace.ranges(), trace.open(), trace.text()); !found)
+      return {{}, {request.path + ": " + found.message(), false}};
+  }
+
+  made->pass = std::make_unique<trace_pass>(trace, std::move(wanted), request.reports);
+  made->pass->read();
+  for (auto const& report : request.reports) {
+    auto finished = made->pass->finish(report);
+    for (auto const& named : named_reports)
+      if (named.kind == report.kind && finished.table.name.empty()) {
+        finished.table.name = named.name;  // there is no table: say which one is missing
+        finished.table.title = named.title;
+      }
+    made->reports.push_back(std::move(finished));
+  }
+  return {stats_result(std::move(made)), {}};
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,74 @@
+// Reads a capture once and makes the reports the user asked for.
+#pragma once
+
+#include "analyse/kernel_name.hpp"
+#include "base/result.hpp"
+#include "report/overview.hpp"
+#include "stats_output.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+enum class report_kind {
+  cuda_gpu_kern_sum,
+  cuda_gpu_kern_gb_sum,
+  cuda_gpu_mem_time_sum,
+  cuda_gpu_mem_size_sum,
+  cuda_api_sum,
+  cuda_gpu_trace,
+  cuda_kern_exec_sum,
+  nvtx_sum,
+  nvtx_kern_sum,
+  nvtx_gpu_proj_sum,
+};
+
+struct report_request {
+  report_kind kind{};
+  kernel_name_style names = kernel_name_style::demangled;
+};
+
+/// NAME[:base|:mangled].
+result<report_request> parse_report(std::string_view text);
+/// All names, separated by commas.
+std::string report_names();
+
+struct stats_request {
+  std::string path;
+  std::vector<report_request> reports;
+  std::string nvtx_filter;  // empty: none
+  std::string time_filter;
+};
+
+/// Finished reports with everything they borrow from.
+class stats_result {
+ public:
+  struct contents;
+  explicit stats_result(std::unique_ptr<contents> made);
+  stats_result(stats_result&&) noexcept;
+  ~stats_result();
+
+  std::vector<std::string> heading() const;
+  std::vector<finished_report> const& reports() const noexcept;
+
+ private:
+  std::unique_ptr<contents> contents_;
+};
+
+/// Why a request fails: `wrong_request` when the user asked for what cannot be, else the file.
+struct stats_failure {
+  std::string message;
+  bool wrong_request = false;
+};
+
+/// Either the result or the failure.
+struct stats_outcome {
+  std::optional<stats_result> made;
+  stats_failure failure;
+};
+stats_outcome make_stats(stats_request const& request);
+
+}  // namespace gpuprof

@@ -1,0 +1,137 @@
+#include "trace_contents.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace gpuprof {
+namespace {
+
+template <class Row, class Take>
+void each(capture::reader& file, Take take) {
+  file.for_each<Row>([&](std::span<Row const> rows) {
+    for (auto const& row : rows) take(row);
+  });
+}
+
+}  // namespace
+
+trace_contents::trace_contents(capture::reader file)
+    : file_(std::move(file)), text_([this](name_id id) { return file_.text(id); }) {
+  // A window is written when it opens, and again with its end when it closes.
+  std::map<std::uint32_t, window_record> windows;
+  each<window_record>(file_, [&](auto const& w) { windows[w.index] = w; });
+  for (auto const& [index, window] : windows) windows_.push_back(window);
+  each<fact_record>(file_, [&](auto const& f) { facts_.emplace_back(f.key, f.value); });
+  each<device_record>(file_, [&](auto const& d) { devices_.push_back(d); });
+  each<counter_record>(file_,
+                       [&](auto const& c) { counters_[std::string(text_(c.name))] = c.value; });
+  each<thread_record>(file_, [&](auto const& t) {
+    os_threads_[t.thread] = t.os_thread;
+    threads_[t.os_thread] = t.thread;
+  });
+  if (!windows_.empty()) {
+    origin_ = windows_.front().start;
+    return;
+  }
+  each<clock_record>(file_, [&](auto const& c) {
+    if (origin_.value == 0) origin_ = c.realtime;
+  });
+}
+
+std::vector<kernel_shape> const& trace_contents::shapes() {
+  if (!shapes_) {
+    shapes_.emplace();
+    each<kernel_shape>(file_, [&](auto const& shape) { shapes_->push_back(shape); });
+  }
+  return *shapes_;
+}
+
+kernel_labels const& trace_contents::labels(kernel_name_style style) {
+  auto& made = labels_[static_cast<std::size_t>(style)];
+  if (!made) made.emplace(shapes(), text_, style);
+  return *made;
+}
+
+range_tree const& trace_contents::ranges() {
+  if (ranges_) return *ranges_;
+  std::vector<range_begin> begins;
+  std::vector<range_end> ends;
+  begins.reserve(file_.row_count<range_begin>());
+  ends.reserve(file_.row_count<range_end>());
+  each<range_begin>(file_, [&](auto const& row) { begins.push_back(row); });
+  each<range_end>(file_, [&](auto const& row) { ends.push_back(row); });
+  auto const all_ended = begins.size() == ends.size();
+  ranges_.emplace(begins, ends, all_ended ? timestamp_ns{} : last_moment());
+  return *ranges_;
+}
+
+open_ranges const& trace_contents::open() {
+  if (!open_) open_.emplace(ranges());
+  return *open_;
+}
+
+/// The end of the last capture; without one (the program was killed) the last thing known.
+timestamp_ns trace_contents::last_moment() {
+  if (!windows_.empty() && windows_.back().end.value != 0) return windows_.back().end;
+  timestamp_ns last{};
+  each<clock_record>(file_, [&](auto const& c) { last = std::max(last, c.realtime); });
+  each<range_end>(file_, [&](auto const& e) { last = std::max(last, e.time); });
+  file_.for_each<kernel_record>(
+      [&](std::span<kernel_record const> kernels) {
+        for (auto const& k : kernels) last = std::max(last, k.start + k.duration);
+      },
+      capture::only(&kernel_record::start, &kernel_record::duration));
+  return last;
+}
+
+std::string trace_contents::fact(std::string_view key) const {
+  for (auto const& [k, value] : facts_)
+    if (text_(k) == key) return std::string(text_(value));
+  return {};
+}
+
+std::uint32_t trace_contents::process_id() const {
+  auto const text = fact("process.id");
+  std::uint32_t id = 0;
+  std::from_chars(text.data(), text.data() + text.size(), id);
+  return id;
+}
+
+std::map<std::uint32_t, std::string> trace_contents::device_names() const {
+  std::map<std::uint32_t, std::string> names;
+  for (auto const& device : devices_) names[raw(device.device)] = text_(device.name);
+  return names;
+}
+
+std::uint32_t trace_contents::os_thread(thread_index thread) const {
+  auto const known = os_threads_.find(thread);
+  return known != os_threads_.end() ? known->second : 0;
+}
+
+thread_index trace_contents::thread_of(std::uint32_t os_thread) const {
+  auto const known = threads_.find(os_thread);
+  return known != threads_.end() ? known->second : thread_index{};
+}
+
+report::overview trace_contents::overview() {
+  report::overview about;
+  about.program = fact("process.command_line");
+  if (about.program.empty()) about.program = fact("process.program");
+  for (auto const& [device, name] : device_names()) about.devices.push_back(name);
+  about.windows = windows_.size();
+  for (auto const& window : windows_)
+    if (window.end > window.start)
+      about.seconds += static_cast<double>((window.end - window.start).value) / 1e9;
+  about.records = {{"kernels", file_.row_count<kernel_record>()},
+                   {"graphs", file_.row_count<graph_record>()},
+                   {"copies", file_.row_count<copy_record>()},
+                   {"fills", file_.row_count<memset_record>()},
+                   {"API calls", file_.row_count<api_record>()},
+                   {"NVTX ranges", file_.row_count<range_begin>()},
+                   {"marks", file_.row_count<mark_record>()}};
+  for (auto const& [name, value] : counters_) add_counter(about, name, value);
+  for (auto const& warning : file_.warnings()) about.remarks.push_back("warning: " + warning);
+  return about;
+}
+
+}  // namespace gpuprof

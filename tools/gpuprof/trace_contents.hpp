@@ -1,0 +1,62 @@
+// What a capture says about itself and its names, ranges, threads and devices, read when first
+// asked.
+#pragma once
+
+#include "analyse/kernel_labels.hpp"
+#include "analyse/range_tree.hpp"
+#include "capture/reader.hpp"
+#include "report/overview.hpp"
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+namespace gpuprof {
+
+/// Does not move once made: what it gives out refers to it.
+class trace_contents {
+ public:
+  explicit trace_contents(capture::reader file);
+  trace_contents(trace_contents const&) = delete;
+  trace_contents& operator=(trace_contents const&) = delete;
+
+  capture::reader& file() noexcept { return file_; }
+  text_of_name const& text() const noexcept { return text_; }
+
+  std::vector<kernel_shape> const& shapes();
+  kernel_labels const& labels(kernel_name_style style);
+  range_tree const& ranges();
+  open_ranges const& open();
+
+  /// Start of the first capture: 0 on the axis of reports and time filters.
+  timestamp_ns origin() const noexcept { return origin_; }
+  std::string fact(std::string_view key) const;
+  std::uint32_t process_id() const;
+  std::map<std::uint32_t, std::string> device_names() const;  // by device_id
+  std::uint32_t os_thread(thread_index thread) const;
+  thread_index thread_of(std::uint32_t os_thread) const;  // 0: not known
+
+  /// Ask last: only reading shows damage inside the file.
+  report::overview overview();
+
+ private:
+  timestamp_ns last_moment();
+
+  capture::reader file_;
+  text_of_name text_;
+  std::vector<window_record> windows_;
+  std::vector<std::pair<name_id, name_id>> facts_;
+  std::vector<device_record> devices_;
+  std::map<thread_index, std::uint32_t> os_threads_;
+  std::unordered_map<std::uint32_t, thread_index> threads_;
+  std::map<std::string, std::uint64_t, std::less<>> counters_;
+  std::optional<std::vector<kernel_shape>> shapes_;
+  std::array<std::optional<kernel_labels>, 3> labels_;
+  std::optional<range_tree> ranges_;
+  std::optional<open_ranges> open_;
+  timestamp_ns origin_;
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,65 @@
+// One pass over the records of a capture that feeds everything the wanted reports need.
+#pragma once
+
+#include "analyse/api_summary.hpp"
+#include "analyse/gpu_trace.hpp"
+#include "analyse/kernel_summary.hpp"
+#include "analyse/launch_summary.hpp"
+#include "analyse/memory_summary.hpp"
+#include "analyse/range_kernels.hpp"
+#include "analyse/range_projection.hpp"
+#include "analyse/selection.hpp"
+#include "progress.hpp"
+#include "stats_reports.hpp"
+#include "trace_contents.hpp"
+
+#include <map>
+#include <optional>
+#include <set>
+
+namespace gpuprof {
+
+class trace_pass {
+ public:
+  trace_pass(trace_contents& trace, selection wanted, std::vector<report_request> const& reports);
+
+  void read();
+  /// After read(); once for each report.
+  finished_report finish(report_request const& report);
+
+ private:
+  void read_api_calls(progress_line& progress);
+  void read_kernels(progress_line& progress);
+  void read_other_gpu_work(progress_line& progress);
+  capture::column_set<kernel_record> kernel_columns() const;
+  bool wants(report_kind kind) const { return kinds_.contains(kind); }
+  template <class Row>
+  void read_memory_work(progress_line& progress);
+
+  finished_report kernel_report(report_request const& report);
+  finished_report memory_report(report_request const& report);
+  finished_report range_report(report_request const& report);
+  finished_report api_report();
+  finished_report launch_report(report_request const& report);
+  finished_report trace_report(report_request const& report);
+  std::vector<std::string> range_notes() const;
+  std::vector<std::string> graph_notes() const;
+
+  trace_contents& trace_;
+  selection const wanted_;
+  std::set<report_kind> kinds_;
+  bool has_filter_;
+
+  kernel_durations kernels_;
+  memory_operations memory_;
+  api_calls api_;
+  gpu_trace gpu_;
+  std::optional<range_projection> projection_;
+  // One for each way of naming kernels that was asked for.
+  std::map<kernel_name_style, range_kernels> range_kernels_;
+  std::map<kernel_name_style, launch_times> launches_;
+  std::uint64_t graphs_ = 0;
+  std::uint64_t graph_ns_ = 0;
+};
+
+}  // namespace gpuprof

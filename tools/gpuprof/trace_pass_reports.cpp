@@ -1,0 +1,130 @@
+// The second half of a pass: what was gathered becomes tables, or the reason why there is none.
+#include "report/summary_tables.hpp"
+#include "report/trace_table.hpp"
+#include "trace_pass.hpp"
+
+namespace gpuprof {
+namespace {
+
+template <class Rows>
+finished_report table_or(std::string reason, Rows rows, report::table (*lay_out)(Rows)) {
+  auto const is_empty = rows.empty();
+  return {lay_out(std::move(rows)), is_empty ? std::move(reason) : std::string{}, {}};
+}
+
+}  // namespace
+
+finished_report trace_pass::kernel_report(report_request const& report) {
+  auto const& labels = trace_.labels(report.names);
+  auto const reason = has_filter_ ? "no kernel passes the filter" : "the capture holds no kernels";
+  auto finished =
+      report.kind == report_kind::cuda_gpu_kern_sum
+          ? table_or(reason, kernels_by_name(kernels_, labels), report::kernel_table)
+          : table_or(reason, kernels_by_name_and_geometry(kernels_, labels, trace_.shapes()),
+                     report::kernel_geometry_table);
+  finished.notes = graph_notes();
+  return finished;
+}
+
+finished_report trace_pass::memory_report(report_request const& report) {
+  auto const reason =
+      has_filter_ ? "no copy or fill passes the filter" : "the capture holds no copies or fills";
+  return report.kind == report_kind::cuda_gpu_mem_time_sum
+             ? table_or(reason, memory_.by_time(), report::memory_time_table)
+             : table_or(reason, memory_.by_size(), report::memory_size_table);
+}
+
+finished_report trace_pass::api_report() {
+  auto const reason = trace_.file().row_count<api_record>() == 0
+                          ? "the capture holds no CUDA API calls; record them with --trace=cuda-api"
+                          : "no CUDA API call passes the filter";
+  return table_or(reason, api_.rows(trace_.text()), report::api_table);
+}
+
+finished_report trace_pass::launch_report(report_request const& report) {
+  auto& launches = launches_.at(report.names);
+  finished_report finished{
+      report::launch_table(launches.rows(), trace_.labels(report.names), trace_.process_id()),
+      {},
+      {}};
+  if (!launches.has_calls())
+    finished.missing =
+        "the capture holds no CUDA API calls to follow kernels from; record them with "
+        "--trace=cuda-api";
+  else if (launches.matched() == 0)
+    finished.missing =
+        has_filter_ ? "no kernel passes the filter" : "no kernel has a recorded launching call";
+  else if (launches.without_call() > 0)
+    finished.notes.push_back(report::readable_count(launches.without_call()) +
+                             " kernels whose launching call was not recorded are left out");
+  return finished;
+}
+
+finished_report trace_pass::trace_report(report_request const& report) {
+  finished_report finished{report::trace_table(gpu_, {trace_.shapes(), &trace_.labels(report.names),
+                                                      trace_.device_names(), trace_.origin()}),
+                           {},
+                           {}};
+  if (gpu_.size() == 0)
+    finished.missing =
+        has_filter_ ? "no GPU operation passes the filter" : "the capture holds no GPU operations";
+  return finished;
+}
+
+finished_report trace_pass::range_report(report_request const& report) {
+  auto const& tree = trace_.ranges();
+  range_filter keeps;
+  if (has_filter_)
+    keeps = [this, &tree](std::uint32_t range) { return wanted_.keeps_range(tree, range); };
+
+  finished_report finished;
+  bool is_empty = true;
+  if (report.kind == report_kind::nvtx_sum) {
+    auto const rows = ranges_by_name(tree, keeps);
+    is_empty = rows.empty();
+    finished.table = report::range_table(rows, trace_.text());
+  } else if (report.kind == report_kind::nvtx_gpu_proj_sum) {
+    auto const rows = projection_->rows(keeps);
+    is_empty = rows.empty();
+    finished.table = report::projection_table(rows, trace_.text());
+  } else {
+    auto const rows = range_kernels_.at(report.names).rows([this](range_key const& key) {
+      return report::range_name(key, trace_.text());
+    });
+    is_empty = rows.empty();
+    finished.table = report::range_kernel_table(
+        rows, trace_.text(), trace_.labels(report.names), trace_.process_id(),
+        [this](thread_index thread) { return trace_.os_thread(thread); });
+  }
+  if (tree.empty())
+    finished.missing = "the capture holds no NVTX ranges";
+  else if (is_empty)
+    finished.missing =
+        has_filter_ ? "nothing passes the filter" : "no GPU work was launched inside NVTX ranges";
+  else
+    finished.notes = range_notes();
+  return finished;
+}
+
+std::vector<std::string> trace_pass::range_notes() const {
+  std::vector<std::string> notes;
+  if (auto const open = trace_.ranges().still_open(); open > 0)
+    notes.push_back(report::readable_count(open) +
+                    (open == 1 ? " range was still open when the capture ended; it ends there"
+                               : " ranges were still open when the capture ended; they end there"));
+  if (!projection_ && range_kernels_.empty()) return notes;
+  if (auto const left_out = trace_.open().not_followed(); left_out > 0)
+    notes.push_back(
+        report::readable_count(left_out) +
+        " start/end ranges began while too many others were open; their GPU work is not counted");
+  return notes;
+}
+
+std::vector<std::string> trace_pass::graph_notes() const {
+  if (graphs_ == 0) return {};
+  return {report::readable_count(graphs_) + " whole CUDA graphs, " +
+          report::readable_time(static_cast<double>(graph_ns_)) +
+          " on the GPU, are not split into kernels; --cuda-graph-trace=node does"};
+}
+
+}  // namespace gpuprof
