@@ -1,0 +1,277 @@
+/*
+ * Marks regions of a C++17 program with a name, and with the work they are about to do.
+ *
+ *   #include <gpuprof/gpuprof.hpp>
+ *
+ *   void layer(int m, int n, int k) {
+ *     gpuprof::scoped_range const here("gemm", gpuprof::work{2.0 * m * n * k, 2.0 * (m * k + k * n
+ * + m * n)}); gemm<<<...>>>(...); }  // the range ends here
+ *
+ * The marks are NVTX ranges: gpuprof, Nsight Systems, Nsight Compute and every other NVTX tool see
+ * them, with no library to link. Without a tool a mark costs less than a nanosecond: one load and
+ * one branch. Needs the NVTX headers of a CUDA toolkit (or of github.com/NVIDIA/NVTX) on the
+ * include path. NVTX_DISABLE, defined before, removes everything at compile time.
+ *
+ * All functions may be called on any thread at any time and never throw. Names are copied by the
+ * tool during the call.
+ */
+#ifndef GPUPROF_GPUPROF_HPP
+#define GPUPROF_GPUPROF_HPP
+
+#include <nvtx3/nvToolsExt.h>
+#if defined(__has_include)
+#if __has_include(<nvtx3/nvToolsExtPayload.h>)
+#include <nvtx3/nvToolsExtPayload.h>
+#endif
+#endif
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+namespace gpuprof {
+
+/// Work that a range declares to do, for its own achieved rates and for kernels whose operations
+/// cannot be counted. 0: not declared.
+struct work {
+  double flops = 0;  ///< floating-point operations
+  double bytes = 0;  ///< bytes to be read and written
+};
+
+/// 0xAARRGGBB, as NVTX has it. `none` leaves the choice to the viewer.
+enum class colour : std::uint32_t {
+  none = 0,
+  blue = 0xff4e79a7,
+  orange = 0xfff28e2b,
+  red = 0xffe15759,
+  teal = 0xff76b7b2,
+  green = 0xff59a14f,
+  yellow = 0xffedc948,
+  purple = 0xffb07aa1,
+  grey = 0xff9c9c9c,
+};
+
+constexpr colour rgb(std::uint8_t red, std::uint8_t green, std::uint8_t blue) noexcept {
+  return static_cast<colour>(0xff000000u | std::uint32_t{red} << 16 | std::uint32_t{green} << 8 |
+                             blue);
+}
+
+namespace detail {
+
+/// The layout of the declared work under NVTX's payload extension: {double flops, double bytes}.
+constexpr std::uint64_t work_schema = 0x67707701;
+
+// NVTX finds its tool once, at the first call, and never looks again; so the answer may be kept.
+enum class tool : int { not_asked, absent, present };
+inline std::atomic<tool> known_tool{tool::not_asked};
+
+#if defined(__GNUC__)
+#define GPUPROF_OUT_OF_LINE __attribute__((noinline))
+#else
+#define GPUPROF_OUT_OF_LINE
+#endif
+
+GPUPROF_OUT_OF_LINE inline bool ask_for_tool() noexcept {
+#if defined(NVTX_DISABLE)
+  auto const found = tool::absent;
+#elif defined(NVTX3EXT_CBID_nvtxDomainIsEnabled)
+  // 1 when a tool is attached that does not know this function, 0 when there is none.
+  auto const found = nvtxDomainIsEnabled(nullptr) != 0 ? tool::present : tool::absent;
+#else
+  auto const found = tool::present;  // older NVTX headers: ask NVTX each time
+#endif
+  known_tool.store(found, std::memory_order_relaxed);
+  return found == tool::present;
+}
+
+/// Relaxed: all threads would find the same answer.
+inline bool tool_is_present() noexcept {
+  auto const known = known_tool.load(std::memory_order_relaxed);
+  if (known == tool::absent) return false;
+  return known == tool::present || ask_for_tool();
+}
+
+/// Tells tools other than gpuprof, which knows it, how to show declared work.
+inline void register_work_schema(nvtxDomainHandle_t domain) noexcept {
+#if defined(NVTX_PAYLOAD_TYPE_EXT)
+  static nvtxPayloadSchemaEntry_t const entries[] = {
+      {0, NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE, "flops", "floating-point operations", 0, 0, nullptr,
+       nullptr},
+      {0, NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE, "bytes", "bytes read and written", 0, 8, nullptr,
+       nullptr}};
+  nvtxPayloadSchemaAttr_t schema{};
+  schema.fieldMask =
+      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
+      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID;
+  schema.name = "gpuprof work";
+  schema.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
+  schema.entries = entries;
+  schema.numEntries = 2;
+  schema.payloadStaticSize = sizeof(work);
+  schema.schemaId = work_schema;
+  nvtxPayloadSchemaRegister(domain, &schema);
+#else
+  (void)domain;
+#endif
+}
+
+/// What one event says, in NVTX's own struct. Lives for the length of one call.
+class event {
+ public:
+  event(nvtxDomainHandle_t domain, char const* name, work declared, colour shade) noexcept
+      : declared_(declared) {
+    attributes_.version = NVTX_VERSION;
+    attributes_.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    attributes_.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    attributes_.message.ascii = name;
+    if (shade != colour::none) {
+      attributes_.colorType = NVTX_COLOR_ARGB;
+      attributes_.color = static_cast<std::uint32_t>(shade);
+    }
+    if (declared.flops > 0 || declared.bytes > 0) attach_work(domain);
+  }
+  event(event const&) = delete;
+  event& operator=(event const&) = delete;
+  nvtxEventAttributes_t const* attributes() const noexcept { return &attributes_; }
+
+ private:
+  void attach_work(nvtxDomainHandle_t domain) noexcept {
+#if defined(NVTX_PAYLOAD_TYPE_EXT)
+    if (domain == nullptr) {  // the schema of other domains is registered when they are made
+      static bool const registered = (register_work_schema(nullptr), true);
+      (void)registered;
+    }
+    payload_ = {work_schema, sizeof declared_, &declared_};
+    attributes_.payloadType = NVTX_PAYLOAD_TYPE_EXT;
+    attributes_.reserved0 = 1;  // how many payloads
+    attributes_.payload.ullValue = NVTX_POINTER_AS_PAYLOAD_ULLVALUE(&payload_);
+#else
+    (void)domain;
+#endif
+  }
+
+  nvtxEventAttributes_t attributes_{};
+  work declared_;
+#if defined(NVTX_PAYLOAD_TYPE_EXT)
+  nvtxPayloadData_t payload_{};
+#endif
+};
+
+GPUPROF_OUT_OF_LINE inline void push(nvtxDomainHandle_t domain, char const* name, work declared,
+                                     colour shade) noexcept {
+  event const e(domain, name, declared, shade);
+  nvtxDomainRangePushEx(domain, e.attributes());
+}
+GPUPROF_OUT_OF_LINE inline nvtxRangeId_t start(nvtxDomainHandle_t domain, char const* name,
+                                               work declared, colour shade) noexcept {
+  event const e(domain, name, declared, shade);
+  return nvtxDomainRangeStartEx(domain, e.attributes());
+}
+GPUPROF_OUT_OF_LINE inline void mark(nvtxDomainHandle_t domain, char const* name, work declared,
+                                     colour shade) noexcept {
+  event const e(domain, name, declared, shade);
+  nvtxDomainMarkEx(domain, e.attributes());
+}
+
+}  // namespace detail
+
+/// A namespace for range names: `--nvtx-capture step@trainer` means the range "step" of the domain
+/// "trainer". Make one and keep it, e.g. as a static; it is not destroyed, since ranges may outlive
+/// it.
+class domain {
+ public:
+  explicit domain(char const* name) noexcept {
+    if (!detail::tool_is_present()) return;
+    handle_ = nvtxDomainCreateA(name);
+    detail::register_work_schema(handle_);
+  }
+  nvtxDomainHandle_t handle() const noexcept { return handle_; }
+
+ private:
+  nvtxDomainHandle_t handle_ = nullptr;
+};
+
+/// A range from here to the end of the scope. Ranges of one thread nest; kernels launched inside
+/// belong to the innermost. Must end on the thread that opened it: see `range` otherwise.
+///
+///   gpuprof::scoped_range const here;          // named after the function
+///   gpuprof::scoped_range const step("step");  // one line, no macro
+class scoped_range {
+ public:
+  explicit scoped_range(char const* name = __builtin_FUNCTION(), work declared = {},
+                        colour shade = colour::none) noexcept
+      : pushed_(detail::tool_is_present()) {
+    if (pushed_) detail::push(nullptr, name, declared, shade);
+  }
+  scoped_range(domain const& in, char const* name, work declared = {},
+               colour shade = colour::none) noexcept
+      : pushed_(detail::tool_is_present()), domain_(in.handle()) {
+    if (pushed_) detail::push(domain_, name, declared, shade);
+  }
+  ~scoped_range() {
+    if (pushed_) nvtxDomainRangePop(domain_);
+  }
+  scoped_range(scoped_range const&) = delete;
+  scoped_range& operator=(scoped_range const&) = delete;
+
+ private:
+  bool const pushed_;
+  nvtxDomainHandle_t const domain_ = nullptr;
+};
+
+/// A range that may end elsewhere: in another function, on another thread, out of order. Movable;
+/// ends when destroyed or at end(), whichever comes first. It has no kernels of its own.
+class range {
+ public:
+  range() noexcept = default;  ///< none
+  explicit range(char const* name, work declared = {}, colour shade = colour::none) noexcept {
+    if (detail::tool_is_present()) id_ = detail::start(nullptr, name, declared, shade);
+  }
+  range(domain const& in, char const* name, work declared = {},
+        colour shade = colour::none) noexcept
+      : domain_(in.handle()) {
+    if (detail::tool_is_present()) id_ = detail::start(domain_, name, declared, shade);
+  }
+  range(range&& other) noexcept
+      : id_(std::exchange(other.id_, nvtxRangeId_t{})), domain_(other.domain_) {}
+  range& operator=(range&& other) noexcept {
+    if (this != &other) {
+      end();
+      id_ = std::exchange(other.id_, nvtxRangeId_t{});
+      domain_ = other.domain_;
+    }
+    return *this;
+  }
+  ~range() { end(); }
+
+  /// Ends it now; nothing when it has ended.
+  void end() noexcept {
+    if (id_ == nvtxRangeId_t{}) return;
+    nvtxDomainRangeEnd(domain_, std::exchange(id_, nvtxRangeId_t{}));
+  }
+
+ private:
+  nvtxRangeId_t id_{};  // 0: none
+  nvtxDomainHandle_t domain_ = nullptr;
+};
+
+/// A moment.
+inline void mark(char const* name, colour shade = colour::none) noexcept {
+  if (detail::tool_is_present()) detail::mark(nullptr, name, {}, shade);
+}
+inline void mark(domain const& in, char const* name, colour shade = colour::none) noexcept {
+  if (detail::tool_is_present()) detail::mark(in.handle(), name, {}, shade);
+}
+
+/// Calls `f` inside a range: auto loss = gpuprof::in_range("forward", [&] { return model(x); });
+template <class Function>
+decltype(auto) in_range(char const* name, Function&& f) {
+  scoped_range const here(name);
+  return std::forward<Function>(f)();
+}
+
+}  // namespace gpuprof
+
+#undef GPUPROF_OUT_OF_LINE
+#endif  // GPUPROF_GPUPROF_HPP
