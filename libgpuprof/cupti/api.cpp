@@ -24,8 +24,9 @@ cupti_api resolve_cupti(void* library) noexcept {
 
 std::string cupti_version_text(unsigned version) {
   if (version >= 100000) {  // xxyyzz from CUDA 13.0 on
-    auto text = std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100);
-    if (version % 100 != 0) text += "." + std::to_string(version % 100);
+    auto text = std::to_string(version / 10000);
+    text.append(1, '.').append(std::to_string(version / 100 % 100));
+    if (version % 100 != 0) text.append(1, '.').append(std::to_string(version % 100));
     return text;
   }
   struct known {
@@ -38,7 +39,7 @@ std::string cupti_version_text(unsigned version) {
   for (auto const& k : table) {
     if (k.version == version) return k.cuda;
   }
-  return "API " + std::to_string(version);
+  return std::string("API ").append(std::to_string(version));
 }
 
 }  // namespace gpuprof

@@ -28,6 +28,7 @@ namespace gpuprof {
 
 // Good to have; each caller checks. Newer than CUDA 12.0 or of use on request only.
 #define GPUPROF_CUPTI_OPTIONAL(X) \
+  X(cuptiEnableDomain)            \
   X(cuptiSubscribe_v2)            \
   X(cuptiSetThreadIdType)         \
   X(cuptiGetDeviceId)             \

@@ -67,6 +67,8 @@ class undo_stack {
 
   void push(std::function<void()> step) { steps_.push_back(std::move(step)); }
   void undo_all() noexcept;
+  /// For when what was set up is gone by itself.
+  void forget_all() noexcept { steps_.clear(); }
   bool empty() const noexcept { return steps_.empty(); }
 
  private:

@@ -19,3 +19,12 @@ find_path(GPUPROF_ZSTD_INCLUDE zstd.h REQUIRED)
 add_library(gpuprof_zstd INTERFACE)
 target_include_directories(gpuprof_zstd SYSTEM INTERFACE ${GPUPROF_ZSTD_INCLUDE})
 target_link_libraries(gpuprof_zstd INTERFACE ${GPUPROF_ZSTD_STATIC})
+
+# spdlog and its fmt as headers only: nothing of theirs may be a shared library of ours. Distributions build spdlog against a
+# separate fmt; SPDLOG_FMT_EXTERNAL_HO takes that one as headers too.
+find_package(fmt REQUIRED)
+add_library(gpuprof_spdlog INTERFACE)
+target_include_directories(gpuprof_spdlog SYSTEM INTERFACE
+  $<TARGET_PROPERTY:spdlog::spdlog_header_only,INTERFACE_INCLUDE_DIRECTORIES>)
+target_compile_definitions(gpuprof_spdlog INTERFACE SPDLOG_FMT_EXTERNAL_HO)
+target_link_libraries(gpuprof_spdlog INTERFACE fmt::fmt-header-only)

@@ -1,0 +1,53 @@
+// The host buffers CUPTI writes records into: zeroed, reused, never more than the budget allows.
+#pragma once
+
+#include "base/bounded_queue.hpp"
+#include "base/memory_budget.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace gpuprof {
+
+/// Why zeroed: with CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER set, CUPTI does not clear them
+/// itself on the program's threads.
+class buffer_pool {
+ public:
+  /// `null_is_safe`: this CUPTI takes a refusal well (12.9 and later). Else a few small buffers
+  /// over the budget are given out first.
+  buffer_pool(memory_budget& budget, std::size_t buffer_bytes, bool null_is_safe);
+  ~buffer_pool();
+  buffer_pool(buffer_pool const&) = delete;
+  buffer_pool& operator=(buffer_pool const&) = delete;
+
+  struct buffer {
+    std::uint8_t* bytes = nullptr;
+    std::size_t size = 0;
+  };
+
+  /// Any thread, also inside CUPTI callbacks. {nullptr, 0} when the budget is used up: counted in
+  /// refusals().
+  buffer take() noexcept;
+  /// One thread. Zeroes the first `used` bytes and keeps the buffer for later.
+  void give_back(buffer b, std::size_t used) noexcept;
+  /// One thread. Sees to it that `count` buffers lie ready with their pages present, so that take()
+  /// seldom maps.
+  void keep_ready(std::size_t count) noexcept;
+
+  std::uint64_t refusals() const noexcept { return refusals_.load(std::memory_order_relaxed); }
+  std::size_t buffer_bytes() const noexcept { return buffer_bytes_; }
+
+ private:
+  buffer map(std::size_t bytes, bool populate) noexcept;
+
+  memory_budget& budget_;
+  std::size_t const buffer_bytes_;
+  bool const null_is_safe_;
+  bounded_queue<std::uint8_t*> free_;
+  std::atomic<std::size_t> ready_{0};  // about how many lie in free_
+  std::atomic<std::uint64_t> refusals_{0};
+  std::atomic<unsigned> over_budget_{0};
+};
+
+}  // namespace gpuprof

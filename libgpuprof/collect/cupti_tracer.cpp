@@ -1,0 +1,255 @@
+#include "collect/cupti_tracer.hpp"
+
+#include "base/process.hpp"
+
+namespace gpuprof {
+namespace {
+
+// CUPTI's buffer callbacks carry no user pointer. Set once, before they are registered.
+std::atomic<cupti_tracer*> the_tracer{nullptr};
+
+// CUPTI keeps finished records in device memory until its worker fetches them. The default (250
+// buffers of 3.2 MB) may take 800 MB of the program's GPU; 16 of them hold 1.6 million kernels.
+constexpr std::size_t device_buffers_at_most = 16;
+
+}  // namespace
+
+cupti_tracer::cupti_tracer(loaded_cupti const& cupti, memory_budget& budget,
+                           std::size_t buffer_bytes, launch_callbacks& callbacks)
+    : cupti_(cupti),
+      guard_(cupti_.api),
+      callbacks_(callbacks),
+      pool_(budget, buffer_bytes, cupti.version >= cupti_version::refuses_null_buffers),
+      filled_(budget.limit() / buffer_bytes + 128) {
+  the_tracer.store(this, std::memory_order_release);
+}
+
+result<void> cupti_tracer::attach() {
+  if (attached()) return {};
+  if (auto ok = subscribe(); !ok) return ok;
+  callbacks_.learn_calls(cupti_.api);
+  if (!enable_driver_calls({call_class::profiler_start, call_class::profiler_stop}, true)) {
+    leave();
+    return error{"cuptiEnableCallback failed for cuProfilerStart"};
+  }
+  for (auto const id : {CUPTI_CBID_STATE_FATAL_ERROR, CUPTI_CBID_STATE_ERROR}) {
+    guard_.try_call<&cupti_api::cuptiEnableCallback>(1u, subscriber_, CUPTI_CB_DOMAIN_STATE,
+                                                     static_cast<CUpti_CallbackId>(id));
+  }
+  return {};
+}
+
+// The newer call tells who holds CUPTI when it is taken.
+result<void> cupti_tracer::subscribe() {
+  auto const callback =
+      reinterpret_cast<CUpti_CallbackFunc>(reinterpret_cast<void*>(&launch_callbacks::entry));
+  auto const with_names = cupti_.api.cuptiSubscribe_v2;
+  if (with_names == nullptr) {
+    return guard_.call<&cupti_api::cuptiSubscribe>(&subscriber_, callback,
+                                                   static_cast<void*>(&callbacks_));
+  }
+  char holder[128] = {};
+  CUpti_SubscriberParams params{};
+  params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
+  params.subscriberName = "gpuprof";
+  params.oldSubscriberName = holder;
+  params.oldSubscriberSize = sizeof holder;
+  auto const code = with_names(&subscriber_, callback, &callbacks_, &params);
+  if (code == CUPTI_SUCCESS) return {};
+  subscriber_ = nullptr;
+  if (code == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED && holder[0] != '\0') {
+    return error{"cuptiSubscribe failed, CUPTI is held by \"" + std::string(holder) + "\""};
+  }
+  return error{"cuptiSubscribe failed, " + describe(cupti_.api, code)};
+}
+
+bool cupti_tracer::enable_driver_calls(std::initializer_list<call_class> classes, bool on) {
+  bool all = true;
+  for (std::uint32_t cbid = 1; cbid < 1024; ++cbid) {
+    for (auto const wanted : classes) {
+      if (callbacks_.class_of(cbid) != wanted) continue;
+      all = guard_.try_call<&cupti_api::cuptiEnableCallback>(on ? 1u : 0u, subscriber_,
+                                                             CUPTI_CB_DOMAIN_DRIVER_API,
+                                                             static_cast<CUpti_CallbackId>(cbid)) &&
+            all;
+    }
+  }
+  return all;
+}
+
+void cupti_tracer::set_attributes() noexcept {
+  // "Default value is 0": CUPTI would clear each buffer on the program's own threads. Ours come
+  // cleared.
+  std::uint8_t zeroed = 1;
+  std::size_t size = sizeof zeroed;
+  guard_.try_call<&cupti_api::cuptiActivitySetAttribute>(
+      CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, static_cast<void*>(&zeroed));
+  std::size_t limit = device_buffers_at_most;
+  size = sizeof limit;
+  guard_.try_call<&cupti_api::cuptiActivitySetAttribute>(
+      CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_POOL_LIMIT, &size, static_cast<void*>(&limit));
+}
+
+result<void> cupti_tracer::enable_launch_callbacks() {
+  if (!enable_driver_calls({call_class::kernel, call_class::many_kernels, call_class::copy,
+                            call_class::context_reset},
+                           true)) {
+    return error{"cuptiEnableCallback failed for the launch calls"};
+  }
+  for (auto const id : {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
+                        CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING}) {
+    guard_.try_call<&cupti_api::cuptiEnableCallback>(1u, subscriber_, CUPTI_CB_DOMAIN_RESOURCE,
+                                                     static_cast<CUpti_CallbackId>(id));
+  }
+  return {};
+}
+
+void cupti_tracer::enable_kind(CUpti_ActivityKind kind, char const* what_is_lost,
+                               std::vector<std::string>& warnings) {
+  if (auto const ok = guard_.call<&cupti_api::cuptiActivityEnable>(kind)) {
+    running_.push([this, kind] { guard_.try_call<&cupti_api::cuptiActivityDisable>(kind); });
+  } else {
+    warnings.push_back(std::string(what_is_lost) + " will be missing: " + ok.message() +
+                       ". All else is traced.");
+  }
+}
+
+void cupti_tracer::enable_unified_memory(std::vector<std::string>& warnings) {
+  CUpti_ActivityUnifiedMemoryCounterConfig configs[2]{};
+  CUpti_ActivityUnifiedMemoryCounterKind const kinds[2] = {
+      CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD,
+      CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH};
+  for (int i = 0; i < 2; ++i) {
+    configs[i].scope = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_ALL_DEVICES;
+    configs[i].kind = kinds[i];
+    configs[i].deviceId = 0;
+    configs[i].enable = 1;
+  }
+  if (auto const ok =
+          guard_.call<&cupti_api::cuptiActivityConfigureUnifiedMemoryCounter>(&configs[0], 2u);
+      !ok) {
+    warnings.push_back("unified-memory counters will be missing: " + ok.message() +
+                       ". All else is traced.");
+    return;
+  }
+  enable_kind(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, "unified-memory counters", warnings);
+}
+
+result<void> cupti_tracer::start(trace_choice const& choice, std::vector<std::string>& warnings) {
+  if (auto ok = attach(); !ok) return ok;
+  pool_.keep_ready(4);
+  set_attributes();
+  auto failed = [this](result<void> why) {
+    running_.undo_all();
+    return why;
+  };
+  if (auto ok = guard_.call<&cupti_api::cuptiActivityRegisterCallbacks>(&request_buffer,
+                                                                        &complete_buffer);
+      !ok) {
+    return failed(ok);
+  }
+  if (auto ok = enable_launch_callbacks(); !ok) return failed(ok);
+  running_.push([this] {
+    enable_driver_calls(
+        {call_class::kernel, call_class::many_kernels, call_class::copy, call_class::context_reset},
+        false);
+  });
+  if (auto ok = guard_.call<&cupti_api::cuptiActivityEnable>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+      !ok) {
+    return failed(ok);
+  }
+  running_.push([this] {
+    guard_.try_call<&cupti_api::cuptiActivityDisable>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  });
+  if (choice.whole_graphs)
+    enable_kind(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, "graph-level records", warnings);
+  enable_kind(CUPTI_ACTIVITY_KIND_MEMCPY, "memory copies", warnings);
+  enable_kind(CUPTI_ACTIVITY_KIND_MEMCPY2, "peer copies", warnings);
+  enable_kind(CUPTI_ACTIVITY_KIND_MEMSET, "memory sets", warnings);
+  if (choice.cuda_api) {
+    // Before any API kind is on: records carry the kernel's thread ids instead of pthread_self().
+    guard_.try_call<&cupti_api::cuptiSetThreadIdType>(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+    enable_kind(CUPTI_ACTIVITY_KIND_RUNTIME, "CUDA runtime calls", warnings);
+    enable_kind(CUPTI_ACTIVITY_KIND_DRIVER, "CUDA driver calls", warnings);
+  }
+  if (choice.sync)
+    enable_kind(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "synchronisation records", warnings);
+  if (choice.cuda_memory)
+    enable_kind(CUPTI_ACTIVITY_KIND_MEMORY2, "device memory allocations", warnings);
+  if (choice.unified_memory) enable_unified_memory(warnings);
+  return {};
+}
+
+void cupti_tracer::stop() noexcept {
+  running_.undo_all();
+}
+
+void cupti_tracer::leave() noexcept {
+  running_.undo_all();
+  if (subscriber_ == nullptr) return;
+  dropped();
+  guard_.try_call<&cupti_api::cuptiUnsubscribe>(subscriber_);
+  subscriber_ = nullptr;
+  guard_.try_call<&cupti_api::cuptiFinalize>();
+}
+
+void cupti_tracer::abandon() noexcept {
+  subscriber_ = nullptr;
+  running_.forget_all();
+}
+
+void cupti_tracer::listen_to_any_call() noexcept {
+  if (subscriber_ == nullptr) return;
+  guard_.try_call<&cupti_api::cuptiEnableDomain>(1u, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API);
+}
+
+std::string cupti_tracer::chip_name(std::size_t device) const {
+  CUpti_Device_GetChipName_Params params{};
+  params.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE;
+  params.deviceIndex = device;
+  if (!guard_.try_call<&cupti_api::cuptiDeviceGetChipName>(&params) || params.pChipName == nullptr)
+    return {};
+  return params.pChipName;
+}
+
+bool cupti_tracer::flush(bool forced) noexcept {
+  // Two threads inside cuptiActivityFlushAll have been seen to block each other for good.
+  if (flushing_.test_and_set(std::memory_order_acquire)) return false;
+  if (attached()) {
+    guard_.try_call<&cupti_api::cuptiActivityFlushAll>(
+        forced ? static_cast<std::uint32_t>(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) : 0u);
+  }
+  flushing_.clear(std::memory_order_release);
+  return true;
+}
+
+std::uint64_t cupti_tracer::dropped() noexcept {
+  std::size_t more = 0;
+  if (attached() &&
+      guard_.try_call<&cupti_api::cuptiActivityGetNumDroppedRecords>(nullptr, 0u, &more)) {
+    dropped_ += more;
+  }
+  return dropped_;
+}
+
+void cupti_tracer::request_buffer(std::uint8_t** buffer, std::size_t* size,
+                                  std::size_t* most_records) {
+  *buffer = nullptr;
+  *size = 0;
+  *most_records = 0;  // as many as fit
+  auto* const tracer = the_tracer.load(std::memory_order_acquire);
+  if (tracer == nullptr || is_forked_child()) return;
+  auto const taken = tracer->pool_.take();
+  *buffer = taken.bytes;
+  *size = taken.size;
+}
+
+void cupti_tracer::complete_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t size,
+                                   std::size_t used) {
+  auto* const tracer = the_tracer.load(std::memory_order_acquire);
+  if (tracer == nullptr || buffer == nullptr || is_forked_child()) return;
+  if (!tracer->filled_.push({{buffer, size}, used}))
+    tracer->buffers_lost_.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,107 @@
+// Switches CUPTI's tracing on and off: subscriber, callbacks, activity kinds, buffers.
+#pragma once
+
+#include "base/bounded_queue.hpp"
+#include "base/result.hpp"
+#include "collect/buffer_pool.hpp"
+#include "collect/launch_callbacks.hpp"
+#include "cupti/guard.hpp"
+#include "cupti/loader.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+struct trace_choice {
+  bool cuda_api = false;     // runtime and driver API records
+  bool cuda_memory = false;  // device memory allocation and release
+  bool unified_memory = false;
+  bool sync = false;
+  bool whole_graphs = false;  // one record per graph launch instead of one per node
+};
+
+/// A buffer CUPTI has filled and handed back.
+struct filled_buffer {
+  buffer_pool::buffer buffer;
+  std::size_t used = 0;
+};
+
+/// One per process, never destroyed. attach(), start(), stop() and the rest are called by one
+/// thread at a time (the session sees to that); the buffer callbacks run on any thread. Holds no
+/// lock anywhere.
+class cupti_tracer {
+ public:
+  cupti_tracer(loaded_cupti const& cupti, memory_budget& budget, std::size_t buffer_bytes,
+               launch_callbacks& callbacks);
+
+  /// Takes CUPTI's one subscriber slot and listens for cudaProfilerStart/Stop. Nothing is traced
+  /// yet.
+  result<void> attach();
+  bool attached() const noexcept { return subscriber_ != nullptr; }
+
+  /// Starts recording. A feature that cannot be had is left out and named in `warnings`; without
+  /// kernel records it is an error.
+  result<void> start(trace_choice const& choice, std::vector<std::string>& warnings);
+  /// Stops recording; what CUPTI holds is still to be flushed.
+  void stop() noexcept;
+  /// Leaves CUPTI altogether: the program runs at full speed again.
+  void leave() noexcept;
+  /// CUPTI has torn itself down (fatal error): forget all without calling it.
+  void abandon() noexcept;
+
+  /// Asks CUPTI for its full buffers (`forced`: for all of them). False when another thread is
+  /// doing that right now.
+  bool flush(bool forced) noexcept;
+  /// The next filled buffer, oldest first.
+  std::optional<filled_buffer> next_filled() noexcept { return filled_.pop(); }
+  buffer_pool& pool() noexcept { return pool_; }
+
+  /// Records CUPTI itself says it dropped, since attach().
+  std::uint64_t dropped() noexcept;
+  /// Buffers that came back while the queue was full (cannot happen within the budget; counted all
+  /// the same).
+  std::uint64_t buffers_lost() const noexcept {
+    return buffers_lost_.load(std::memory_order_relaxed);
+  }
+
+  /// The next driver call to end, of whatever kind, reaches launch_callbacks::leave_at_next_call().
+  void listen_to_any_call() noexcept;
+
+  /// "GH100"; empty when this CUPTI cannot tell.
+  std::string chip_name(std::size_t device) const;
+
+  loaded_cupti const& library() const noexcept { return cupti_; }
+
+ private:
+  result<void> subscribe();
+  void set_attributes() noexcept;
+  result<void> enable_launch_callbacks();
+  void enable_kind(CUpti_ActivityKind kind, char const* what_is_lost,
+                   std::vector<std::string>& warnings);
+  void enable_unified_memory(std::vector<std::string>& warnings);
+  bool enable_driver_calls(std::initializer_list<call_class> classes, bool on);
+
+  static void CUPTIAPI request_buffer(std::uint8_t** buffer, std::size_t* size,
+                                      std::size_t* most_records);
+  static void CUPTIAPI complete_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer,
+                                       std::size_t size, std::size_t used);
+
+  loaded_cupti const& cupti_;
+  cupti_guard const guard_;
+  launch_callbacks& callbacks_;
+  buffer_pool pool_;
+  bounded_queue<filled_buffer> filled_;
+  CUpti_SubscriberHandle subscriber_ = nullptr;
+  undo_stack running_;  // undoes start()
+  bool attributes_set_ = false;
+  std::atomic_flag flushing_ = ATOMIC_FLAG_INIT;
+  std::atomic<std::uint64_t> buffers_lost_{0};
+  std::uint64_t dropped_ = 0;
+};
+
+}  // namespace gpuprof

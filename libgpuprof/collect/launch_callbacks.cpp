@@ -1,0 +1,135 @@
+#include "collect/launch_callbacks.hpp"
+
+#include "base/clock.hpp"
+#include "base/process.hpp"
+#include "collect/log_writer.hpp"
+
+#include <string_view>
+
+namespace gpuprof {
+namespace {
+
+// The launch under way on this thread went into a graph under construction. Initial-exec: no call
+// to find it.
+constinit thread_local bool capture_node_created __attribute__((tls_model("initial-exec"))) = false;
+
+}  // namespace
+
+call_class classify_driver_call(char const* text) noexcept {
+  std::string_view const name = text != nullptr ? text : "";
+  auto const starts = [name](std::string_view prefix) {
+    return name.substr(0, prefix.size()) == prefix;
+  };
+  if (starts("cuLaunchHostFunc")) return call_class::none;
+  if (starts("cuLaunchCooperativeKernelMultiDevice")) return call_class::many_kernels;
+  if (starts("cuLaunch"))
+    return call_class::kernel;  // Kernel, KernelEx, CooperativeKernel, Grid, each with its _ptsz
+  if (starts("cuGraphLaunch")) return call_class::many_kernels;
+  if (starts("cuMemcpy") || starts("cuMemset")) return call_class::copy;
+  if (name == "cuProfilerStart") return call_class::profiler_start;
+  if (name == "cuProfilerStop") return call_class::profiler_stop;
+  if (starts("cuDevicePrimaryCtxReset") || starts("cuCtxDestroy")) return call_class::context_reset;
+  return call_class::none;
+}
+
+void launch_callbacks::learn_calls(cupti_api const& api) {
+  for (std::uint32_t cbid = 1; cbid < classes_.size(); ++cbid) {
+    char const* name = nullptr;
+    if (api.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, cbid, &name) != CUPTI_SUCCESS)
+      continue;
+    classes_[cbid] = classify_driver_call(name);
+  }
+}
+
+void launch_callbacks::entry(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                             void const* data) noexcept {
+  if (is_forked_child() || data == nullptr) return;
+  auto& callbacks = *static_cast<launch_callbacks*>(self);
+  switch (domain) {
+    case CUPTI_CB_DOMAIN_DRIVER_API:
+      callbacks.driver_call(id, *static_cast<CUpti_CallbackData const*>(data));
+      break;
+    case CUPTI_CB_DOMAIN_RESOURCE:
+      callbacks.resource(id, *static_cast<CUpti_ResourceData const*>(data));
+      break;
+    case CUPTI_CB_DOMAIN_STATE: {
+      auto const& state = *static_cast<CUpti_StateData const*>(data);
+      if (id == CUPTI_CBID_STATE_FATAL_ERROR) {
+        callbacks.observer_.cupti_failed(state.notification.result, state.notification.message);
+      }
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+void launch_callbacks::driver_call(CUpti_CallbackId id, CUpti_CallbackData const& call) noexcept {
+  auto const what = class_of(id);
+  if (call.callbackSite == CUPTI_API_ENTER) {
+    switch (what) {
+      case call_class::kernel:
+      case call_class::many_kernels:
+      case call_class::copy:
+        *call.correlationData = 0;  // CUPTI keeps it for the matching EXIT
+        if (!log_is_recording.load(std::memory_order_relaxed)) break;
+        capture_node_created = false;
+        *call.correlationData = now().value;
+        break;
+      case call_class::profiler_stop:
+        observer_.profiler_stop();
+        break;
+      case call_class::context_reset:
+        observer_.context_ending(call.contextUid);
+        break;
+      default:
+        break;
+    }
+    return;
+  }
+  if (what == call_class::kernel || what == call_class::many_kernels || what == call_class::copy) {
+    launch_ended(what, call);
+  } else if (what == call_class::profiler_start) {
+    observer_.profiler_start();
+  }
+  if (leave_.load(std::memory_order_acquire)) observer_.leave_cupti();
+}
+
+// Written at the end of the call: only then is it known whether it failed or went into a graph
+// under construction.
+void launch_callbacks::launch_ended(call_class what, CUpti_CallbackData const& call) noexcept {
+  auto const entered = *call.correlationData;
+  if (entered == 0 || !log_is_recording.load(std::memory_order_relaxed)) return;
+  auto* const log = this_thread_log();
+  if (log == nullptr) return;
+
+  std::uint8_t flags = 0;
+  auto const* const status = static_cast<int const*>(call.functionReturnValue);
+  if (status != nullptr && *status != 0) flags |= launch_failed;
+  if (capture_node_created) flags |= launch_captured;
+  if (what == call_class::many_kernels) flags |= launch_of_graph;
+  if (what == call_class::copy) flags |= launch_is_copy;
+  if (what == call_class::kernel && flags == 0 && ask_observer_.load(std::memory_order_relaxed) &&
+      !observer_.is_selected(call.symbolName)) {
+    flags |= launch_not_selected;
+  }
+  write_launch(*log, entered, static_cast<correlation_id>(call.correlationId), flags);
+}
+
+void launch_callbacks::resource(CUpti_CallbackId id, CUpti_ResourceData const& data) noexcept {
+  switch (id) {
+    case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
+      capture_node_created = true;
+      break;
+    case CUPTI_CBID_RESOURCE_CONTEXT_CREATED:
+      observer_.context_created(0, data.context);
+      break;
+    case CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING:
+      observer_.context_ending(0);
+      break;
+    default:
+      break;
+  }
+}
+
+}  // namespace gpuprof

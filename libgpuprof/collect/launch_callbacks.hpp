@@ -1,0 +1,75 @@
+// What runs inside CUPTI's callbacks: notes launches, and passes on the few events that steer a
+// capture.
+#pragma once
+
+#include "collect/thread_log.hpp"
+#include "cupti/api.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace gpuprof {
+
+/// Told about events on the program's own threads, inside the callback: be quick, call no CUDA.
+class cuda_event_observer {
+ public:
+  virtual ~cuda_event_observer() = default;
+  virtual void profiler_start() noexcept = 0;  // after cudaProfilerStart / cuProfilerStart
+  virtual void profiler_stop() noexcept = 0;   // before cudaProfilerStop / cuProfilerStop
+  virtual void context_created(std::uint32_t context, void* handle) noexcept = 0;
+  virtual void context_ending(
+      std::uint32_t context) noexcept = 0;  // destroyed or reset: records must be fetched now
+  virtual void cupti_failed(CUptiResult code,
+                            char const* message) noexcept = 0;  // CUPTI has given up
+  virtual void leave_cupti() noexcept = 0;  // at the end of an API call, after leave_at_next_call()
+  /// Whether this launch is inside the launch filters. Only asked when filters are set.
+  virtual bool is_selected(char const* kernel) noexcept = 0;
+};
+
+enum class call_class : std::uint8_t {
+  none,
+  kernel,
+  many_kernels,
+  copy,
+  profiler_start,
+  profiler_stop,
+  context_reset
+};
+
+/// One per process, never destroyed: CUPTI may call late.
+class launch_callbacks {
+ public:
+  explicit launch_callbacks(cuda_event_observer& observer) noexcept : observer_(observer) {}
+
+  /// Finds the driver calls of interest in the loaded CUPTI by their names, once.
+  void learn_calls(cupti_api const& api);
+  call_class class_of(std::uint32_t driver_cbid) const noexcept {
+    return driver_cbid < classes_.size() ? classes_[driver_cbid] : call_class::none;
+  }
+
+  /// Launch filters on or off; set while no launches are recorded.
+  void ask_observer(bool on) noexcept { ask_observer_.store(on, std::memory_order_relaxed); }
+  /// The next driver call to end, on whichever thread, calls observer.leave_cupti(): the place
+  /// CUPTI's manual names for cuptiFinalize.
+  void leave_at_next_call(bool on) noexcept { leave_.store(on, std::memory_order_release); }
+
+  /// The CUpti_CallbackFunc; `self` is the launch_callbacks.
+  static void CUPTIAPI entry(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                             void const* data) noexcept;
+
+ private:
+  void driver_call(CUpti_CallbackId id, CUpti_CallbackData const& call) noexcept;
+  void launch_ended(call_class what, CUpti_CallbackData const& call) noexcept;
+  void resource(CUpti_CallbackId id, CUpti_ResourceData const& data) noexcept;
+
+  cuda_event_observer& observer_;
+  std::array<call_class, 1024> classes_{};
+  std::atomic<bool> ask_observer_{false};
+  std::atomic<bool> leave_{false};
+};
+
+/// How a driver function, by its CUPTI name (as in "cuMemcpyHtoDAsync_v2_ptsz"), is treated.
+call_class classify_driver_call(char const* name) noexcept;
+
+}  // namespace gpuprof

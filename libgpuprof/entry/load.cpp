@@ -1,0 +1,23 @@
+// What happens when the library is loaded: two environment variables point CUDA and NVTX to it.
+// Nothing else.
+#include "base/process.hpp"
+
+#include <cstdlib>
+#include <string>
+
+namespace {
+
+// LD_PRELOAD and linking thus come in through the same doors as CUDA_INJECTION64_PATH: at cuInit,
+// and at a program's first NVTX call. A path that somebody has set stays.
+__attribute__((constructor)) void point_cuda_and_nvtx_here() noexcept {
+  try {
+    auto const path =
+        gpuprof::path_of_object_holding(reinterpret_cast<void const*>(&point_cuda_and_nvtx_here));
+    if (path.empty() || path.find("libgpuprof") == std::string::npos) return;
+    setenv("CUDA_INJECTION64_PATH", path.c_str(), 0);
+    setenv("NVTX_INJECTION64_PATH", path.c_str(), 0);
+  } catch (...) {  // no memory this early: the program goes on without us
+  }
+}
+
+}  // namespace

@@ -1,0 +1,124 @@
+#include "session/capture_plan.hpp"
+
+namespace gpuprof {
+
+void capture_plan::begin(std::uint64_t now) {
+  if (begun_) return;
+  begun_ = true;
+  ready_at_ = now + static_cast<std::uint64_t>(wishes_.delay.value);
+  if (wishes_.schedule) follow_schedule(now);
+  tick(now);
+}
+
+void capture_plan::profiler_start(std::uint64_t now) {
+  if (wishes_.range == capture_range::cuda_profiler_api && ready(now))
+    start("cudaProfilerStart", now);
+}
+
+void capture_plan::profiler_stop(std::uint64_t) {
+  if (wishes_.range == capture_range::cuda_profiler_api) end_of_range();
+}
+
+void capture_plan::range_entered(std::uint64_t now) {
+  if (wishes_.range == capture_range::nvtx && ready(now)) start("NVTX range", now);
+}
+
+void capture_plan::range_left(std::uint64_t) {
+  if (wishes_.range == capture_range::nvtx) end_of_range();
+}
+
+void capture_plan::api_start(std::uint64_t now) {
+  begin(now);
+  finished_ = false;  // the program knows best
+  start("gpuprof_start", now);
+}
+
+void capture_plan::api_stop(std::uint64_t) {
+  if (!wanted_) return;
+  stop();
+  if (!triggered_by_range() && !wishes_.schedule) finished_ = true;
+}
+
+void capture_plan::step(std::uint64_t now) {
+  ++steps_;
+  if (wishes_.schedule) follow_schedule(now);
+}
+
+// torch.profiler's schedule: skip_first steps once, then `repeat` cycles of wait, warmup, active.
+void capture_plan::follow_schedule(std::uint64_t now) {
+  auto const& s = *wishes_.schedule;
+  auto const quiet = std::uint64_t{s.wait} + s.warmup;
+  auto const cycle = quiet + s.active;
+  if (steps_ < s.skip_first || cycle == 0) return;
+  auto const done = steps_ - s.skip_first;
+  auto const inside = done % cycle;
+  finished_ = s.repeat != 0 && done / cycle >= s.repeat;
+  auto const active = !finished_ && inside >= quiet;
+  warming_up_ = !finished_ && inside >= s.wait && inside < quiet;
+  if (wanted_ && (!active || inside == quiet)) stop();  // the second: a cycle right after another
+  if (active && !wanted_) start("step " + std::to_string(steps_), now);
+}
+
+void capture_plan::tick(std::uint64_t now) {
+  if (wanted_ && stop_at_ != 0 && now >= stop_at_) {
+    stop();
+    if (!triggered_by_range() && !wishes_.schedule) finished_ = true;
+  }
+  if (!wanted_ && !finished_ && ready(now) && !triggered_by_range() && !wishes_.schedule) {
+    start(wishes_.delay.value > 0 ? "delay" : "start", now);
+  }
+}
+
+void capture_plan::start(std::string why, std::uint64_t now) {
+  if (wanted_ || finished_) return;
+  wanted_ = true;
+  ++count_;
+  trigger_ = std::move(why);
+  stop_at_ =
+      wishes_.duration.value > 0 ? now + static_cast<std::uint64_t>(wishes_.duration.value) : 0;
+}
+
+void capture_plan::stop() {
+  wanted_ = false;
+}
+
+void capture_plan::end_of_range() {
+  if (!wanted_) return;
+  auto const& end = wishes_.range_end;
+  if (end.action == range_end_action::none) return;
+  stop();
+  auto const last = end.count != 0 && count_ >= end.count;
+  switch (end.action) {
+    case range_end_action::stop:
+      finished_ = true;
+      break;
+    case range_end_action::stop_shutdown:
+      finished_ = shutdown_ = true;
+      break;
+    case range_end_action::repeat:
+      finished_ = last;
+      break;
+    case range_end_action::repeat_shutdown:
+      finished_ = shutdown_ = last;
+      break;
+    case range_end_action::none:
+      break;
+  }
+}
+
+bool capture_plan::armed() const noexcept {
+  if (finished_ || wanted_ || !begun_) return false;
+  return triggered_by_range() || wishes_.schedule.has_value() || ready_at_ != 0;
+}
+
+bool capture_plan::needs_cuda_profiler_calls() const noexcept {
+  return wishes_.range == capture_range::cuda_profiler_api && !finished_;
+}
+
+std::uint64_t capture_plan::next_deadline() const noexcept {
+  if (wanted_) return stop_at_;
+  if (begun_ && !finished_ && !triggered_by_range() && !wishes_.schedule) return ready_at_;
+  return 0;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,408 @@
+#include "session/drain.hpp"
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/process.hpp"
+#include "collect/nvtx_ranges.hpp"
+#include "driver/device_facts.hpp"
+#include "session/output_name.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <time.h>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace gpuprof {
+namespace {
+
+constexpr std::uint64_t second = 1'000'000'000;
+constexpr std::uint64_t no_progress =
+    second / 4;  // after this long without a record, none is expected any more
+
+std::string file_size_text(std::uint64_t bytes) {
+  if (bytes < 10'000) return std::to_string(bytes) + " bytes";
+  if (bytes < 10'000'000) return std::to_string(bytes / 1000) + " kB";
+  return std::to_string(bytes / 1'000'000) + " MB";
+}
+
+std::function<std::string_view(name_id)> texts_for_the_adding_thread() {
+  return [](name_id id) -> std::string_view {
+    static std::string text;  // asked by the drain thread alone, and copied by the asker
+    text = names().text(id);
+    return text;
+  };
+}
+
+}  // namespace
+
+drain::drain(settings const& wishes, memory_budget& budget, kernel_filter const& filter,
+             app_costs const& costs)
+    : wishes_(wishes),
+      filter_(filter),
+      costs_(costs),
+      budget_(budget),
+      totals_(texts_for_the_adding_thread()) {}
+
+void drain::post(window_event event) {
+  {
+    std::lock_guard const lock(mutex_);
+    events_.push_back(std::move(event));
+  }
+  wake_drain();
+}
+
+void drain::choose_output(std::string const& pattern) {
+  std::lock_guard const lock(mutex_);
+  chosen_output_ = pattern;
+}
+
+std::string drain::path() const {
+  std::lock_guard const lock(mutex_);
+  return path_;
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> drain::counters() const {
+  std::lock_guard const lock(mutex_);
+  return counters_;
+}
+
+bool drain::open_file() {
+  if (file_tried_) return assembler_ != nullptr;
+  file_tried_ = true;
+  auto const facts = naming_facts_of_this_process();
+  auto wishes = wishes_;
+  {
+    std::lock_guard const lock(mutex_);
+    if (!chosen_output_.empty()) wishes.output = chosen_output_;
+  }
+  std::string path;
+  for (int attempt = 0; attempt < 100 && file_ == nullptr; ++attempt) {
+    auto chosen = choose_capture_path(wishes, facts);
+    if (!chosen) {
+      log_error(chosen.message());
+      break;
+    }
+    auto made = capture::writer::create(chosen->path, chosen->replace
+                                                          ? capture::create_mode::overwrite
+                                                          : capture::create_mode::fail_if_exists);
+    if (made) {
+      file_ = std::move(*made);
+      path = chosen->path;
+    } else if (access(chosen->path.c_str(), F_OK) != 0 || chosen->replace) {
+      log_error("nothing is captured: " + made.message() +
+                ". The program is not affected. Choose another place with -o.");
+      break;
+    }  // else somebody took the name in between: choose again
+  }
+  assembler_ = std::make_unique<trace_assembler>(
+      file_.get(), totals_, names(),
+      filter_.has_names() ? trace_assembler::kernel_choice(
+                                [this](std::string_view n) { return filter_.name_matches(n); })
+                          : nullptr);
+  assembler_->ignore_thread(os_thread_id());
+  {
+    std::lock_guard const lock(mutex_);
+    path_ = path;
+  }
+  if (file_ != nullptr) write_facts();
+  return true;
+}
+
+void drain::take_windows() {
+  std::deque<window_event> events;
+  {
+    std::lock_guard const lock(mutex_);
+    events.swap(events_);
+  }
+  for (auto const& event : events) {
+    if (event.opened) {
+      if (!open_file()) return;
+      assembler_->open_window({event.index, event.time, {}, names().intern(event.trigger)});
+      for (auto const& range : claim_started_ranges()) assembler_->begin(range);
+    } else if (assembler_ != nullptr) {
+      assembler_->close_window(event.time);
+      closed_at_ = last_progress_ = monotonic_ns();
+    }
+  }
+}
+
+void drain::take_buffers() {
+  auto* const tracer = tracer_.load(std::memory_order_acquire);
+  if (tracer == nullptr || assembler_ == nullptr) return;
+  if (decoder_ == nullptr) {
+    decoder_ = std::make_unique<activity_decoder>(tracer->library().api, tracer->library().version,
+                                                  names(), *assembler_);
+  }
+  // Buffers first, then rings: so the launch of every record in these buffers is known, but for
+  // calls that have not returned yet.
+  std::vector<filled_buffer> filled;
+  while (auto buffer = tracer->next_filled()) {
+    filled.push_back(*buffer);
+    if (filled.size() == 16) break;
+  }
+  write_names();
+  drain_all_logs(*assembler_);
+  assembler_->settle_pending();
+  for (auto const& f : filled) {
+    decoder_->decode({f.buffer.bytes, f.used});
+    write_names();
+    tracer->pool().give_back(f.buffer, f.used);
+    drain_all_logs(*assembler_);  // decoding takes milliseconds, rings hold tens of them
+  }
+  if (decoder_->records() != records_seen_) {
+    records_seen_ = decoder_->records();
+    last_progress_ = monotonic_ns();
+  }
+  tracer->pool().keep_ready(4);
+  if (filled.size() == 16) wake_drain();  // there may be more
+}
+
+void drain::round(bool flush, bool forced) {
+  take_windows();
+  if (assembler_ == nullptr) return;
+  auto* const tracer = tracer_.load(std::memory_order_acquire);
+  if (flush && tracer != nullptr) tracer->flush(forced);
+  if (tracer == nullptr) {
+    write_names();
+    drain_all_logs(*assembler_);
+  } else {
+    take_buffers();
+    if (pointers_stale_.exchange(false)) decoder_->forget_pointers();
+  }
+  if (flush) flush_file();
+}
+
+bool drain::at_rest() const noexcept {
+  if (assembler_ == nullptr) return true;
+  if (assembler_->window_open()) return false;
+  return assembler_->outstanding() == 0 ||
+         monotonic_ns() - std::max(closed_at_, last_progress_) > no_progress;
+}
+
+void drain::flush_file() {
+  write_devices();
+  take_threads();
+  write_names();
+  write_counters();
+  if (file_ == nullptr) return;
+  file_->add(clock_record{now(), monotonic_ns()});
+  write_names();
+  if (auto const ok = file_->flush(); !ok) {
+    log_error("the capture is incomplete from here on: " + ok.message() +
+              ". The program is not affected.");
+  }
+}
+
+void drain::take_threads() {
+  if (file_ == nullptr) return;
+  thread_identity fresh[64];
+  while (auto const count = new_threads(threads_written_, fresh)) {
+    for (std::size_t i = 0; i < count; ++i) {
+      file_->add(thread_record{fresh[i].thread, fresh[i].os_thread,
+                               names().intern(os_thread_name(fresh[i].os_thread))});
+    }
+  }
+}
+
+void drain::write_names() {
+  if (file_ == nullptr) return;
+  names().for_each_new(names_written_,
+                       [this](name_id id, std::string_view text) { file_->add_name(id, text); });
+}
+
+void drain::write_facts() {
+  auto const fact = [this](char const* key, std::string const& value) {
+    if (!value.empty()) file_->add(fact_record{names().intern(key), names().intern(value)});
+  };
+  fact("gpuprof.version", GPUPROF_VERSION);
+  fact("host", host_name());
+  fact("process.id", std::to_string(getpid()));
+  fact("process.program", program_path());
+  fact("process.command_line", command_line());
+  for (auto** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    std::string const variable = *entry;
+    auto const equals = variable.find('=');
+    if (equals == std::string::npos) continue;
+    auto const key = variable.substr(0, equals);
+    static constexpr std::string_view ranks[] = {
+        "RANK",         "LOCAL_RANK",          "WORLD_SIZE",
+        "SLURM_PROCID", "SLURM_JOB_ID",        "OMPI_COMM_WORLD_RANK",
+        "PMI_RANK",     "MV2_COMM_WORLD_RANK", "CUDA_VISIBLE_DEVICES"};
+    if (key.rfind("GPUPROF_", 0) == 0 ||
+        std::find(std::begin(ranks), std::end(ranks), key) != std::end(ranks)) {
+      fact(("environment." + key).c_str(), variable.substr(equals + 1));
+    }
+  }
+  file_->add(clock_record{now(), monotonic_ns()});
+}
+
+// On this thread and only once records come: cuInit has long returned then, and asking NVML takes
+// tens of milliseconds.
+void drain::write_devices() {
+  auto* const tracer = tracer_.load(std::memory_order_acquire);
+  if (devices_written_ || file_ == nullptr || tracer == nullptr || records_seen_ == 0) return;
+  devices_written_ = true;
+  auto const fact = [this](char const* key, std::string const& value) {
+    if (!value.empty()) file_->add(fact_record{names().intern(key), names().intern(value)});
+  };
+  fact("cupti.path", tracer->library().path);
+  fact("cupti.version", cupti_version_text(tracer->library().version));
+  auto const driver = load_cuda_driver();
+  if (!driver) return;
+  auto const facts = read_driver_facts(*driver);
+  fact("driver.version", facts.version);
+  fact("driver.cuda_version", std::to_string(facts.cuda_version / 1000) + "." +
+                                  std::to_string(facts.cuda_version % 1000 / 10));
+  for (auto const& d : facts.devices) {
+    device_record row;
+    row.device = static_cast<device_id>(d.ordinal);
+    row.name = names().intern(d.name);
+    row.uuid = names().intern(d.uuid);
+    row.chip = names().intern(tracer->chip_name(static_cast<std::size_t>(d.ordinal)));
+    row.compute_major = static_cast<std::uint32_t>(d.compute_major);
+    row.compute_minor = static_cast<std::uint32_t>(d.compute_minor);
+    row.sm_count = static_cast<std::uint32_t>(d.sm_count);
+    row.max_sm_clock_khz = d.max_sm_clock_khz;
+    row.max_memory_clock_khz = d.max_memory_clock_khz;
+    row.memory_bus_bits = d.memory_bus_bits;
+    row.memory_bytes = d.memory_bytes;
+    row.l2_bytes = d.l2_bytes;
+    row.pci_bus = names().intern(d.pci_bus);
+    file_->add(row);
+  }
+}
+
+void drain::write_counters() {
+  std::vector<std::pair<std::string, std::uint64_t>> all;
+  auto const put = [&all](char const* name, std::uint64_t value) { all.emplace_back(name, value); };
+  auto const& seen = assembler_->counts();
+  put("seen_launches", seen.launches);
+  put("seen_graph_launches", seen.graph_launches);
+  put("seen_kernels", seen.kernels);
+  put("seen_kernels_filtered", seen.kernels_filtered);
+  put("seen_kernels_unattributed", seen.kernels_unattributed);
+
+  std::uint64_t dropped_launches = 0, dropped_ranges = 0, unmatched_pops = 0;
+  for (auto* log = all_thread_logs(); log != nullptr; log = log->next) {
+    dropped_launches += log->counters.dropped_launches.load(std::memory_order_relaxed);
+    dropped_ranges += log->counters.dropped_ranges.load(std::memory_order_relaxed);
+    unmatched_pops += log->counters.unmatched_pops.load(std::memory_order_relaxed);
+  }
+  auto const open = assembler_->window_open();  // launches still under way are no loss
+  put("lost_kernels", open ? 0 : seen.launches - seen.launches_matched);
+  put("lost_graph_launches", open ? 0 : seen.graph_launches - seen.graph_launches_matched);
+  if (decoder_ != nullptr) {
+    put("lost_kernels_without_time", decoder_->losses().kernels_without_time);
+    put("lost_other_records_without_time", decoder_->losses().others_without_time);
+    put("lost_broken_buffers", decoder_->losses().broken_buffers);
+  }
+  if (auto* const tracer = tracer_.load(std::memory_order_acquire)) {
+    put("lost_records_dropped_by_cupti", tracer->dropped());
+    put("lost_buffers_refused", tracer->pool().refusals());
+    put("lost_buffers", tracer->buffers_lost());
+  }
+  put("lost_launch_notes", dropped_launches + assembler_->launches_forgotten());
+  put("lost_ranges", dropped_ranges + forgotten_ranges());
+  put("lost_names", names().refused());
+  put("lost_threads", threads_without_log());
+  if (file_ != nullptr) put("lost_rows_on_disk", file_->rows_lost());
+  put("note_unmatched_pops", unmatched_pops);
+
+  timespec cpu{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+  put("cost_start_ns", costs_.start_ns.load(std::memory_order_relaxed));
+  put("cost_leave_ns", costs_.leave_ns.load(std::memory_order_relaxed));
+  put("cost_drain_cpu_ns",
+      static_cast<std::uint64_t>(cpu.tv_sec) * second + static_cast<std::uint64_t>(cpu.tv_nsec));
+  put("cost_memory_buffers_bytes", budget_.used());
+  put("cost_memory_launch_table_bytes", assembler_->table_bytes());
+
+  if (file_ != nullptr) {
+    for (auto const& [name, value] : all) file_->add(counter_record{names().intern(name), value});
+  }
+  std::lock_guard const lock(mutex_);
+  counters_ = std::move(all);
+}
+
+// Gives running kernels a moment to end, and takes what comes; stops when nothing has come for a
+// while.
+void drain::wait_for_the_gpu() {
+  auto* const tracer = tracer_.load(std::memory_order_acquire);
+  auto const deadline = monotonic_ns() + wishes_.flush_timeout_ms * (second / 1000);
+  round(true);
+  while (tracer != nullptr && !at_rest() && monotonic_ns() < deadline) {
+    wait_for_wake(std::chrono::milliseconds(2));
+    tracer->flush(false);
+    round(false);
+  }
+  if (tracer != nullptr) round(true, true);
+}
+
+bool drain::serve_requests() {
+  std::uint64_t flush_wanted = 0;
+  bool flush = false, finish = false;
+  {
+    std::lock_guard const lock(mutex_);
+    flush_wanted = flush_wanted_;
+    flush = flush_wanted_ != flush_done_;
+    finish = finish_wanted_;
+  }
+  if (!flush && !finish) return false;
+  if (finish) {
+    wait_for_the_gpu();
+    if (assembler_ != nullptr) {
+      assembler_->settle_pending();
+      flush_file();
+    }
+    if (file_ != nullptr) {
+      if (auto const ok = file_->close(); !ok)
+        log_error("the capture is incomplete: " + ok.message());
+      say_what_was_written();
+    }
+  } else {
+    round(true);
+  }
+  {
+    std::lock_guard const lock(mutex_);
+    flush_done_ = flush_wanted;
+    finish_done_ = finish;
+  }
+  served_.notify_all();
+  return finish;
+}
+
+void drain::say_what_was_written() {
+  auto const& seen = assembler_->counts();
+  auto line = std::to_string(seen.kernels) + " kernels, " +
+              std::to_string(seen.copies + seen.sets) + " copies and fills, " +
+              std::to_string(seen.ranges) + " ranges in " + path() + " (" +
+              file_size_text(file_->bytes_written()) + ")";
+  if (auto const lost = seen.launches - seen.launches_matched; lost != 0) {
+    line += "; " + std::to_string(lost) + " launches without a record";
+  }
+  log_info(line);
+}
+
+bool drain::flush_and_wait(std::uint32_t timeout_ms) {
+  std::unique_lock lock(mutex_);
+  auto const mine = ++flush_wanted_;
+  lock.unlock();
+  wake_drain();
+  lock.lock();
+  return served_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
+                          [&] { return flush_done_ >= mine || finish_done_; });
+}
+
+bool drain::finish_and_wait(std::uint32_t timeout_ms) {
+  std::unique_lock lock(mutex_);
+  finish_wanted_ = true;
+  lock.unlock();
+  wake_drain();
+  lock.lock();
+  return served_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
+                          [&] { return finish_done_; });
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,118 @@
+// The profiler's one thread: empties rings and buffers, assembles the trace, writes it down.
+#pragma once
+
+#include "analyse/live_totals.hpp"
+#include "capture/writer.hpp"
+#include "collect/activity_decoder.hpp"
+#include "collect/cupti_tracer.hpp"
+#include "session/kernel_filter.hpp"
+#include "session/settings.hpp"
+#include "session/trace_assembler.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+/// A window opened or closed, in the order in which it happened.
+struct window_event {
+  bool opened = false;
+  std::uint32_t index = 0;
+  timestamp_ns time;
+  std::string trigger;
+};
+
+/// What the profiler cost on the program's own threads.
+struct app_costs {
+  std::atomic<std::uint64_t> start_ns{0};
+  std::atomic<std::uint64_t> leave_ns{0};
+};
+
+/// Never destroyed. All but run() may be called on any thread.
+class drain {
+ public:
+  drain(settings const& wishes, memory_budget& budget, kernel_filter const& filter,
+        app_costs const& costs);
+
+  /// From then on the tracer's buffers are read. The tracer must live as long as the process.
+  void use_tracer(cupti_tracer& tracer) noexcept {
+    tracer_.store(&tracer, std::memory_order_release);
+  }
+  /// Overrides the settings' name of the capture file. Without effect once a capture has begun.
+  void choose_output(std::string const& pattern);
+  void post(window_event event);
+  /// CUPTI has been finalised: the name pointers of earlier records mean nothing any more.
+  void forget_pointers() noexcept { pointers_stale_.store(true, std::memory_order_release); }
+
+  /// Everything seen so far is on disk when this returns true; false when `timeout_ms` passed
+  /// first.
+  bool flush_and_wait(std::uint32_t timeout_ms);
+  /// Writes the last of it and closes the file; no more rounds follow. False when `timeout_ms`
+  /// passed first.
+  bool finish_and_wait(std::uint32_t timeout_ms);
+
+  /// One round on the drain thread. `flush`: have CUPTI hand over what it holds, and write to disk.
+  void round(bool flush, bool forced = false);
+  /// Drain thread: no window is open and every launch of the last one has its record, or has had
+  /// its time.
+  bool at_rest() const noexcept;
+  /// Drain thread: answers flush_and_wait() and finish_and_wait(). True when the thread should end.
+  bool serve_requests();
+
+  live_totals const& totals() const noexcept { return totals_; }
+  live_totals& totals() noexcept { return totals_; }
+  /// Path of the capture file; empty while there is none.
+  std::string path() const;
+  /// Losses and costs as they go into the file; for the summary and the C API.
+  std::vector<std::pair<std::string, std::uint64_t>> counters() const;
+
+ private:
+  bool open_file();
+  void take_windows();
+  void take_buffers();
+  void take_threads();
+  void write_names();
+  void write_facts();
+  void write_devices();
+  void write_counters();
+  void flush_file();
+  void wait_for_the_gpu();
+  void say_what_was_written();
+
+  settings const& wishes_;
+  kernel_filter const& filter_;
+  app_costs const& costs_;
+  memory_budget& budget_;
+  std::atomic<cupti_tracer*> tracer_{nullptr};
+  std::atomic<bool> pointers_stale_{false};
+  live_totals totals_;
+
+  // Drain thread only.
+  std::unique_ptr<capture::writer> file_;
+  std::unique_ptr<trace_assembler> assembler_;
+  std::unique_ptr<activity_decoder> decoder_;
+  bool file_tried_ = false;
+  bool devices_written_ = false;
+  std::size_t names_written_ = 0;
+  std::size_t threads_written_ = 0;
+  std::uint64_t closed_at_ = 0;      // monotonic; when the last window closed
+  std::uint64_t last_progress_ = 0;  // monotonic; when a record last came
+  std::uint64_t records_seen_ = 0;
+
+  mutable std::mutex
+      mutex_;  // protects the rest; never held while CUPTI is called or the file is written
+  std::condition_variable served_;
+  std::deque<window_event> events_;
+  std::string path_, chosen_output_;
+  std::vector<std::pair<std::string, std::uint64_t>> counters_;
+  std::uint64_t flush_wanted_ = 0, flush_done_ = 0;
+  bool finish_wanted_ = false, finish_done_ = false;
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,433 @@
+#include "session/process_profiler.hpp"
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/process.hpp"
+#include "collect/name_registry.hpp"
+#include "driver/cuda_driver.hpp"
+#include "report/summary.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <thread>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace gpuprof {
+namespace {
+
+constexpr std::size_t ring_slots = 1 << 15;       // 1 MiB: 60 ms of the fastest launch loop
+constexpr std::uint64_t linger_ns = 500'000'000;  // tracing stays on this long between two captures
+constexpr std::uint64_t round_ns = 10'000'000;
+
+std::atomic<process_profiler*> the_profiler{nullptr};
+
+settings settings_of_this_process() {
+  auto parsed = read_settings(environ);
+  set_log_level(parsed.values.log_level);
+  for (auto const& complaint : parsed.complaints) log_warning(complaint);
+  for (auto const& contradiction : contradictions(parsed.values)) log_warning(contradiction);
+  return std::move(parsed.values);
+}
+
+std::unique_ptr<kernel_filter> filter_for(settings& wishes) {
+  auto made = kernel_filter::make(wishes);
+  if (made) return std::move(*made);
+  log_warning(made.message());
+  wishes.kernel_names.clear();
+  return std::move(*kernel_filter::make(wishes));
+}
+
+std::size_t buffer_bytes_within(std::size_t limit) {
+  return std::clamp<std::size_t>(limit / 64, 64 << 10, 1 << 20) & ~std::size_t{4095};
+}
+
+bool cuda_is_mapped() noexcept {
+  return dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD) != nullptr;
+}
+
+}  // namespace
+
+process_profiler& process_profiler::get() {
+  static process_profiler* const instance = [] {
+    auto* const made = new process_profiler;
+    the_profiler.store(made, std::memory_order_release);
+    return made;
+  }();
+  return *instance;
+}
+
+process_profiler* process_profiler::existing() noexcept {
+  return the_profiler.load(std::memory_order_acquire);
+}
+
+process_profiler::process_profiler()
+    : settings_(settings_of_this_process()),
+      budget_(std::size_t{settings_.buffer_limit_mib} << 20),
+      filter_(filter_for(settings_)),
+      drain_(settings_, budget_, *filter_, costs_),
+      callbacks_(*this),
+      capture_range_(trigger_for(settings_.nvtx_capture)),
+      step_range_(trigger_for(settings_.step_range)),
+      plan_(settings_) {
+  watch_process_life();
+  configure_thread_logs(&budget_, ring_slots);
+  callbacks_.ask_observer(!filter_->passes_all());
+  if (capture_range_ || step_range_) the_range_observer.store(this, std::memory_order_release);
+}
+
+std::optional<process_profiler::range_trigger> process_profiler::trigger_for(
+    std::optional<range_pattern> const& pattern) {
+  if (!pattern) return std::nullopt;
+  return range_trigger{names().intern(pattern->name), names().intern(pattern->domain),
+                       pattern->any_domain};
+}
+
+template <class Event>
+void process_profiler::tell_plan(Event&& event) noexcept {
+  if (is_forked_child()) return;
+  try {
+    {
+      std::lock_guard const lock(plan_mutex_);
+      event(plan_);
+    }
+    follow_plan();
+  } catch (std::exception const& e) {
+    log_error(std::string("profiling stopped for lack of resources: ") + e.what() +
+              ". The program is not affected.");
+  } catch (...) {
+  }
+}
+
+void process_profiler::begin() {
+  if (begun_.exchange(true)) return;
+  std::atexit([] {
+    if (auto* const profiler = existing()) profiler->shut_down();
+  });
+  start_drain_thread();
+}
+
+void process_profiler::cuda_initialised() {
+  cuda_up_.store(true, std::memory_order_release);
+  begin();
+  tell_plan([](capture_plan& plan) { plan.begin(monotonic_ns()); });
+}
+
+void process_profiler::nvtx_used() {
+  begin();
+  tell_plan([](capture_plan& plan) { plan.begin(monotonic_ns()); });
+}
+
+bool process_profiler::start(std::string const& output) {
+  if (is_forked_child() || process_is_exiting()) return false;
+  if (!output.empty()) drain_.choose_output(output);
+  begin();
+  tell_plan([](capture_plan& plan) { plan.api_start(monotonic_ns()); });
+  return capturing();
+}
+
+bool process_profiler::stop() {
+  if (is_forked_child() || !capturing()) return false;
+  tell_plan([](capture_plan& plan) { plan.api_stop(monotonic_ns()); });
+  return drain_.flush_and_wait(settings_.flush_timeout_ms);
+}
+
+bool process_profiler::flush() {
+  if (is_forked_child() || !begun_.load() || shut_down_.load()) return false;
+  return drain_.flush_and_wait(settings_.flush_timeout_ms);
+}
+
+void process_profiler::step() {
+  tell_plan([](capture_plan& plan) { plan.step(monotonic_ns()); });
+}
+
+void process_profiler::profiler_start() noexcept {
+  tell_plan([](capture_plan& plan) { plan.profiler_start(monotonic_ns()); });
+}
+
+void process_profiler::profiler_stop() noexcept {
+  tell_plan([](capture_plan& plan) { plan.profiler_stop(monotonic_ns()); });
+}
+
+void process_profiler::on_push(name_id name, name_id domain) noexcept {
+  if (!capture_range_ || !capture_range_->matches(name, domain)) return;
+  if (capture_range_depth_.fetch_add(1) == 0) {
+    tell_plan([](capture_plan& plan) { plan.range_entered(monotonic_ns()); });
+  }
+}
+
+void process_profiler::on_pop(name_id name, name_id domain) noexcept {
+  if (step_range_ && step_range_->matches(name, domain)) step();
+  if (!capture_range_ || !capture_range_->matches(name, domain)) return;
+  if (capture_range_depth_.fetch_sub(1) == 1) {
+    tell_plan([](capture_plan& plan) { plan.range_left(monotonic_ns()); });
+  }
+}
+
+bool process_profiler::is_selected(char const* kernel) noexcept {
+  return filter_->selects_launch(kernel);
+}
+
+void process_profiler::context_created(std::uint32_t, void*) noexcept {}
+
+// The records of a context must be fetched while it lives.
+void process_profiler::context_ending(std::uint32_t) noexcept {
+  if (auto* const tracer = tracer_.get(); tracer != nullptr && open_window_.load() != 0)
+    tracer->flush(false);
+}
+
+void process_profiler::cupti_failed(CUptiResult code, char const* message) noexcept {
+  try {
+    log_error("kernel tracing ends here: CUPTI has shut itself down (" + std::to_string(code) +
+              ", " + (message != nullptr ? message : "no reason given") +
+              "). What was traced so far is kept; the program goes on.");
+  } catch (...) {
+  }
+  if (acting_.test_and_set(std::memory_order_acquire)) return;
+  if (tracer_) tracer_->abandon();
+  tracing_ = leaving_ = false;
+  cuda_up_.store(false);
+  acting_.clear(std::memory_order_release);
+}
+
+void process_profiler::follow_plan() noexcept {
+  look_again_.store(true, std::memory_order_release);
+  while (look_again_.load(std::memory_order_acquire)) {
+    if (acting_.test_and_set(std::memory_order_acquire)) {
+      // Somebody acts already and will look again. Wait for him a little: a capture that starts
+      // here should hold what comes next.
+      for (int i = 0; i < 200 && look_again_.load(std::memory_order_acquire); ++i) {
+        std::this_thread::sleep_for(std::chrono::microseconds(500));
+      }
+      return;
+    }
+    try {
+      bool more = true;
+      while (more) take_one_step(more);
+    } catch (std::exception const& e) {
+      log_error(std::string("a capture could not be switched: ") + e.what());
+      look_again_.store(false);
+    }
+    acting_.clear(std::memory_order_release);
+  }
+}
+
+void process_profiler::take_one_step(bool& more) {
+  look_again_.store(false, std::memory_order_release);
+  more = false;
+  bool wanted = false, warming_up = false, listen = false, shutdown = false;
+  std::uint32_t count = 0;
+  std::string trigger;
+  {
+    std::lock_guard const lock(plan_mutex_);
+    wanted = plan_.wanted();
+    warming_up = plan_.warming_up();
+    listen = plan_.needs_cuda_profiler_calls();
+    shutdown = plan_.wants_shutdown();
+    count = plan_.count();
+    trigger = plan_.trigger();
+  }
+  auto const open = open_window_.load(std::memory_order_relaxed);
+  if (open != 0 && (!wanted || open != count)) {
+    close_window();
+    more = true;
+    return;
+  }
+  if ((wanted || warming_up) && !tracing_) switch_tracing_on();
+  if (listen && !tracing_ && cuda_up_.load() && make_tracer() && !tracer_->attached()) {
+    if (auto const ok = tracer_->attach(); !ok) say_tracing_is_off(ok.message());
+  }
+  if (wanted && open == 0) open_window(count, std::move(trigger));
+  if (shutdown && open == 0) kill(getpid(), SIGTERM);
+}
+
+bool process_profiler::make_tracer() {
+  if (tracer_ != nullptr) return true;
+  static bool failed = false;
+  if (failed) return false;
+  auto loaded = load_cupti(static_cast<unsigned>(driver_cuda_version()) / 1000);
+  if (!loaded) {
+    failed = true;
+    say_tracing_is_off(loaded.message());
+    return false;
+  }
+  cupti_ = std::make_unique<loaded_cupti>(std::move(*loaded));
+  tracer_ = std::make_unique<cupti_tracer>(*cupti_, budget_, buffer_bytes_within(budget_.limit()),
+                                           callbacks_);
+  drain_.use_tracer(*tracer_);
+  return true;
+}
+
+void process_profiler::say_tracing_is_off(std::string const& why) {
+  log_warning("kernel tracing is off: " + why +
+              ". The program is not affected; NVTX ranges are still recorded.");
+}
+
+void process_profiler::switch_tracing_on() {
+  if (!settings_.trace.cuda || (!cuda_up_.load() && !cuda_is_mapped())) return;
+  auto const before = monotonic_ns();
+  if (!make_tracer()) return;
+  callbacks_.leave_at_next_call(false);
+  leaving_ = false;
+  trace_choice choice;
+  choice.cuda_api = settings_.trace.cuda_api;
+  choice.cuda_memory = settings_.trace.cuda_memory;
+  choice.unified_memory = settings_.trace.um;
+  choice.sync = settings_.trace.sync;
+  choice.whole_graphs = settings_.graph_trace == graph_detail::graph;
+  std::vector<std::string> warnings;
+  if (auto const ok = tracer_->start(choice, warnings)) {
+    tracing_ = true;
+  } else {
+    say_tracing_is_off(ok.message());
+  }
+  for (auto const& warning : warnings) log_warning(warning);
+  costs_.start_ns.fetch_add(monotonic_ns() - before, std::memory_order_relaxed);
+}
+
+void process_profiler::open_window(std::uint32_t index, std::string trigger) {
+  open_window_.store(index, std::memory_order_relaxed);
+  idle_since_ = 0;
+  drain_.post({true, index, now(), std::move(trigger)});
+  log_is_recording.store(true, std::memory_order_release);
+}
+
+void process_profiler::close_window() {
+  log_is_recording.store(false, std::memory_order_release);
+  drain_.post({false, open_window_.exchange(0), now(), {}});
+}
+
+// On the drain thread, after a capture: when its last records are in, CUPTI's tracing is switched
+// off, and when no other capture can start by itself, CUPTI is left at the end of the program's
+// next CUDA call.
+void process_profiler::rest_if_nothing_runs() {
+  if (open_window_.load() != 0 || !drain_.at_rest()) return;
+  bool armed = false, warming_up = false, wanted = false;
+  {
+    std::lock_guard const lock(plan_mutex_);
+    armed = plan_.armed();
+    warming_up = plan_.warming_up();
+    wanted = plan_.wanted();
+  }
+  if (wanted || warming_up) return;
+  if (acting_.test_and_set(std::memory_order_acquire)) return;
+  if (tracing_ && open_window_.load() == 0) {
+    if (idle_since_ == 0) idle_since_ = monotonic_ns();
+    if (!armed || monotonic_ns() - idle_since_ > linger_ns) {
+      drain_.round(true, true);
+      tracer_->stop();
+      drain_.round(true, true);
+      tracing_ = false;
+    }
+  }
+  if (!tracing_ && !armed && tracer_ != nullptr && tracer_->attached() && !leaving_) {
+    leaving_ = true;
+    callbacks_.leave_at_next_call(true);
+    tracer_->listen_to_any_call();
+  }
+  acting_.clear(std::memory_order_release);
+  if (look_again_.load()) follow_plan();
+}
+
+void process_profiler::leave_cupti() noexcept {
+  if (process_is_exiting() || acting_.test_and_set(std::memory_order_acquire)) return;
+  if (leaving_) {
+    auto const before = monotonic_ns();
+    callbacks_.leave_at_next_call(false);
+    leaving_ = false;
+    tracer_->leave();
+    drain_.forget_pointers();
+    costs_.leave_ns.fetch_add(monotonic_ns() - before, std::memory_order_relaxed);
+  }
+  acting_.clear(std::memory_order_release);
+}
+
+void process_profiler::start_drain_thread() {
+  if (thread_started_.exchange(true)) return;
+  sigset_t all, before;  // the program's signals are for the program's threads
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread;
+  auto const code = pthread_create(
+      &thread, nullptr,
+      [](void* self) -> void* {
+        static_cast<process_profiler*>(self)->drain_main();
+        return nullptr;
+      },
+      this);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (code != 0) {
+    log_error("nothing is captured: no thread could be started (error " + std::to_string(code) +
+              "). The program is not affected.");
+    return;
+  }
+  pthread_setname_np(thread, "gpuprof");
+  pthread_detach(thread);
+}
+
+void process_profiler::drain_main() noexcept {
+  auto const flush_every = std::uint64_t{std::max(settings_.flush_interval_ms, 1u)} * 1'000'000;
+  auto next_flush = monotonic_ns() + flush_every;
+  for (;;) {
+    try {
+      auto const busy = open_window_.load() != 0 || !drain_.at_rest();
+      wait_for_wake(
+          std::chrono::nanoseconds(busy ? round_ns : std::min(flush_every, 10 * round_ns)));
+      if (drain_.serve_requests()) return;
+      auto const moment = monotonic_ns();
+      bool due = false;
+      {
+        std::lock_guard const lock(plan_mutex_);
+        auto const deadline = plan_.next_deadline();
+        due = deadline != 0 && moment >= deadline;
+      }
+      if (due) tell_plan([moment](capture_plan& plan) { plan.tick(moment); });
+      auto const flush = busy && moment >= next_flush;
+      if (flush) next_flush = moment + flush_every;
+      drain_.round(flush);
+      rest_if_nothing_runs();
+    } catch (std::exception const& e) {
+      static std::atomic<bool> said{false};
+      if (first_time(said))
+        log_error(std::string("records were lost: ") + e.what() + ". The program is not affected.");
+    }
+  }
+}
+
+void process_profiler::shut_down() noexcept {
+  if (is_forked_child() || shut_down_.exchange(true)) return;
+  try {
+    note_process_exit();
+    if (open_window_.load() != 0) {
+      log_is_recording.store(false, std::memory_order_release);
+      drain_.post({false, open_window_.exchange(0), now(), {}});
+    }
+    auto const limit = settings_.flush_timeout_ms + 1000;
+    if (thread_started_.load() && !drain_.finish_and_wait(limit)) {
+      log_warning("the last records are missing from " + drain_.path() +
+                  ": they did not come within " + std::to_string(limit) +
+                  " ms of the program's end. Raise GPUPROF_FLUSH_TIMEOUT_MS to wait longer.");
+    }
+    if (settings_.stats) print_summary();
+  } catch (...) {
+  }
+}
+
+void process_profiler::print_summary() {
+  report::overview about;
+  about.program = command_line();
+  for (auto const& [name, value] : drain_.counters()) report::add_counter(about, name, value);
+  auto const text = report::summary_text(about, totals());
+  for (std::size_t from = 0; from < text.size();) {
+    auto const to = std::min(text.find('\n', from), text.size());
+    log_info(std::string_view(text).substr(from, to - from));
+    from = to + 1;
+  }
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,124 @@
+// The profiler of this process: reacts to what the program does, and switches captures on and off.
+// The only object that knows all others.
+#pragma once
+
+#include "base/memory_budget.hpp"
+#include "collect/cupti_tracer.hpp"
+#include "collect/launch_callbacks.hpp"
+#include "collect/nvtx_ranges.hpp"
+#include "session/capture_plan.hpp"
+#include "session/drain.hpp"
+#include "session/kernel_filter.hpp"
+#include "session/settings.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace gpuprof {
+
+/// Any thread. Made on first use, never destroyed: callbacks may come as long as the process lives.
+class process_profiler final : public cuda_event_observer, public range_observer {
+ public:
+  static process_profiler& get();
+  /// The profiler if anything has called get() before; never makes one.
+  static process_profiler* existing() noexcept;
+
+  /// CUDA is being initialised (InitializeInjection).
+  void cuda_initialised();
+  /// The program has made its first NVTX call; thread logs are ready when this returns.
+  void nvtx_used();
+
+  // The C API. False when nothing can be recorded.
+  /// `output`: name of the capture file, for the first capture of the process; empty: as the
+  /// settings say.
+  bool start(std::string const& output);
+  bool stop();
+  bool flush();
+  void step();
+  live_snapshot totals() const { return drain_.totals().snapshot(); }
+  std::vector<std::pair<std::string, std::uint64_t>> counters() const { return drain_.counters(); }
+  std::string capture_path() const { return drain_.path(); }
+  /// Something is being or has been captured, and the process is not going down.
+  bool active() const noexcept { return begun_.load() && !shut_down_.load(); }
+  /// NVTX calls are of use: ranges are recorded, or start captures, or count steps.
+  bool wants_nvtx() const noexcept { return settings_.trace.nvtx || capture_range_ || step_range_; }
+  bool capturing() const noexcept { return open_window_.load(std::memory_order_relaxed) != 0; }
+
+  /// Ends all captures and writes the file; at most flush_timeout_ms.
+  void shut_down() noexcept;
+
+ private:
+  process_profiler();
+
+  void profiler_start() noexcept override;
+  void profiler_stop() noexcept override;
+  void context_created(std::uint32_t context, void* handle) noexcept override;
+  void context_ending(std::uint32_t context) noexcept override;
+  void cupti_failed(CUptiResult code, char const* message) noexcept override;
+  void leave_cupti() noexcept override;
+  bool is_selected(char const* kernel) noexcept override;
+
+  void on_push(name_id name, name_id domain) noexcept override;
+  void on_pop(name_id name, name_id domain) noexcept override;
+  void on_start(name_id name, name_id domain) noexcept override { on_push(name, domain); }
+  void on_end(name_id name, name_id domain) noexcept override { on_pop(name, domain); }
+
+  struct range_trigger {
+    name_id name{}, domain{};
+    bool any_domain = false;
+    bool matches(name_id n, name_id d) const noexcept {
+      return n == name && (any_domain || d == domain);
+    }
+  };
+  static std::optional<range_trigger> trigger_for(std::optional<range_pattern> const& pattern);
+
+  /// Hands an event to the plan and acts on what it then wants.
+  template <class Event>
+  void tell_plan(Event&& event) noexcept;
+  void begin();
+  void follow_plan() noexcept;
+  void take_one_step(bool& more);
+  void open_window(std::uint32_t index, std::string trigger);
+  void close_window();
+  void switch_tracing_on();
+  bool make_tracer();
+  void say_tracing_is_off(std::string const& why);
+  void start_drain_thread();
+  void drain_main() noexcept;
+  void rest_if_nothing_runs();
+  void print_summary();
+
+  settings settings_;
+  memory_budget budget_;
+  std::unique_ptr<kernel_filter> filter_;
+  app_costs costs_;
+  drain drain_;
+  launch_callbacks callbacks_;
+  std::optional<range_trigger> capture_range_, step_range_;
+  std::atomic<int> capture_range_depth_{0};
+
+  std::mutex plan_mutex_;  // protects plan_; held for its arithmetic only
+  capture_plan plan_;
+
+  // Whoever holds `acting_` alone touches the five below and calls the tracer; others leave a note
+  // and go on.
+  std::atomic_flag acting_ = ATOMIC_FLAG_INIT;
+  std::atomic<bool> look_again_{false};
+  std::unique_ptr<loaded_cupti> cupti_;
+  std::unique_ptr<cupti_tracer> tracer_;
+  bool tracing_ = false;
+  bool leaving_ = false;
+  std::uint64_t idle_since_ = 0;
+
+  std::atomic<std::uint32_t> open_window_{0};  // index of the window being recorded; 0: none
+  std::atomic<bool> cuda_up_{false};
+  std::atomic<bool> begun_{false};
+  std::atomic<bool> thread_started_{false};
+  std::atomic<bool> shut_down_{false};
+};
+
+}  // namespace gpuprof

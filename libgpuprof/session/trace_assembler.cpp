@@ -1,0 +1,208 @@
+#include "session/trace_assembler.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gpuprof {
+
+trace_assembler::trace_assembler(capture::writer* file, live_totals& totals,
+                                 name_registry const& names, kernel_choice wants)
+    : file_(file), totals_(totals), names_(names), wants_(std::move(wants)) {}
+
+template <class Record>
+void trace_assembler::write(Record const& record) {
+  if (file_ != nullptr) file_->add(record);
+}
+
+void trace_assembler::open_window(window_record const& window) {
+  windows_.push_back(window);
+  write(window);
+}
+
+void trace_assembler::close_window(timestamp_ns end) {
+  if (!window_open()) return;
+  windows_.back().end = end;
+  write(windows_.back());
+}
+
+bool trace_assembler::window_open() const noexcept {
+  return !windows_.empty() && windows_.back().end.value == 0;
+}
+
+bool trace_assembler::inside_a_window(timestamp_ns t) const noexcept {
+  return std::any_of(windows_.rbegin(), windows_.rend(), [t](window_record const& w) {
+    return t >= w.start && (w.end.value == 0 || t <= w.end);
+  });
+}
+
+std::uint64_t trace_assembler::outstanding() const noexcept {
+  return counts_.launches - counts_.launches_matched + counts_.graph_launches -
+         counts_.graph_launches_matched;
+}
+
+void trace_assembler::launch(launch_note const& note) {
+  if ((note.flags & (launch_failed | launch_captured)) != 0) return;
+  gpuprof::launch l;
+  l.time = note.time;
+  l.range = note.range;
+  l.correlation = note.correlation;
+  l.thread = note.thread;
+  l.flags = note.flags;
+  if (note.flags == 0) ++counts_.launches;
+  if (note.flags == launch_of_graph) ++counts_.graph_launches;
+  launches_.insert(l);
+}
+
+void trace_assembler::begin(range_begin const& range) {
+  ++counts_.ranges;
+  totals_.add(range);
+  write(range);
+}
+
+void trace_assembler::end(range_end const& range) {
+  totals_.add(range);
+  write(range);
+}
+
+void trace_assembler::mark(mark_record const& m) {
+  ++counts_.marks;
+  write(m);
+}
+
+void trace_assembler::shape(kernel_shape const& s) {
+  auto const index = static_cast<std::size_t>(raw(s.id));
+  if (index >= shape_names_.size()) shape_names_.resize(index + 64);
+  shape_names_[index] = s.name;
+  totals_.add(s);
+  write(s);
+}
+
+bool trace_assembler::wanted(shape_id shape) {
+  if (!wants_) return true;
+  auto const index = static_cast<std::size_t>(raw(shape));
+  if (index >= shape_wanted_.size()) shape_wanted_.resize(index + 64);
+  auto& answer = shape_wanted_[index];
+  if (answer == 0) {
+    auto const name =
+        index < shape_names_.size() ? names_.text(shape_names_[index]) : std::string{};
+    answer = wants_(name) ? 1 : 2;
+  }
+  return answer == 1;
+}
+
+/// Fills in thread, range and launch time. False when the record must wait, or is not wanted.
+template <class Record>
+bool trace_assembler::attribute(Record& record, bool first_look, std::vector<Record>& pending) {
+  auto* const l = launches_.find(record.correlation);
+  if (l == nullptr) {
+    if (first_look) {
+      pending.push_back(record);
+      return false;
+    }
+    if (inside_a_window(record.start)) return true;
+    ++counts_.outside;
+    return false;
+  }
+  if (!std::exchange(l->matched, true)) {
+    if (l->flags == 0) ++counts_.launches_matched;
+    if (l->flags == launch_of_graph) ++counts_.graph_launches_matched;
+  }
+  record.launched = l->time;
+  record.thread = l->thread;
+  record.range = l->range;
+  return (l->flags & launch_not_selected) == 0;
+}
+
+void trace_assembler::kernel(kernel_record const& record) {
+  finish_kernel(record, true);
+}
+void trace_assembler::copy(copy_record const& record) {
+  finish_copy(record, true);
+}
+void trace_assembler::set(memset_record const& record) {
+  finish_set(record, true);
+}
+void trace_assembler::graph(graph_record const& record) {
+  finish_graph(record, true);
+}
+
+void trace_assembler::finish_kernel(kernel_record record, bool first_look) {
+  auto const kept = attribute(record, first_look, pending_kernels_);
+  if (record.start.value == 0) return;  // counted by the decoder; its launch is accounted for
+  if (!kept) {
+    if (record.launched.value != 0) ++counts_.kernels_filtered;
+    return;
+  }
+  if (!wanted(record.shape)) {
+    ++counts_.kernels_filtered;
+    return;
+  }
+  ++counts_.kernels;
+  if (record.launched.value == 0) ++counts_.kernels_unattributed;
+  note_context(record.context, record.device);
+  totals_.add(record);
+  write(record);
+}
+
+void trace_assembler::finish_copy(copy_record record, bool first_look) {
+  if (!attribute(record, first_look, pending_copies_)) return;
+  ++counts_.copies;
+  note_context(record.context, record.device);
+  totals_.add(record);
+  write(record);
+}
+
+void trace_assembler::finish_set(memset_record record, bool first_look) {
+  if (!attribute(record, first_look, pending_sets_)) return;
+  ++counts_.sets;
+  note_context(record.context, record.device);
+  totals_.add(record);
+  write(record);
+}
+
+void trace_assembler::finish_graph(graph_record record, bool first_look) {
+  if (!attribute(record, first_look, pending_graphs_)) return;
+  ++counts_.graphs;
+  note_context(record.context, record.device);
+  totals_.add(record);
+  write(record);
+}
+
+void trace_assembler::settle_pending() {
+  auto const again = [this](auto& pending, auto finish) {
+    auto const waiting = std::exchange(pending, {});
+    for (auto const& record : waiting) (this->*finish)(record, false);
+  };
+  if (!pending_kernels_.empty()) again(pending_kernels_, &trace_assembler::finish_kernel);
+  if (!pending_copies_.empty()) again(pending_copies_, &trace_assembler::finish_copy);
+  if (!pending_sets_.empty()) again(pending_sets_, &trace_assembler::finish_set);
+  if (!pending_graphs_.empty()) again(pending_graphs_, &trace_assembler::finish_graph);
+}
+
+void trace_assembler::api(api_record const& record) {
+  if (record.os_thread == own_thread_ || !inside_a_window(record.start)) return;
+  ++counts_.calls;
+  write(record);
+}
+
+void trace_assembler::sync(sync_record const& record) {
+  if (inside_a_window(record.start)) write(record);
+}
+
+void trace_assembler::memory(memory_record const& record) {
+  if (inside_a_window(record.time)) write(record);
+}
+
+void trace_assembler::unified_memory(unified_memory_record const& record) {
+  if (inside_a_window(record.start)) write(record);
+}
+
+void trace_assembler::note_context(context_id context, device_id device) {
+  for (auto const& known : contexts_) {
+    if (known.context == context) return;
+  }
+  contexts_.push_back({context, device});
+  write(contexts_.back());
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,105 @@
+// Joins what the GPU did with who asked for it, and hands the finished records to the capture file
+// and the live totals.
+#pragma once
+
+#include "analyse/live_totals.hpp"
+#include "capture/writer.hpp"
+#include "collect/activity_decoder.hpp"
+#include "collect/launch_table.hpp"
+#include "collect/log_decoder.hpp"
+#include "collect/name_registry.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+/// What a capture saw and missed. All counted over all windows so far.
+struct trace_counts {
+  std::uint64_t launches = 0;          // kernel launches seen in windows, that must yield a record
+  std::uint64_t launches_matched = 0;  // of these: a kernel record came
+  std::uint64_t graph_launches = 0;
+  std::uint64_t graph_launches_matched = 0;
+  std::uint64_t kernels = 0;               // records written
+  std::uint64_t kernels_unattributed = 0;  // of these: launched by nobody we saw
+  std::uint64_t kernels_filtered = 0;      // outside the user's kernel filters
+  std::uint64_t outside = 0;               // records of work outside all windows
+  std::uint64_t copies = 0, sets = 0, graphs = 0, ranges = 0, marks = 0, calls = 0;
+};
+
+/// The drain thread only.
+class trace_assembler final : public activity_sink {
+ public:
+  using kernel_choice = std::function<bool(std::string_view mangled)>;
+
+  /// `file` may be null: then only the totals are kept. `wants`: the name filter for kernels that
+  /// no single launch stands for (graph nodes); empty: all.
+  trace_assembler(capture::writer* file, live_totals& totals, name_registry const& names,
+                  kernel_choice wants);
+
+  void open_window(window_record const&);
+  void close_window(timestamp_ns end);
+  bool window_open() const noexcept;
+
+  // From the threads' rings.
+  void launch(launch_note const&);
+  void begin(range_begin const&);
+  void end(range_end const&);
+  void mark(mark_record const&);
+
+  // From CUPTI's buffers.
+  void shape(kernel_shape const&) override;
+  void kernel(kernel_record const&) override;
+  void graph(graph_record const&) override;
+  void copy(copy_record const&) override;
+  void set(memset_record const&) override;
+  void api(api_record const&) override;
+  void sync(sync_record const&) override;
+  void memory(memory_record const&) override;
+  void unified_memory(unified_memory_record const&) override;
+
+  /// Records whose launch had not been read from its ring yet get their second chance; the rest
+  /// stay without.
+  void settle_pending();
+
+  /// API calls of this thread are the profiler's own.
+  void ignore_thread(std::uint32_t os_thread) noexcept { own_thread_ = os_thread; }
+  /// Launches that still owe a record.
+  std::uint64_t outstanding() const noexcept;
+  trace_counts const& counts() const noexcept { return counts_; }
+  std::uint64_t launches_forgotten() const noexcept { return launches_.overwritten(); }
+  std::size_t table_bytes() const noexcept { return launches_.bytes(); }
+
+ private:
+  template <class Record>
+  bool attribute(Record& record, bool first_look, std::vector<Record>& pending);
+  template <class Record>
+  void write(Record const& record);
+  bool inside_a_window(timestamp_ns t) const noexcept;
+  bool wanted(shape_id shape);
+  void finish_kernel(kernel_record record, bool first_look);
+  void finish_copy(copy_record record, bool first_look);
+  void finish_set(memset_record record, bool first_look);
+  void finish_graph(graph_record record, bool first_look);
+  void note_context(context_id context, device_id device);
+
+  capture::writer* file_;
+  live_totals& totals_;
+  name_registry const& names_;
+  kernel_choice wants_;
+  launch_table launches_;
+  trace_counts counts_;
+  std::vector<window_record> windows_;
+  std::vector<name_id> shape_names_;        // by shape id
+  std::vector<std::uint8_t> shape_wanted_;  // by shape id: 0 not asked yet, 1 yes, 2 no
+  std::vector<context_record> contexts_;
+  std::vector<kernel_record> pending_kernels_;
+  std::vector<copy_record> pending_copies_;
+  std::vector<memset_record> pending_sets_;
+  std::vector<graph_record> pending_graphs_;
+  std::uint32_t own_thread_ = 0;
+};
+
+}  // namespace gpuprof
