@@ -105,7 +105,11 @@ void writer::write_schema() noexcept {
 void writer::write_pending() noexcept {
   if (pending_.empty() || !is_owner()) return;
   if (failure_ == 0) failure_ = file_.append(pending_);
-  if (failure_ != 0) rows_lost_ += pending_rows_;
+  if (failure_ == 0) {
+    written_sequence_ = sequence_;
+  } else {
+    rows_lost_ += pending_rows_;
+  }
   pending_.clear();
   pending_rows_ = 0;
 }
@@ -138,7 +142,7 @@ void writer::write_end() noexcept {
   pending_.clear();
   auto& buffer = std::get<table_buffer<end_row>>(buffers_);
   if (!buffer.add({.rows_lost = rows_lost_, .error = failure_})) return;
-  if (encoder_.append(table<end_row>::number, sequence_, buffer.columns(), pending_)) {
+  if (encoder_.append(table<end_row>::number, written_sequence_, buffer.columns(), pending_)) {
     static_cast<void>(file_.append(pending_));
   }
 }

@@ -101,7 +101,8 @@ class writer {
   block_encoder encoder_;
   std::vector<unsigned char> pending_;  // whole blocks, encoded, not yet in the file
   std::uint64_t pending_rows_ = 0;
-  std::uint64_t sequence_ = 0;
+  std::uint64_t sequence_ = 0;          // of the next block
+  std::uint64_t written_sequence_ = 0;  // of the next block after those in the file
   std::uint64_t rows_lost_ = 0;
   int failure_ = 0;  // errno of the write that ended the recording
   bool failure_reported_ = false;

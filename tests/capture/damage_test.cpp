@@ -1,0 +1,225 @@
+// Files that are cut off, damaged or something else altogether: a clear line, never a wrong row.
+#include "capture/format.hpp"
+#include "capture/sample.hpp"
+#include "support/catch.hpp"
+
+using namespace gpuprof;
+using namespace gpuprof::capture;
+using namespace gpuprof::capture::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+struct stored_sample {
+  sample content;
+  scratch_file file{"damage"};
+  std::vector<char> bytes;
+
+  stored_sample() {
+    content.write(file.path());
+    bytes = file.bytes();
+  }
+  reading read_changed(std::vector<char> const& changed) const {
+    file.replace(changed);
+    return read_everything(file.path(), content.names.size());
+  }
+};
+
+// A row that arrived is one that was written; a name is right or absent.
+bool is_part_of(reading const& read, sample const& content) {
+  for (std::size_t i = 0; i < read.names.size(); ++i) {
+    if (!read.names[i].empty() && read.names[i] != content.names[i]) return false;
+  }
+  return is_subsequence(read.kernels, content.kernels) &&
+         is_subsequence(read.ranges, content.ranges);
+}
+
+bool is_all_of(reading const& read, sample const& content) {
+  return same(read.kernels, content.kernels) && same(read.ranges, content.ranges) &&
+         read.names == content.names && read.complete;
+}
+
+}  // namespace
+
+TEST_CASE("the sample itself reads without a word") {
+  stored_sample const stored;
+  auto const read = stored.read_changed(stored.bytes);
+  CHECK(read.warnings.empty());
+  CHECK(is_all_of(read, stored.content));
+}
+
+TEST_CASE("a capture cut off after any byte opens with one line and the rows up to there") {
+  stored_sample const stored;
+  std::size_t most = 0;
+  for (std::size_t length = 0; length < stored.bytes.size(); ++length) {
+    auto cut = stored.bytes;
+    cut.resize(length);
+    auto const read = stored.read_changed(cut);
+    INFO("length " << length);
+    if (length < file_header_bytes) {
+      REQUIRE_FALSE(read.opened);
+      REQUIRE_THAT(read.refusal, Contains(length == 0 ? "is empty" : "inside its header"));
+      continue;
+    }
+    REQUIRE(read.opened);
+    REQUIRE(read.warnings.size() == 1);
+    REQUIRE(begins(read.kernels, stored.content.kernels));
+    REQUIRE(begins(read.ranges, stored.content.ranges));
+    REQUIRE_FALSE(read.complete);
+    // What has arrived stays: rows never become fewer as the file grows, and their names are there.
+    REQUIRE(read.kernels.size() >= most);
+    most = read.kernels.size();
+    for (std::size_t i = 0; i < most / sample::kernels_each * sample::names_each; ++i) {
+      REQUIRE(read.names[i] == stored.content.names[i]);
+    }
+  }
+  CHECK(most == stored.content.kernels.size());
+}
+
+TEST_CASE("a cut-off capture says how much is lost") {
+  stored_sample const stored;
+  auto cut = stored.bytes;
+  // The last block is the end mark, the one before it holds the last ranges.
+  auto const end = std::string_view{cut.data(), cut.size()}.rfind("gpblock") - 1;
+  auto const last = std::string_view{cut.data(), end}.rfind("gpblock") - 1;
+  cut.resize(last + block_header_bytes + 3);
+  auto const read = stored.read_changed(cut);
+  REQUIRE(read.warnings.size() == 1);
+  CHECK_THAT(read.warnings[0],
+             Contains("its last 43 bytes are an unfinished block, 5 rows of table "
+                      "'range_begin' lost"));
+  cut.resize(last);
+  CHECK_THAT(stored.read_changed(cut).warnings.at(0), Contains("was not closed"));
+}
+
+TEST_CASE("no flipped bit gives a wrong row, and none that costs rows goes unreported") {
+  stored_sample const stored;
+  std::size_t harmless = 0;
+  for (std::size_t at = 0; at < stored.bytes.size(); ++at) {
+    for (unsigned bit = 0; bit < 8; ++bit) {
+      auto changed = stored.bytes;
+      changed[at] = static_cast<char>(changed[at] ^ (1 << bit));
+      auto const read = stored.read_changed(changed);
+      INFO("byte " << at << " bit " << bit);
+      REQUIRE(read.opened);
+      REQUIRE(is_part_of(read, stored.content));
+      if (read.warnings.empty()) {
+        REQUIRE(is_all_of(read, stored.content));
+        REQUIRE(read.schema_rows > 0);
+        ++harmless;
+      }
+    }
+  }
+  // zstd leaves a few bits without a meaning.
+  CHECK(harmless * 100 < stored.bytes.size() * 8);
+}
+
+TEST_CASE("a damaged block costs its own rows and no others") {
+  stored_sample const stored;
+  auto changed = stored.bytes;
+  auto const first_kernels = [&] {
+    for (std::size_t at = file_header_bytes;;) {
+      block_header header;
+      std::array<unsigned char, block_header_bytes> image;
+      std::memcpy(image.data(), &changed[at], image.size());
+      REQUIRE(parse(image, header));
+      if (header.table == table<kernel_record>::number) return at;
+      at += block_header_bytes + header.stored_bytes;
+    }
+  }();
+
+  SECTION("in its content") {
+    changed[first_kernels + block_header_bytes + 20] ^= 0x10;
+    auto const read = stored.read_changed(changed);
+    REQUIRE(read.warnings.size() == 1);
+    CHECK_THAT(read.warnings[0],
+               Contains("is damaged and skipped, 20 rows of table 'kernel' lost"));
+    CHECK(read.kernels.size() == stored.content.kernels.size() - sample::kernels_each);
+    CHECK(same(read.ranges, stored.content.ranges));
+  }
+  SECTION("in its header") {
+    changed[first_kernels + 12] ^= 0x10;
+    auto const read = stored.read_changed(changed);
+    REQUIRE(read.warnings.size() == 1);
+    CHECK_THAT(read.warnings[0], Contains("are damaged and skipped, 1 block of records lost"));
+    CHECK(read.kernels.size() == stored.content.kernels.size() - sample::kernels_each);
+    CHECK(same(read.ranges, stored.content.ranges));
+  }
+  SECTION("missing without a trace") {
+    block_header header;
+    std::array<unsigned char, block_header_bytes> image;
+    std::memcpy(image.data(), &changed[first_kernels], image.size());
+    REQUIRE(parse(image, header));
+    auto const begin = changed.begin() + static_cast<std::ptrdiff_t>(first_kernels);
+    changed.erase(begin,
+                  begin + static_cast<std::ptrdiff_t>(block_header_bytes + header.stored_bytes));
+    auto const read = stored.read_changed(changed);
+    REQUIRE(read.warnings.size() == 1);
+    CHECK_THAT(read.warnings[0], Contains("1 block of records missing before offset"));
+  }
+}
+
+TEST_CASE("a file from a newer gpuprof is refused with its version") {
+  stored_sample const stored;
+  auto changed = stored.bytes;
+  auto const header = to_bytes_of_file_header(format_major + 1, 3);
+  std::copy(header.begin(), header.end(), changed.begin());
+  auto const read = stored.read_changed(changed);
+  REQUIRE_FALSE(read.opened);
+  CHECK_THAT(read.refusal, Contains("has capture format 2.3, this gpuprof reads up to 1"));
+}
+
+TEST_CASE("a newer minor version reads, tables and columns it does not know are passed over") {
+  scratch_file file{"minor"};
+  {
+    std::vector<unsigned char> bytes;
+    auto const header = to_bytes_of_file_header(format_major, format_minor + 1);
+    bytes.assign(header.begin(), header.end());
+    std::vector<std::uint64_t> const numbers{1, 2, 3};
+    block_encoder encoder;
+    std::vector<column_values> const columns{{.place = 0, .values = numbers, .texts = {}},
+                                             {.place = 63000, .values = numbers, .texts = {}}};
+    REQUIRE(encoder.append(999, 0, columns, bytes));
+    REQUIRE(encoder.append(table<range_end>::number, 1, columns, bytes));
+    REQUIRE(encoder.append(table<end_row>::number, 2, std::span{columns}.first(1), bytes));
+    file.replace({bytes.begin(), bytes.end()});
+  }
+  auto in = reader::open(file.path());
+  REQUIRE(in);
+  auto const ends = all<range_end>(*in);
+  REQUIRE(ends.size() == 3);
+  CHECK(ends[2].time.value == 3);
+  CHECK(ends[2].range == range_id{0});  // an older writer's missing column: the default
+}
+
+TEST_CASE("what is no capture is said to be none") {
+  scratch_file file{"other"};
+  auto const refusal = [&](std::string const& content) {
+    file.replace({content.begin(), content.end()});
+    auto const in = reader::open(file.path());
+    REQUIRE_FALSE(in);
+    return in.message();
+  };
+  CHECK_THAT(refusal("SQLite format 3 and then some more bytes"),
+             Contains("is not a gpuprof capture"));
+  CHECK_THAT(refusal("{}"), Contains("is not a gpuprof capture"));
+  CHECK_THAT(refusal(std::string(100000, '\0')), Contains("is not a gpuprof capture"));
+  CHECK_THAT(refusal(""), Contains("is empty"));
+
+  auto const absent = reader::open(file.path() + "_absent");
+  REQUIRE_FALSE(absent);
+  CHECK_THAT(absent.message(), Contains("No such file"));
+  auto const folder = reader::open("/tmp");
+  REQUIRE_FALSE(folder);
+  CHECK_THAT(folder.message(), Contains("not a regular file"));
+}
+
+TEST_CASE("bytes of another program after the end are reported, not read") {
+  stored_sample const stored;
+  auto changed = stored.bytes;
+  changed.insert(changed.end(), 100, '\0');
+  auto const read = stored.read_changed(changed);
+  CHECK(is_all_of(read, stored.content));
+  REQUIRE(read.warnings.size() == 1);
+  CHECK_THAT(read.warnings[0], Contains("the last 100 bytes are not a whole block"));
+}
