@@ -13,7 +13,7 @@ using namespace gpuprof;
 namespace {
 
 std::string document(std::string const& path) {
-  std::ifstream file(std::string(GPUPROF_TEST_DATA) + "/../../tools/" + path);
+  std::ifstream file(std::string(GPUPROF_DOCUMENTS) + "/" + path);
   std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   REQUIRE_FALSE(text.empty());
   std::erase(text, '\\');  // roff writes \- for a dash
@@ -31,7 +31,7 @@ std::set<std::string> long_options_in(std::string const& text) {
 
 /// Fish writes "-l output", not "--output".
 std::set<std::string> fish_options_in(std::string const& text) {
-  static std::regex const spelling("-l ([a-z][a-z-]+)");
+  static std::regex const spelling(" -l ([a-z][a-z-]+) ");
   std::set<std::string> found;
   for (std::sregex_iterator i(text.begin(), text.end(), spelling), end; i != end; ++i) {
     found.insert((*i)[1]);
@@ -73,8 +73,9 @@ TEST_CASE("the manual page has every option with its letter, variable and defaul
   for (auto const& o : options()) {
     INFO(o.name);
     CHECK(text.find('(' + environment_name(o)) != std::string::npos);
-    auto heading = ".BR " + (o.letter != 0 ? "-" + std::string(1, o.letter) + " \", \" " : "");
-    heading += "--" + std::string(o.name) + (o.is_switch() ? "\n" : " \" \" ");
+    std::string heading = ".BR ";
+    if (o.letter != 0) heading.append("-").append(1, o.letter).append(" \", \" ");
+    heading.append("--").append(o.name).append(o.is_switch() ? "\n" : " \" \" ");
     auto const start = text.find(heading);
     REQUIRE(start != std::string::npos);
     auto const paragraph = text.substr(start, text.find(environment_name(o), start) - start);

@@ -22,6 +22,10 @@ set(GPUPROF_SANITIZE "" CACHE STRING "Sanitizers for everything, e.g. address,un
 
 add_library(gpuprof_flags INTERFACE)
 target_compile_options(gpuprof_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # Wrong on assignments of literals to std::string: https://gcc.gnu.org/PR105651
+  target_compile_options(gpuprof_flags INTERFACE -Wno-restrict)
+endif()
 if(GPUPROF_WERROR)
   target_compile_options(gpuprof_flags INTERFACE -Werror)
 endif()

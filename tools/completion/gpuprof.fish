@@ -1,7 +1,7 @@
 # fish completion for gpuprof
 
 function __gpuprof_is
-    set -l words (commandline -opc)
+    set --local words (commandline -opc)
     test (count $words) -ge 2; and test $words[2] = $argv[1]
 end
 

@@ -1,0 +1,13 @@
+// Finds the libgpuprof.so that belongs to this command.
+#pragma once
+
+#include "base/result.hpp"
+
+#include <string>
+
+namespace gpuprof {
+
+/// GPUPROF_LIBRARY, else the library installed beside the command, else the one of the build tree.
+result<std::string> find_library_file();
+
+}  // namespace gpuprof

@@ -1,0 +1,167 @@
+// gpuprof profile PROGRAM: runs a program with libgpuprof.so inside, then says where the capture
+// is.
+#include "capture_files.hpp"
+#include "launch_environment.hpp"
+#include "library_file.hpp"
+#include "program_file.hpp"
+#include "run_program.hpp"
+#include "session/option_table.hpp"
+#include "subcommands.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <unistd.h>
+
+namespace gpuprof {
+namespace {
+
+constexpr int wrong_usage = 2;
+
+/// What was given on the command line, by option: the texts, unread.
+struct profile_arguments {
+  std::map<std::string_view, std::vector<std::string>> given;
+  std::vector<std::string> command;
+};
+
+void say(std::string const& line) {
+  std::fprintf(stderr, "gpuprof: %s\n", line.c_str());
+}
+
+int fail(int code, std::string const& message) {
+  say(message);
+  return code;
+}
+
+std::string joined(std::vector<std::string> const& values) {
+  std::string text;
+  for (auto const& value : values) text += (text.empty() ? "" : ";") + value;
+  return text;
+}
+
+/// The options of the table as options of the command line; their values are read later, by the
+/// same code that reads the environment.
+void declare_options(CLI::App& command, std::shared_ptr<profile_arguments> const& arguments) {
+  for (auto const& o : options()) {
+    auto names = "--" + std::string(o.name);
+    if (o.letter != 0) names += ",-" + std::string(1, o.letter);
+    auto const name = o.name;
+    if (o.is_switch()) {
+      command.add_flag_callback(
+          names, [arguments, name] { arguments->given[name] = {"1"}; }, std::string(o.help));
+      continue;
+    }
+    auto const keep = [arguments, name](std::vector<std::string> const& values) {
+      arguments->given[name] = values;
+      return true;
+    };
+    auto help = std::string(o.help);
+    if (!o.default_text.empty()) help += " Default: " + std::string(o.default_text) + ".";
+    command.add_option(names, keep, help)
+        ->type_name(std::string(o.syntax))
+        ->expected(1)
+        ->multi_option_policy(o.repeatable ? CLI::MultiOptionPolicy::TakeAll
+                                           : CLI::MultiOptionPolicy::TakeLast);
+  }
+}
+
+/// A word that begins with a dash where the program should stand is a misspelt option.
+std::string unknown_option(std::string const& word) {
+  std::vector<std::string> names;
+  for (auto const& o : options()) names.push_back("--" + std::string(o.name));
+  auto const spelt = word.substr(0, word.find('='));
+  auto const nearest = nearest_name(spelt, names);
+  return "unknown option " + spelt +
+         (nearest.empty() ? "; gpuprof profile --help lists the known ones"
+                          : "; did you mean " + nearest + "?");
+}
+
+/// Environment first, then the command line; `chosen` gets what the program must be told.
+result<settings> read_arguments(profile_arguments const& arguments, variables& chosen) {
+  auto s = read_settings(environ).values;
+  for (auto const& [name, values] : arguments.given) {
+    auto const& o = *find_option(name);
+    auto const value = joined(values);
+    if (o.repeatable) s.kernel_names.clear();  // the command line replaces the environment
+    if (auto const read = set_option(s, o, value, "--" + std::string(name)); !read) {
+      return error{read.message()};
+    }
+    chosen[environment_name(o)] = value;
+  }
+  if (auto const lines = contradictions(s); !lines.empty()) return error{"--" + lines.front()};
+  s.output = absolute_output(s.output);
+  chosen["GPUPROF_OUTPUT"] = s.output;
+  return s;
+}
+
+void say_what_was_written(std::uint64_t started, settings const& s) {
+  auto const captures = captures_since(started, s.output);
+  for (auto const& capture : captures) {
+    say("capture: " + capture.path + " (" + size_text(capture.bytes) + ")");
+  }
+  if (captures.empty()) {
+    if (s.output.starts_with("/dev/")) return;
+    say("no capture was written: the program used neither CUDA nor NVTX, or libgpuprof.so could "
+        "not be loaded into it. gpuprof status says what works here");
+  } else {
+    say("read it with: gpuprof stats " + captures.front().path);
+  }
+}
+
+int profile(profile_arguments const& arguments) {
+  auto command = arguments.command;
+  if (!command.empty() && command.front() == "--") {
+    command.erase(command.begin());
+  } else if (!command.empty() && command.front().starts_with('-')) {
+    return fail(wrong_usage, unknown_option(command.front()));
+  }
+  if (command.empty()) {
+    return fail(wrong_usage,
+                "there is no program to profile: gpuprof profile [OPTION]... PROGRAM "
+                "[ARGUMENT]...");
+  }
+  variables chosen;
+  auto const s = read_arguments(arguments, chosen);
+  if (!s) return fail(wrong_usage, s.message());
+  auto const looked_for = find_program(command.front());
+  if (auto const* const missing = std::get_if<no_program>(&looked_for)) {
+    return fail(missing->exit_code, missing->message);
+  }
+  auto const& program = std::get<program_file>(looked_for);
+  auto const library = find_library_file();
+  if (!library) return fail(1, library.message());
+  if (auto const writable = check_output(*s); !writable) {
+    return fail(wrong_usage, writable.message());
+  }
+  if (!program.preload_obstacle.empty()) say(program.preload_obstacle);
+
+  auto const started = file_clock_ns();
+  chosen["GPUPROF_RUN_STARTED"] = std::to_string(started);
+  auto const environment = make_launch_environment(environ, chosen, *library);
+  for (auto const& remark : environment.remarks) say(remark);
+  auto const outcome = run_program(program.path, command, environment.entries);
+  if (!outcome.message.empty()) return fail(outcome.exit_code, outcome.message);
+  if (s->log_level < log_level::error) say_what_was_written(started, *s);
+  return outcome.exit_code;
+}
+
+}  // namespace
+
+void add_profile(CLI::App& app, int& exit_code) {
+  auto const arguments = std::make_shared<profile_arguments>();
+  auto* const command = app.add_subcommand("profile", "Run a program and record what it does");
+  command->footer(
+      "Usage: gpuprof profile [OPTION]... [--] PROGRAM [ARGUMENT]...\nEvery option is also an "
+      "environment variable, GPUPROF_OUTPUT for --output, for programs run "
+      "with LD_PRELOAD=libgpuprof.so.");
+  declare_options(*command, arguments);
+  command->prefix_command();  // everything from the first word that is no option on
+  command->callback([command, arguments, &exit_code] {
+    arguments->command = command->remaining();
+    exit_code = profile(*arguments);
+  });
+}
+
+}  // namespace gpuprof

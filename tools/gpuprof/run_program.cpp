@@ -1,0 +1,113 @@
+#include "run_program.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace gpuprof {
+namespace {
+
+std::vector<char*> pointers_to(std::vector<std::string> const& texts) {
+  std::vector<char*> pointers;
+  for (auto const& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+sigset_t watched_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (int const s : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD}) {
+    sigaddset(&set, s);
+  }
+  return set;
+}
+
+/// Keeps the watched signals pending for sigwaitinfo() instead of letting them end this process.
+class signals_held {
+ public:
+  signals_held() {
+    auto const set = watched_signals();
+    sigprocmask(SIG_BLOCK, &set, &before_);
+  }
+  signals_held(signals_held const&) = delete;
+  signals_held& operator=(signals_held const&) = delete;
+  ~signals_held() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  sigset_t const& before() const noexcept { return before_; }
+
+ private:
+  sigset_t before_{};
+};
+
+int exit_code_of(int status) {
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int wait_for(pid_t child) {
+  auto const set = watched_signals();
+  for (;;) {
+    int status = 0;
+    auto const ended = waitpid(child, &status, WNOHANG);
+    if (ended == child) return exit_code_of(status);
+    if (ended < 0 && errno != EINTR) return 1;
+    siginfo_t info{};
+    int const s = sigwaitinfo(&set, &info);
+    if (s <= 0 || s == SIGCHLD) continue;
+    // A terminal sends its signals to the program as well; those another process sent to us alone
+    // are passed on.
+    if (info.si_code != SI_KERNEL) kill(child, s);
+  }
+}
+
+/// What exec said, read from the pipe that a successful exec closes; 0: it succeeded.
+int exec_failure(int pipe_end) {
+  int reason = 0;
+  ssize_t got = 0;
+  do {
+    got = read(pipe_end, &reason, sizeof reason);
+  } while (got < 0 && errno == EINTR);
+  return got == static_cast<ssize_t>(sizeof reason) ? reason : 0;
+}
+
+}  // namespace
+
+run_outcome run_program(std::string const& path, std::vector<std::string> const& arguments,
+                        std::vector<std::string> const& environment) {
+  auto argv = pointers_to(arguments);
+  auto envp = pointers_to(environment);
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) != 0) {
+    return {1, std::string("no pipe could be made: ") + std::strerror(errno)};
+  }
+  signals_held const held;
+  pid_t const child = fork();
+  if (child == 0) {
+    sigprocmask(SIG_SETMASK, &held.before(), nullptr);
+    execve(path.c_str(), argv.data(), envp.data());
+    if (errno == ENOEXEC) {  // no "#!" line: a shell script, as shells treat it
+      std::vector<char*> shell{const_cast<char*>("sh"), const_cast<char*>(path.c_str())};
+      shell.insert(shell.end(), argv.begin() + 1, argv.end());
+      execve("/bin/sh", shell.data(), envp.data());
+    }
+    int const reason = errno;
+    [[maybe_unused]] auto const written = write(report[1], &reason, sizeof reason);
+    _exit(126);
+  }
+  int const fork_failure = errno;
+  close(report[1]);
+  int const reason = child < 0 ? fork_failure : exec_failure(report[0]);
+  close(report[0]);
+  if (child < 0) {
+    return {1, std::string("no process could be made: ") + std::strerror(fork_failure)};
+  }
+  int const code = wait_for(child);
+  if (reason == 0) return {code, {}};
+  return {reason == ENOENT ? 127 : 126,
+          path + " could not be started: " + std::strerror(reason) +
+              (reason == ENOENT ? "; the interpreter it names is missing" : "")};
+}
+
+}  // namespace gpuprof
