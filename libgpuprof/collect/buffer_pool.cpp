@@ -16,11 +16,12 @@ buffer_pool::buffer_pool(memory_budget& budget, std::size_t buffer_bytes, bool n
     : budget_(budget),
       buffer_bytes_(buffer_bytes),
       null_is_safe_(null_is_safe),
-      free_(std::max<std::size_t>(budget.limit() / buffer_bytes, 2)) {}
+      free_(std::max<std::size_t>(budget.limit() / buffer_bytes, 2)),
+      mapped_(budget.limit() / buffer_bytes + small_buffers_at_most) {}
 
 buffer_pool::~buffer_pool() {
   while (auto bytes = free_.pop()) {
-    munmap(*bytes, buffer_bytes_);
+    unmap({*bytes, buffer_bytes_});
     budget_.release(buffer_bytes_);
   }
 }
@@ -29,7 +30,32 @@ buffer_pool::buffer buffer_pool::map(std::size_t bytes, bool populate) noexcept 
   void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | (populate ? MAP_POPULATE : 0), -1, 0);
   if (mapped == MAP_FAILED) return {};
-  return {static_cast<std::uint8_t*>(mapped), bytes};
+  buffer const made{static_cast<std::uint8_t*>(mapped), bytes};
+  for (auto& place : mapped_) {
+    std::uint8_t* unused = nullptr;
+    if (place.compare_exchange_strong(unused, made.bytes, std::memory_order_release,
+                                      std::memory_order_relaxed))
+      return made;
+  }
+  munmap(mapped, bytes);
+  return {};
+}
+
+void buffer_pool::unmap(buffer b) noexcept {
+  for (auto& place : mapped_) {
+    auto* known = b.bytes;
+    if (place.compare_exchange_strong(known, nullptr, std::memory_order_relaxed)) break;
+  }
+  munmap(b.bytes, b.size);
+}
+
+// Asked once per buffer, that is once in thousands of records: a walk over some hundred places is
+// cheap enough.
+bool buffer_pool::is_ours(std::uint8_t const* bytes) const noexcept {
+  for (auto const& place : mapped_) {
+    if (place.load(std::memory_order_acquire) == bytes) return true;
+  }
+  return false;
 }
 
 buffer_pool::buffer buffer_pool::take() noexcept {
@@ -54,7 +80,7 @@ buffer_pool::buffer buffer_pool::take() noexcept {
 void buffer_pool::give_back(buffer b, std::size_t used) noexcept {
   if (b.bytes == nullptr) return;
   if (b.size != buffer_bytes_) {  // one of the small ones
-    munmap(b.bytes, b.size);
+    unmap(b);
     over_budget_.fetch_sub(1, std::memory_order_relaxed);
     return;
   }
@@ -62,7 +88,7 @@ void buffer_pool::give_back(buffer b, std::size_t used) noexcept {
   if (free_.push(b.bytes)) {
     ready_.fetch_add(1, std::memory_order_relaxed);
   } else {
-    munmap(b.bytes, b.size);
+    unmap(b);
     budget_.release(b.size);
   }
 }
@@ -76,7 +102,7 @@ void buffer_pool::keep_ready(std::size_t count) noexcept {
       return;
     }
     if (!free_.push(fresh.bytes)) {
-      munmap(fresh.bytes, fresh.size);
+      unmap(fresh);
       budget_.release(buffer_bytes_);
       return;
     }

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace gpuprof {
 
@@ -29,6 +30,9 @@ class buffer_pool {
   /// Any thread, also inside CUPTI callbacks. {nullptr, 0} when the budget is used up: counted in
   /// refusals().
   buffer take() noexcept;
+  /// Any thread. False for memory that did not come from take(): another client of CUPTI has
+  /// registered its own callbacks.
+  bool is_ours(std::uint8_t const* bytes) const noexcept;
   /// One thread. Zeroes the first `used` bytes and keeps the buffer for later.
   void give_back(buffer b, std::size_t used) noexcept;
   /// One thread. Sees to it that `count` buffers lie ready with their pages present, so that take()
@@ -40,11 +44,14 @@ class buffer_pool {
 
  private:
   buffer map(std::size_t bytes, bool populate) noexcept;
+  void unmap(buffer b) noexcept;
 
   memory_budget& budget_;
   std::size_t const buffer_bytes_;
   bool const null_is_safe_;
   bounded_queue<std::uint8_t*> free_;
+  std::vector<std::atomic<std::uint8_t*>>
+      mapped_;                         // every buffer there is; a place is null when unused
   std::atomic<std::size_t> ready_{0};  // about how many lie in free_
   std::atomic<std::uint64_t> refusals_{0};
   std::atomic<unsigned> over_budget_{0};

@@ -248,6 +248,10 @@ void cupti_tracer::complete_buffer(CUcontext, std::uint32_t, std::uint8_t* buffe
                                    std::size_t used) {
   auto* const tracer = the_tracer.load(std::memory_order_acquire);
   if (tracer == nullptr || buffer == nullptr || is_forked_child()) return;
+  if (!tracer->pool_.is_ours(buffer)) {  // not ours to free either
+    tracer->foreign_buffers_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
   if (!tracer->filled_.push({{buffer, size}, used}))
     tracer->buffers_lost_.fetch_add(1, std::memory_order_relaxed);
 }

@@ -69,6 +69,12 @@ class cupti_tracer {
     return buffers_lost_.load(std::memory_order_relaxed);
   }
 
+  /// Buffers of another CUPTI client that CUPTI handed to us: he has registered his own callbacks
+  /// beside ours.
+  std::uint64_t foreign_buffers() const noexcept {
+    return foreign_buffers_.load(std::memory_order_relaxed);
+  }
+
   /// The next driver call to end, of whatever kind, reaches launch_callbacks::leave_at_next_call().
   void listen_to_any_call() noexcept;
 
@@ -101,6 +107,7 @@ class cupti_tracer {
   bool attributes_set_ = false;
   std::atomic_flag flushing_ = ATOMIC_FLAG_INIT;
   std::atomic<std::uint64_t> buffers_lost_{0};
+  std::atomic<std::uint64_t> foreign_buffers_{0};
   std::uint64_t dropped_ = 0;
 };
 

@@ -278,11 +278,11 @@ void drain::write_counters() {
   std::vector<std::pair<std::string, std::uint64_t>> all;
   auto const put = [&all](char const* name, std::uint64_t value) { all.emplace_back(name, value); };
   auto const& seen = assembler_->counts();
-  put("seen_launches", seen.launches);
-  put("seen_graph_launches", seen.graph_launches);
-  put("seen_kernels", seen.kernels);
-  put("seen_kernels_filtered", seen.kernels_filtered);
-  put("seen_kernels_unattributed", seen.kernels_unattributed);
+  put("seen.launches", seen.launches);
+  put("seen.graph_launches", seen.graph_launches);
+  put("seen.kernels", seen.kernels);
+  put("seen.kernels_filtered", seen.kernels_filtered);
+  put("seen.kernels_unattributed", seen.kernels_unattributed);
 
   std::uint64_t dropped_launches = 0, dropped_ranges = 0, unmatched_pops = 0;
   for (auto* log = all_thread_logs(); log != nullptr; log = log->next) {
@@ -291,33 +291,34 @@ void drain::write_counters() {
     unmatched_pops += log->counters.unmatched_pops.load(std::memory_order_relaxed);
   }
   auto const open = assembler_->window_open();  // launches still under way are no loss
-  put("lost_kernels", open ? 0 : seen.launches - seen.launches_matched);
-  put("lost_graph_launches", open ? 0 : seen.graph_launches - seen.graph_launches_matched);
+  put("lost.kernels", open ? 0 : seen.launches - seen.launches_matched);
+  put("lost.graph_launches", open ? 0 : seen.graph_launches - seen.graph_launches_matched);
   if (decoder_ != nullptr) {
-    put("lost_kernels_without_time", decoder_->losses().kernels_without_time);
-    put("lost_other_records_without_time", decoder_->losses().others_without_time);
-    put("lost_broken_buffers", decoder_->losses().broken_buffers);
+    put("lost.kernels_without_time", decoder_->losses().kernels_without_time);
+    put("lost.other_records_without_time", decoder_->losses().others_without_time);
+    put("lost.broken_buffers", decoder_->losses().broken_buffers);
   }
   if (auto* const tracer = tracer_.load(std::memory_order_acquire)) {
-    put("lost_records_dropped_by_cupti", tracer->dropped());
-    put("lost_buffers_refused", tracer->pool().refusals());
-    put("lost_buffers", tracer->buffers_lost());
+    put("lost.records_dropped_by_cupti", tracer->dropped());
+    put("lost.buffers_refused", tracer->pool().refusals());
+    put("lost.buffers", tracer->buffers_lost());
+    put("note.foreign_buffers", tracer->foreign_buffers());
   }
-  put("lost_launch_notes", dropped_launches + assembler_->launches_forgotten());
-  put("lost_ranges", dropped_ranges + forgotten_ranges());
-  put("lost_names", names().refused());
-  put("lost_threads", threads_without_log());
-  if (file_ != nullptr) put("lost_rows_on_disk", file_->rows_lost());
-  put("note_unmatched_pops", unmatched_pops);
+  put("lost.launch_notes", dropped_launches + assembler_->launches_forgotten());
+  put("lost.ranges", dropped_ranges + forgotten_ranges());
+  put("lost.names", names().refused());
+  put("lost.threads", threads_without_log());
+  if (file_ != nullptr) put("lost.rows_on_disk", file_->rows_lost());
+  put("note.unmatched_pops", unmatched_pops);
 
   timespec cpu{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
-  put("cost_start_ns", costs_.start_ns.load(std::memory_order_relaxed));
-  put("cost_leave_ns", costs_.leave_ns.load(std::memory_order_relaxed));
-  put("cost_drain_cpu_ns",
+  put("cost.start_ns", costs_.start_ns.load(std::memory_order_relaxed));
+  put("cost.leave_ns", costs_.leave_ns.load(std::memory_order_relaxed));
+  put("cost.drain_cpu_ns",
       static_cast<std::uint64_t>(cpu.tv_sec) * second + static_cast<std::uint64_t>(cpu.tv_nsec));
-  put("cost_memory_buffers_bytes", budget_.used());
-  put("cost_memory_launch_table_bytes", assembler_->table_bytes());
+  put("memory.buffers_bytes", budget_.used());
+  put("memory.launch_table_bytes", assembler_->table_bytes());
 
   if (file_ != nullptr) {
     for (auto const& [name, value] : all) file_->add(counter_record{names().intern(name), value});
@@ -376,6 +377,7 @@ bool drain::serve_requests() {
 void drain::say_what_was_written() {
   auto const& seen = assembler_->counts();
   auto line = std::to_string(seen.kernels) + " kernels, " +
+              (seen.graphs != 0 ? std::to_string(seen.graphs) + " graphs, " : std::string()) +
               std::to_string(seen.copies + seen.sets) + " copies and fills, " +
               std::to_string(seen.ranges) + " ranges in " + path() + " (" +
               file_size_text(file_->bytes_written()) + ")";

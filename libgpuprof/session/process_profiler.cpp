@@ -371,7 +371,9 @@ void process_profiler::start_drain_thread() {
 }
 
 void process_profiler::drain_main() noexcept {
-  auto const flush_every = std::uint64_t{std::max(settings_.flush_interval_ms, 1u)} * 1'000'000;
+  auto const longest = std::uint64_t{std::max(settings_.flush_interval_ms, 1u)} * 1'000'000;
+  // Short at first: a program that crashes early leaves something behind too.
+  auto flush_every = std::min(longest, 2 * round_ns);
   auto next_flush = monotonic_ns() + flush_every;
   for (;;) {
     try {
@@ -388,7 +390,10 @@ void process_profiler::drain_main() noexcept {
       }
       if (due) tell_plan([moment](capture_plan& plan) { plan.tick(moment); });
       auto const flush = busy && moment >= next_flush;
-      if (flush) next_flush = moment + flush_every;
+      if (flush) {
+        flush_every = std::min(longest, 2 * flush_every);
+        next_flush = moment + flush_every;
+      }
       drain_.round(flush);
       rest_if_nothing_runs();
     } catch (std::exception const& e) {
