@@ -22,7 +22,11 @@ int main(int argc, char** argv) {
 #ifdef GPUPROF_WITH_STATUS
     gpuprof::add_status(app, exit_code);
 #endif
+#ifdef GPUPROF_WITH_PROFILE
+    app.parse(gpuprof::words_to_parse(argc, argv));
+#else
     app.parse(argc, argv);
+#endif
   } catch (CLI::ParseError const& wrong) {
     if (wrong.get_exit_code() == 0) return app.exit(wrong);  // --help, --version
     std::fprintf(stderr, "gpuprof: %s; see gpuprof --help\n", wrong.what());

@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -112,9 +113,7 @@ void say_what_was_written(std::uint64_t started, settings const& s) {
 
 int profile(profile_arguments const& arguments) {
   auto command = arguments.command;
-  if (!command.empty() && command.front() == "--") {
-    command.erase(command.begin());
-  } else if (!command.empty() && command.front().starts_with('-')) {
+  if (!command.empty() && command.front().starts_with('-')) {
     return fail(wrong_usage, unknown_option(command.front()));
   }
   if (command.empty()) {
@@ -147,7 +146,33 @@ int profile(profile_arguments const& arguments) {
   return outcome.exit_code;
 }
 
+/// Whether the value of this option is the next word: "-o FILE", "--output FILE", not
+/// "--output=FILE".
+bool takes_next_word(std::string const& word) {
+  for (auto const& o : options()) {
+    if (o.is_switch()) continue;
+    if (word == "--" + std::string(o.name)) return true;
+    if (o.letter != 0 && word == std::string("-") + o.letter) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+std::vector<std::string> words_to_parse(int argc, char const* const* argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (!words.empty() && words.front() == "profile") {
+    std::size_t i = 1;
+    while (i < words.size() && words[i].starts_with('-') && words[i] != "--") {
+      i += takes_next_word(words[i]) ? 2 : 1;
+    }
+    if (i < words.size() && words[i] == "--") {
+      words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+  std::reverse(words.begin(), words.end());
+  return words;
+}
 
 void add_profile(CLI::App& app, int& exit_code) {
   auto const arguments = std::make_shared<profile_arguments>();

@@ -1,0 +1,21 @@
+// Runs a piece of work in a child process, so that a crash or a hang in it costs one line.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+namespace gpuprof {
+
+/// Findings by name. Texts of one line.
+using findings = std::map<std::string, std::string>;
+
+struct probe_outcome {
+  findings found;
+  std::string failure;  // "crashed with signal 11", "did not answer within 20 s"; empty: it ended
+};
+
+/// The child writes nothing to stdout or stderr.
+probe_outcome probe_in_child(std::function<findings()> const& work, int timeout_s = 20);
+
+}  // namespace gpuprof

@@ -1,0 +1,76 @@
+// gpuprof status: says what works on this machine, in one line each with the fix.
+#include "status_checks.hpp"
+#include "subcommands.hpp"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <unistd.h>
+
+namespace gpuprof {
+namespace {
+
+char const* word_for(check_state state) {
+  switch (state) {
+    case check_state::ok:
+      return "ok";
+    case check_state::limited:
+      return "limited";
+    case check_state::missing:
+      return "missing";
+    case check_state::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+/// Kernels are recorded when all of these are there.
+bool can_trace(std::vector<check> const& checks) {
+  return std::all_of(checks.begin(), checks.end(), [](check const& c) {
+    bool const needed = c.name == "libgpuprof" || c.name == "driver" || c.name == "gpus" ||
+                        c.name == "cupti" || c.name == "subscriber";
+    return !needed || c.state == check_state::ok || c.state == check_state::limited;
+  });
+}
+
+void print_text(std::vector<check> const& checks) {
+  for (auto const& c : checks) {
+    std::printf("%-12s %-8s %s", c.name.c_str(), word_for(c.state), c.text.c_str());
+    if (!c.fix.empty()) std::printf(". %s", c.fix.c_str());
+    std::printf("\n");
+  }
+  std::printf("%-12s %s\n", "kernels",
+              can_trace(checks) ? "can be traced here" : "cannot be traced here, see above");
+}
+
+void print_json(std::vector<check> const& checks) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (auto const& c : checks) {
+    list.push_back(
+        {{"name", c.name}, {"state", word_for(c.state)}, {"text", c.text}, {"fix", c.fix}});
+  }
+  nlohmann::ordered_json const all{{"can_trace", can_trace(checks)}, {"checks", list}};
+  auto const replace = nlohmann::ordered_json::error_handler_t::replace;  // paths may be any bytes
+  std::printf("%s\n", all.dump(2, ' ', false, replace).c_str());
+}
+
+}  // namespace
+
+void add_status(CLI::App& app, int& exit_code) {
+  auto const as_json = std::make_shared<bool>(false);
+  auto* const command =
+      app.add_subcommand("status", "Say what works on this machine, and how to fix what does not");
+  command->add_flag("--json", *as_json, "Print one JSON object");
+  command->footer("Exit status: 0 when kernels can be traced here, else 1.");
+  command->callback([as_json, &exit_code] {
+    auto checks = gpu_checks();
+    for (auto& c : system_checks("", environ)) checks.push_back(std::move(c));
+    *as_json ? print_json(checks) : print_text(checks);
+    exit_code = can_trace(checks) ? 0 : 1;
+  });
+}
+
+}  // namespace gpuprof
