@@ -3,6 +3,7 @@
 #include "base/clock.hpp"
 #include "session/output_name.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -119,6 +120,10 @@ std::vector<written_capture> captures_since(std::uint64_t started, std::string c
   auto const stem = plain.substr(0, plain.size() - std::strlen(".gpuprof"));
   add_changed(captures, stem + ".rank[0-9]*.gpuprof", started);
   add_changed(captures, stem + ".pid[0-9]*.gpuprof", started);
+  auto const by_path = [](auto const& a, auto const& b) { return a.path < b.path; };
+  auto const same_path = [](auto const& a, auto const& b) { return a.path == b.path; };
+  std::sort(captures.begin(), captures.end(), by_path);
+  captures.erase(std::unique(captures.begin(), captures.end(), same_path), captures.end());
   return captures;
 }
 

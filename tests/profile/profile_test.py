@@ -1,0 +1,298 @@
+#!/usr/bin/env python3
+"""gpuprof profile and status as a user meets them, without a GPU: what is refused, what is passed on.
+
+profile_test.py GPUPROF PROBE_LIBRARY STATIC_PROGRAM
+"""
+import json
+import os
+import pathlib
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+GPUPROF, PROBE, STATIC_PROGRAM = sys.argv[1:4]
+
+
+class InFolder(unittest.TestCase):
+    def setUp(self):
+        self._folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self._folder.cleanup)
+        self.folder = pathlib.Path(self._folder.name).resolve()
+        self.environment = {name: value for name, value in os.environ.items()
+                            if not name.startswith("GPUPROF_") and "INJECTION64" not in name
+                            and name not in ("LD_PRELOAD", "RANK", "WORLD_SIZE")}
+        self.environment["GPUPROF_LIBRARY"] = PROBE
+        self.environment["PROBE_LOG"] = str(self.folder / "probe.log")
+
+    def run_gpuprof(self, *words, **more):
+        return subprocess.run([GPUPROF, *words], cwd=self.folder, env=self.environment, text=True,
+                              capture_output=True, timeout=60, **more)
+
+    def profile(self, *words, **more):
+        return self.run_gpuprof("profile", *words, **more)
+
+    def told(self):
+        """The variables the program saw, the last value of each."""
+        log = self.folder / "probe.log"
+        if not log.exists():
+            return {}
+        return dict(line.split("=", 1) for line in log.read_text().splitlines() if "=" in line)
+
+    def script(self, name, text, mode=0o755):
+        path = self.folder / name
+        path.write_text(text)
+        path.chmod(mode)
+        return str(path)
+
+    def assert_refused(self, run, code, *words):
+        """One line on stderr that says all of `words`; the program was not started."""
+        self.assertEqual(run.returncode, code, run.stderr)
+        lines = run.stderr.splitlines()
+        self.assertEqual(len(lines), 1, run.stderr)
+        self.assertTrue(lines[0].startswith("gpuprof: "), lines[0])
+        for word in words:
+            self.assertIn(word, lines[0])
+        self.assertEqual(run.stdout, "")
+        self.assertEqual(self.told(), {})
+
+
+class ExitCodes(InFolder):
+    def test_the_exit_code_of_the_program_is_returned(self):
+        for code in (0, 1, 3, 255):
+            self.assertEqual(self.profile("sh", "-c", f"exit {code}").returncode, code)
+
+    def test_a_program_ended_by_a_signal_gives_128_and_its_number(self):
+        self.assertEqual(self.profile("sh", "-c", "kill -9 $$").returncode, 128 + 9)
+        self.assertEqual(self.profile("sh", "-c", "kill -SEGV $$").returncode, 128 + 11)
+
+    def test_a_program_that_is_not_there_gives_127(self):
+        self.assert_refused(self.profile("no-such-program"), 127, "not in PATH")
+        self.assert_refused(self.profile("./no-such-program"), 127, "does not exist")
+        self.script("here", "#!/bin/sh\n")
+        self.assert_refused(self.profile("here"), 127, "Did you mean ./here?")
+
+    def test_a_file_that_cannot_be_executed_gives_126(self):
+        self.script("plain.txt", "text", mode=0o644)
+        self.assert_refused(self.profile("./plain.txt"), 126, "chmod +x")
+        self.assert_refused(self.profile("/"), 126, "folder")
+
+    def test_a_missing_interpreter_gives_127(self):
+        run = self.profile(self.script("s", "#!/no/such/interpreter\n"))
+        self.assertEqual(run.returncode, 127)
+        self.assertIn("interpreter", run.stderr)
+
+    def test_a_script_without_an_interpreter_line_runs_as_in_a_shell(self):
+        self.assertEqual(self.profile(self.script("s", "exit $1\n"), "9").returncode, 9)
+
+
+class CommandLine(InFolder):
+    def test_words_after_the_program_are_its_own(self):
+        for dashes in ([], ["--"]):
+            run = self.profile("-t", "cuda", *dashes, "printf", "%s|", "-o", "--", "--trace=x", "stats", "")
+            self.assertEqual(run.stdout, "-o|--|--trace=x|stats||", run.stderr)
+
+    def test_standard_input_and_output_belong_to_the_program(self):
+        run = self.profile("cat", input="hello")
+        self.assertEqual(run.stdout, "hello")
+
+    def test_no_program_is_refused(self):
+        self.assert_refused(self.profile(), 2, "no program")
+        self.assert_refused(self.profile("--"), 2, "no program")
+        self.assert_refused(self.profile("-o", "x"), 2, "no program")
+
+    def test_unknown_options_are_refused_with_the_nearest_name(self):
+        self.assert_refused(self.profile("--trce=cuda", "true"), 2, "--trce", "did you mean --trace?")
+        self.assert_refused(self.profile("--qqqqqqqq", "true"), 2, "--qqqqqqqq")
+
+    def test_bad_values_are_refused_with_the_accepted_ones(self):
+        for words, accepted in [
+                (("-t", "cuda,osrt"), "cuda-memory"), (("-c", "hotkey"), "cudaProfilerApi"),
+                (("--capture-range-end=repeat-shutdown",), "repeat-shutdown:N"),
+                (("-y", "soon"), "seconds"), (("--schedule", "1,2,3"), "WAIT,WARMUP,ACTIVE,REPEAT"),
+                (("--kernel-name", "regex:["), "regular expression"), (("-o", "%z"), "%q{VARIABLE}"),
+                (("--launch-count", "-1"), "whole number"), (("--log-level", "all"), "warning"),
+                (("--cuda-graph-trace", ""), "graph, node")]:
+            with self.subTest(words=words):
+                self.assert_refused(self.profile(*words, "true"), 2, accepted)
+
+    def test_options_that_contradict_each_other_are_refused(self):
+        self.assert_refused(self.profile("-c", "nvtx", "true"), 2, "nvtx-capture")
+        self.assert_refused(self.profile("--step-range", "x", "true"), 2, "schedule")
+
+    def test_help_lists_every_option_and_succeeds(self):
+        run = self.profile("--help")
+        self.assertEqual(run.returncode, 0)
+        for word in ("--output", "--capture-range-end", "--buffer-limit-mib", "LD_PRELOAD"):
+            self.assertIn(word, run.stdout)
+
+
+class Environment(InFolder):
+    def test_the_library_is_preloaded_and_told_the_options(self):
+        run = self.profile("-t", "cuda", "--kernel-name", "a", "--kernel-name", "regex:b|c", "--stats",
+                           "-p", "step@train", "-c", "nvtx", "true")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        told = self.told()
+        self.assertEqual(told["LD_PRELOAD"], PROBE)
+        self.assertEqual(told["CUDA_INJECTION64_PATH"], PROBE)
+        self.assertEqual(told["NVTX_INJECTION64_PATH"], PROBE)
+        self.assertEqual(told["GPUPROF_TRACE"], "cuda")
+        self.assertEqual(told["GPUPROF_KERNEL_NAME"], "a;regex:b|c")
+        self.assertEqual(told["GPUPROF_STATS"], "1")
+        self.assertEqual(told["GPUPROF_CAPTURE_RANGE"], "nvtx")
+        self.assertNotIn("GPUPROF_DELAY", told)
+
+    def test_a_variable_is_passed_on_and_an_option_goes_before_it(self):
+        self.environment["GPUPROF_TRACE"] = "nvtx"
+        self.environment["GPUPROF_DELAY"] = "3"
+        self.profile("-t", "cuda", "true")
+        self.assertEqual(self.told()["GPUPROF_TRACE"], "cuda")
+        self.assertEqual(self.told()["GPUPROF_DELAY"], "3")
+
+    def test_another_preload_is_kept_behind_ours(self):
+        self.environment["LD_PRELOAD"] = "/no/such/other.so"
+        self.profile("true")
+        self.assertEqual(self.told()["LD_PRELOAD"], PROBE + ":/no/such/other.so")
+
+    def test_another_injected_tool_is_left_alone_and_named(self):
+        self.environment["CUDA_INJECTION64_PATH"] = "/opt/other/tool.so"
+        run = self.profile("true")
+        self.assertEqual(run.returncode, 0)
+        self.assertIn("/opt/other/tool.so", run.stderr)
+        self.assertEqual(self.told()["CUDA_INJECTION64_PATH"], "/opt/other/tool.so")
+
+    def test_the_output_is_where_the_user_stands_wherever_the_program_goes(self):
+        self.profile("-o", "x%n", "sh", "-c", "cd /; true")
+        self.assertEqual(self.told()["GPUPROF_OUTPUT"], str(self.folder / "x%n"))
+
+    def test_a_percent_sign_in_the_folder_is_no_pattern(self):
+        folder = self.folder / "100%p"
+        folder.mkdir()
+        subprocess.run([GPUPROF, "profile", "-o", "x", "true"], cwd=folder, env=self.environment,
+                       capture_output=True, check=True, timeout=60)
+        self.assertEqual(self.told()["GPUPROF_OUTPUT"], str(self.folder / "100%%p" / "x"))
+
+    def test_a_library_that_is_not_there_is_refused(self):
+        self.environment["GPUPROF_LIBRARY"] = "/no/such/libgpuprof.so"
+        self.assert_refused(self.profile("true"), 1, "GPUPROF_LIBRARY")
+
+
+class Output(InFolder):
+    def test_an_existing_capture_is_refused_before_the_program_starts(self):
+        (self.folder / "a.gpuprof").write_text("old")
+        self.assert_refused(self.profile("-o", "a", "touch", "started"), 2, "a.gpuprof exists", "--force-overwrite")
+        self.assertFalse((self.folder / "started").exists())
+        self.assertEqual((self.folder / "a.gpuprof").read_text(), "old")
+
+    def test_an_existing_capture_is_replaced_on_request(self):
+        (self.folder / "a.gpuprof").write_text("old")
+        run = self.profile("-f", "-o", "a", "sh", "-c", "echo new > a.gpuprof")
+        self.assertEqual(run.returncode, 0)
+        self.assertIn(f"capture: {self.folder}/a.gpuprof (4 bytes)", run.stderr)
+
+    def test_a_folder_that_is_missing_or_no_folder_is_refused(self):
+        (self.folder / "file").write_text("")
+        (self.folder / "d.gpuprof").mkdir()
+        self.assert_refused(self.profile("-o", "no/such/x", "true"), 2, "No such file or directory")
+        self.assert_refused(self.profile("-o", "file/x", "true"), 2, "cannot be written")
+        self.assert_refused(self.profile("-f", "-o", "d", "true"), 2, "is a folder")
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
+    def test_a_folder_without_permission_is_refused(self):
+        (self.folder / "locked").mkdir(mode=0o555)
+        self.assert_refused(self.profile("-o", "locked/x", "true"), 2, "Permission denied")
+
+    def test_every_capture_of_the_run_is_listed_and_no_older_one(self):
+        (self.folder / "r1.gpuprof").write_text("old")
+        os.utime(self.folder / "r1.gpuprof", (1, 1))
+        run = self.profile("-o", "r%n", "sh", "-c",
+                           "echo > r2.gpuprof; echo > r3.gpuprof; echo > r4.rank1.gpuprof; echo > other.gpuprof")
+        for name in ("r2", "r3", "r4.rank1"):
+            self.assertEqual(run.stderr.count(f"capture: {self.folder}/{name}.gpuprof"), 1, run.stderr)
+        self.assertNotIn("r1.gpuprof", run.stderr)
+        self.assertNotIn("other.gpuprof", run.stderr)
+        self.assertIn(f"gpuprof stats {self.folder}/r2.gpuprof", run.stderr)
+
+    def test_a_run_without_capture_says_so(self):
+        self.assertIn("no capture was written", self.profile("true").stderr)
+
+
+class Obstacles(InFolder):
+    def test_a_statically_linked_program_runs_and_the_user_is_told(self):
+        run = self.profile(STATIC_PROGRAM)
+        self.assertEqual(run.returncode, 5)
+        self.assertIn("statically linked", run.stderr)
+        self.assertEqual(self.told(), {})
+
+    @unittest.skipUnless(os.geteuid() == 0, "takes root to make a file of another user")
+    def test_a_set_user_id_program_runs_and_the_user_is_told(self):
+        program = self.folder / "suid"
+        program.write_bytes(pathlib.Path("/bin/true").read_bytes())
+        os.chown(program, 65534, 65534)
+        program.chmod(0o755 | stat.S_ISUID)
+        run = self.profile(str(program))
+        self.assertEqual(run.returncode, 0)
+        self.assertIn("LD_PRELOAD is dropped", run.stderr)
+
+
+class Signals(InFolder):
+    def start(self, *words):
+        process = subprocess.Popen([GPUPROF, "profile", *words], cwd=self.folder, text=True,
+                                   env=self.environment, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        return process
+
+    def test_a_signal_sent_to_the_command_reaches_the_program(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
+            trap = f"trap 'echo got; exit 42' {number.name[3:]}; echo ready; while :; do sleep 0.05; done"
+            process = self.start("sh", "-c", trap)
+            process.send_signal(number)
+            self.assertEqual(process.wait(20), 42)
+            self.assertEqual(process.stdout.read(), "got\n")
+
+    def test_a_program_without_a_handler_ends_by_the_signal(self):
+        process = self.start("sh", "-c", "echo ready; exec sleep 60")
+        time.sleep(0.1)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(20), 128 + signal.SIGTERM)
+
+
+class Status(InFolder):
+    def test_json_and_text_say_the_same(self):
+        as_json = self.run_gpuprof("status", "--json")
+        found = json.loads(as_json.stdout)
+        self.assertEqual(as_json.returncode, 0 if found["can_trace"] else 1)
+        text = self.run_gpuprof("status").stdout
+        names = [check["name"] for check in found["checks"]]
+        for name in ("libgpuprof", "driver", "cupti", "subscriber", "counters", "mps", "container",
+                     "environment", "settings", "system"):
+            self.assertIn(name, names)
+            self.assertRegex(text, rf"(?m)^{name} +(ok|limited|missing|unknown) ")
+        for check in found["checks"]:
+            self.assertNotIn("\n", check["text"] + check["fix"])
+
+    def test_a_library_that_crashes_the_process_is_a_line(self):
+        source = self.folder / "crash.c"
+        source.write_text("__attribute__((constructor)) static void c(void) { *(volatile int*)0 = 1; }\n")
+        library = self.folder / "crash.so"
+        subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", library, source], check=True)
+        self.environment["GPUPROF_LIBRARY"] = str(library)
+        found = json.loads(self.run_gpuprof("status", "--json").stdout)
+        line = next(check for check in found["checks"] if check["name"] == "libgpuprof")
+        self.assertEqual(line["state"], "missing")
+        self.assertIn("crashed with signal 11", line["text"])
+
+    def test_wrong_variables_are_named(self):
+        self.environment["GPUPROF_TRCE"] = "cuda"
+        self.assertIn("did you mean GPUPROF_TRACE?", self.run_gpuprof("status").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])

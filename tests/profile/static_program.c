@@ -1,0 +1,4 @@
+/* A program into which nothing can be preloaded. */
+int main(void) {
+  return 5;
+}

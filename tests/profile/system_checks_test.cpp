@@ -1,0 +1,115 @@
+// The lines of `gpuprof status` that come from files, against made-up machines.
+#include "status_checks.hpp"
+#include "support/catch.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+using namespace gpuprof;
+
+namespace {
+
+/// A folder with the files a machine would have.
+class imagined_machine {
+ public:
+  imagined_machine() {
+    char name[] = "/tmp/gpuprof-machine-XXXXXX";
+    REQUIRE(mkdtemp(name) != nullptr);
+    root_ = name;
+    file("proc/sys/kernel/osrelease", "6.1.0-test\n");
+    file("proc/version", "Linux version 6.1.0\n");
+  }
+  imagined_machine(imagined_machine const&) = delete;
+  imagined_machine& operator=(imagined_machine const&) = delete;
+  ~imagined_machine() {
+    std::error_code ignored;
+    std::filesystem::remove_all(root_, ignored);
+  }
+
+  imagined_machine& file(std::string const& path, std::string const& text) {
+    auto const whole = std::filesystem::path(root_) / path;
+    std::filesystem::create_directories(whole.parent_path());
+    std::ofstream(whole) << text;
+    return *this;
+  }
+  check line(std::string const& name, std::vector<char const*> environment = {}) const {
+    environment.push_back(nullptr);
+    auto const checks = system_checks(root_, environment.data());
+    auto const found =
+        std::find_if(checks.begin(), checks.end(), [&](check const& c) { return c.name == name; });
+    REQUIRE(found != checks.end());
+    return *found;
+  }
+
+ private:
+  std::string root_;
+};
+
+bool has(std::string const& text, std::string const& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("counter rights follow RmProfilingAdminOnly and the rights of the process") {
+  imagined_machine machine;
+  CHECK(machine.line("counters").state == check_state::unknown);
+  machine.file("proc/driver/nvidia/params", "Other: 1\nRmProfilingAdminOnly: 0\n");
+  CHECK(machine.line("counters").state == check_state::ok);
+  machine.file("proc/driver/nvidia/params", "RmProfilingAdminOnly: 1\n");
+  machine.file("proc/self/status", "Name:\tx\nCapEff:\t0000000000000000\n");
+  CHECK(machine.line("counters").state == check_state::limited);
+  CHECK(has(machine.line("counters").fix, "SYS_ADMIN"));
+  machine.file("proc/self/status", "CapEff:\t0000000000200000\n");  // CAP_SYS_ADMIN
+  CHECK(machine.line("counters").state == check_state::ok);
+  machine.file("proc/self/status", "CapEff:\t0000004000000000\n");  // CAP_PERFMON
+  CHECK(machine.line("counters").state == check_state::ok);
+}
+
+TEST_CASE("MPS shows by its process or its variable") {
+  imagined_machine machine;
+  CHECK(machine.line("mps").state == check_state::ok);
+  CHECK(machine.line("mps", {"CUDA_MPS_PIPE_DIRECTORY=/tmp/mps"}).state == check_state::limited);
+  machine.file("proc/17/comm", "nvidia-cuda-mps\n");  // as the kernel cuts it
+  CHECK(machine.line("mps").state == check_state::limited);
+}
+
+TEST_CASE("other tools are named") {
+  imagined_machine machine;
+  machine.file("proc/17/comm", "bash\n").file("proc/18/comm", "sleep\n");
+  CHECK(machine.line("other tools").state == check_state::ok);
+  machine.file("proc/19/comm", "nv-hostengine\n").file("proc/20/comm", "nsys\n");
+  auto const line = machine.line("other tools");
+  CHECK(line.state == check_state::limited);
+  CHECK(has(line.text, "DCGM"));
+  CHECK(has(line.text, "Nsight Systems"));
+}
+
+TEST_CASE("a container without GPU devices is told how to get them") {
+  imagined_machine machine;
+  CHECK(machine.line("container").text == "none");
+  machine.file(".dockerenv", "");
+  CHECK(has(machine.line("container").fix, "--gpus all"));
+  machine.file("dev/nvidiactl", "");
+  CHECK(machine.line("container").state == check_state::ok);
+  machine.file("proc/version", "Linux version 5.15 (Microsoft)\n");
+  CHECK(has(machine.line("container").text, "Windows Subsystem"));
+}
+
+TEST_CASE("another tool's injection and wrong settings are named") {
+  imagined_machine const machine;
+  CHECK(machine.line("environment").state == check_state::ok);
+  CHECK(machine.line("environment", {"CUDA_INJECTION64_PATH=/x/libgpuprof.so"}).state ==
+        check_state::ok);
+  auto const foreign = machine.line("environment", {"CUDA_INJECTION64_PATH=/opt/tool.so"});
+  CHECK(foreign.state == check_state::limited);
+  CHECK(has(foreign.text, "/opt/tool.so"));
+  CHECK(machine.line("settings").state == check_state::ok);
+  CHECK(has(machine.line("settings", {"GPUPROF_TRACE=x"}).text, "cuda-memory"));
+}
+
+TEST_CASE("the versions of the system are told") {
+  CHECK(has(imagined_machine().line("system").text, "Linux 6.1.0-test"));
+}
