@@ -150,7 +150,7 @@ class printer {
     if (kind == fixed_array) return entry.detail;
     if (kind == 0 && is_string(entry.type) && entry.detail > 0) return entry.detail;
     if (kind != length_in_entry) return std::nullopt;
-    if (entry.detail + 1 >= places.size()) return 0;  // must stand before this entry
+    if (entry.detail >= places.size() - 1) return 0;  // must stand before this entry
     auto const& where = places[static_cast<std::size_t>(entry.detail)];
     if ((where.entry->flags & (array_bits | indirect)) != 0) return 0;
     return read_unsigned(where.entry->type, where.at).value_or(0);
@@ -294,7 +294,7 @@ class printer {
   void print_choice(payload_schema const& schema, schema_entry const& entry, bytes at,
                     std::vector<place> const& places, int depth) {
     std::optional<std::uint64_t> chosen;
-    if (entry.detail + 1 < places.size()) {
+    if (entry.detail < places.size() - 1) {
       auto const& selector = places[static_cast<std::size_t>(entry.detail)];
       if ((selector.entry->flags & (array_bits | indirect)) == 0) {
         chosen = read_unsigned(selector.entry->type, selector.at);

@@ -49,11 +49,17 @@ struct type_layout {
 };
 type_layout layout_of_predefined(std::uint64_t type) noexcept;
 
-/// Any thread. Reading takes no lock; schemas are never freed. Bounded: 0 when there are too many.
+/// Any thread. Reading takes no lock; schemas live as long as this. Bounded: 0 when there are too
+/// many.
 class payload_schemas {
  public:
   static constexpr std::size_t max_schemas = 4096;
   static constexpr std::size_t max_entries = 1024;  // of one schema; more are cut
+
+  payload_schemas() = default;
+  ~payload_schemas() {
+    for (auto& schema : schemas_) delete schema.load();
+  }
 
   /// The id under which it is found. An id the program chose wins over an earlier one of the same
   /// domain.

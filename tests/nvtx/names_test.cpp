@@ -1,0 +1,135 @@
+// Names: one id a text, whoever asks, and a limit.
+#include "collect/name_cache.hpp"
+#include "collect/name_registry.hpp"
+#include "support/catch.hpp"
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace gpuprof;
+
+TEST_CASE("the same text has the same id, another text another") {
+  name_registry registry;
+  auto const step = registry.intern("step");
+  CHECK(registry.intern("step") == step);
+  CHECK(registry.intern("stop") != step);
+  CHECK(registry.text(step) == "step");
+}
+
+TEST_CASE("id 0 is the empty text, and ids never given out are empty too") {
+  name_registry registry;
+  CHECK(registry.intern("") == name_id{0});
+  CHECK(registry.text(name_id{0}).empty());
+  CHECK(registry.text(name_id{77}).empty());
+}
+
+TEST_CASE("a reader with a cursor sees each name once, in order") {
+  name_registry registry;
+  std::size_t cursor = 0;
+  std::vector<std::string> seen;
+  auto const look = [&] {
+    registry.for_each_new(cursor, [&](name_id id, std::string_view text) {
+      seen.push_back(std::to_string(raw(id)) + "=" + std::string(text));
+    });
+  };
+  look();
+  CHECK(seen.empty());
+  registry.intern("a");
+  registry.intern("b");
+  registry.intern("a");
+  look();
+  registry.intern("c");
+  look();
+  CHECK(seen == std::vector<std::string>{"1=a", "2=b", "3=c"});
+}
+
+TEST_CASE("beyond the limit of names, new ones share one id and are counted") {
+  name_registry registry({.names = 2, .bytes = 1000});
+  auto const a = registry.intern("a");
+  registry.intern("b");
+  auto const c = registry.intern("c");
+  CHECK(registry.text(c) == "(too many names)");
+  CHECK(registry.intern("d") == c);
+  CHECK(registry.intern("a") == a);
+  CHECK(registry.refused() == 2);
+}
+
+TEST_CASE("beyond the limit of bytes, new names are refused, shorter ones included") {
+  name_registry registry({.names = 100, .bytes = 10});
+  registry.intern("12345678");
+  CHECK(registry.text(registry.intern("abc")) == "(too many names)");
+  CHECK(registry.text(registry.intern("ab")) == "ab");
+}
+
+TEST_CASE("an endless name is cut") {
+  name_registry registry;
+  std::string const endless(name_registry::max_text + 5, 'x');
+  CHECK(registry.text(registry.intern(endless)).size() == name_registry::max_text);
+}
+
+TEST_CASE("the cache agrees with the registry for texts of every length") {
+  name_registry registry;
+  auto cache = std::make_unique<name_cache>();
+  std::string text;
+  for (int length = 1; length < 200; ++length) {
+    text += static_cast<char>('a' + length % 26);
+    auto const id = cache->intern(text, registry);
+    CHECK(id == registry.intern(text));
+    CHECK(cache->intern(text, registry) == id);
+  }
+}
+
+TEST_CASE("the cache goes by content: a buffer used again for another text is another name") {
+  name_registry registry;
+  auto cache = std::make_unique<name_cache>();
+  char buffer[] = "batch 0";
+  auto const first = cache->intern(buffer, registry);
+  buffer[6] = '1';
+  auto const second = cache->intern(buffer, registry);
+  CHECK(registry.text(first) == "batch 0");
+  CHECK(registry.text(second) == "batch 1");
+}
+
+TEST_CASE("a cache smaller than the set of names still gives the right ids") {
+  name_registry registry;
+  auto cache = std::make_unique<name_cache>();
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 5000; ++i) {
+      auto const text = "name " + std::to_string(i);
+      auto const id = cache->intern(text, registry);
+      REQUIRE(registry.text(id) == text);
+    }
+  }
+  CHECK(registry.size() == 5001);
+}
+
+TEST_CASE("texts that differ in one byte have different hashes, whatever their length") {
+  for (std::size_t length = 1; length < 40; ++length) {
+    std::string text(length, 'a');
+    auto const hash = content_hash(text);
+    for (auto& c : text) {
+      c = 'b';
+      CHECK(content_hash(text) != hash);
+      c = 'a';
+    }
+  }
+}
+
+TEST_CASE("threads that ask for the same names at once get the same ids") {
+  name_registry registry;
+  std::vector<std::vector<name_id>> got(4);
+  std::vector<std::jthread> threads;
+  for (auto& mine : got) {
+    threads.emplace_back([&registry, &mine] {
+      auto cache = std::make_unique<name_cache>();
+      for (int i = 0; i < 1000; ++i) mine.push_back(cache->intern(std::to_string(i), registry));
+    });
+  }
+  threads.clear();
+  CHECK(got[0] == got[1]);
+  CHECK(got[0] == got[2]);
+  CHECK(got[0] == got[3]);
+  CHECK(registry.size() == 1001);
+}
