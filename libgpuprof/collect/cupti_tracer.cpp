@@ -12,6 +12,11 @@ std::atomic<cupti_tracer*> the_tracer{nullptr};
 // buffers of 3.2 MB) may take 800 MB of the program's GPU; 16 of them hold 1.6 million kernels.
 constexpr std::size_t device_buffers_at_most = 16;
 
+std::string holder_in_words(std::string const& name) {
+  if (name.find("<not provided>") == std::string::npos) return "\"" + name + "\"";
+  return "a tool that gives no name, in this process (as torch.profiler does)";
+}
+
 }  // namespace
 
 cupti_tracer::cupti_tracer(loaded_cupti const& cupti, memory_budget& budget,
@@ -58,7 +63,7 @@ result<void> cupti_tracer::subscribe() {
   if (code == CUPTI_SUCCESS) return {};
   subscriber_ = nullptr;
   if (code == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED && holder[0] != '\0') {
-    return error{"cuptiSubscribe failed, CUPTI is held by \"" + std::string(holder) + "\""};
+    return error{"cuptiSubscribe failed, CUPTI is held by " + holder_in_words(holder)};
   }
   return error{"cuptiSubscribe failed, " + describe(cupti_.api, code)};
 }

@@ -380,7 +380,11 @@ void process_profiler::drain_main() noexcept {
       auto const busy = open_window_.load() != 0 || !drain_.at_rest();
       wait_for_wake(
           std::chrono::nanoseconds(busy ? round_ns : std::min(flush_every, 10 * round_ns)));
-      if (drain_.serve_requests()) return;
+      if (drain_.serve_requests()) {
+        // The process is going down. A thread that ended now would run libcupti's thread destructors while the main thread runs
+        // its exit handlers; the two have been seen to corrupt the heap. So it sleeps until the process is gone.
+        for (;;) pause();
+      }
       auto const moment = monotonic_ns();
       bool due = false;
       {
