@@ -1,0 +1,66 @@
+#include "replay/cupti/faults.hpp"
+
+#include "replay/cupti/contract.hpp"
+
+#include <cstdlib>
+#include <sstream>
+
+namespace gpuprof::replay {
+namespace {
+
+std::string variable(char const* name) {
+  char const* const text = std::getenv(name);
+  return text != nullptr ? text : "";
+}
+
+std::uint64_t number(char const* name, std::uint64_t otherwise) {
+  auto const text = variable(name);
+  return text.empty() ? otherwise : std::strtoull(text.c_str(), nullptr, 10);
+}
+
+}  // namespace
+
+faults& faults::get() noexcept {
+  static auto* const one = new faults;
+  return *one;
+}
+
+faults::faults()
+    : version(static_cast<std::uint32_t>(number("GPUPROF_REPLAY_CUPTI_VERSION", 130001))),
+      held_by(variable("GPUPROF_REPLAY_HELD_BY")),
+      fatal_after(number("GPUPROF_REPLAY_FATAL_AFTER", 0)),
+      slow_flush_ms(static_cast<unsigned>(number("GPUPROF_REPLAY_SLOW_FLUSH_MS", 0))),
+      drop_every_(number("GPUPROF_REPLAY_DROP", 0)),
+      zero_every_(number("GPUPROF_REPLAY_ZERO_TIMES", 0)) {
+  read_failing_calls(variable("GPUPROF_REPLAY_FAIL"));
+}
+
+void faults::read_failing_calls(std::string const& text) {
+  std::istringstream in(text);
+  for (std::string item; std::getline(in, item, ',');) {
+    auto const equals = item.find('=');
+    if (equals == std::string::npos) {
+      broken("GPUPROF_REPLAY_FAIL has \"" + item + "\", wanted is FUNCTION[:N]=CODE");
+    }
+    auto* const call = new failing_call;
+    call->code = static_cast<CUptiResult>(std::strtol(item.c_str() + equals + 1, nullptr, 10));
+    auto const function = item.substr(0, equals);
+    auto const colon = function.find(':');
+    call->function = function.substr(0, colon);
+    if (colon != std::string::npos) {
+      call->nth = std::strtoul(function.c_str() + colon + 1, nullptr, 10);
+    }
+    failing_.push_back(call);
+  }
+}
+
+CUptiResult faults::for_call(char const* function) noexcept {
+  for (auto* const f : failing_) {
+    if (f->function != function) continue;
+    auto const call = ++f->calls;
+    if (f->nth == 0 || f->nth == call) return f->code;
+  }
+  return CUPTI_SUCCESS;
+}
+
+}  // namespace gpuprof::replay

@@ -1,0 +1,55 @@
+// Faults a test has asked for in the environment.
+#pragma once
+
+#include <cupti.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gpuprof::replay {
+
+/// GPUPROF_REPLAY_FAIL=cuptiActivityEnable:2=999,cuptiSubscribe=39
+///     the second call of one and every call of the other return that code and do nothing
+/// GPUPROF_REPLAY_CUPTI_VERSION=18   what cuptiGetVersion says, and the layout of records
+/// GPUPROF_REPLAY_DROP=n             every n-th record is dropped and counted
+/// GPUPROF_REPLAY_ZERO_TIMES=n       every n-th kernel has no times
+/// GPUPROF_REPLAY_HELD_BY=NAME       another tool holds CUPTI
+/// GPUPROF_REPLAY_FATAL_AFTER=n      CUPTI gives up after n records, as after a sticky CUDA error
+/// GPUPROF_REPLAY_SLOW_FLUSH_MS=n    each flush takes so long
+class faults {
+ public:
+  static faults& get() noexcept;
+
+  /// The code this call of `function` must return; CUPTI_SUCCESS: none.
+  CUptiResult for_call(char const* function) noexcept;
+
+  std::uint32_t version = 130001;
+  std::string held_by;
+  std::uint64_t fatal_after = 0;
+  unsigned slow_flush_ms = 0;
+
+  bool drops_this_record() noexcept { return hits(drop_every_, dropped_counter_); }
+  bool zeroes_this_kernel() noexcept { return hits(zero_every_, zeroed_counter_); }
+
+ private:
+  struct failing_call {
+    std::string function;
+    unsigned long nth = 0;  // 0: every call
+    CUptiResult code{};
+    std::atomic<unsigned long> calls{0};
+  };
+
+  faults();
+  void read_failing_calls(std::string const& text);
+  static bool hits(std::uint64_t every, std::atomic<std::uint64_t>& counter) noexcept {
+    return every != 0 && (++counter % every) == 0;
+  }
+
+  std::vector<failing_call*> failing_;  // never freed: the process ends with them
+  std::uint64_t drop_every_ = 0, zero_every_ = 0;
+  std::atomic<std::uint64_t> dropped_counter_{0}, zeroed_counter_{0};
+};
+
+}  // namespace gpuprof::replay

@@ -1,0 +1,271 @@
+#include "replay/cupti/library.hpp"
+
+#include "recorder/record_fields.hpp"
+#include "replay/cupti/callback_names.hpp"
+#include "replay/cupti/contract.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <vector>
+
+namespace gpuprof::replay {
+namespace {
+
+constexpr tool_hooks our_hooks{
+    .call = [](driver_call const& c) noexcept { library::get().on_call(c); },
+    .resource = [](CUpti_CallbackIdResource id,
+                   std::uint32_t context) noexcept { library::get().on_resource(id, context); },
+    .record = [](activity const& a) noexcept { library::get().on_record(a); },
+    .driver_gone = []() noexcept { library::get().on_driver_gone(); },
+};
+
+/// What clients get for the context with that unique id.
+CUcontext context_handle(std::uint32_t context) {
+  return reinterpret_cast<CUcontext>(static_cast<std::uintptr_t>(context) * 0x1000);
+}
+
+}  // namespace
+
+library& library::get() noexcept {
+  static auto* const one = new library;
+  return *one;
+}
+
+bool library::attach_to_driver() {
+  if (driver_gone_) return false;
+  if (attached_) return true;
+  void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (driver == nullptr) return false;
+  auto const set_tool = reinterpret_cast<set_tool_function>(dlsym(driver, set_tool_name));
+  if (set_tool == nullptr) return false;
+  set_tool(&our_hooks);
+  attached_ = true;
+  return true;
+}
+
+CUptiResult library::subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback,
+                               void* context, char const* name) {
+  if (handle == nullptr || callback == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  std::lock_guard const hold(subscriber_lock_);
+  if (callback_ != nullptr || !faults::get().held_by.empty()) {
+    return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  }
+  holder_ = name != nullptr ? "CUPTI for " + std::string(name) : "CUPTI";
+  callback_context_ = context;
+  callback_ = callback;
+  *handle = reinterpret_cast<CUpti_SubscriberHandle>(this);
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult library::unsubscribe(CUpti_SubscriberHandle handle) {
+  if (!is_subscriber(handle)) return CUPTI_ERROR_INVALID_PARAMETER;
+  for (auto& domain : callbacks_) {
+    for (auto& id : domain) id = false;
+  }
+  std::lock_guard const hold(subscriber_lock_);
+  callback_ = nullptr;
+  holder_.clear();
+  return CUPTI_SUCCESS;
+}
+
+bool library::is_subscriber(CUpti_SubscriberHandle handle) const noexcept {
+  return callback_ != nullptr &&
+         handle == reinterpret_cast<CUpti_SubscriberHandle>(const_cast<library*>(this));
+}
+
+std::string library::holder() const {
+  if (auto const& other = faults::get().held_by; !other.empty()) return other;
+  std::lock_guard const hold(subscriber_lock_);
+  return holder_;
+}
+
+CUptiResult library::enable_callback(bool on, CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+  if (domain <= CUPTI_CB_DOMAIN_INVALID || domain >= CUPTI_CB_DOMAIN_SIZE || id == 0 ||
+      id >= callback_ids_of(domain)) {
+    return CUPTI_ERROR_INVALID_PARAMETER;
+  }
+  callbacks_[domain][id] = on;
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult library::enable_domain(bool on, CUpti_CallbackDomain domain) {
+  if (domain <= CUPTI_CB_DOMAIN_INVALID || domain >= CUPTI_CB_DOMAIN_SIZE) {
+    return CUPTI_ERROR_INVALID_PARAMETER;
+  }
+  for (std::size_t id = 1; id < callback_ids_of(domain); ++id) callbacks_[domain][id] = on;
+  return CUPTI_SUCCESS;
+}
+
+bool library::callback_enabled(CUpti_CallbackDomain domain, CUpti_CallbackId id) const noexcept {
+  return domain < CUPTI_CB_DOMAIN_SIZE && id < most_ids && callbacks_[domain][id];
+}
+
+CUptiResult library::enable_kind(CUpti_ActivityKind kind, bool on) {
+  if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= CUPTI_ACTIVITY_KIND_COUNT) {
+    return CUPTI_ERROR_INVALID_KIND;
+  }
+  auto const other = kind == CUPTI_ACTIVITY_KIND_KERNEL ? CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL
+                     : kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ? CUPTI_ACTIVITY_KIND_KERNEL
+                                                                     : CUPTI_ACTIVITY_KIND_INVALID;
+  if (on && kinds_[other]) return CUPTI_ERROR_NOT_COMPATIBLE;
+  if (kind == CUPTI_ACTIVITY_KIND_DRIVER || kind == CUPTI_ACTIVITY_KIND_RUNTIME) {
+    for (auto& id : api_ids_[kind == CUPTI_ACTIVITY_KIND_RUNTIME]) id = on;
+  }
+  kinds_[kind] = on;
+  if (on) {
+    per_thread_fixed = true;
+    buffers.start_worker();
+  }
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult library::enable_api_kind(CUpti_ActivityKind kind, CUpti_CallbackId id, bool on) {
+  if (id == 0 || id >= most_ids) return CUPTI_ERROR_INVALID_PARAMETER;
+  api_ids_[kind == CUPTI_ACTIVITY_KIND_RUNTIME][id] = on;
+  if (on) {
+    per_thread_fixed = true;
+    buffers.start_worker();
+  }
+  return CUPTI_SUCCESS;
+}
+
+// Names become unusable, and are made so: a client that still reads them shall be seen.
+void library::finalize() {
+  for (auto& kind : kinds_) kind = false;
+  for (auto& api : api_ids_) {
+    for (auto& id : api) id = false;
+  }
+  for (auto& domain : callbacks_) {
+    for (auto& id : domain) id = false;
+  }
+  {
+    std::lock_guard const hold(subscriber_lock_);
+    callback_ = nullptr;
+    holder_.clear();
+  }
+  buffers.shut_down();
+  buffers.set_functions(nullptr, nullptr);
+  buffers.set_zeroed_by_client(false);
+  buffers.set_per_thread(true);
+  per_thread_fixed = false;
+  std::lock_guard const hold(texts_lock_);
+  for (auto& text : texts_) std::fill(text.begin(), text.end(), '?');
+  known_texts_.clear();
+}
+
+void library::raise(CUpti_CallbackDomain domain, CUpti_CallbackId id, void const* data,
+                    bool& flag) noexcept {
+  auto const callback = callback_.load();
+  if (callback == nullptr || !callback_enabled(domain, id)) return;
+  inside const mark(flag);
+  call_client("callback", [&] { callback(callback_context_, domain, id, data); });
+}
+
+void library::on_call(driver_call const& call) noexcept {
+  if (!callback_enabled(CUPTI_CB_DOMAIN_DRIVER_API, call.cbid)) return;
+  auto result = call.result;
+  CUpti_CallbackData data{};
+  data.callbackSite = call.site;
+  data.functionName = callback_name(CUPTI_CB_DOMAIN_DRIVER_API, call.cbid);
+  if (call.site == CUPTI_API_EXIT) data.functionReturnValue = &result;
+  data.symbolName = call.symbol;
+  data.context = context_handle(call.context);
+  data.contextUid = call.context;
+  data.correlationData = call.correlation_data;
+  data.correlationId = call.correlation;
+  raise(CUPTI_CB_DOMAIN_DRIVER_API, call.cbid, &data, here().in_api_callback);
+}
+
+void library::on_resource(CUpti_CallbackIdResource id, std::uint32_t context) noexcept {
+  CUpti_GraphData graph{};
+  CUpti_ResourceData data{};
+  data.context = context_handle(context);
+  data.resourceDescriptor = &graph;
+  raise(CUPTI_CB_DOMAIN_RESOURCE, static_cast<CUpti_CallbackId>(id), &data,
+        here().in_other_callback);
+}
+
+bool library::wants(void const* record, std::uint32_t kind) const noexcept {
+  auto const is_on = [&](std::uint32_t k) { return k < most_kinds && kinds_[k].load(); };
+  if (kind == CUPTI_ACTIVITY_KIND_DRIVER || kind == CUPTI_ACTIVITY_KIND_RUNTIME) {
+    auto const id = static_cast<CUpti_ActivityAPI const*>(record)->cbid;
+    return id < most_ids && api_ids_[kind == CUPTI_ACTIVITY_KIND_RUNTIME][id];
+  }
+  // A record of the whole graph takes the place of those of its nodes.
+  auto const& fields = *fields_of(kind);
+  if (kind != CUPTI_ACTIVITY_KIND_GRAPH_TRACE && is_on(CUPTI_ACTIVITY_KIND_GRAPH_TRACE) &&
+      get_field<std::uint32_t>(record, fields.graph) != 0) {
+    return false;
+  }
+  return is_on(kind);
+}
+
+char const* library::keep_text(char const* text) {
+  if (text == nullptr) return nullptr;
+  std::lock_guard const hold(texts_lock_);
+  auto const [place, fresh] = known_texts_.try_emplace(text, nullptr);
+  if (fresh) place->second = texts_.emplace_back(text).c_str();
+  return place->second;
+}
+
+void library::on_record(activity const& given) noexcept {
+  auto const kind = kind_of_record(given.bytes);
+  auto const* const fields = fields_of(kind);
+  if (fields == nullptr) return;
+  bool const as_plain_kernel =
+      kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && kinds_[CUPTI_ACTIVITY_KIND_KERNEL];
+  auto const wanted_as =
+      as_plain_kernel ? static_cast<std::uint32_t>(CUPTI_ACTIVITY_KIND_KERNEL) : kind;
+  if (!wants(given.bytes, wanted_as)) return;
+  // finalize() switches the kinds off before it forgets the functions: look again.
+  if (!buffers.has_functions()) {
+    if (!wants(given.bytes, wanted_as)) return;
+    broken("a kind is enabled, but cuptiActivityRegisterCallbacks was not called");
+  }
+  auto& fault = faults::get();
+  if (fault.drops_this_record()) return buffers.count_dropped();
+
+  auto const full_size = record_size(*fields, 130000);
+  std::vector<std::byte> copy(full_size);
+  std::memcpy(copy.data(), given.bytes, full_size);
+  if (as_plain_kernel) {
+    std::uint32_t const plain = CUPTI_ACTIVITY_KIND_KERNEL;
+    std::memcpy(copy.data(), &plain, sizeof plain);
+  }
+  for (auto const at : fields->texts) {
+    if (at != 0) set_field(copy.data(), at, keep_text(get_field<char const*>(copy.data(), at)));
+  }
+  set_field(copy.data(), fields->process, static_cast<std::uint32_t>(getpid()));
+  set_field(copy.data(), fields->thread,
+            system_thread_ids ? static_cast<std::uint32_t>(syscall(SYS_gettid))
+                              : static_cast<std::uint32_t>(pthread_self()));
+  if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && fault.zeroes_this_kernel()) {
+    set_field<std::uint64_t>(copy.data(), fields->start, 0);
+    set_field<std::uint64_t>(copy.data(), fields->end, 0);
+  }
+  buffers.append(copy.data(), record_size(*fields, fault.version), fields->on_gpu,
+                 given.complete_at);
+  if (++records_ == fault.fatal_after) give_up();
+}
+
+// As after a sticky CUDA error: CUPTI tells its subscriber, having finalised itself.
+void library::give_up() noexcept {
+  auto const callback = callback_.load();
+  auto* const context = callback_context_.load();
+  bool const told = callback_enabled(CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR);
+  finalize();
+  if (callback == nullptr || !told) return;
+  CUpti_StateData data{};
+  data.notification.result = CUPTI_ERROR_UNKNOWN;
+  data.notification.message = "replayed fatal error";
+  inside const mark(here().in_other_callback);
+  call_client("callback", [&] {
+    callback(context, CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR, &data);
+  });
+}
+
+}  // namespace gpuprof::replay

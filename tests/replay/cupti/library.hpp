@@ -1,0 +1,75 @@
+// The one state of the replay libcupti: subscriber, enabled kinds and callbacks, buffers.
+#pragma once
+
+#include "replay/cupti/faults.hpp"
+#include "replay/cupti/record_buffers.hpp"
+#include "replay/driver/tool_hooks.hpp"
+
+#include <array>
+#include <atomic>
+#include <bitset>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+namespace gpuprof::replay {
+
+class library {
+ public:
+  static library& get() noexcept;
+
+  /// Connects to the fake driver. False when the driver is another one, absent or torn down: then
+  /// most calls fail with CUPTI_ERROR_UNKNOWN, as the real library's do.
+  bool attach_to_driver();
+
+  CUptiResult subscribe(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void* context,
+                        char const* name);
+  CUptiResult unsubscribe(CUpti_SubscriberHandle);
+  bool is_subscriber(CUpti_SubscriberHandle handle) const noexcept;
+  std::string holder() const;
+  CUptiResult enable_callback(bool on, CUpti_CallbackDomain, CUpti_CallbackId);
+  CUptiResult enable_domain(bool on, CUpti_CallbackDomain);
+  bool callback_enabled(CUpti_CallbackDomain, CUpti_CallbackId) const noexcept;
+
+  CUptiResult enable_kind(CUpti_ActivityKind, bool on);
+  CUptiResult enable_api_kind(CUpti_ActivityKind, CUpti_CallbackId, bool on);
+  void finalize();
+
+  record_buffers buffers;
+  std::atomic<bool> system_thread_ids{false};
+  std::atomic<bool> per_thread_fixed{false};  // buffers have been set up: PER_THREAD is settled
+
+  // From the fake driver, on the program's threads.
+  void on_call(driver_call const&) noexcept;
+  void on_resource(CUpti_CallbackIdResource, std::uint32_t context) noexcept;
+  void on_record(activity const&) noexcept;
+  void on_driver_gone() noexcept { driver_gone_ = true; }
+
+ private:
+  static constexpr std::size_t most_ids = 1024;
+  static constexpr std::size_t most_kinds = 64;
+
+  void raise(CUpti_CallbackDomain, CUpti_CallbackId, void const* data, bool& flag) noexcept;
+  bool wants(void const* record, std::uint32_t kind) const noexcept;
+  char const* keep_text(char const* text);
+  void give_up() noexcept;
+
+  std::atomic<bool> attached_{false}, driver_gone_{false};
+
+  mutable std::mutex subscriber_lock_;  // protects holder_; never held during a callback
+  std::string holder_;
+  std::atomic<CUpti_CallbackFunc> callback_{nullptr};
+  std::atomic<void*> callback_context_{nullptr};
+  std::array<std::array<std::atomic<bool>, most_ids>, CUPTI_CB_DOMAIN_SIZE> callbacks_{};
+
+  std::array<std::atomic<bool>, most_kinds> kinds_{};
+  std::array<std::array<std::atomic<bool>, most_ids>, 2> api_ids_{};  // driver, runtime
+  std::atomic<std::uint64_t> records_{0};
+
+  std::mutex texts_lock_;  // protects the two below
+  std::deque<std::string> texts_;
+  std::unordered_map<std::string, char const*> known_texts_;
+};
+
+}  // namespace gpuprof::replay

@@ -1,0 +1,160 @@
+// gpuprof-play SESSION: is the program that was recorded, on a machine with no GPU.
+//
+// It loads the fake driver as a CUDA program loads the real one, calls cuInit, and then makes the
+// recorded calls. A profiler that is preloaded or injected finds a CUDA process to profile.
+#include "recorder/record_fields.hpp"
+#include "recorder/recording_file.hpp"
+#include "replay/player/endings.hpp"
+#include "replay/player/performance.hpp"
+
+#include <climits>
+
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+
+namespace {
+
+using namespace gpuprof::replay;
+
+constexpr char const* usage =
+    "usage: gpuprof-play SESSION [--speed X] [--repeat N] [--exit-with HOW] [--exit-at SHARE]\n"
+    "  --speed X       divides the waits between calls by X; work on the GPU keeps its length\n"
+    "  --repeat N      plays the session N times\n"
+    "  --exit-with HOW one of normal, _exit, kill, throw, abort, fork, exec, in-flight, "
+    "device-reset\n"
+    "  --exit-at SHARE when that happens, from 0 (at once) to 1 (at the end, the default)\n";
+
+struct arguments {
+  char const* session = nullptr;
+  play_options play;
+  ending how = ending::normal;
+};
+
+[[noreturn]] void refuse(char const* what, char const* value) {
+  std::fprintf(stderr, "gpuprof-play: %s %s\n%s", what, value, usage);
+  std::exit(2);
+}
+
+double number(char const* text, double least, double most) {
+  char* end = nullptr;
+  double const value = std::strtod(text, &end);
+  if (end == text || *end != '\0' || value < least || value > most) refuse("cannot use", text);
+  return value;
+}
+
+arguments read(int count, char** given) {
+  arguments a;
+  for (int i = 1; i < count; ++i) {
+    std::string_view const option = given[i];
+    if (option.substr(0, 2) != "--") {
+      if (a.session != nullptr) refuse("more than one session:", given[i]);
+      a.session = given[i];
+      continue;
+    }
+    if (option == "--help") {
+      std::fputs(usage, stdout);
+      std::exit(0);
+    }
+    if (i + 1 == count) refuse("no value for", given[i]);
+    char const* const value = given[++i];
+    if (option == "--speed") {
+      a.play.speed = number(value, 1e-3, 1e9);
+    } else if (option == "--repeat") {
+      a.play.repeat = static_cast<unsigned>(number(value, 1, 1e6));
+    } else if (option == "--exit-at") {
+      a.play.interrupt_at = number(value, 0, 1);
+    } else if (option == "--exit-with") {
+      auto const how = ending_named(value);
+      if (!how) refuse("unknown way to end:", value);
+      a.how = *how;
+    } else {
+      refuse("unknown option", given[i - 1]);
+    }
+  }
+  if (a.session == nullptr) refuse("which session?", "");
+  return a;
+}
+
+template <class Function>
+Function find(void* library, char const* name) {
+  auto const function = reinterpret_cast<Function>(dlsym(library, name));
+  if (function == nullptr) {
+    std::fprintf(
+        stderr,
+        "gpuprof-play: the libcuda.so.1 it found is not the fake driver of this tree (no %s). "
+        "Put the folder replay-libs on LD_LIBRARY_PATH.\n",
+        name);
+    std::exit(2);
+  }
+  return function;
+}
+
+performance::driver start_driver() {
+  void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    std::fprintf(stderr, "gpuprof-play: %s. Put the folder replay-libs on LD_LIBRARY_PATH.\n",
+                 dlerror());
+    std::exit(2);
+  }
+  performance::driver d;
+  d.tool = find<get_tool_function>(library, get_tool_name);
+  d.busy_until = find<busy_until_function>(library, busy_until_name);
+  d.synchronize = find<int (*)()>(library, "cuCtxSynchronize");
+  if (auto const code = find<int (*)(unsigned)>(library, "cuInit")(0); code != 0) {
+    std::fprintf(stderr, "gpuprof-play: cuInit failed with %d: has the session device facts?\n",
+                 code);
+    std::exit(2);
+  }
+  return d;
+}
+
+bool all_kinds_known(recording const& r) {
+  std::size_t at = 0;
+  for (auto const size : r.records.sizes) {
+    auto const* const fields = fields_of(kind_of_record(r.records.bytes.data() + at));
+    if (fields == nullptr || size < fields->size_12_0) return false;
+    at += size;
+  }
+  return true;
+}
+
+void print_counts(performance const& p, char const* session) {
+  auto const& c = p.counts();
+  std::printf("gpuprof-play: played %s: calls=%" PRIu64 " launches=%" PRIu64 " kernels=%" PRIu64
+              " gpu_records=%" PRIu64 " ranges=%" PRIu64 " marks=%" PRIu64 "\n",
+              session, c.calls.load(), c.launches.load(), c.kernels.load(), c.gpu_records.load(),
+              p.nvtx().ranges(), p.nvtx().marks());
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int count, char** given) {
+  auto const a = read(count, given);
+  auto r = read_recording(a.session);
+  if (!r) {
+    std::fprintf(stderr, "gpuprof-play: %s\n", r.message().c_str());
+    return 2;
+  }
+  if (!all_kinds_known(*r)) {
+    std::fprintf(stderr, "gpuprof-play: %s holds activity records of a kind it cannot play\n",
+                 a.session);
+    return 2;
+  }
+  char absolute[PATH_MAX];
+  setenv(session_variable, realpath(a.session, absolute) != nullptr ? absolute : a.session, 1);
+
+  auto const driver = start_driver();
+  auto options = a.play;
+  performance* playing = nullptr;
+  if (a.how != ending::normal) options.interrupt = [&] { carry_out(a.how, *playing, given); };
+  performance p(*r, driver, std::move(options));
+  playing = &p;
+  p.run();
+  if (a.how != ending::in_flight) driver.synchronize();
+  print_counts(p, a.session);
+  return 0;
+}

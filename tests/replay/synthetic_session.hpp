@@ -1,0 +1,23 @@
+// A made-up session with known counts, for unit tests; nothing in it was measured.
+#pragma once
+
+#include "recorder/recording.hpp"
+
+namespace gpuprof::replay {
+
+struct synthetic_plan {
+  unsigned threads = 1;
+  unsigned launches_per_thread = 20;
+  unsigned copies = 2;          // host to device, on the first thread
+  unsigned graph_launches = 1;  // of graph_nodes kernels each
+  unsigned graph_nodes = 5;
+  unsigned kernel_ns = 1000;    // length of each kernel
+  unsigned step_ns = 20'000;    // from one launch to the next
+  bool profiler_calls = false;  // cuProfilerStart after a quarter of the launches, Stop after half
+};
+
+/// Each launch lies in two nested NVTX ranges: "step" (default domain) and a registered "launch" in
+/// the domain "synthetic". The facts say "synthetic".
+recording make_synthetic_session(synthetic_plan const&);
+
+}  // namespace gpuprof::replay
