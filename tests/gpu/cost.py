@@ -1,0 +1,93 @@
+"""What profiling costs, as ratios between runs that take turns."""
+
+import os
+import resource
+import statistics
+import subprocess
+import time
+
+from harness import COMMAND, TORCH_WORKLOAD, ratio_of_medians, row, run, workload
+
+
+def in_turns(times, *programs):
+    """Lists of results, one a program; the programs take turns so that a machine that slows down slows them all."""
+    results = [[] for _ in programs]
+    for _ in range(times):
+        for kept, program in zip(results, programs):
+            kept.append(program())
+    return results
+
+
+def launches(times):
+    bare, floor, ours = in_turns(
+        times,
+        lambda: workload("launch-loop", traced=False).value("ns_per_launch"),
+        lambda: workload("launch-loop", 20000, 7, "floor", traced=False).value("ns_per_launch"),
+        lambda: workload("launch-loop").value("ns_per_launch"))
+    row("launch, ns bare / floor / traced", " / ".join(f"{statistics.median(v):.0f}" for v in (bare, floor, ours)), "", "")
+    row("launch with attribution / raw CUPTI floor", f"{ratio_of_medians(ours, floor):.3f}", "<= 1.03", ratio_of_medians(ours, floor) <= 1.03)
+
+    bare, floor, ours = in_turns(
+        times,
+        lambda: workload("graph-loop", traced=False).value("ns_per_node"),
+        lambda: workload("graph-loop", 100, 500, "floor", traced=False).value("ns_per_node"),
+        lambda: workload("graph-loop").value("ns_per_node"))
+    row("graph node, ns bare / floor / traced", " / ".join(f"{statistics.median(v):.0f}" for v in (bare, floor, ours)), "", "")
+    ratio = ratio_of_medians(ours, floor)
+    row("graph node / raw CUPTI floor", f"{ratio:.3f}", "<= 1.00 (+ 0.01 noise)", ratio <= 1.01)
+
+
+def after_the_capture(times):
+    before, after, during = [], [], []
+    for _ in range(times):
+        r = workload("profiler-range", capture_range="cudaProfilerApi")
+        before.append(workload("profiler-range", traced=False).value("ns_after"))
+        after.append(r.value("ns_after"))
+        during.append(r.value("ns_before"))
+    row("launch after the capture / bare", f"{ratio_of_medians(after, before):.3f}", "<= 1.02", ratio_of_medians(after, before) <= 1.02)
+    row("launch while waiting for cudaProfilerStart / bare", f"{ratio_of_medians(during, before):.3f}", "(no goal)", "")
+
+
+def nvtx(times):
+    pairs = [workload("nvtx-loop").value("ns_per_push_pop") for _ in range(times)]
+    row("NVTX push + pop, ns", f"{statistics.median(pairs):.1f}", "<= 80", statistics.median(pairs) <= 80)
+
+
+def pytorch(times):
+    try:
+        bare, traced = in_turns(
+            times,
+            lambda: run(["python3", TORCH_WORKLOAD, "add-loop"], traced=False).value("ns_per_op"),
+            lambda: run(["python3", TORCH_WORKLOAD, "add-loop"]).value("ns_per_op"))
+    except (KeyError, OSError):
+        row("PyTorch add loop", "no torch with CUDA here", "needs it", "not run")
+        return
+    row("PyTorch add loop, ns bare / traced", " / ".join(f"{statistics.median(v):.0f}" for v in (bare, traced)), "", "")
+    row("PyTorch add loop, traced / bare", f"{ratio_of_medians(traced, bare):.3f}", "<= 1.20", ratio_of_medians(traced, bare) <= 1.20)
+
+
+def file_and_memory(_):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    bare = workload("long-loop", 2, traced=False)
+    bare_rss = max(before, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+    r = workload("long-loop", 33, timeout=200)
+    rss = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    kernels = r.kernels()
+    row("kernels of a 33 s launch loop", kernels, f"= {int(r.value('launches'))}", kernels == int(r.value("launches")))
+    per_kernel = os.path.getsize(r.capture) / max(kernels, 1)
+    row("capture file, bytes per kernel", f"{per_kernel:.2f}", "<= 12", per_kernel <= 12)
+    row("peak memory of the program, MiB bare / traced", f"{bare_rss >> 10} / {rss >> 10}", "<= bare + 256", rss <= bare_rss + (256 << 10))
+    more = r.value("device_mib_used") - bare.value("device_mib_used")
+    row("device memory taken by tracing, MiB", f"{more:.0f}", "<= 64", more <= 64)
+    small = workload("long-loop", 4, buffer_limit_mib=8)
+    row("losses with a buffer limit of 8 MiB", small.lost(), "counted, not hidden", small.kernels() > 0)
+
+    start = time.monotonic()
+    done = subprocess.Popen([COMMAND, "stats", "-r", "cuda_gpu_kern_sum", r.capture], stdout=subprocess.DEVNULL)
+    _, _, usage = os.wait4(done.pid, 0)
+    seconds = time.monotonic() - start
+    scale = 10e6 / max(kernels, 1)
+    row(f"stats on {kernels / 1e6:.1f} M kernels, s and MiB", f"{seconds:.2f} s, {usage.ru_maxrss >> 10} MiB", "<= 2 s and 1 GiB per 10 M", seconds * scale <= 2 and usage.ru_maxrss * scale <= 1 << 20)
+
+
+ALL = (launches, after_the_capture, nvtx, pytorch, file_and_memory)
