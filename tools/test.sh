@@ -20,14 +20,20 @@ part_release() { build_preset ci && run_tests ci; }
 part_asan() { build_preset asan && run_tests asan; }
 part_tsan() { build_preset tsan && run_tests tsan; }
 
+# Starts from the stored inputs; what it finds new stays in the build folder.
 run_fuzzer() {
-  local program="$1" name corpus
-  name="$(basename "$program")"
-  corpus="$root/build/fuzz/corpus/$name"
-  mkdir -p "$corpus"
+  local program="$1" name found stored
+  name="$(basename "$program" _fuzzer)"
+  found="$root/build/fuzz/corpus/$name"
+  stored="$root/tests/data/fuzz_$name"
+  [ -d "$stored" ] || fail "there are no stored inputs in $stored"
+  mkdir -p "$found"
   "$program" -max_total_time="${GPUPROF_FUZZ_SECONDS:-20}" -timeout=10 -rss_limit_mb=2048 \
-    -print_final_stats=1 -artifact_prefix="$root/build/fuzz/$name-" "$corpus" \
-    $(find "$root/tests/fuzz" -path "*corpus/*" -type d -name "${name#fuzz_}" 2>/dev/null)
+    -artifact_prefix="$root/build/fuzz/$name-" "$found" "$stored"
+}
+
+fuzzer_targets() {
+  ninja -C "$root/build/fuzz" -t targets all | grep -oE '^[^ /:]+_fuzzer: phony' | cut -d: -f1 | sort -u
 }
 
 part_fuzz() {
@@ -35,13 +41,13 @@ part_fuzz() {
     say "Fuzzing is skipped: there is no clang++."
     return 0
   fi
-  if ! compgen -G "$root/tests/fuzz/CMakeLists.txt" >/dev/null; then return 0; fi
-  stage "Configuring (fuzz)" configure_preset fuzz &&
-    stage "Building (fuzz)" cmake --build "$root/build/fuzz" --target fuzzers || return 1
-  local program
-  for program in "$root"/build/fuzz/tests/fuzz/fuzz_*; do
-    [ -f "$program" ] && [ -x "$program" ] || continue
-    stage "Fuzzing with $(basename "$program")" run_fuzzer "$program" || return 1
+  stage "Configuring (fuzz)" configure_preset fuzz || return 1
+  local targets target
+  mapfile -t targets < <(fuzzer_targets)
+  [ ${#targets[@]} -gt 0 ] || fail "the build has no fuzzers"
+  stage "Building (fuzz)" cmake --build "$root/build/fuzz" --target "${targets[@]}" || return 1
+  for target in "${targets[@]}"; do
+    stage "Fuzzing with $target" run_fuzzer "$root/build/fuzz/tests/fuzz/$target" || return 1
   done
 }
 

@@ -7,8 +7,8 @@ import sys
 
 
 def compile_alone(header, command):
-    language = "c" if header.suffix == ".h" else "c++"
-    run = subprocess.run([*command, "-x", language, "-fsyntax-only", "-w", str(header)],
+    language = ["c", "-std=c11"] if header.suffix == ".h" else ["c++"]
+    run = subprocess.run([*command, "-x", *language, "-fsyntax-only", "-w", str(header)],
                          capture_output=True, text=True)
     return None if run.returncode == 0 else f"{header} does not compile alone:\n{run.stderr[:2000]}"
 

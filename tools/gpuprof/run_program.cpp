@@ -12,6 +12,7 @@ namespace {
 
 std::vector<char*> pointers_to(std::vector<std::string> const& texts) {
   std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
   for (auto const& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
   pointers.push_back(nullptr);
   return pointers;
