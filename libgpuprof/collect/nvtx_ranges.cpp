@@ -6,8 +6,6 @@
 #include "collect/nvtx_ticks.hpp"
 #include "collect/started_ranges.hpp"
 
-#include <algorithm>
-
 namespace gpuprof {
 namespace {
 
@@ -26,8 +24,7 @@ range_observer* observer() noexcept {
   return the_range_observer.load(std::memory_order_acquire);
 }
 
-open_range describe(event_text const& text, range_style style) noexcept {
-  open_range range;
+void describe(open_range& range, event_text const& text, range_style style) noexcept {
   range.domain = text.domain;
   range.name = text.name;
   range.payload_bits = text.payload_bits;
@@ -37,7 +34,7 @@ open_range describe(event_text const& text, range_style style) noexcept {
   range.colour = text.colour;
   range.payload = text.payload;
   range.style = style;
-  return range;
+  range.written = 0;
 }
 
 /// The full clock only for what is written down at once.
@@ -67,17 +64,18 @@ int push_range(thread_log& log, event_text const& text) noexcept {
     watching->on_push(text.name, text.domain);
   auto const write = recording();
   auto const level = log.ranges.level_in(text.domain);
-  auto range = describe(text, range_style::push_pop);
-  range.range = log.make_range_id();
-  range.parent = log.ranges.innermost();
-  range.level = static_cast<std::uint8_t>(std::min<std::size_t>(log.ranges.size(), 255));
-  range.level_in_domain = level;
-  set_time(range, write);
-  auto* const open = log.ranges.push(range);
+  auto const parent = log.ranges.innermost();
+  auto* const open = log.ranges.push();
   if (open == nullptr) {
     if (write) thread_counters::bump(log.counters.dropped_ranges);
     return static_cast<int>(range_stack::depth + log.ranges.too_deep()) - 1;
   }
+  describe(*open, text, range_style::push_pop);
+  open->range = log.make_range_id();
+  open->parent = parent;
+  open->level = static_cast<std::uint8_t>(log.ranges.size() - 1);
+  open->level_in_domain = level;
+  set_time(*open, write);
   if (write) {
     write_pushed(log, *open);
   } else {
@@ -90,28 +88,29 @@ int pop_range(thread_log& log, name_id domain) noexcept {
   auto const write = recording();
   if (write) catch_up(log);
   auto const too_deep = log.ranges.too_deep();
-  auto const range = log.ranges.pop(domain);
-  if (range.range == range_id{}) {
+  auto const* const range = log.ranges.pop(domain);
+  if (range == nullptr) {
     if (too_deep > 0) return static_cast<int>(range_stack::depth + too_deep) - 1;
     thread_counters::bump(log.counters.unmatched_pops);
     return -1;
   }
   // Also after the recording has stopped: a begin in the file deserves its end.
-  if (range.written == generation()) {
-    write_owed_end(log, range.range, now().value);
+  if (range->written == generation()) {
+    write_owed_end(log, range->range, now().value);
   } else if (write) {
     thread_counters::bump(log.counters.dropped_ranges);
   }
   if (auto* const watching = observer()) [[unlikely]]
-    watching->on_pop(range.name, range.domain);
-  return range.level_in_domain;
+    watching->on_pop(range->name, range->domain);
+  return range->level_in_domain;
 }
 
 range_id start_range(thread_log& log, event_text const& text) noexcept {
   if (auto* const watching = observer()) [[unlikely]]
     watching->on_start(text.name, text.domain);
   auto const write = recording();
-  auto range = describe(text, range_style::start_end);
+  open_range range;
+  describe(range, text, range_style::start_end);
   range.range = log.make_range_id();
   set_time(range, write);
   if (write) {

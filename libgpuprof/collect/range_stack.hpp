@@ -4,6 +4,7 @@
 #include "model/ids.hpp"
 #include "model/records.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -54,30 +55,33 @@ class range_stack {
     return 0;
   }
 
-  /// Where the range now lies; nullptr when deeper than `depth`.
-  open_range* push(open_range const& range) noexcept {
+  /// A place for one more range, all fields still to be set; nullptr when deeper than `depth`.
+  open_range* push() noexcept {
     if (size_ == depth) {
       ++too_deep_;
       return nullptr;
     }
-    return &(open_[size_++] = range);
+    return &open_[size_++];
   }
 
-  /// The innermost open range of this domain; range 0 when there is none (one pop too many) or when
-  /// the pop belongs to a push that was too deep.
-  open_range pop(name_id domain) noexcept {
+  /// The innermost open range of this domain, good until the next push. nullptr when there is none
+  /// (one pop too many), or when the pop belongs to a push that was too deep.
+  open_range const* pop(name_id domain) noexcept {
     if (too_deep_ > 0) {
       --too_deep_;
-      return {};
+      return nullptr;
     }
     for (auto i = size_; i > 0; --i) {
       if (open_[i - 1].domain != domain) continue;
-      auto const found = open_[i - 1];
-      for (auto j = i; j < size_; ++j) open_[j - 1] = open_[j];
       --size_;
-      return found;
+      if (i - 1 != size_) {  // into the place just above the others
+        std::rotate(open_.begin() + static_cast<std::ptrdiff_t>(i - 1),
+                    open_.begin() + static_cast<std::ptrdiff_t>(i),
+                    open_.begin() + static_cast<std::ptrdiff_t>(size_ + 1));
+      }
+      return &open_[size_];
     }
-    return {};
+    return nullptr;
   }
 
   void clear() noexcept {

@@ -21,7 +21,8 @@ option(GPUPROF_WERROR "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
 set(GPUPROF_SANITIZE "" CACHE STRING "Sanitizers for everything, e.g. address,undefined or thread")
 
 add_library(gpuprof_flags INTERFACE)
-target_compile_options(gpuprof_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor)
+target_compile_options(gpuprof_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow
+  $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # Wrong on assignments of literals to std::string: https://gcc.gnu.org/PR105651
   target_compile_options(gpuprof_flags INTERFACE -Wno-restrict)
