@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <map>
 
 namespace {
 
@@ -25,12 +26,14 @@ constexpr char const* usage =
     "  --repeat N      plays the session N times\n"
     "  --exit-with HOW one of normal, _exit, kill, throw, abort, fork, exec, in-flight, "
     "device-reset\n"
-    "  --exit-at SHARE when that happens, from 0 (at once) to 1 (at the end, the default)\n";
+    "  --exit-at SHARE when that happens, from 0 (at once) to 1 (at the end, the default)\n"
+    "  --info          plays nothing; prints what the session holds\n";
 
 struct arguments {
   char const* session = nullptr;
   play_options play;
   ending how = ending::normal;
+  bool only_info = false;
 };
 
 [[noreturn]] void refuse(char const* what, char const* value) {
@@ -52,6 +55,10 @@ arguments read(int count, char** given) {
     if (option.substr(0, 2) != "--") {
       if (a.session != nullptr) refuse("more than one session:", given[i]);
       a.session = given[i];
+      continue;
+    }
+    if (option == "--info") {
+      a.only_info = true;
       continue;
     }
     if (option == "--help") {
@@ -121,6 +128,21 @@ bool all_kinds_known(recording const& r) {
   return true;
 }
 
+void print_info(recording const& r) {
+  for (auto const& [key, value] : r.facts) std::printf("%s=%s\n", key.c_str(), value.c_str());
+  std::map<std::uint32_t, std::size_t> events, records;
+  for (auto const& e : r.events) ++events[static_cast<std::uint32_t>(e.kind)];
+  std::size_t at = 0;
+  for (auto const size : r.records.sizes) {
+    ++records[kind_of_record(r.records.bytes.data() + at)];
+    at += size;
+  }
+  std::printf(
+      "threads=%zu\nstrings=%zu\ndriver_callbacks=%zu\nresource_callbacks=%zu\nnvtx_calls=%zu\n",
+      r.threads.size(), r.strings.size(), events[0], events[1], events[2]);
+  for (auto const& [kind, count] : records) std::printf("records.kind_%u=%zu\n", kind, count);
+}
+
 void print_counts(performance const& p, char const* session) {
   auto const& c = p.counts();
   std::printf("gpuprof-play: played %s: calls=%" PRIu64 " launches=%" PRIu64 " kernels=%" PRIu64
@@ -138,6 +160,10 @@ int main(int count, char** given) {
   if (!r) {
     std::fprintf(stderr, "gpuprof-play: %s\n", r.message().c_str());
     return 2;
+  }
+  if (a.only_info) {
+    print_info(*r);
+    return 0;
   }
   if (!all_kinds_known(*r)) {
     std::fprintf(stderr, "gpuprof-play: %s holds activity records of a kind it cannot play\n",
