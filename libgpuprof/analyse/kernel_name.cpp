@@ -14,29 +14,19 @@ std::string demangle(std::string const& mangled) {
   return status == 0 && text != nullptr ? std::string(text.get()) : mangled;
 }
 
-bool is_operator_symbol(std::string_view name) noexcept {
-  return name.ends_with("operator");
-}
-
 /// Where the parameter list begins, seen from outside any template argument or namespace in
-/// parentheses: "(anonymous namespace)::f(int)" begins it at the second parenthesis.
+/// parentheses: "(anonymous namespace)::f(int)" begins it at the second parenthesis. Operators need
+/// no care: CUDA allows none of them to be a kernel.
 std::size_t end_of_name(std::string_view text) noexcept {
   int angles = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     auto const c = text[i];
-    if (c == '<' && !is_operator_symbol(text.substr(0, i))) ++angles;
+    if (c == '<') ++angles;
     if (c == '>' && angles > 0) --angles;
     if (c != '(' || angles > 0) continue;
     auto const closing = text.find(')', i);
-    if (closing != std::string_view::npos && text.substr(closing + 1).starts_with("::")) {
-      i = closing;
-      continue;
-    }
-    if (is_operator_symbol(text.substr(0, i))) {  // operator()(int)
-      ++i;
-      continue;
-    }
-    return i;
+    if (closing == std::string_view::npos || !text.substr(closing + 1).starts_with("::")) return i;
+    i = closing;
   }
   return text.size();
 }

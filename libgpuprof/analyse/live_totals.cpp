@@ -28,26 +28,23 @@ live_totals::live_totals(std::function<std::string_view(name_id)> text, capacity
   kernels_.reserve(names);
   ranges_.reserve(names);
   last_given_.reserve(names);
-  clear();
-}
-
-void live_totals::clear() {
-  std::scoped_lock const lock(mutex_);
-  kernels_.clear();
-  ranges_.clear();
-  last_given_.clear();
   kernels_.push_back({.name = "(other)"});
   ranges_.push_back({.name = "(other)"});
   last_given_.push_back(0);
   for (std::size_t i = 0; i < copies_.size(); ++i)
     copies_[i] = {.kind = static_cast<copy_kind>(i % 11), .is_fill = i == 11};
-  kernel_index_.assign(std::bit_ceil(limits_.names * 2 + 2), {});
-  range_index_.assign(std::bit_ceil(limits_.names * 2 + 2), {});
-  slot_of_shape_.assign(slot_of_shape_.size(), 0);
-  recent_.assign(std::bit_ceil(std::max(limits_.recent_ranges, places)), {});
-  start_end_.assign(limits_.recent_start_end, {});
-  next_start_end_ = 0;
-  operation_ = kernel_count_ = kernel_ns_ = graph_count_ = graph_ns_ = without_range_ = 0;
+  kernel_index_.resize(std::bit_ceil(limits_.names * 2 + 2));
+  range_index_.resize(std::bit_ceil(limits_.names * 2 + 2));
+  recent_.resize(std::bit_ceil(std::max(limits_.recent_ranges, places)));
+  start_end_.resize(limits_.recent_start_end);
+}
+
+void live_totals::clear() {
+  std::scoped_lock const lock(mutex_);
+  for (auto& row : kernels_) row = {.name = std::move(row.name)};
+  for (auto& row : ranges_) row = {.name = std::move(row.name)};
+  for (auto& row : copies_) row = {.kind = row.kind, .is_fill = row.is_fill};
+  kernel_count_ = kernel_ns_ = graph_count_ = graph_ns_ = without_range_ = 0;
 }
 
 /// The slot of a key; `is_new` when the caller must append a row. 0 when there is no room left.

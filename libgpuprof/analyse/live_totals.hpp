@@ -60,7 +60,8 @@ class live_totals {
     std::size_t recent_ranges = 65536;  // ranges whose GPU work can still be told, power of two
     std::size_t recent_start_end = 64;  // of these, start/end ranges
   };
-  /// `text` is asked once for each name, by the adding thread.
+  /// `text` is asked once for each name, by the adding thread; its answer need only hold until it
+  /// is asked again.
   explicit live_totals(std::function<std::string_view(name_id)> text)
       : live_totals(std::move(text), capacity{}) {}
   live_totals(std::function<std::string_view(name_id)> text, capacity limits);
@@ -77,6 +78,7 @@ class live_totals {
   void add(range_end const& end);
 
   live_snapshot snapshot() const;
+  /// Counts from zero again; names, shapes and open ranges stay known.
   void clear();
 
  private:

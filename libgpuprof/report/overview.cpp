@@ -18,12 +18,23 @@ std::string joined(std::vector<std::string> const& parts, std::string_view separ
 std::vector<std::string> shown(std::vector<overview::amount> const& amounts) {
   std::vector<std::string> out;
   for (auto const& amount : amounts)
-    if (amount.count > 0) out.push_back(readable_count(amount.count) + " " + amount.what);
+    if (amount.count > 0) out.push_back(counted(amount.count, amount.what));
   return out;
 }
 
+/// "copy" of "copies".
+std::string singular(std::string word) {
+  auto const replace_end = [&](std::string_view plural, std::string_view by) {
+    if (!word.ends_with(plural)) return false;
+    word.replace(word.size() - plural.size(), plural.size(), by);
+    return true;
+  };
+  if (!replace_end("ies", "y") && !replace_end("ches", "ch")) replace_end("s", "");
+  return word;
+}
+
 /// "4 x NVIDIA H200".
-std::string counted(std::vector<std::string> const& devices) {
+std::string device_list(std::vector<std::string> const& devices) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     if (std::find(devices.begin(), devices.begin() + static_cast<std::ptrdiff_t>(i), devices[i]) !=
@@ -51,7 +62,7 @@ std::string number(char const* format, double value, char const* unit) {
 
 std::vector<std::string> overview_lines(overview const& about) {
   auto captured = "captured: " + (about.program.empty() ? "a program" : about.program);
-  if (!about.devices.empty()) captured += " on " + counted(about.devices);
+  if (!about.devices.empty()) captured += " on " + device_list(about.devices);
   if (about.seconds > 0) captured += ", " + readable_time(about.seconds * 1e9);
   if (about.windows > 1) captured += " in " + std::to_string(about.windows) + " captures";
   auto const records = shown(about.records);
@@ -86,6 +97,21 @@ std::string readable_count(std::uint64_t count) {
     digits.insert(at, 1, ',');
   }
   return digits;
+}
+
+std::string counted(std::uint64_t count, std::string_view plural) {
+  auto text = readable_count(count) + " ";
+  if (count != 1) return text.append(plural);
+  // The noun is the first word that ends in s: "kernels without time", "NVTX ranges".
+  for (std::size_t begin = 0; begin < plural.size();) {
+    auto const end = std::min(plural.find(' ', begin), plural.size());
+    auto const word = plural.substr(begin, end - begin);
+    if (word.ends_with('s'))
+      return text.append(plural.substr(0, begin)) + singular(std::string(word)) +
+             std::string(plural.substr(end));
+    begin = end + 1;
+  }
+  return text.append(plural);
 }
 
 void add_counter(overview& about, std::string_view name, std::uint64_t value) {

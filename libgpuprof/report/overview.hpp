@@ -37,4 +37,7 @@ std::string readable_bytes(double bytes);
 /// 1234567 as "1,234,567".
 std::string readable_count(std::uint64_t count);
 
+/// "1 copy", "1,234 copies"; `plural` may go on: "1 kernel without time".
+std::string counted(std::uint64_t count, std::string_view plural);
+
 }  // namespace gpuprof::report

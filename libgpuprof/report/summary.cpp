@@ -73,12 +73,12 @@ std::string summary_text(overview const& about, live_snapshot const& totals, std
   std::string out;
   for (auto const& line : overview_lines(about)) out += line + "\n";
   if (totals.graph_count > 0)
-    out += "whole graphs: " + readable_count(totals.graph_count) + " launches, " +
+    out += "whole graphs: " + counted(totals.graph_count, "launches") + ", " +
            readable_time(static_cast<double>(totals.graph_ns)) +
            " on the GPU, not split into kernels (--cuda-graph-trace=node does)\n";
   if (totals.without_range > 0)
-    out += "ranges: " + readable_count(totals.without_range) +
-           " GPU operations ended too long after their range to be counted in it here; the capture "
+    out += "ranges: " + counted(totals.without_range, "GPU operations") +
+           " ended too long after their range to be counted in it here; the capture "
            "file has them\n";
   if (totals.kernels.empty() && totals.copies.empty() && totals.ranges.empty()) {
     out += "\nno kernel, copy or NVTX range was recorded\n";

@@ -3,8 +3,22 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <string>
+
+namespace {
+
+/// CLI11 would only say that a subcommand is required.
+bool names_no_subcommand(CLI::App& app, std::string const& word) {
+  auto const all = app.get_subcommands([](CLI::App*) { return true; });
+  return !word.starts_with('-') && std::none_of(all.begin(), all.end(), [&](CLI::App* subcommand) {
+    return subcommand->get_name() == word;
+  });
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{
@@ -15,18 +29,14 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   int exit_code = 0;
   try {
-#ifdef GPUPROF_WITH_PROFILE
     gpuprof::add_profile(app, exit_code);
-#endif
     gpuprof::add_stats(app, exit_code);
-#ifdef GPUPROF_WITH_STATUS
     gpuprof::add_status(app, exit_code);
-#endif
-#ifdef GPUPROF_WITH_PROFILE
+    if (argc > 1 && names_no_subcommand(app, argv[1])) {
+      std::fprintf(stderr, "gpuprof: there is no subcommand '%s'; see gpuprof --help\n", argv[1]);
+      return 2;
+    }
     app.parse(gpuprof::words_to_parse(argc, argv));
-#else
-    app.parse(argc, argv);
-#endif
   } catch (CLI::ParseError const& wrong) {
     if (wrong.get_exit_code() == 0) return app.exit(wrong);  // --help, --version
     std::fprintf(stderr, "gpuprof: %s; see gpuprof --help\n", wrong.what());

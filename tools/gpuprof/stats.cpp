@@ -7,7 +7,6 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <map>
 #include <memory>
 
 namespace gpuprof {
@@ -17,13 +16,40 @@ struct stats_options {
   std::string file;
   std::vector<std::string> reports = {"nvtx_sum", "cuda_api_sum", "cuda_gpu_kern_sum",
                                       "cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum"};
-  std::vector<report_format> formats = {report_format::column};
+  std::vector<std::string> formats = {"column"};
   std::string output = "-";
   bool force_overwrite = false;
   std::string filter_nvtx;
   std::string filter_time;
-  report::time_unit unit = report::time_unit::nanoseconds;
+  std::string unit = "ns";
 };
+
+template <class Value>
+struct choice {
+  std::string_view word;
+  Value value;
+};
+constexpr choice<report_format> formats[] = {
+    {"column", report_format::column}, {"csv", report_format::csv}, {"json", report_format::json}};
+using report::time_unit;
+constexpr choice<time_unit> units[] = {
+    {"ns", time_unit::nanoseconds},    {"us", time_unit::microseconds},
+    {"ms", time_unit::milliseconds},   {"s", time_unit::seconds},
+    {"nsec", time_unit::nanoseconds},  {"usec", time_unit::microseconds},
+    {"msec", time_unit::milliseconds}, {"sec", time_unit::seconds},
+    {"seconds", time_unit::seconds}};
+
+template <class Value, std::size_t N>
+result<Value> choose(std::string_view option, std::string const& word,
+                     choice<Value> const (&choices)[N]) {
+  std::string words;
+  for (auto const& choice : choices) {
+    if (choice.word == word) return choice.value;
+    if (!words.empty()) words += ", ";
+    words += choice.word;
+  }
+  return error{std::string(option) + " does not take '" + word + "'; choose from " + words};
+}
 
 int fail(int code, std::string const& message) {
   std::fprintf(stderr, "gpuprof stats: %s\n", message.c_str());
@@ -43,11 +69,19 @@ int run(stats_options const& options) {
     if (!report) return fail(2, report.message());
     request.reports.push_back(*report);
   }
+  output_choice output{{}, output_base(options), options.force_overwrite, {}};
+  for (auto const& word : options.formats) {
+    auto const format = choose("--format", word, formats);
+    if (!format) return fail(2, format.message());
+    output.formats.push_back(*format);
+  }
+  auto const unit = choose("--timeunit", options.unit, units);
+  if (!unit) return fail(2, unit.message());
+  output.unit = *unit;
+
   auto const outcome = make_stats(request);
   if (!outcome.made) return fail(outcome.failure.wrong_request ? 2 : 1, outcome.failure.message);
-  auto const written =
-      write_reports(outcome.made->reports(), outcome.made->heading(),
-                    {options.formats, output_base(options), options.force_overwrite, options.unit});
+  auto const written = write_reports(outcome.made->reports(), outcome.made->heading(), output);
   return written ? 0 : fail(1, written.message());
 }
 
@@ -57,25 +91,20 @@ void add_stats(CLI::App& app, int& exit_code) {
   auto const options = std::make_shared<stats_options>();
   auto* const stats = app.add_subcommand("stats", "Print tables of what a capture holds");
   stats->footer("Reports: " + report_names() +
-                "\nCUDA API reports need a capture made with --trace=cuda-api.");
+                "\nReports of CUDA API calls need a capture made with --trace=cuda-api.");
+  auto const add_list = [&](char const* names, std::vector<std::string>& to, char const* help) {
+    stats->add_option(names, to, help)
+        ->delimiter(',')
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->capture_default_str();
+  };
   stats->add_option("FILE", options->file, "The capture, made by gpuprof profile")->required();
-  stats
-      ->add_option("-r,--report", options->reports,
-                   "NAME[:base|:mangled][,NAME...]: reports to print, kernels listed by full, base "
-                   "or mangled name")
-      ->delimiter(',')
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->capture_default_str();
-  stats
-      ->add_option("-f,--format", options->formats,
-                   "column, csv or json; a list gives one format to each report")
-      ->delimiter(',')
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, report_format>{{"column", report_format::column},
-                                               {"csv", report_format::csv},
-                                               {"json", report_format::json}}))
-      ->default_str("column");
+  add_list("-r,--report", options->reports,
+           "NAME[:base|:mangled][,NAME...]: reports to print; kernels go by their full, base or "
+           "mangled name");
+  add_list("-f,--format", options->formats,
+           "column, csv or json; a list gives one format to each report");
   stats
       ->add_option("-o,--output", options->output,
                    "-: standard output; BASE: files BASE_REPORT.EXTENSION; .: the same beside FILE")
@@ -83,21 +112,11 @@ void add_stats(CLI::App& app, int& exit_code) {
   stats->add_flag("--force-overwrite", options->force_overwrite, "Replace existing output files");
   stats->add_option("--filter-nvtx", options->filter_nvtx,
                     "RANGE[@DOMAIN][/INDEX]: only what was launched inside these NVTX ranges");
-  stats->add_option(
-      "--filter-time", options->filter_time,
-      "START/END: only what overlaps this time since the start of the capture (ns, us, ms, s)");
-  stats->add_option("--timeunit", options->unit, "ns, us, ms or s: unit of all times")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, report::time_unit>{{"ns", report::time_unit::nanoseconds},
-                                                   {"nsec", report::time_unit::nanoseconds},
-                                                   {"us", report::time_unit::microseconds},
-                                                   {"usec", report::time_unit::microseconds},
-                                                   {"ms", report::time_unit::milliseconds},
-                                                   {"msec", report::time_unit::milliseconds},
-                                                   {"s", report::time_unit::seconds},
-                                                   {"sec", report::time_unit::seconds},
-                                                   {"seconds", report::time_unit::seconds}}))
-      ->default_str("ns");
+  stats->add_option("--filter-time", options->filter_time,
+                    "START/END: only what overlaps this time since the start of the capture (ns, "
+                    "us, ms, s)");
+  stats->add_option("--timeunit", options->unit, "ns, us, ms or s: the unit of all times")
+      ->capture_default_str();
   stats->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

@@ -1,19 +1,19 @@
 // The subcommands of gpuprof: each adds itself to the command line and sets the exit code when run.
 #pragma once
 
+#include <string>
+#include <vector>
+
 namespace CLI {
 class App;
 }
-
-#include <string>
-#include <vector>
 
 namespace gpuprof {
 
 // Exit codes: 0 done, 1 it could not be done, 2 the command line is wrong.
 void add_profile(CLI::App& app, int& exit_code);
-/// The words after the program's name, last one first as CLI11 takes them, without the "--" that may
-/// stand before the program to profile: CLI11 has no use for it there.
+/// The words after the program's name, last one first as CLI11 takes them, without the "--" that
+/// may stand before the program to profile: CLI11 has no use for it there.
 std::vector<std::string> words_to_parse(int argc, char const* const* argv);
 void add_stats(CLI::App& app, int& exit_code);
 void add_status(CLI::App& app, int& exit_code);

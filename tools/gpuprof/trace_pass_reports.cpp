@@ -122,9 +122,9 @@ std::vector<std::string> trace_pass::range_notes() const {
 
 std::vector<std::string> trace_pass::graph_notes() const {
   if (graphs_ == 0) return {};
-  return {report::readable_count(graphs_) + " whole CUDA graphs, " +
+  return {report::counted(graphs_, "launches of whole CUDA graphs") + ", " +
           report::readable_time(static_cast<double>(graph_ns_)) +
-          " on the GPU, are not split into kernels; --cuda-graph-trace=node does"};
+          " on the GPU, not split into kernels here; --cuda-graph-trace=node does"};
 }
 
 }  // namespace gpuprof

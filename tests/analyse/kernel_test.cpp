@@ -1,0 +1,82 @@
+#include "analyse/kernel_summary.hpp"
+#include "analyse/trace_of.hpp"
+#include "support/catch.hpp"
+
+using namespace gpuprof;
+using namespace gpuprof::test;
+
+namespace {
+
+struct summarised {
+  std::vector<kernel_row> by_name, by_geometry;
+};
+
+summarised summarise(trace const& t, kernel_name_style style = kernel_name_style::demangled) {
+  kernel_labels const labels(t.shapes, t.text(), style);
+  kernel_durations durations;
+  durations.add(t.kernels);
+  return {kernels_by_name(durations, labels),
+          kernels_by_name_and_geometry(durations, labels, t.shapes)};
+}
+
+}  // namespace
+
+TEST_CASE("kernel names are shown demangled, by their base name, or as they are") {
+  struct {
+    char const *mangled, *demangled, *base;
+  } const names[] = {
+      {"_Z5scaleIfEvPT_i", "void scale<float>(float*, int)", "scale"},
+      {"_ZN2ns4gemmEPKfS1_Pf", "ns::gemm(float const*, float const*, float*)", "gemm"},
+      {"_ZN12_GLOBAL__N_14axpyEfPf", "(anonymous namespace)::axpy(float, float*)", "axpy"},
+      {"_Z3runIZ4mainEUliE_EvT_", "void run<main::{lambda(int)#1}>(main::{lambda(int)#1})", "run"},
+      {"_Z3runIN1a1bIiEEEvT_", "void run<a::b<int> >(a::b<int>)", "run"},
+      {"plain_c_kernel", "plain_c_kernel", "plain_c_kernel"},
+      {"_Znot_mangled", "_Znot_mangled", "_Znot_mangled"},
+      {"", "", ""},
+  };
+  for (auto const& name : names) {
+    CHECK(kernel_display_name(name.mangled, kernel_name_style::demangled) == name.demangled);
+    CHECK(kernel_display_name(name.mangled, kernel_name_style::base) == name.base);
+    CHECK(kernel_display_name(name.mangled, kernel_name_style::mangled) == name.mangled);
+  }
+}
+
+TEST_CASE("kernels of one name are summed over all their launches, longest total first") {
+  auto const rows = summarise(trace_of({kernel("small", 0_us, 1_us), kernel("big", 1_us, 5_us),
+                                        kernel("small", 5_us, 7_us)}))
+                        .by_name;
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].name == "big");
+  CHECK(rows[0].time.total == 4000);
+  CHECK(rows[1].name == "small");
+  CHECK(rows[1].time.count == 2);
+  CHECK(rows[1].time.median == 1500);
+}
+
+TEST_CASE("kernels of one name with different grids are apart only in the summary by geometry") {
+  auto const rows = summarise(trace_of({kernel("k", 0_us, 1_us).shaped({1, 1, 1}, {64, 1, 1}),
+                                        kernel("k", 1_us, 4_us).shaped({2, 1, 1}, {64, 1, 1})}));
+  REQUIRE(rows.by_name.size() == 1);
+  CHECK(rows.by_name[0].time.total == 4000);
+  REQUIRE(rows.by_geometry.size() == 2);
+  CHECK(rows.by_geometry[0].grid == extent3{2, 1, 1});
+  CHECK(rows.by_geometry[0].time.total == 3000);
+}
+
+TEST_CASE("instances of a template are one kernel when only the base name is asked for") {
+  auto const t =
+      trace_of({kernel("_Z5scaleIfEvPT_i", 0_us, 1_us), kernel("_Z5scaleIdEvPT_i", 1_us, 2_us)});
+  CHECK(summarise(t).by_name.size() == 2);
+  auto const base = summarise(t, kernel_name_style::base).by_name;
+  REQUIRE(base.size() == 1);
+  CHECK(base[0].name == "scale");
+  CHECK(base[0].time.count == 2);
+}
+
+TEST_CASE("a kernel whose shape the trace does not explain is listed, not lost") {
+  auto t = trace_of({kernel("k", 0_us, 1_us), kernel("k", 1_us, 2_us)});
+  t.kernels[1].shape = static_cast<shape_id>(0xFFFFFFFF);
+  auto const rows = summarise(t).by_name;
+  REQUIRE(rows.size() == 2);
+  CHECK((rows[0].name == "(unknown)" || rows[1].name == "(unknown)"));
+}

@@ -1,0 +1,86 @@
+#include "cli_stats/cli.hpp"
+
+#include <algorithm>
+#include <fstream>
+
+using namespace gpuprof;
+using namespace gpuprof::test;
+
+namespace {
+
+/// One line on stderr, nothing on stdout.
+void check_refusal(outcome const& r, int code, std::string const& words) {
+  INFO("stderr: " << r.err << "stdout: " << r.out);
+  CHECK(r.code == code);
+  CHECK(r.out.empty());
+  CHECK(std::count(r.err.begin(), r.err.end(), '\n') == 1);
+  CHECK(r.err.find(words) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("a wrong command line ends with 2 and one line that names what is accepted") {
+  scratch_folder const folder;
+  write_capture(folder / "app.gpuprof", two_steps());
+  auto const stats = [&](std::string const& arguments) {
+    return run_cli(folder, "stats app.gpuprof " + arguments);
+  };
+  check_refusal(run_cli(folder, ""), 2, "see gpuprof --help");
+  check_refusal(run_cli(folder, "stats"), 2, "FILE");
+  check_refusal(run_cli(folder, "nonsense"), 2, "nonsense");
+  check_refusal(stats("--nonsense"), 2, "--nonsense");
+  check_refusal(stats("-r kern_sum"), 2,
+                "there is no report 'kern_sum'; choose from cuda_gpu_kern_sum");
+  check_refusal(stats("-r nvtx_sum:short"), 2, "choose from :base, :mangled");
+  check_refusal(stats("-f yaml"), 2, "choose from column, csv, json");
+  check_refusal(stats("--timeunit days"), 2, "choose from ns, us, ms, s");
+  check_refusal(stats("--filter-time yesterday"), 2, "START/END");
+  check_refusal(stats("--filter-nvtx @x"), 2, "NAME[@DOMAIN][/INDEX]");
+}
+
+TEST_CASE("a file that cannot be read ends with 1 and one line that says why") {
+  scratch_folder const folder;
+  check_refusal(run_cli(folder, "stats missing.gpuprof"), 1, "missing.gpuprof");
+  std::ofstream(folder / "text.txt") << "hello, this is not a capture, whatever its name may be\n";
+  check_refusal(run_cli(folder, "stats text.txt"), 1, "not a gpuprof capture");
+  std::ofstream(folder / "empty.gpuprof").flush();
+  check_refusal(run_cli(folder, "stats empty.gpuprof"), 1, "empty");
+  check_refusal(run_cli(folder, "stats ."), 1, "'.'");
+}
+
+TEST_CASE("a range that is not in the capture ends with 1 and tells where the names are") {
+  scratch_folder const folder;
+  write_capture(folder / "app.gpuprof", two_steps());
+  check_refusal(run_cli(folder, "stats app.gpuprof --filter-nvtx stepp"), 1,
+                "nvtx_sum lists all range names");
+  check_refusal(run_cli(folder, "stats app.gpuprof --filter-nvtx step/2"), 1, "occurs 2 times");
+}
+
+TEST_CASE("output that cannot be written ends with 1") {
+  scratch_folder const folder;
+  write_capture(folder / "app.gpuprof", two_steps());
+  auto const r = run_cli(folder, "stats app.gpuprof -r nvtx_sum -o no_such_folder/x");
+  CHECK(r.code == 1);
+  CHECK(r.err.find("cannot write no_such_folder/x_nvtx_sum.txt: No such file or directory") !=
+        std::string::npos);
+  auto const full = std::system(
+      ("'" GPUPROF_CLI "' stats '" + (folder / "app.gpuprof") + "' >/dev/full 2>/dev/null")
+          .c_str());
+  CHECK(WEXITSTATUS(full) == 1);
+}
+
+TEST_CASE(
+    "a capture cut off at any place is read up to there or refused in one line, never worse") {
+  scratch_folder const folder;
+  write_capture(folder / "app.gpuprof", two_steps());
+  auto const whole = read_file(folder / "app.gpuprof");
+  for (std::size_t length = 0; length < whole.size(); length += 1 + whole.size() / 60) {
+    std::ofstream(folder / "cut.gpuprof", std::ios::binary) << whole.substr(0, length);
+    auto const r = run_cli(
+        folder,
+        "stats cut.gpuprof -r cuda_gpu_kern_sum,nvtx_kern_sum,nvtx_gpu_proj_sum,cuda_gpu_trace");
+    INFO("cut at " << length << " of " << whole.size() << ": " << r.err);
+    CHECK((r.code == 0 || r.code == 1));
+    if (r.code == 1) CHECK(std::count(r.err.begin(), r.err.end(), '\n') == 1);
+  }
+}

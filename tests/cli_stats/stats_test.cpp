@@ -1,0 +1,153 @@
+#include "cli_stats/cli.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+using namespace gpuprof;
+using namespace gpuprof::test;
+
+namespace {
+
+struct session {
+  explicit session(trace t = two_steps(), capture_wishes const& wishes = {}) {
+    write_capture(folder / "app.gpuprof", std::move(t), wishes);
+  }
+  outcome stats(std::string const& arguments = "") const {
+    return run_cli(folder, "stats app.gpuprof " + arguments);
+  }
+  std::string csv(std::string const& arguments) const {
+    return stats("-f csv -r " + arguments).out;
+  }
+  scratch_folder folder;
+};
+
+std::size_t lines_of(std::string const& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+}  // namespace
+
+TEST_CASE("without options the default reports are printed under the first lines") {
+  auto const r = session().stats();
+  CHECK(r.code == 0);
+  CHECK(r.err.empty());
+  check_golden("stats_default.txt", r.out);
+}
+
+TEST_CASE("every report prints its rows as nsys does") {
+  session const s;
+  for (std::string const name :
+       {"cuda_gpu_kern_sum", "cuda_gpu_kern_gb_sum", "cuda_gpu_mem_time_sum",
+        "cuda_gpu_mem_size_sum", "cuda_api_sum", "cuda_gpu_trace", "cuda_kern_exec_sum", "nvtx_sum",
+        "nvtx_kern_sum", "nvtx_gpu_proj_sum"}) {
+    check_golden("stats_" + name + ".csv", s.csv(name));
+  }
+}
+
+TEST_CASE("CSV and JSON leave standard output to the table; first lines and notes go to stderr") {
+  session const s({two_steps()}, {.lost_kernels = 3});
+  auto const csv = s.stats("-r nvtx_sum -f csv");
+  CHECK(csv.out.starts_with("Time (%),"));
+  CHECK(csv.err.find("lost: 3 kernels") != std::string::npos);
+  CHECK(csv.err.find("nvtx_sum: 1 range was still open") != std::string::npos);
+  auto const json = s.stats("-r cuda_gpu_kern_sum -f json");
+  auto const rows = nlohmann::json::parse(json.out);
+  REQUIRE(rows.size() == 4);
+  CHECK(rows[0]["Name"] == "void gemm<float>(float const*, float const*, float*, int)");
+  CHECK(rows[0]["Total Time (ns)"] == 180000);
+  CHECK(rows[0]["Instances"] == 2);
+}
+
+TEST_CASE("several JSON reports are one object") {
+  auto const all = nlohmann::json::parse(
+      session().stats("-r cuda_gpu_kern_sum,nvtx_sum -r cuda_gpu_trace -f json").out);
+  CHECK(all.size() == 3);
+  CHECK(all["cuda_gpu_trace"].size() == 7);
+}
+
+TEST_CASE("kernels go by their base or mangled name when asked") {
+  session const s;
+  CHECK(s.csv("cuda_gpu_kern_sum:base").find(",gemm\n") != std::string::npos);
+  CHECK(lines_of(s.csv("cuda_gpu_kern_sum:base")) == 4);
+  CHECK(s.csv("cuda_gpu_kern_sum:mangled").find(",_ZN2nn4reluEPfi\n") != std::string::npos);
+  CHECK(s.csv("nvtx_kern_sum:base").find(",relu\n") != std::string::npos);
+}
+
+TEST_CASE("the unit of time is the user's choice") {
+  auto const text = session().csv("cuda_gpu_kern_sum --timeunit ms");
+  CHECK(text.starts_with("Time (%),Total Time (ms),Instances,Avg (ms)"));
+  CHECK(text.find(",0.180000,2,0.090000,") != std::string::npos);
+}
+
+TEST_CASE("a range filter leaves what was launched inside") {
+  session const s;
+  auto const forward = s.csv("cuda_gpu_kern_sum --filter-nvtx forward");
+  CHECK(lines_of(forward) == 3);
+  CHECK(forward.find("relu") != std::string::npos);
+  CHECK(lines_of(s.csv("cuda_gpu_kern_sum --filter-nvtx step")) == 4);
+  CHECK(lines_of(s.csv("cuda_gpu_kern_sum --filter-nvtx step/1")) == 2);
+  CHECK(lines_of(s.csv("cuda_gpu_trace --filter-nvtx step/1")) == 4);
+  CHECK(lines_of(s.csv("cuda_api_sum --filter-nvtx step/1")) == 3);
+  CHECK(lines_of(s.csv("nvtx_sum --filter-nvtx step/0")) == 4);
+  CHECK(s.csv("cuda_gpu_kern_sum --filter-nvtx all_reduce@NCCL").find("ncclKernel") !=
+        std::string::npos);
+}
+
+TEST_CASE("a time filter leaves what overlaps it") {
+  session const s;
+  CHECK(lines_of(s.csv("cuda_gpu_trace --filter-time 95us/200us")) == 3);
+  CHECK(lines_of(s.csv("cuda_gpu_trace --filter-time 701us/")) == 3);
+  CHECK(lines_of(s.csv("nvtx_sum --filter-time /5us")) == 2);
+}
+
+TEST_CASE("a filter that leaves nothing says so, and is no error") {
+  auto const r = session().stats("-r cuda_gpu_kern_sum --filter-time 1s/2s");
+  CHECK(r.code == 0);
+  CHECK(r.out.find("no kernel passes the filter") != std::string::npos);
+}
+
+TEST_CASE("reports of API calls say how to get them, other reports go on") {
+  auto const r = session(trace_of({kernel("k", 0_us, 1_us)}))
+                     .stats("-r cuda_api_sum,cuda_kern_exec_sum,cuda_gpu_kern_sum");
+  CHECK(r.code == 0);
+  CHECK(r.out.find("the capture holds no CUDA API calls; record them with --trace=cuda-api") !=
+        std::string::npos);
+  CHECK(r.out.find("no CUDA API calls to follow kernels from; record them with --trace=cuda-api") !=
+        std::string::npos);
+  CHECK(r.out.find("100.0") != std::string::npos);
+}
+
+TEST_CASE("whole graphs are mentioned where their kernels are missing") {
+  auto const r =
+      session(trace_of({kernel("k", 0_us, 1_us), graph(5_us, 9_us)})).stats("-r cuda_gpu_kern_sum");
+  CHECK(r.out.find("1 launch of whole CUDA graphs, 4 us on the GPU, not split into kernels") !=
+        std::string::npos);
+}
+
+TEST_CASE(
+    "an output base gives one file a report, and existing files are kept unless told otherwise") {
+  session const s;
+  auto const first = s.stats("-r cuda_gpu_kern_sum,nvtx_sum -f csv,json -o result");
+  CHECK(first.code == 0);
+  CHECK(first.out.empty());
+  CHECK(read_file(s.folder / "result_cuda_gpu_kern_sum.csv") == s.csv("cuda_gpu_kern_sum"));
+  CHECK(nlohmann::json::accept(read_file(s.folder / "result_nvtx_sum.json")));
+
+  auto const second = s.stats("-r cuda_gpu_kern_sum -f csv -o result");
+  CHECK(second.code == 1);
+  CHECK(second.err.find("result_cuda_gpu_kern_sum.csv exists already") != std::string::npos);
+  CHECK(s.stats("-r cuda_gpu_kern_sum -f csv -o result --force-overwrite").code == 0);
+  CHECK(s.stats("-r cuda_gpu_kern_sum -o .").code == 0);
+  CHECK(read_file(s.folder / "app_cuda_gpu_kern_sum.txt").starts_with("captured: ./app --n 4"));
+}
+
+TEST_CASE(
+    "after a kill the capture is still read, and ranges that were open end with the last kernel") {
+  session const s({trace_of({range("step", 0_us, 0_us).left_open(), kernel("k", 10_us, 90_us)})},
+                  {.window_ends = false, .closes = false});
+  auto const r = s.stats("-r nvtx_sum");
+  CHECK(r.code == 0);
+  CHECK(r.out.find("90,000") != std::string::npos);
+  CHECK(r.out.find("still open when the capture ended") != std::string::npos);
+}
