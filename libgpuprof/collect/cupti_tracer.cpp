@@ -2,6 +2,8 @@
 
 #include "base/process.hpp"
 
+#include <algorithm>
+
 namespace gpuprof {
 namespace {
 
@@ -11,6 +13,9 @@ std::atomic<cupti_tracer*> the_tracer{nullptr};
 // CUPTI keeps finished records in device memory until its worker fetches them. The default (250
 // buffers of 3.2 MB) may take 800 MB of the program's GPU; 16 of them hold 1.6 million kernels.
 constexpr std::size_t device_buffers_at_most = 16;
+
+constexpr auto launching_calls = {call_class::kernel, call_class::many_kernels, call_class::copy,
+                                  call_class::context_reset};
 
 std::string holder_in_words(std::string const& name) {
   if (name.find("<not provided>") == std::string::npos) return "\"" + name + "\"";
@@ -33,12 +38,12 @@ result<void> cupti_tracer::attach() {
   if (attached()) return {};
   if (auto ok = subscribe(); !ok) return ok;
   callbacks_.learn_calls(cupti_.api);
-  if (!enable_driver_calls({call_class::profiler_start, call_class::profiler_stop}, true)) {
+  if (auto ok = enable_driver_calls({call_class::profiler_start, call_class::profiler_stop}); !ok) {
     leave();
-    return error{"cuptiEnableCallback failed for cuProfilerStart"};
+    return ok;
   }
   for (auto const id : {CUPTI_CBID_STATE_FATAL_ERROR, CUPTI_CBID_STATE_ERROR}) {
-    guard_.try_call<&cupti_api::cuptiEnableCallback>(1u, subscriber_, CUPTI_CB_DOMAIN_STATE,
+    guard_.try_call<&cupti_api::cuptiEnableCallback>(1u, subscriber(), CUPTI_CB_DOMAIN_STATE,
                                                      static_cast<CUpti_CallbackId>(id));
   }
   return {};
@@ -48,10 +53,13 @@ result<void> cupti_tracer::attach() {
 result<void> cupti_tracer::subscribe() {
   auto const callback =
       reinterpret_cast<CUpti_CallbackFunc>(reinterpret_cast<void*>(&launch_callbacks::entry));
+  CUpti_SubscriberHandle mine = nullptr;
   auto const with_names = cupti_.api.cuptiSubscribe_v2;
   if (with_names == nullptr) {
-    return guard_.call<&cupti_api::cuptiSubscribe>(&subscriber_, callback,
-                                                   static_cast<void*>(&callbacks_));
+    auto ok = guard_.call<&cupti_api::cuptiSubscribe>(&mine, callback,
+                                                      static_cast<void*>(&callbacks_));
+    if (ok) subscriber_.store(mine, std::memory_order_release);
+    return ok;
   }
   char holder[128] = {};
   CUpti_SubscriberParams params{};
@@ -59,27 +67,51 @@ result<void> cupti_tracer::subscribe() {
   params.subscriberName = "gpuprof";
   params.oldSubscriberName = holder;
   params.oldSubscriberSize = sizeof holder;
-  auto const code = with_names(&subscriber_, callback, &callbacks_, &params);
-  if (code == CUPTI_SUCCESS) return {};
-  subscriber_ = nullptr;
+  auto const code = with_names(&mine, callback, &callbacks_, &params);
+  if (code == CUPTI_SUCCESS) {
+    subscriber_.store(mine, std::memory_order_release);
+    return {};
+  }
   if (code == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED && holder[0] != '\0') {
     return error{"cuptiSubscribe failed, CUPTI is held by " + holder_in_words(holder)};
   }
   return error{"cuptiSubscribe failed, " + describe(cupti_.api, code)};
 }
 
-bool cupti_tracer::enable_driver_calls(std::initializer_list<call_class> classes, bool on) {
-  bool all = true;
+template <class Use>
+void cupti_tracer::for_each_driver_call(std::initializer_list<call_class> classes, Use use) const {
   for (std::uint32_t cbid = 1; cbid < 1024; ++cbid) {
-    for (auto const wanted : classes) {
-      if (callbacks_.class_of(cbid) != wanted) continue;
-      all = guard_.try_call<&cupti_api::cuptiEnableCallback>(on ? 1u : 0u, subscriber_,
-                                                             CUPTI_CB_DOMAIN_DRIVER_API,
-                                                             static_cast<CUpti_CallbackId>(cbid)) &&
-            all;
+    if (std::find(classes.begin(), classes.end(), callbacks_.class_of(cbid)) != classes.end()) {
+      use(static_cast<CUpti_CallbackId>(cbid));
     }
   }
+}
+
+/// All of them or the reason why not; what was enabled before a failure stays so.
+result<void> cupti_tracer::enable_driver_calls(std::initializer_list<call_class> classes) {
+  result<void> all;
+  for_each_driver_call(classes, [&](CUpti_CallbackId cbid) {
+    if (!all) return;
+    all = guard_.call<&cupti_api::cuptiEnableCallback>(1u, subscriber(), CUPTI_CB_DOMAIN_DRIVER_API,
+                                                       cbid);
+  });
   return all;
+}
+
+void cupti_tracer::disable_driver_calls(std::initializer_list<call_class> classes) noexcept {
+  for_each_driver_call(classes, [&](CUpti_CallbackId cbid) {
+    guard_.try_call<&cupti_api::cuptiEnableCallback>(0u, subscriber(), CUPTI_CB_DOMAIN_DRIVER_API,
+                                                     cbid);
+  });
+}
+
+void cupti_tracer::switch_resource_callbacks(bool on) noexcept {
+  for (auto const id : {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
+                        CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING}) {
+    guard_.try_call<&cupti_api::cuptiEnableCallback>(on ? 1u : 0u, subscriber(),
+                                                     CUPTI_CB_DOMAIN_RESOURCE,
+                                                     static_cast<CUpti_CallbackId>(id));
+  }
 }
 
 void cupti_tracer::set_attributes() noexcept {
@@ -96,16 +128,13 @@ void cupti_tracer::set_attributes() noexcept {
 }
 
 result<void> cupti_tracer::enable_launch_callbacks() {
-  if (!enable_driver_calls({call_class::kernel, call_class::many_kernels, call_class::copy,
-                            call_class::context_reset},
-                           true)) {
-    return error{"cuptiEnableCallback failed for the launch calls"};
-  }
-  for (auto const id : {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
-                        CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING}) {
-    guard_.try_call<&cupti_api::cuptiEnableCallback>(1u, subscriber_, CUPTI_CB_DOMAIN_RESOURCE,
-                                                     static_cast<CUpti_CallbackId>(id));
-  }
+  // The undo comes first: a failure half way leaves some of them on.
+  running_.push([this] {
+    switch_resource_callbacks(false);
+    disable_driver_calls(launching_calls);
+  });
+  if (auto ok = enable_driver_calls(launching_calls); !ok) return ok;
+  switch_resource_callbacks(true);
   return {};
 }
 
@@ -154,11 +183,6 @@ result<void> cupti_tracer::start(trace_choice const& choice, std::vector<std::st
     return failed(ok);
   }
   if (auto ok = enable_launch_callbacks(); !ok) return failed(ok);
-  running_.push([this] {
-    enable_driver_calls(
-        {call_class::kernel, call_class::many_kernels, call_class::copy, call_class::context_reset},
-        false);
-  });
   if (auto ok = guard_.call<&cupti_api::cuptiActivityEnable>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
       !ok) {
     return failed(ok);
@@ -189,23 +213,28 @@ void cupti_tracer::stop() noexcept {
   running_.undo_all();
 }
 
-void cupti_tracer::leave() noexcept {
+bool cupti_tracer::leave() noexcept {
+  // Beside a flush on another thread cuptiFinalize would pull the library away from under it.
+  if (in_flush_.test_and_set(std::memory_order_acquire)) return false;
   running_.undo_all();
-  if (subscriber_ == nullptr) return;
-  dropped();
-  guard_.try_call<&cupti_api::cuptiUnsubscribe>(subscriber_);
-  subscriber_ = nullptr;
-  guard_.try_call<&cupti_api::cuptiFinalize>();
+  if (attached()) {
+    fetch_dropped();
+    guard_.try_call<&cupti_api::cuptiUnsubscribe>(subscriber());
+    subscriber_.store(nullptr, std::memory_order_release);
+    guard_.try_call<&cupti_api::cuptiFinalize>();
+  }
+  in_flush_.clear(std::memory_order_release);
+  return true;
 }
 
 void cupti_tracer::abandon() noexcept {
-  subscriber_ = nullptr;
+  subscriber_.store(nullptr, std::memory_order_release);
   running_.forget_all();
 }
 
 void cupti_tracer::listen_to_any_call() noexcept {
-  if (subscriber_ == nullptr) return;
-  guard_.try_call<&cupti_api::cuptiEnableDomain>(1u, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API);
+  if (!attached()) return;
+  guard_.try_call<&cupti_api::cuptiEnableDomain>(1u, subscriber(), CUPTI_CB_DOMAIN_DRIVER_API);
 }
 
 std::string cupti_tracer::chip_name(std::size_t device) const {
@@ -219,22 +248,30 @@ std::string cupti_tracer::chip_name(std::size_t device) const {
 
 bool cupti_tracer::flush(bool forced) noexcept {
   // Two threads inside cuptiActivityFlushAll have been seen to block each other for good.
-  if (flushing_.test_and_set(std::memory_order_acquire)) return false;
+  if (in_flush_.test_and_set(std::memory_order_acquire)) return false;
   if (attached()) {
     guard_.try_call<&cupti_api::cuptiActivityFlushAll>(
         forced ? static_cast<std::uint32_t>(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) : 0u);
   }
-  flushing_.clear(std::memory_order_release);
+  in_flush_.clear(std::memory_order_release);
   return true;
 }
 
 std::uint64_t cupti_tracer::dropped() noexcept {
+  if (!in_flush_.test_and_set(std::memory_order_acquire)) {
+    fetch_dropped();
+    in_flush_.clear(std::memory_order_release);
+  }
+  return dropped_.load(std::memory_order_relaxed);
+}
+
+// CUPTI's own count starts again at each question.
+void cupti_tracer::fetch_dropped() noexcept {
   std::size_t more = 0;
   if (attached() &&
       guard_.try_call<&cupti_api::cuptiActivityGetNumDroppedRecords>(nullptr, 0u, &more)) {
-    dropped_ += more;
+    dropped_.fetch_add(more, std::memory_order_relaxed);
   }
-  return dropped_;
 }
 
 void cupti_tracer::request_buffer(std::uint8_t** buffer, std::size_t* size,

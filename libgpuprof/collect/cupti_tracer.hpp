@@ -42,15 +42,16 @@ class cupti_tracer {
   /// Takes CUPTI's one subscriber slot and listens for cudaProfilerStart/Stop. Nothing is traced
   /// yet.
   result<void> attach();
-  bool attached() const noexcept { return subscriber_ != nullptr; }
+  bool attached() const noexcept { return subscriber() != nullptr; }
 
   /// Starts recording. A feature that cannot be had is left out and named in `warnings`; without
   /// kernel records it is an error.
   result<void> start(trace_choice const& choice, std::vector<std::string>& warnings);
   /// Stops recording; what CUPTI holds is still to be flushed.
   void stop() noexcept;
-  /// Leaves CUPTI altogether: the program runs at full speed again.
-  void leave() noexcept;
+  /// Leaves CUPTI altogether: the program runs at full speed again. False, and nothing done, while
+  /// another thread is flushing: try again later.
+  bool leave() noexcept;
   /// CUPTI has torn itself down (fatal error): forget all without calling it.
   void abandon() noexcept;
 
@@ -90,7 +91,15 @@ class cupti_tracer {
   void enable_kind(CUpti_ActivityKind kind, char const* what_is_lost,
                    std::vector<std::string>& warnings);
   void enable_unified_memory(std::vector<std::string>& warnings);
-  bool enable_driver_calls(std::initializer_list<call_class> classes, bool on);
+  template <class Use>
+  void for_each_driver_call(std::initializer_list<call_class> classes, Use use) const;
+  result<void> enable_driver_calls(std::initializer_list<call_class> classes);
+  void disable_driver_calls(std::initializer_list<call_class> classes) noexcept;
+  void switch_resource_callbacks(bool on) noexcept;
+  void fetch_dropped() noexcept;
+  CUpti_SubscriberHandle subscriber() const noexcept {
+    return subscriber_.load(std::memory_order_acquire);
+  }
 
   static void CUPTIAPI request_buffer(std::uint8_t** buffer, std::size_t* size,
                                       std::size_t* most_records);

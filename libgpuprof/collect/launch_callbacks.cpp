@@ -1,8 +1,8 @@
 #include "collect/launch_callbacks.hpp"
 
-#include "base/clock.hpp"
 #include "base/process.hpp"
 #include "collect/log_writer.hpp"
+#include "collect/nvtx_ticks.hpp"
 
 #include <string_view>
 
@@ -74,7 +74,7 @@ void launch_callbacks::driver_call(CUpti_CallbackId id, CUpti_CallbackData const
         *call.correlationData = 0;  // CUPTI keeps it for the matching EXIT
         if (!log_is_recording.load(std::memory_order_relaxed)) break;
         capture_node_created = false;
-        *call.correlationData = now().value;
+        *call.correlationData = read_ticks();
         break;
       case call_class::profiler_stop:
         observer_.profiler_stop();

@@ -1,6 +1,7 @@
 // Turns the entries of a thread's ring into model records.
 #pragma once
 
+#include "collect/nvtx_ticks.hpp"
 #include "collect/thread_log.hpp"
 #include "model/records.hpp"
 
@@ -31,9 +32,9 @@ concept log_sink = requires(Sink& sink, launch_note const& launch, range_begin c
 
 namespace detail {
 
-inline range_begin decode_begin(thread_index owner, log_slot const& head,
-                                log_detail const& more) noexcept {
-  return {.time = {head.time},
+inline range_begin decode_begin(thread_index owner, log_slot const& head, log_detail const& more,
+                                tick_line const& line) noexcept {
+  return {.time = {line.to_time(head.time)},
           .range = static_cast<range_id>(head.range),
           .parent = static_cast<range_id>(more.parent),
           .thread = more.thread == thread_index{} ? owner : more.thread,
@@ -47,9 +48,9 @@ inline range_begin decode_begin(thread_index owner, log_slot const& head,
           .payload_bits = more.payload_bits};
 }
 
-inline mark_record decode_mark(thread_index owner, log_slot const& head,
-                               log_detail const& more) noexcept {
-  return {.time = {head.time},
+inline mark_record decode_mark(thread_index owner, log_slot const& head, log_detail const& more,
+                               tick_line const& line) noexcept {
+  return {.time = {line.to_time(head.time)},
           .thread = owner,
           .name = head.name,
           .domain = more.domain,
@@ -62,8 +63,9 @@ inline mark_record decode_mark(thread_index owner, log_slot const& head,
 }  // namespace detail
 
 /// Drain thread only. Reads everything published before the call; returns the number of slots.
+/// `line` turns the entries' ticks into time.
 template <log_sink Sink>
-std::size_t drain_log(thread_log& log, Sink& sink) {
+std::size_t drain_log(thread_log& log, Sink& sink, tick_line const& line) {
   auto const take = [&](log_entry const& entry) -> std::size_t {
     auto const& head = entry.head;
     switch (head.kind) {
@@ -71,25 +73,26 @@ std::size_t drain_log(thread_log& log, Sink& sink) {
         sink.launch({.thread = log.index,
                      .correlation = static_cast<correlation_id>(head.correlation),
                      .range = static_cast<range_id>(head.range),
-                     .time = {head.time},
+                     .time = {line.to_time(head.time)},
                      .flags = head.flags});
         return 1;
       case entry_kind::range_begin:
-        sink.begin(detail::decode_begin(log.index, head, log.ring.next(1).detail));
+        sink.begin(detail::decode_begin(log.index, head, log.ring.next(1).detail, line));
         return 2;
       case entry_kind::range_begin_work: {
-        auto begin = detail::decode_begin(log.index, head, log.ring.next(1).detail);
+        auto begin = detail::decode_begin(log.index, head, log.ring.next(1).detail, line);
         begin.declared_flops = log.ring.next(2).work.flops;
         begin.declared_bytes = log.ring.next(2).work.bytes;
         sink.begin(begin);
         return 3;
       }
       case entry_kind::range_end:
-        sink.end(
-            {.time = {head.time}, .range = static_cast<range_id>(head.range), .thread = log.index});
+        sink.end({.time = {line.to_time(head.time)},
+                  .range = static_cast<range_id>(head.range),
+                  .thread = log.index});
         return 1;
       case entry_kind::mark:
-        sink.mark(detail::decode_mark(log.index, head, log.ring.next(1).detail));
+        sink.mark(detail::decode_mark(log.index, head, log.ring.next(1).detail, line));
         return 2;
     }
     return 1;
@@ -97,12 +100,18 @@ std::size_t drain_log(thread_log& log, Sink& sink) {
   return log.ring.drain(take);
 }
 
+template <log_sink Sink>
+std::size_t drain_log(thread_log& log, Sink& sink) {
+  return drain_log(log, sink, tick_line(first_look_at_ticks, tick_line::look()));
+}
+
 /// All logs of the process.
 template <log_sink Sink>
 std::size_t drain_all_logs(Sink& sink) {
   std::size_t slots = 0;
+  tick_line const line(first_look_at_ticks, tick_line::look());
   for (auto* log = all_thread_logs(); log != nullptr; log = log->next) {
-    slots += drain_log(*log, sink);
+    slots += drain_log(*log, sink, line);
   }
   return slots;
 }

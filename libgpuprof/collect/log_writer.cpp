@@ -1,8 +1,6 @@
 // The only code that puts entries into a thread's ring.
 #include "collect/log_writer.hpp"
 
-#include "collect/nvtx_ticks.hpp"
-
 namespace gpuprof {
 namespace {
 
@@ -30,11 +28,6 @@ void fill_begin(thread_log& log, open_range const& range, std::uint64_t time,
 }
 
 }  // namespace
-
-std::uint64_t time_of(open_range const& range) noexcept {
-  if (!range.in_ticks) return range.time;
-  return tick_line(first_look_at_ticks, tick_line::look()).to_time(range.time);
-}
 
 bool write_begin(thread_log& log, open_range const& range, std::uint64_t time,
                  thread_index opener) noexcept {
@@ -80,8 +73,6 @@ void detail::write_open_ranges(thread_log& log, std::uint32_t generation) noexce
   for (std::size_t i = 0; i < log.ranges.size(); ++i) {
     auto& range = log.ranges.at(i);
     if (range.written == generation) continue;
-    range.time = time_of(range);
-    range.in_ticks = false;
     if (!write_begin(log, range, range.time)) return;
     range.written = generation;
   }

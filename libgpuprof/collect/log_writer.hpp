@@ -1,4 +1,4 @@
-// The only code that puts entries into a thread's ring.
+// The only code that puts entries into a thread's ring. All times are ticks of nvtx_ticks.hpp.
 #pragma once
 
 #include "collect/thread_log.hpp"
@@ -56,9 +56,6 @@ inline bool write_launch(thread_log& log, std::uint64_t time, correlation_id cor
   publish(log, 1);
   return true;
 }
-
-/// When the range was opened, in nanoseconds.
-std::uint64_t time_of(open_range const& range) noexcept;
 
 /// False when there is no room. `opener` other than 0 when another thread opened the range.
 bool write_begin(thread_log& log, open_range const& range, std::uint64_t time,

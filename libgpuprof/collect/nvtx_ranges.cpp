@@ -1,7 +1,6 @@
 // Opens and closes ranges on the calling thread.
 #include "collect/nvtx_ranges.hpp"
 
-#include "base/clock.hpp"
 #include "collect/log_writer.hpp"
 #include "collect/nvtx_ticks.hpp"
 #include "collect/started_ranges.hpp"
@@ -37,12 +36,6 @@ void describe(open_range& range, event_text const& text, range_style style) noex
   range.written = 0;
 }
 
-/// The full clock only for what is written down at once.
-void set_time(open_range& range, bool exact) noexcept {
-  range.time = exact ? now().value : read_ticks();
-  range.in_ticks = !exact;
-}
-
 thread_index opener_of(range_id id) noexcept {
   return static_cast<thread_index>(raw(id) >> 40);
 }
@@ -75,7 +68,7 @@ int push_range(thread_log& log, event_text const& text) noexcept {
   open->parent = parent;
   open->level = static_cast<std::uint8_t>(log.ranges.size() - 1);
   open->level_in_domain = level;
-  set_time(*open, write);
+  open->time = read_ticks();
   if (write) {
     write_pushed(log, *open);
   } else {
@@ -96,7 +89,7 @@ int pop_range(thread_log& log, name_id domain) noexcept {
   }
   // Also after the recording has stopped: a begin in the file deserves its end.
   if (range->written == generation()) {
-    write_owed_end(log, range->range, now().value);
+    write_owed_end(log, range->range, read_ticks());
   } else if (write) {
     thread_counters::bump(log.counters.dropped_ranges);
   }
@@ -112,7 +105,7 @@ range_id start_range(thread_log& log, event_text const& text) noexcept {
   open_range range;
   describe(range, text, range_style::start_end);
   range.range = log.make_range_id();
-  set_time(range, write);
+  range.time = read_ticks();
   if (write) {
     catch_up(log);
     if (write_begin(log, range, range.time)) {
@@ -129,10 +122,10 @@ namespace {
 
 /// A begin that found no place until now is written together with its end.
 bool write_started_end(thread_log& log, open_range const& range) noexcept {
-  if (range.written == generation()) return write_end(log, range.range, now().value);
+  if (range.written == generation()) return write_end(log, range.range, read_ticks());
   if (!recording()) return true;
-  return has_room(log, 4) && write_begin(log, range, time_of(range), opener_of(range.range)) &&
-         write_end(log, range.range, now().value);
+  return has_room(log, 4) && write_begin(log, range, range.time, opener_of(range.range)) &&
+         write_end(log, range.range, read_ticks());
 }
 
 }  // namespace
@@ -142,7 +135,7 @@ void end_range(thread_log& log, range_id id) noexcept {
   if (!range) {
     // Without a place in the table an end cannot be told from a wrong id; its begin was written.
     if (open_start_end.forgotten() > 0 && recording()) {
-      write_end(log, id, now().value);
+      write_end(log, id, read_ticks());
     } else {
       thread_counters::bump(log.counters.unmatched_pops);
     }
@@ -158,15 +151,16 @@ void mark(thread_log& log, event_text const& text) noexcept {
   catch_up(log);
   mark_text const what{text.name,   text.domain,  text.category,
                        text.colour, text.payload, text.payload_bits};
-  if (!write_mark(log, what, now().value)) thread_counters::bump(log.counters.dropped_ranges);
+  if (!write_mark(log, what, read_ticks())) thread_counters::bump(log.counters.dropped_ranges);
 }
 
 std::vector<range_begin> claim_started_ranges() {
   std::vector<range_begin> begins;
   begins.reserve(64);
+  tick_line const line(first_look_at_ticks, tick_line::look());
   open_start_end.for_each([&](open_range& range) {
     if (range.written == generation()) return;
-    begins.push_back({.time = {time_of(range)},
+    begins.push_back({.time = {line.to_time(range.time)},
                       .range = range.range,
                       .thread = opener_of(range.range),
                       .style = range.style,

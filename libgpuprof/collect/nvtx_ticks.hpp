@@ -1,26 +1,44 @@
-// A clock half as dear as CLOCK_REALTIME, for ranges that may never be written down.
+// The clock of ring entries: the processor's own counter, turned into CLOCK_REALTIME when a ring is
+// drained.
 #pragma once
 
 #include "base/clock.hpp"
 
 #include <cstdint>
 #if defined(__x86_64__)
+#include <cpuid.h>
 #include <x86intrin.h>
 #endif
 
 namespace gpuprof {
 
-/// The processor's own counter, read in about 10 ns where clock_gettime takes 23.
+/// Whether the counter runs at one rate on all cores and in all power states. Set when logs are
+/// configured.
+inline bool ticks_are_steady = false;
+
+/// Asks the processor; always true on Arm, whose counter is so by definition.
+inline bool find_out_whether_ticks_are_steady() noexcept {
+#if defined(__x86_64__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & (1u << 8)) != 0;
+#else
+  return true;
+#endif
+}
+
+/// About 10 ns where clock_gettime takes 23. Nanoseconds of CLOCK_REALTIME where the counter is no
+/// good.
 inline std::uint64_t read_ticks() noexcept {
 #if defined(__x86_64__)
-  return __rdtsc();
+  if (ticks_are_steady) return __rdtsc();
 #elif defined(__aarch64__)
-  std::uint64_t ticks;
-  asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-  return ticks;
-#else
-  return now().value;
+  if (ticks_are_steady) {
+    std::uint64_t ticks;
+    asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+  }
 #endif
+  return now().value;
 }
 
 /// Two looks at both clocks, one early and one now, give the line between them.
@@ -31,7 +49,20 @@ class tick_line {
     std::uint64_t time = 0;
   };
 
-  static point look() noexcept { return {read_ticks(), now().value}; }
+  /// The best of three: the one in which the least could come between the two clocks.
+  static point look() noexcept {
+    point best;
+    auto least = ~std::uint64_t{0};
+    for (int i = 0; i < 3; ++i) {
+      auto const before = read_ticks();
+      auto const time = now().value;
+      auto const between = read_ticks() - before;
+      if (between >= least) continue;
+      least = between;
+      best = {before + between / 2, time};
+    }
+    return best;
+  }
 
   constexpr tick_line(point early, point late) noexcept : late_(late) {
     auto const ticks = static_cast<double>(late.ticks - early.ticks);
@@ -39,14 +70,11 @@ class tick_line {
     if (late.ticks > early.ticks && time > 0) ns_per_tick_ = time / ticks;
   }
 
-  /// Never later than the second look: a counter that differs between sockets cannot put the start
-  /// of a range after its end.
+  /// Also for ticks a little before the first look or after the second.
   constexpr std::uint64_t to_time(std::uint64_t ticks) const noexcept {
-    if (ticks >= late_.ticks) return late_.time;
-    auto const before = static_cast<double>(late_.ticks - ticks) * ns_per_tick_;
-    return before >= static_cast<double>(late_.time)
-               ? 0
-               : late_.time - static_cast<std::uint64_t>(before);
+    auto const since =
+        static_cast<double>(static_cast<std::int64_t>(ticks - late_.ticks)) * ns_per_tick_;
+    return late_.time + static_cast<std::uint64_t>(static_cast<std::int64_t>(since));
   }
 
  private:

@@ -17,7 +17,7 @@ struct open_range {
   range_id parent{};  // innermost push/pop range when it was opened
   name_id domain{};
   name_id name{};
-  std::uint64_t time = 0;  // nanoseconds, or ticks of nvtx_ticks.hpp while `in_ticks`
+  std::uint64_t time = 0;  // ticks of nvtx_ticks.hpp
   std::uint64_t payload_bits = 0;
   double flops = 0, bytes = 0;  // declared work
   std::uint32_t category = 0;
@@ -27,7 +27,6 @@ struct open_range {
   std::uint8_t level = 0;
   range_style style{};
   payload_kind payload{};
-  bool in_ticks = false;
 
   bool has_work() const noexcept { return flops != 0 || bytes != 0; }
 };

@@ -162,6 +162,7 @@ void configure_thread_logs(memory_budget* limit, std::size_t slots) noexcept {
   // The child has one thread, this one; its log belongs to the parent's story.
   pthread_atfork(nullptr, nullptr, [] { detail::current_log = nullptr; });
   thread_end_is_watched = pthread_key_create(&thread_end_key, end_of_thread) == 0;
+  ticks_are_steady = find_out_whether_ticks_are_steady();
   first_look_at_ticks = tick_line::look();
   slots_per_ring.store(std::bit_ceil(std::max<std::size_t>(slots, 1024)));
   budget.store(limit, std::memory_order_release);
