@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib_setup.sh"
 
 build="$root/build/release"
 capture="$root/build/quickstart.gpuprof"
-session="$root/tests/data/sessions/training_step.session"
+session="$root/tests/data/sessions/train_step.gprec"
 
 if has_gpu; then
   say "Profiling examples/gemm_ranges on this machine's GPU."

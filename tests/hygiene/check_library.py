@@ -2,6 +2,7 @@
 """Checks what libgpuprof.so asks of the process it enters: needed libraries, exported symbols.
 
 check_library.py needed LIBRARY
+check_library.py loads LIBRARY
 check_library.py exports LIBRARY VERSION_SCRIPT C_HEADER
 """
 import fnmatch
@@ -9,6 +10,7 @@ import re
 import subprocess
 import sys
 
+MOST_THREAD_LOCAL_BYTES = 512
 ALLOWED = re.compile(r"^(libc|libm|libdl|libpthread|ld-linux-[a-z0-9-]+)\.so\.\d+$")
 
 
@@ -22,6 +24,21 @@ def needed(library):
         return ["readelf shows no NEEDED entry at all: is this a shared library?"]
     return [f"it needs {name}, which a guest may not bring along" for name in names
             if not ALLOWED.match(name)]
+
+
+def loads(library):
+    """A running process has little room left for thread-local storage: CUDA opens us by dlopen."""
+    size = re.search(r"^\s*TLS\s+\S+\s+\S+\s+\S+\s+\S+\s+(0x[0-9a-f]+)",
+                     output_of("readelf", "-lW", library), flags=re.M)
+    problems = []
+    if size and int(size[1], 16) > MOST_THREAD_LOCAL_BYTES:
+        problems.append(f"its thread-local variables take {int(size[1], 16)} bytes, more than "
+                        f"{MOST_THREAD_LOCAL_BYTES}: dlopen will fail in busy processes")
+    opened = subprocess.run([sys.executable, "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1])", library],
+                            capture_output=True, text=True)
+    if opened.returncode != 0:
+        problems.append(f"a running process cannot load it: {opened.stderr.strip().splitlines()[-1]}")
+    return problems
 
 
 def patterns_in(script):
@@ -55,6 +72,6 @@ def exports(library, script, header):
 
 
 if __name__ == "__main__":
-    problems = {"needed": needed, "exports": exports}[sys.argv[1]](*sys.argv[2:])
+    problems = {"needed": needed, "loads": loads, "exports": exports}[sys.argv[1]](*sys.argv[2:])
     print("\n".join(problems) if problems else "as it should be")
     sys.exit(1 if problems else 0)

@@ -284,6 +284,8 @@ class Status(InFolder):
         library = self.folder / "crash.so"
         subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", library, source], check=True)
         self.environment["GPUPROF_LIBRARY"] = str(library)
+        # Where the command has a sanitizer, that must not catch the crash first.
+        self.environment["ASAN_OPTIONS"] = self.environment["TSAN_OPTIONS"] = "handle_segv=0"
         found = json.loads(self.run_gpuprof("status", "--json").stdout)
         line = next(check for check in found["checks"] if check["name"] == "libgpuprof")
         self.assertEqual(line["state"], "missing")

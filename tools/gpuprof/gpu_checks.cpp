@@ -106,7 +106,8 @@ check driver_check(findings const& found) {
                 ? "Start the container with --gpus all (NVIDIA Container Toolkit)"
                 : "Install the NVIDIA driver; NVTX ranges are recorded without it"};
   }
-  auto text = "supports CUDA " + version_text(std::atoi(found.at("cuda").c_str()));
+  int const cuda = std::atoi(found.at("cuda").c_str());
+  auto text = cuda == 0 ? "its version is not known" : "supports CUDA " + version_text(cuda);
   if (found.count("version") != 0 && !found.at("version").empty()) {
     text = found.at("version") + ", " + text;
   }
