@@ -2,6 +2,7 @@
 
 #include "recorder/record_fields.hpp"
 #include "replay/cupti/contract.hpp"
+#include "replay/cupti/faults.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -73,7 +74,12 @@ std::unique_ptr<record_buffers::buffer> record_buffers::request() {
     inside const mark(here().in_buffer_callback);
     call_client("buffer request function", [&] { ask(&b->bytes, &b->size, &most_records); });
   }
-  if (b->bytes == nullptr) return nullptr;
+  if (b->bytes == nullptr) {
+    if (faults::get().version < 27) {
+      broken("it refused a buffer; CUPTI before CUDA 12.9 can crash on that");
+    }
+    return nullptr;
+  }
   check(*b, most_records);
   return b;
 }
@@ -86,12 +92,14 @@ void record_buffers::check(buffer const& b, std::size_t most_records) {
     broken("the buffer it handed out has room for " + std::to_string(b.size) + " bytes");
   if (most_records != 0)
     broken("maxNumRecords was left at " + std::to_string(most_records) + ", not 0");
+  {
+    std::lock_guard const hold(lists_);
+    if (!lent_.insert(b.bytes).second) {
+      broken("it handed out a buffer again that it had not got back");
+    }
+  }
   if (zeroed_by_client_ && std::any_of(b.bytes, b.bytes + b.size, [](auto x) { return x != 0; })) {
     broken("ZEROED_OUT_ACTIVITY_BUFFER is set, but the buffer it handed out is not zeroed");
-  }
-  std::lock_guard const hold(lists_);
-  if (!lent_.insert(b.bytes).second) {
-    broken("it handed out a buffer again that it had not got back");
   }
 }
 

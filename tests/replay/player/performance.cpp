@@ -100,7 +100,7 @@ void performance::wait_until(std::uint64_t recorded) const {
 void performance::play_call(action const& a, calls_under_way& calls) {
   auto const& e = *a.what;
   auto& call = calls[e.correlation];
-  if (e.site == CUPTI_API_ENTER) call = {realtime_ns(), 0};
+  if (e.site == CUPTI_API_ENTER) call = {};
   driver_call now{.cbid = e.code,
                   .site = static_cast<CUpti_ApiCallbackSite>(e.site),
                   .correlation = e.correlation + correlation_shift_,
@@ -111,7 +111,9 @@ void performance::play_call(action const& a, calls_under_way& calls) {
   // CUPTI makes the records while the driver enqueues the work: before the exit.
   for (auto const record : a.records) emit(record, a.entered, call.entered_now);
   if (auto const* const tool = driver_.tool()) tool->call(now);
-  if (e.site == CUPTI_API_EXIT) {
+  if (e.site == CUPTI_API_ENTER) {
+    call.entered_now = realtime_ns();  // the driver goes on once tools have had their say
+  } else {
     calls.erase(e.correlation);
     count(e);
   }

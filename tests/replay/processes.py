@@ -1,0 +1,87 @@
+"""Runs recorded and synthetic sessions as real processes. Import it to write a test of a process in ten lines:
+
+    import processes, unittest
+
+    class Fork(processes.Case):
+        def test_child_is_left_alone(self):
+            session = self.synthetic(launches=100)
+            run = self.play(session, "--exit-with", "fork", preload=[processes.path("GPUPROF_LIBRARY")])
+            self.assertEqual(run.code, 0, run.err)
+            self.assertIn("child=exited", run.out)
+
+    processes.main()
+
+ctest names the programs in the environment (see gpuprof_process_test in CMakeLists.txt).
+"""
+import collections
+import os
+import pathlib
+import resource
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+Run = collections.namedtuple("Run", "code out err")
+
+
+def path(variable):
+    """The file that ctest names in this variable, e.g. GPUPROF_PLAY or GPUPROF_RECORDER."""
+    return os.environ[variable]
+
+
+def recorded(name):
+    """A session recorded on a GPU; the test is skipped while there is none of that name."""
+    file = pathlib.Path(path("GPUPROF_SESSIONS"), name + ".gprec")
+    if not file.exists():
+        raise unittest.SkipTest(f"no recorded session {file}")
+    return str(file)
+
+
+def all_recorded():
+    return sorted(str(f) for f in pathlib.Path(path("GPUPROF_SESSIONS")).glob("*.gprec"))
+
+
+def numbers(text):
+    """The name=number pairs of a text."""
+    pairs = (word.partition("=") for word in text.split())
+    return {name: int(value) for name, _, value in pairs if value.isdigit()}
+
+
+class Case(unittest.TestCase):
+    """A test with a folder of its own, self.folder, removed afterwards."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="gpuprof-test-"))
+        self.addCleanup(shutil.rmtree, self.folder, True)
+
+    def synthetic(self, **plan):
+        """Writes a synthetic session, e.g. self.synthetic(threads=4, launches=100)."""
+        file = self.folder / ("synthetic" + "".join(f"-{k}{v}" for k, v in plan.items()) + ".gprec")
+        subprocess.run([path("GPUPROF_MAKE_SYNTHETIC"), file, *(f"{k}={v}" for k, v in plan.items())], check=True)
+        return str(file)
+
+    def run_program(self, *command, env=None, preload=(), timeout=60):
+        """Runs a program in self.folder; a hang is a failure of the test."""
+        wanted = {k: v for k, v in os.environ.items() if not k.startswith(("CUDA_INJECTION", "NVTX_INJECTION"))}
+        wanted.update(env or {})
+        if preload:
+            wanted["LD_PRELOAD"] = ":".join(str(p) for p in preload)
+        try:
+            done = subprocess.run([str(c) for c in command], env=wanted, cwd=self.folder, capture_output=True,
+                                  text=True, errors="replace", timeout=timeout, preexec_fn=no_core_file)
+        except subprocess.TimeoutExpired as late:
+            self.fail(f"{command} hangs: {late.stdout!r} {late.stderr!r}")
+        return Run(done.returncode, done.stdout, done.stderr)
+
+    def play(self, session, *options, env=None, preload=(), timeout=60):
+        """Runs gpuprof-play as the recorded program."""
+        return self.run_program(path("GPUPROF_PLAY"), session, *options, env=env, preload=preload, timeout=timeout)
+
+
+def no_core_file():
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def main():
+    unittest.main(verbosity=2)
