@@ -90,6 +90,7 @@ find_cuda() {
     /usr/local/cuda-13* /usr/local/cuda-12*; do
     if [ -n "$candidate" ] && has_cuda "$candidate"; then
       cuda_root="$candidate"
+      export_nvcc
       return 0
     fi
   done
@@ -98,6 +99,11 @@ find_cuda() {
   install_packages python3-venv
   stage "No CUDA toolkit here: fetching its headers from PyPI" cuda_headers_from_pypi "$cuda_root" ||
     fail "the CUDA toolkit is missing and its headers could not be fetched. Install it (https://developer.nvidia.com/cuda-downloads, package cuda-toolkit-13-0) or set CUDA_HOME"
+}
+
+# CMake looks for nvcc in PATH only.
+export_nvcc() {
+  if [ -z "${CUDACXX:-}" ] && [ -x "$cuda_root/bin/nvcc" ]; then export CUDACXX="$cuda_root/bin/nvcc"; fi
 }
 
 # A build folder keeps the CUDA toolkit it was configured with; the cache is used when there is one.

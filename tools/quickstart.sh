@@ -1,27 +1,35 @@
 #!/usr/bin/env bash
 # Builds gpuprof, profiles an example and prints its kernels. Installs what is missing (Debian 12,
 # Ubuntu 24.04). Without a GPU it plays a session recorded on an H200 through the same library.
+#
+#   tools/quickstart.sh [SESSION]    SESSION: the recorded session to play, with or without a GPU
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib_setup.sh"
 
 build="$root/build/release"
 capture="$root/build/quickstart.gpuprof"
-session="$root/tests/data/sessions/train_step.gprec"
+session="${1:-$root/tests/data/sessions/train_step.gprec}"
+play=yes
+if has_gpu && [ $# = 0 ]; then play=no; fi
 
-if has_gpu; then
+if [ $play = no ]; then
   say "Profiling examples/gemm_ranges on this machine's GPU."
   targets=(gpuprof gpuprof_cli example_gemm_ranges)
 else
-  say "There is no GPU here: this plays a session recorded on an NVIDIA H200 through the same libgpuprof.so."
+  say "No GPU is used: this plays $(basename "$session"), recorded on an NVIDIA H200, through the same libgpuprof.so."
+  [ -f "$session" ] || fail "there is no recorded session $session"
   targets=(gpuprof gpuprof_cli gpuprof-play)
 fi
 
 install_packages "${build_packages[@]}"
 find_cuda
+if [ $play = no ] && ! command -v "${CUDACXX:-nvcc}" >/dev/null; then
+  fail "the example takes nvcc to build. Install the CUDA toolkit (https://developer.nvidia.com/cuda-downloads, package cuda-toolkit-13-0)"
+fi
 stage "Configuring" configure_preset release
 stage "Building" cmake --build "$build" --target "${targets[@]}"
 
-if has_gpu; then
+if [ $play = no ]; then
   program=("$build/examples/example_gemm_ranges")
 else
   program=("$build/tests/replay/gpuprof-play" "$session")
