@@ -1,6 +1,6 @@
 #include "capture/block_index.hpp"
 
-#include "capture/tables.hpp"
+#include "capture/layout.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -89,12 +89,8 @@ void warning_list::add(std::string line) {
 }
 
 std::string name_of_table(std::uint16_t number) {
-  std::string name = "table " + to_string(number);
-  auto const look = [&]<class Row>(std::type_identity<Row>) {
-    if (table<Row>::number == number) name = table<Row>::name;
-  };
-  std::apply([&](auto... types) { (look(types), ...); }, row_types{});
-  return name;
+  return number < table_count ? std::string{all_tables()[number].name}
+                              : "table " + to_string(number);
 }
 
 result<block_index> index_blocks(input_file const& file, std::string const& path,

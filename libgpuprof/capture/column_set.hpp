@@ -1,7 +1,7 @@
 // Says which columns of a table a reader is asked to decode.
 #pragma once
 
-#include "capture/tables.hpp"
+#include "capture/layout.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -13,8 +13,6 @@ namespace gpuprof::capture {
 template <class Row>
 class column_set {
  public:
-  static_assert(column_count<Row> <= 64);
-
   static column_set none() noexcept {
     column_set set;
     set.bits_ = 0;
@@ -23,23 +21,26 @@ class column_set {
 
   /// A member may be several columns: &kernel_shape::grid is three.
   template <class Member>
-  void insert(Member Row::*member) noexcept {
+  void insert(Member Row::*member) {
     Row const row{};
-    auto const* const first = reinterpret_cast<std::byte const*>(&(row.*member));
-    for_each_column<Row>([&](std::size_t place, auto access) {
-      auto const* const address = reinterpret_cast<std::byte const*>(&access(row));
-      if (address >= first && address < first + sizeof(Member)) bits_ |= std::uint64_t{1} << place;
-    });
+    auto const first = static_cast<std::size_t>(reinterpret_cast<std::byte const*>(&(row.*member)) -
+                                                reinterpret_cast<std::byte const*>(&row));
+    auto const& columns = layout_of<Row>().columns;
+    for (std::size_t place = 0; place < columns.size(); ++place) {
+      if (columns[place].offset >= first && columns[place].offset < first + sizeof(Member)) {
+        bits_ |= std::uint64_t{1} << place;
+      }
+    }
   }
 
-  bool contains(std::size_t place) const noexcept { return (bits_ >> place & 1) != 0; }
+  std::uint64_t bits() const noexcept { return bits_; }
 
  private:
   std::uint64_t bits_ = ~std::uint64_t{0};
 };
 
 template <class Row, class... Members>
-column_set<Row> only(Members Row::*... members) noexcept {
+column_set<Row> only(Members Row::*... members) {
   auto set = column_set<Row>::none();
   (set.insert(members), ...);
   return set;

@@ -8,8 +8,11 @@
 #include "capture/row_assembler.hpp"
 #include "capture/tables.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,10 +35,17 @@ class reader {
   /// damaged are skipped, with a line in warnings(). `wanted` names the columns to decode.
   template <class Row, class F>
   void for_each(F&& f, column_set<Row> wanted = {}) {
-    row_assembler<Row> rows;
+    std::vector<Row> tile;
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       if (blocks_[i].header.table != table<Row>::number || !load(i)) continue;
-      rows.assemble(decoder_->columns(), blocks_[i].header.rows, wanted, f);
+      row_assembler rows{layout_of<Row>(), decoder_->columns(), wanted.bits()};
+      tile.assign(tile_rows, Row{});
+      for (std::size_t left = blocks_[i].header.rows; left > 0;) {
+        auto const count = std::min(left, tile_rows);
+        rows.next(reinterpret_cast<std::byte*>(tile.data()), count);
+        f(std::span<Row const>{tile.data(), count});
+        left -= count;
+      }
     }
   }
 

@@ -4,7 +4,6 @@
 
 #include "model/records.hpp"
 
-#include <bit>
 #include <cstdint>
 #include <string_view>
 #include <tuple>
@@ -441,39 +440,12 @@ struct table<end_row> {
   }
 };
 
-/// Every table, definitions first and names before all.
-template <template <class...> class List, template <class> class Wrap>
-using for_every_row =
-    List<Wrap<schema_row>, Wrap<name_row>, Wrap<fact_record>, Wrap<device_record>,
-         Wrap<context_record>, Wrap<thread_record>, Wrap<category_record>, Wrap<kernel_shape>,
-         Wrap<window_record>, Wrap<clock_record>, Wrap<counter_record>, Wrap<kernel_record>,
-         Wrap<graph_record>, Wrap<copy_record>, Wrap<memset_record>, Wrap<api_record>,
-         Wrap<sync_record>, Wrap<memory_record>, Wrap<unified_memory_record>, Wrap<range_begin>,
-         Wrap<range_end>, Wrap<mark_record>, Wrap<end_row>>;
-using row_types = for_every_row<std::tuple, std::type_identity>;
-
-template <class Row>
-inline constexpr std::size_t column_count = [] {
-  std::size_t count = 0;
-  table<Row>::columns([&](std::string_view, auto) { ++count; });
-  return count;
-}();
-
-/// Calls visit(place, accessor) for each column.
-template <class Row>
-constexpr void for_each_column(auto&& visit) {
-  std::size_t place = 0;
-  table<Row>::columns([&](std::string_view, auto access) { visit(place++, access); });
-}
-
-template <class Row>
-inline constexpr bool has_text = [] {
-  bool found = false;
-  table<Row>::columns([&](std::string_view, auto access) {
-    using value = std::remove_cvref_t<decltype(access(std::declval<Row&>()))>;
-    found = found || std::is_same_v<value, std::string_view>;
-  });
-  return found;
-}();
+/// Every table: definitions first and names before all. A table's number is its place.
+using row_types =
+    std::tuple<schema_row, name_row, fact_record, device_record, context_record, thread_record,
+               category_record, kernel_shape, window_record, clock_record, counter_record,
+               kernel_record, graph_record, copy_record, memset_record, api_record, sync_record,
+               memory_record, unified_memory_record, range_begin, range_end, mark_record, end_row>;
+inline constexpr std::size_t table_count = std::tuple_size_v<row_types>;
 
 }  // namespace gpuprof::capture

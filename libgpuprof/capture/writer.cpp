@@ -9,23 +9,6 @@ namespace {
 
 constexpr std::size_t pending_bytes = 1 << 20;
 
-template <class Value>
-constexpr std::string_view type_name() {
-  if constexpr (std::is_enum_v<Value>) {
-    return type_name<std::underlying_type_t<Value>>();
-  } else if constexpr (std::is_same_v<Value, std::string_view>) {
-    return "text";
-  } else if constexpr (std::is_same_v<Value, bool>) {
-    return "bool";
-  } else if constexpr (std::is_same_v<Value, double>) {
-    return "f64";
-  } else {
-    constexpr std::string_view names[2][4] = {{"u8", "u16", "u32", "u64"},
-                                              {"i8", "i16", "i32", "i64"}};
-    return names[std::is_signed_v<Value>][std::countr_zero(sizeof(Value))];
-  }
-}
-
 }  // namespace
 
 result<std::unique_ptr<writer>> writer::create(std::string path, create_mode mode) {
@@ -41,6 +24,7 @@ result<std::unique_ptr<writer>> writer::create(std::string path, create_mode mod
 
 writer::writer(std::string path, output_file file)
     : path_(std::move(path)), file_(std::move(file)), owner_(getpid()) {
+  for (auto const& layout : all_tables()) buffers_.emplace_back(layout);
   pending_.reserve(2 * pending_bytes);
 }
 
@@ -53,53 +37,48 @@ bool writer::is_owner() const noexcept {
   return getpid() == owner_;
 }
 
-void writer::encode_block(std::uint16_t table, std::span<column_values const> columns) noexcept {
-  auto const rows = columns[0].values.size();
-  if (failure_ == 0 && encoder_.append(table, sequence_, columns, pending_)) {
+void writer::encode(table_buffer& buffer) noexcept {
+  auto const rows = buffer.rows();
+  if (rows == 0) return;
+  if (failure_ == 0 &&
+      encoder_.append(buffer.layout().number, sequence_, buffer.columns(), pending_)) {
     ++sequence_;
     pending_rows_ += rows;
   } else {
     rows_lost_ += rows;
   }
+  buffer.clear();
 }
 
 void writer::encode_definitions() noexcept {
-  std::apply(
-      [&](auto&... buffers) {
-        auto const encode_if_definition = [&]<class Row>(table_buffer<Row>& buffer) {
-          if constexpr (table<Row>::definition) encode(buffer);
-        };
-        (encode_if_definition(buffers), ...);
-      },
-      buffers_);
+  for (auto& buffer : buffers_) {
+    if (buffer.layout().definition) encode(buffer);
+  }
 }
 
-// The tuple's order has definitions first.
+// By table number: definitions first.
 void writer::encode_all() noexcept {
-  std::apply([&](auto&... buffers) { (encode(buffers), ...); }, buffers_);
+  for (auto& buffer : buffers_) encode(buffer);
 }
 
-void writer::write_if_much_is_pending() noexcept {
+// Definitions go before rows that use them, so that a file cut off anywhere makes sense.
+void writer::cut(table_buffer& full) noexcept {
+  encode_definitions();
+  encode(full);
   if (pending_.size() >= pending_bytes) write_pending();
 }
 
 void writer::write_schema() noexcept {
-  std::apply(
-      [&](auto const&... buffers) {
-        auto const describe = [&]<class Row>(table_buffer<Row> const&) {
-          std::uint16_t place = 0;
-          table<Row>::columns([&](std::string_view name, auto access) {
-            using value = std::remove_cvref_t<decltype(access(std::declval<Row&>()))>;
-            add(schema_row{.table = table<Row>::number,
-                           .column = place++,
-                           .table_name = table<Row>::name,
-                           .column_name = name,
-                           .type = type_name<value>()});
-          });
-        };
-        (describe(buffers), ...);
-      },
-      buffers_);
+  for (auto const& described : all_tables()) {
+    std::uint16_t place = 0;
+    for (auto const& column : described.columns) {
+      add(schema_row{.table = described.number,
+                     .column = place++,
+                     .table_name = described.name,
+                     .column_name = column.name,
+                     .type = name_of(column.type)});
+    }
+  }
 }
 
 void writer::write_pending() noexcept {
@@ -140,8 +119,8 @@ result<void> writer::report_failure_once() noexcept {
 // are missing.
 void writer::write_end() noexcept {
   pending_.clear();
-  auto& buffer = std::get<table_buffer<end_row>>(buffers_);
-  if (!buffer.add({.rows_lost = rows_lost_, .error = failure_})) return;
+  auto& buffer = buffers_[table<end_row>::number];
+  if (!buffer.add(end_row{.rows_lost = rows_lost_, .error = failure_})) return;
   if (encoder_.append(table<end_row>::number, written_sequence_, buffer.columns(), pending_)) {
     static_cast<void>(file_.append(pending_));
   }

@@ -12,7 +12,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 namespace gpuprof::capture {
@@ -41,13 +40,10 @@ class writer {
 
   template <class Row>
   void add(std::span<Row const> rows) noexcept {
-    auto& buffer = std::get<table_buffer<Row>>(buffers_);
+    auto& buffer = buffers_[table<Row>::number];
     for (auto const& row : rows) {
-      if (!buffer.add(row)) {
-        ++rows_lost_;
-      } else if (buffer.is_full()) {
-        cut(buffer);
-      }
+      if (!buffer.add(row)) ++rows_lost_;
+      if (buffer.is_full()) cut(buffer);
     }
   }
 
@@ -72,29 +68,17 @@ class writer {
  private:
   writer(std::string path, output_file file);
 
-  template <class Row>
-  void encode(table_buffer<Row>& buffer) noexcept {
-    if (buffer.rows() > 0) encode_block(table<Row>::number, buffer.columns());
-    buffer.clear();
-  }
-  // Definitions go before rows that use them, so that a file cut off anywhere makes sense.
-  template <class Row>
-  void cut(table_buffer<Row>& full) noexcept {
-    encode_definitions();
-    encode(full);
-    write_if_much_is_pending();
-  }
-  void encode_block(std::uint16_t table, std::span<column_values const> columns) noexcept;
+  void encode(table_buffer& buffer) noexcept;
+  void cut(table_buffer& full) noexcept;
   void encode_definitions() noexcept;
   void encode_all() noexcept;
   void write_schema() noexcept;
-  void write_if_much_is_pending() noexcept;
   void write_pending() noexcept;
   void write_end() noexcept;
   result<void> report_failure_once() noexcept;
   bool is_owner() const noexcept;
 
-  for_every_row<std::tuple, table_buffer> buffers_;
+  std::vector<table_buffer> buffers_;  // by table number
 
   std::string path_;
   output_file file_;

@@ -12,16 +12,17 @@ namespace {
 
 struct stored_sample {
   sample content;
-  scratch_file file{"damage"};
   std::vector<char> bytes;
+  memory_file changed_file;
 
   stored_sample() {
+    scratch_file const file{"damage"};
     content.write(file.path());
     bytes = file.bytes();
   }
   reading read_changed(std::vector<char> const& changed) const {
-    file.replace(changed);
-    return read_everything(file.path(), content.names.size());
+    changed_file.replace(changed);
+    return read_everything(changed_file.path(), content.names.size());
   }
 };
 

@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 
 #include <limits>
+#include <set>
 
 using namespace gpuprof;
 using namespace gpuprof::capture;
@@ -44,9 +45,9 @@ template <class Row>
 std::size_t members_with_columns() {
   // extent3 is one member and three columns.
   std::size_t columns = 0;
-  table<Row>::columns([&](std::string_view name, auto) {
-    if (!name.ends_with("_y") && !name.ends_with("_z")) ++columns;
-  });
+  for (auto const& column : layout_of<Row>().columns) {
+    if (!column.name.ends_with("_y") && !column.name.ends_with("_z")) ++columns;
+  }
   return columns;
 }
 
@@ -80,7 +81,7 @@ TEST_CASE("rows of every table come back as they were") {
       check_round_trip<Row>(static_cast<std::size_t>(count), seed);
     }
   };
-  std::apply([&](auto... types) { (check(types), ...); }, row_types{});
+  for_every_table(check);
 }
 
 TEST_CASE("tables longer than a block come back whole and in order") {
@@ -94,15 +95,27 @@ TEST_CASE("every member of every record has its column") {
     INFO(table<Row>::name);
     CHECK(members_with_columns<Row>() == member_count<Row>());
   };
-  std::apply([&](auto... types) { (check(types), ...); }, row_types{});
+  for_every_table(check);
+}
+
+TEST_CASE("no two columns of a table hold the same member or have the same name") {
+  for (auto const& table : all_tables()) {
+    std::set<std::string_view> names;
+    std::set<std::size_t> offsets;
+    for (auto const& column : table.columns) {
+      names.insert(column.name);
+      offsets.insert(column.offset);
+    }
+    INFO(table.name);
+    CHECK(names.size() == table.columns.size());
+    CHECK(offsets.size() == table.columns.size());
+    CHECK(table.columns.size() <= most_columns);
+  }
 }
 
 TEST_CASE("table numbers are the places in the list of tables") {
   std::uint16_t expected = 0;
-  auto const check = [&]<class Row>(std::type_identity<Row>) {
-    CHECK(table<Row>::number == expected++);
-  };
-  std::apply([&](auto... types) { (check(types), ...); }, row_types{});
+  for (auto const& table : all_tables()) CHECK(table.number == expected++);
 }
 
 TEST_CASE("the greatest and least numbers survive") {

@@ -4,7 +4,6 @@
 
 #include <csignal>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -123,29 +122,26 @@ TEST_CASE("a file size limit ends the recording once and cleanly, without SIGXFS
 
 TEST_CASE("a write that the kernel refuses leaves the file as it was") {
   // A sealed memory file stands for a disk that takes no more: the write itself fails.
-  auto const memory = memfd_create("capture", MFD_ALLOW_SEALING);
-  REQUIRE(memory >= 0);
-  auto const path = "/proc/self/fd/" + std::to_string(memory);
-  auto out = writer::create(path, create_mode::overwrite);
+  memory_file const memory;
+  auto out = writer::create(memory.path(), create_mode::overwrite);
   REQUIRE(out);
   add_noise(**out, 1000, 1);
   REQUIRE((*out)->flush());
   auto const size = (*out)->bytes_written();
-  REQUIRE(fcntl(memory, F_ADD_SEALS, F_SEAL_GROW) == 0);
+  REQUIRE(fcntl(memory.descriptor(), F_ADD_SEALS, F_SEAL_GROW) == 0);
   auto const done = fill(**out, 5);
   CHECK(done.errors == 1);
   CHECK_THAT(done.message, Contains("Operation not permitted"));
   CHECK((*out)->rows_lost() == done.added);
   CHECK((*out)->close());
   struct stat status {};
-  REQUIRE(fstat(memory, &status) == 0);
+  REQUIRE(fstat(memory.descriptor(), &status) == 0);
   CHECK(static_cast<std::uint64_t>(status.st_size) == size);
-  auto in = reader::open(path);
+  auto in = reader::open(memory.path());
   REQUIRE(in);
   CHECK(checked_noise_rows(*in) == 1000);
   REQUIRE(in->warnings().size() == 1);
   CHECK_THAT(in->warnings()[0], Contains("was not closed"));
-  ::close(memory);
 }
 
 TEST_CASE("a full disk keeps every whole batch that fitted") {

@@ -1,0 +1,55 @@
+// Where the columns of each table lie in its rows, as data: made from tables.hpp once, so that the
+// code that moves values need not exist once per table.
+#pragma once
+
+#include "capture/tables.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace gpuprof::capture {
+
+enum class value_type : std::uint8_t { u8, u16, u32, u64, i32, i64, f64, boolean, text };
+
+/// As the schema spells it.
+std::string_view name_of(value_type type) noexcept;
+
+struct column_layout {
+  std::string_view name;
+  value_type type{};
+  std::size_t offset = 0;  // in the row
+};
+
+struct table_layout {
+  std::uint16_t number = 0;
+  std::string_view name;
+  bool definition = false;
+  bool has_text = false;
+  std::size_t row_bytes = 0;
+  std::vector<column_layout> columns;
+};
+
+/// By table number.
+std::span<table_layout const, table_count> all_tables();
+
+template <class Row>
+table_layout const& layout_of() {
+  return all_tables()[table<Row>::number];
+}
+
+/// Takes one column out of `count` rows; of a text column, the lengths.
+void gather(column_layout const& column, std::byte const* rows, std::size_t row_bytes,
+            std::span<std::uint64_t> out) noexcept;
+
+/// Puts values into one column of out.size() rows. Not for text columns.
+void scatter(std::span<std::uint64_t const> values, column_layout const& column, std::byte* rows,
+             std::size_t row_bytes) noexcept;
+
+/// The text of one row.
+std::string_view& text_at(std::byte* row, column_layout const& column) noexcept;
+std::string_view text_at(std::byte const* row, column_layout const& column) noexcept;
+
+}  // namespace gpuprof::capture
