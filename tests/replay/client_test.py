@@ -6,7 +6,7 @@ class Client(processes.Case):
     def profile(self, session, *options, **settings):
         """Plays a session with the test client injected; returns the run and the client's counts."""
         output = self.folder / "counts"
-        env = {"CUDA_INJECTION64_PATH": processes.path("REPLAY_CLIENT"), "REPLAY_CLIENT_OUTPUT": str(output)}
+        env = {"CUDA_INJECTION64_PATH": processes.path("BUILT_CLIENT"), "REPLAY_CLIENT_OUTPUT": str(output)}
         env.update({k: str(v) for k, v in settings.items()})
         run = self.play(session, *options, env=env)
         text = output.read_text() if output.exists() else ""
@@ -59,7 +59,7 @@ class Records(Client):
         self.assertEqual(n["records_10"], 10)
 
     def test_an_older_cupti_has_shorter_records(self):
-        _, n, text = self.profile(self.synthetic(launches=30), GPUPROF_REPLAY_CUPTI_VERSION=24)
+        _, n, text = self.profile(self.synthetic(launches=30), REPLAY_CUPTI_VERSION=24)
         self.assertEqual(n["records_10"], 35)
         self.assertNotIn("failed:", text)
 
@@ -78,7 +78,7 @@ class Records(Client):
         sessions = processes.all_recorded()
         for session in sessions:
             with self.subTest(session):
-                info = processes.numbers(self.run_program(processes.path("GPUPROF_PLAY"), session, "--info").out)
+                info = processes.numbers(self.run_program(processes.path("BUILT_PLAY"), session, "--info").out)
                 run, n, text = self.profile(session)
                 self.assertEqual(run.code, 0, run.err)
                 self.assertEqual(n["records_10"], info["records.kind_10"])
@@ -94,12 +94,12 @@ class Faults(Client):
         self.assertEqual(n["dropped"], 205 + 2 + 200)
 
     def test_every_nth_record_is_dropped(self):
-        _, n, _ = self.profile(self.synthetic(launches=100, graphs=0, copies=0), GPUPROF_REPLAY_DROP=10,
+        _, n, _ = self.profile(self.synthetic(launches=100, graphs=0, copies=0), REPLAY_DROP=10,
                                REPLAY_CLIENT_KINDS=10)
         self.assertEqual((n["records_10"], n["dropped"]), (90, 10))
 
     def test_every_nth_kernel_has_no_times(self):
-        _, n, _ = self.profile(self.synthetic(launches=100, graphs=0), GPUPROF_REPLAY_ZERO_TIMES=4)
+        _, n, _ = self.profile(self.synthetic(launches=100, graphs=0), REPLAY_ZERO_TIMES=4)
         self.assertEqual((n["records_10"], n["kernels_without_times"]), (100, 25))
 
     def test_the_second_subscriber_is_refused(self):
@@ -107,17 +107,17 @@ class Faults(Client):
         self.assertEqual(n["second_subscribe"], 39)
 
     def test_the_holder_of_cupti_is_named(self):
-        _, _, text = self.profile(self.synthetic(), GPUPROF_REPLAY_HELD_BY="Nsight Systems")
+        _, _, text = self.profile(self.synthetic(), REPLAY_HELD_BY="Nsight Systems")
         self.assertIn("failed:subscribe=39", text)
         self.assertIn("held_by=Nsight Systems", text)
 
     def test_a_named_call_fails(self):
-        _, n, text = self.profile(self.synthetic(), GPUPROF_REPLAY_FAIL="cuptiActivityEnable:2=999,cuptiFinalize=7")
+        _, n, text = self.profile(self.synthetic(), REPLAY_FAIL="cuptiActivityEnable:2=999,cuptiFinalize=7")
         self.assertEqual(text.count("failed:enable=999"), 1)
         self.assertIn("records_10", n)
 
     def test_cupti_gives_up(self):
-        _, n, text = self.profile(self.synthetic(launches=100), GPUPROF_REPLAY_FATAL_AFTER=50)
+        _, n, text = self.profile(self.synthetic(launches=100), REPLAY_FATAL_AFTER=50)
         self.assertEqual(n["state_1"], 1)
         self.assertLess(n["enters"], 100)
 
@@ -130,7 +130,7 @@ class Faults(Client):
         self.assertEqual((n["enters"], n["records_10"]), (100, 100))
 
     def test_a_driver_that_goes_first_leaves_cupti_useless(self):
-        run, _, text = self.profile(self.synthetic(), GPUPROF_REPLAY_DRIVER_TEARDOWN="early")
+        run, _, text = self.profile(self.synthetic(), REPLAY_DRIVER_TEARDOWN="early")
         self.assertEqual(run.code, 0, run.err)
         self.assertIn("failed:flush=999", text)
 
@@ -159,11 +159,11 @@ class Misuse(Client):
         self.assertIn("PER_THREAD", self.broken("late per thread"))
 
     def test_a_refused_buffer_where_that_crashes(self):
-        run, _, _ = self.profile(self.synthetic(), GPUPROF_REPLAY_CUPTI_VERSION=24, REPLAY_CLIENT_MOST_BUFFERS=0)
+        run, _, _ = self.profile(self.synthetic(), REPLAY_CUPTI_VERSION=24, REPLAY_CLIENT_MOST_BUFFERS=0)
         self.assertIn("refused a buffer", run.err)
 
     def test_two_flushes_at_once(self):
-        err = self.broken("two flushes", GPUPROF_REPLAY_SLOW_FLUSH_MS=200)
+        err = self.broken("two flushes", REPLAY_SLOW_FLUSH_MS=200)
         self.assertIn("two threads called cuptiActivityFlushAll", err)
 
     def test_cupti_in_a_forked_child(self):

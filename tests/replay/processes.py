@@ -5,7 +5,7 @@
     class Fork(processes.Case):
         def test_child_is_left_alone(self):
             session = self.synthetic(launches=100)
-            run = self.play(session, "--exit-with", "fork", preload=[processes.path("GPUPROF_LIBRARY")])
+            run = self.play(session, "--exit-with", "fork", preload=[processes.path("BUILT_LIBGPUPROF")])
             self.assertEqual(run.code, 0, run.err)
             self.assertIn("child=exited", run.out)
 
@@ -26,20 +26,20 @@ Run = collections.namedtuple("Run", "code out err")
 
 
 def path(variable):
-    """The file that ctest names in this variable, e.g. GPUPROF_PLAY or GPUPROF_RECORDER."""
+    """The file that ctest names in this variable, e.g. BUILT_PLAY or BUILT_RECORDER."""
     return os.environ[variable]
 
 
 def recorded(name):
     """A session recorded on a GPU; the test is skipped while there is none of that name."""
-    file = pathlib.Path(path("GPUPROF_SESSIONS"), name + ".gprec")
+    file = pathlib.Path(path("RECORDED_SESSIONS"), name + ".gprec")
     if not file.exists():
         raise unittest.SkipTest(f"no recorded session {file}")
     return str(file)
 
 
 def all_recorded():
-    return sorted(str(f) for f in pathlib.Path(path("GPUPROF_SESSIONS")).glob("*.gprec"))
+    return sorted(str(f) for f in pathlib.Path(path("RECORDED_SESSIONS")).glob("*.gprec"))
 
 
 def numbers(text):
@@ -58,7 +58,7 @@ class Case(unittest.TestCase):
     def synthetic(self, **plan):
         """Writes a synthetic session, e.g. self.synthetic(threads=4, launches=100)."""
         file = self.folder / ("synthetic" + "".join(f"-{k}{v}" for k, v in plan.items()) + ".gprec")
-        subprocess.run([path("GPUPROF_MAKE_SYNTHETIC"), file, *(f"{k}={v}" for k, v in plan.items())], check=True)
+        subprocess.run([path("BUILT_MAKE_SYNTHETIC"), file, *(f"{k}={v}" for k, v in plan.items())], check=True)
         return str(file)
 
     def run_program(self, *command, env=None, preload=(), timeout=60):
@@ -76,7 +76,7 @@ class Case(unittest.TestCase):
 
     def play(self, session, *options, env=None, preload=(), timeout=60):
         """Runs gpuprof-play as the recorded program."""
-        return self.run_program(path("GPUPROF_PLAY"), session, *options, env=env, preload=preload, timeout=timeout)
+        return self.run_program(path("BUILT_PLAY"), session, *options, env=env, preload=preload, timeout=timeout)
 
 
 def no_core_file():

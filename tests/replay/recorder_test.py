@@ -7,13 +7,13 @@ COUNTS = ("threads", "driver_callbacks", "resource_callbacks", "nvtx_calls", "re
 
 class Recorder(processes.Case):
     def info(self, session):
-        run = self.run_program(processes.path("GPUPROF_PLAY"), session, "--info")
+        run = self.run_program(processes.path("BUILT_PLAY"), session, "--info")
         self.assertEqual(run.code, 0, run.err)
         return run.out
 
     def record(self, session, *options, **env):
         again = self.folder / "again.gprec"
-        run = self.play(session, *options, preload=[processes.path("GPUPROF_RECORDER")],
+        run = self.play(session, *options, preload=[processes.path("BUILT_RECORDER")],
                         env={"GPUPROF_RECORD_OUTPUT": str(again), **env})
         self.assertEqual(run.code, 0, run.err)
         return str(again), run
@@ -40,8 +40,8 @@ class Recorder(processes.Case):
 
     def test_no_cupti_means_one_line_and_an_untouched_program(self):
         again = self.folder / "again.gprec"
-        run = self.play(self.synthetic(), preload=[processes.path("GPUPROF_RECORDER")],
-                        env={"GPUPROF_RECORD_OUTPUT": str(again), "GPUPROF_REPLAY_HELD_BY": "another tool"})
+        run = self.play(self.synthetic(), preload=[processes.path("BUILT_RECORDER")],
+                        env={"GPUPROF_RECORD_OUTPUT": str(again), "REPLAY_HELD_BY": "another tool"})
         self.assertEqual(run.code, 0)
         self.assertIn("nothing is recorded: cuptiSubscribe failed", run.err)
         self.assertFalse(again.exists())

@@ -26,13 +26,13 @@ faults& faults::get() noexcept {
 }
 
 faults::faults()
-    : version(static_cast<std::uint32_t>(number("GPUPROF_REPLAY_CUPTI_VERSION", 130001))),
-      held_by(variable("GPUPROF_REPLAY_HELD_BY")),
-      fatal_after(number("GPUPROF_REPLAY_FATAL_AFTER", 0)),
-      slow_flush_ms(static_cast<unsigned>(number("GPUPROF_REPLAY_SLOW_FLUSH_MS", 0))),
-      drop_every_(number("GPUPROF_REPLAY_DROP", 0)),
-      zero_every_(number("GPUPROF_REPLAY_ZERO_TIMES", 0)) {
-  read_failing_calls(variable("GPUPROF_REPLAY_FAIL"));
+    : version(static_cast<std::uint32_t>(number("REPLAY_CUPTI_VERSION", 130001))),
+      held_by(variable("REPLAY_HELD_BY")),
+      fatal_after(number("REPLAY_FATAL_AFTER", 0)),
+      slow_flush_ms(static_cast<unsigned>(number("REPLAY_SLOW_FLUSH_MS", 0))),
+      drop_every_(number("REPLAY_DROP", 0)),
+      zero_every_(number("REPLAY_ZERO_TIMES", 0)) {
+  read_failing_calls(variable("REPLAY_FAIL"));
 }
 
 void faults::read_failing_calls(std::string const& text) {
@@ -40,7 +40,7 @@ void faults::read_failing_calls(std::string const& text) {
   for (std::string item; std::getline(in, item, ',');) {
     auto const equals = item.find('=');
     if (equals == std::string::npos) {
-      broken("GPUPROF_REPLAY_FAIL has \"" + item + "\", wanted is FUNCTION[:N]=CODE");
+      broken("REPLAY_FAIL has \"" + item + "\", wanted is FUNCTION[:N]=CODE");
     }
     auto* const call = new failing_call;
     call->code = static_cast<CUptiResult>(std::strtol(item.c_str() + equals + 1, nullptr, 10));

@@ -10,14 +10,14 @@
 
 namespace gpuprof::replay {
 
-/// GPUPROF_REPLAY_FAIL=cuptiActivityEnable:2=999,cuptiSubscribe=39
+/// REPLAY_FAIL=cuptiActivityEnable:2=999,cuptiSubscribe=39
 ///     the second call of one and every call of the other return that code and do nothing
-/// GPUPROF_REPLAY_CUPTI_VERSION=18   what cuptiGetVersion says, and the layout of records
-/// GPUPROF_REPLAY_DROP=n             every n-th record is dropped and counted
-/// GPUPROF_REPLAY_ZERO_TIMES=n       every n-th kernel has no times
-/// GPUPROF_REPLAY_HELD_BY=NAME       another tool holds CUPTI
-/// GPUPROF_REPLAY_FATAL_AFTER=n      CUPTI gives up after n records, as after a sticky CUDA error
-/// GPUPROF_REPLAY_SLOW_FLUSH_MS=n    each flush takes so long
+/// REPLAY_CUPTI_VERSION=18   what cuptiGetVersion says, and the layout of records
+/// REPLAY_DROP=n             every n-th record is dropped and counted
+/// REPLAY_ZERO_TIMES=n       every n-th kernel has no times
+/// REPLAY_HELD_BY=NAME       another tool holds CUPTI
+/// REPLAY_FATAL_AFTER=n      CUPTI gives up after n records, as after a sticky CUDA error
+/// REPLAY_SLOW_FLUSH_MS=n    each flush takes so long
 class faults {
  public:
   static faults& get() noexcept;

@@ -103,7 +103,7 @@ void record_buffers::check(buffer const& b, std::size_t most_records) {
   }
 }
 
-bool record_buffers::complete(buffer const& b, std::uint64_t now) {
+bool record_buffers::is_complete(buffer const& b, std::uint64_t now) {
   return std::all_of(b.records.begin(), b.records.end(),
                      [&](auto const& r) { return r.complete_at <= now; });
 }
@@ -133,6 +133,12 @@ void record_buffers::give_back(std::unique_ptr<buffer> b) {
 }
 
 void record_buffers::flush(bool forced) {
+  hand_back(forced ? selection::all : selection::complete);
+}
+
+// One thread at a time: when a flush returns, what the worker was handing back is back as well.
+void record_buffers::hand_back(selection which) {
+  std::lock_guard const one_at_a_time(handing_back_);
   std::vector<owner*> owners;
   {
     std::lock_guard const hold(lists_);
@@ -140,42 +146,25 @@ void record_buffers::flush(bool forced) {
   }
   for (auto* const o : owners) {
     auto const now = realtime_ns();
+    auto const wanted = [&](buffer const& b) {
+      return which == selection::all || is_complete(b, now);
+    };
     std::vector<std::unique_ptr<buffer>> finished;
     {
       std::lock_guard const hold(o->changing);
       for (auto& b : o->full) {
-        if (forced || complete(*b, now)) finished.push_back(std::move(b));
+        if (wanted(*b)) finished.push_back(std::move(b));
       }
       std::erase(o->full, nullptr);
       auto& c = o->current;
-      if (c != nullptr && c->used > 0 && (forced || complete(*c, now))) {
+      if (which != selection::full && c != nullptr && c->used > 0 && wanted(*c)) {
         finished.push_back(std::move(c));
       }
     }
     for (auto& b : finished) {
-      if (forced) cut_off(*b, now);
+      if (which == selection::all) cut_off(*b, now);
       give_back(std::move(b));
     }
-  }
-}
-
-void record_buffers::give_back_full_ones() {
-  std::vector<owner*> owners;
-  {
-    std::lock_guard const hold(lists_);
-    for (auto const& o : owners_) owners.push_back(o.get());
-  }
-  for (auto* const o : owners) {
-    std::vector<std::unique_ptr<buffer>> finished;
-    {
-      auto const now = realtime_ns();
-      std::lock_guard const hold(o->changing);
-      for (auto& b : o->full) {
-        if (complete(*b, now)) finished.push_back(std::move(b));
-      }
-      std::erase(o->full, nullptr);
-    }
-    for (auto& b : finished) give_back(std::move(b));
   }
 }
 
@@ -184,7 +173,7 @@ void record_buffers::work() {
   std::unique_lock hold(worker_lock_);
   while (!stop_) {
     hold.unlock();
-    give_back_full_ones();
+    hand_back(selection::full);
     hold.lock();
     wake_.wait_for(hold, std::chrono::milliseconds(10), [this] { return stop_; });
   }

@@ -48,6 +48,8 @@ class record_buffers {
     std::size_t size = 0, used = 0;
     std::vector<record_place> records;
   };
+  /// Full buffers if complete; any buffers if complete; all of them.
+  enum class selection { full, complete, all };
   struct owner {
     std::mutex appending;  // one record at a time; held while the client is asked for a buffer
     std::mutex changing;   // protects `current` and `full`; never held during a client's function
@@ -58,10 +60,10 @@ class record_buffers {
   owner& owner_of_this_thread();
   std::unique_ptr<buffer> request();
   void check(buffer const&, std::size_t most_records);
-  static bool complete(buffer const&, std::uint64_t now);
+  static bool is_complete(buffer const&, std::uint64_t now);
   static void cut_off(buffer&, std::uint64_t now);
   void give_back(std::unique_ptr<buffer>);
-  void give_back_full_ones();
+  void hand_back(selection which);
   void work();
 
   std::atomic<CUpti_BuffersCallbackRequestFunc> request_{nullptr};
@@ -74,6 +76,8 @@ class record_buffers {
   std::vector<std::unique_ptr<owner>> owners_;
   owner* shared_ = nullptr;  // of all threads, when the client asked for that
   std::set<std::uint8_t*> lent_;
+
+  std::mutex handing_back_;  // held by a flush and by a turn of the worker
 
   std::mutex worker_lock_;  // protects worker_ and stop_
   std::condition_variable wake_;

@@ -53,7 +53,7 @@ void tear_down() {
 // exit() runs its handlers last in, first out: "early" has the driver gone before a tool that
 // registered its own handler in InitializeInjection gets its turn.
 void initialise_once() {
-  char const* const order = std::getenv("GPUPROF_REPLAY_DRIVER_TEARDOWN");
+  char const* const order = std::getenv("REPLAY_DRIVER_TEARDOWN");
   bool const early = order != nullptr && std::strcmp(order, "early") == 0;
   if (!early) std::atexit(tear_down);
   is_initialised = true;

@@ -20,7 +20,7 @@ struct fake_machine {
   std::vector<fake_device> devices;
 };
 
-/// Read once from the session named by GPUPROF_REPLAY_SESSION; no devices when there is none.
+/// Read once from the session named by REPLAY_SESSION; no devices when there is none.
 fake_machine const& this_machine() noexcept;
 
 /// 16 bytes of "GPU-1b2c3d4e-...".

@@ -44,6 +44,6 @@ inline constexpr char const* get_tool_name = "gpuprof_fake_driver_tool";
 inline constexpr char const* busy_until_name = "gpuprof_fake_driver_busy_until";
 
 /// Names the session whose device facts the fake driver and the fake NVML answer with.
-inline constexpr char const* session_variable = "GPUPROF_REPLAY_SESSION";
+inline constexpr char const* session_variable = "REPLAY_SESSION";
 
 }  // namespace gpuprof::replay
