@@ -66,7 +66,8 @@ class Case(unittest.TestCase):
         wanted = {k: v for k, v in os.environ.items() if not k.startswith(("CUDA_INJECTION", "NVTX_INJECTION"))}
         wanted.update(env or {})
         if preload:
-            wanted["LD_PRELOAD"] = ":".join(str(p) for p in preload)
+            first = [f for f in [os.environ.get("BUILT_PRELOAD_FIRST")] if f]
+            wanted["LD_PRELOAD"] = ":".join(str(p) for p in first + list(preload))
         try:
             done = subprocess.run([str(c) for c in command], env=wanted, cwd=self.folder, capture_output=True,
                                   text=True, errors="replace", timeout=timeout, preexec_fn=no_core_file)
