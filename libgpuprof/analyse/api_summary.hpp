@@ -21,9 +21,7 @@ struct api_row {
 
 class api_calls {
  public:
-  void add(api_record const& call) {
-    by_name_[raw(call.name)].add(static_cast<std::uint64_t>(call.duration.value));
-  }
+  void add(api_record const& call) { by_name_[raw(call.name)].add(nanoseconds(call.duration)); }
   bool empty() const noexcept { return by_name_.empty(); }
 
   /// Longest total first.

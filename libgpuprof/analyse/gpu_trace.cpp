@@ -1,5 +1,7 @@
 #include "analyse/gpu_trace.hpp"
 
+#include "analyse/samples.hpp"
+
 #include <algorithm>
 #include <numeric>
 
@@ -10,7 +12,7 @@ gpu_operation& gpu_trace::append(Record const& record, gpu_work work) {
   if (size_ % chunk_size == 0) chunks_.push_back(std::make_unique<chunk>());
   auto& operation = (*chunks_.back())[size_++ % chunk_size];
   operation.start = record.start.value;
-  operation.duration = static_cast<std::uint64_t>(record.duration.value);
+  operation.duration = nanoseconds(record.duration);
   operation.correlation = raw(record.correlation);
   operation.device = raw(record.device);
   operation.context = raw(record.context);

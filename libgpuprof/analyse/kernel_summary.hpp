@@ -16,7 +16,7 @@ class kernel_durations {
   void add(kernel_record const& kernel) {
     auto const shape = raw(kernel.shape) <= largest_shape ? raw(kernel.shape) : 0;
     if (shape >= by_shape_.size()) by_shape_.resize(shape + 1);
-    by_shape_[shape].add(static_cast<std::uint64_t>(kernel.duration.value));
+    by_shape_[shape].add(nanoseconds(kernel.duration));
   }
   void add(std::span<kernel_record const> kernels) {
     for (auto const& kernel : kernels) add(kernel);

@@ -32,7 +32,7 @@ void launch_times::add(kernel_record const& kernel) {
   group.total.add(length(call->start, std::max(call->end, kernel_end)));
   group.api_time.add(length(call->start, call->end));
   if (kernel.start >= call->end) group.queued.add(length(call->end, kernel.start));
-  group.kernel.add(static_cast<std::uint64_t>(kernel.duration.value));
+  group.kernel.add(nanoseconds(kernel.duration));
 }
 
 launch_times::api_call const* launch_times::call_of(correlation_id correlation) noexcept {

@@ -1,5 +1,7 @@
 #include "analyse/live_totals.hpp"
 
+#include "analyse/samples.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <tuple>
@@ -11,10 +13,6 @@ constexpr std::size_t places = 4;  // of one bucket of recent ranges
 constexpr std::size_t deepest = 128;
 constexpr std::uint64_t no_key = ~std::uint64_t{0};
 constexpr std::size_t shapes_at_most = 1u << 20;
-
-std::uint64_t nanoseconds(duration_ns duration) noexcept {
-  return duration.value > 0 ? static_cast<std::uint64_t>(duration.value) : 0;
-}
 
 std::size_t mix(std::uint64_t key) noexcept {
   return static_cast<std::size_t>((key * 0x9E3779B97F4A7C15u) >> 32);
@@ -186,10 +184,10 @@ void live_totals::count_gpu_time(range_id innermost, timestamp_ns launched, dura
   }
 }
 
-void live_totals::give(recent_range const& range, std::uint64_t nanoseconds) {
+void live_totals::give(recent_range const& range, std::uint64_t length) {
   if (last_given_[range.name] == operation_) return;
   last_given_[range.name] = operation_;
-  ranges_[range.name].gpu_ns += nanoseconds;
+  ranges_[range.name].gpu_ns += length;
   ++ranges_[range.name].gpu_operations;
 }
 

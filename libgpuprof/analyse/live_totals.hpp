@@ -99,7 +99,7 @@ class live_totals {
   slot slot_of(std::vector<name_slot>& index, std::uint64_t key, std::size_t used, bool& is_new);
   recent_range* find(range_id id) noexcept;
   void count_gpu_time(range_id innermost, timestamp_ns launched, duration_ns duration);
-  void give(recent_range const& range, std::uint64_t nanoseconds);
+  void give(recent_range const& range, std::uint64_t length);
 
   std::function<std::string_view(name_id)> const text_;
   capacity const limits_;

@@ -62,13 +62,13 @@ std::string_view text_of(memory_kind kind) noexcept {
 void memory_operations::add(copy_record const& copy) {
   auto const kind = static_cast<std::size_t>(copy.kind);
   auto& to = series_[kind < memset_slot ? kind : 0];
-  to.time.add(static_cast<std::uint64_t>(copy.duration.value));
+  to.time.add(nanoseconds(copy.duration));
   to.bytes.add(copy.bytes);
 }
 
 void memory_operations::add(memset_record const& fill) {
   auto& to = series_[memset_slot];
-  to.time.add(static_cast<std::uint64_t>(fill.duration.value));
+  to.time.add(nanoseconds(fill.duration));
   to.bytes.add(fill.bytes);
 }
 
@@ -81,7 +81,7 @@ void memory_operations::add(unified_memory_record const& counter) {
     slot += 2;
   else if (counter.counter != 1)
     return;
-  series_[slot].time.add(static_cast<std::uint64_t>(counter.duration.value));
+  series_[slot].time.add(nanoseconds(counter.duration));
   series_[slot].bytes.add(counter.value);
 }
 

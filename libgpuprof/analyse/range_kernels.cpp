@@ -1,6 +1,7 @@
 #include "analyse/range_kernels.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 
@@ -36,8 +37,27 @@ void range_kernels::note(std::uint32_t range, kernel_record const& kernel) {
       cell_of_.try_emplace(static_cast<std::uint64_t>(path) << 32 | label, next);
   if (is_new) cells_.push_back({path, label, {}, {}});
   auto& cell = cells_[at->second];
-  cell.durations.add(static_cast<std::uint64_t>(kernel.duration.value));
+  cell.durations.add(nanoseconds(kernel.duration));
   if (cell.instances.empty() || cell.instances.back() != range) cell.instances.push_back(range);
+}
+
+/// The distinct ranges that lie `steps` above these, in order. They mostly come in order already,
+/// with repeats side by side, because launches do.
+void range_kernels::enclosing(std::vector<std::uint32_t> const& ranges, std::uint32_t steps,
+                              std::vector<std::uint32_t>& out) const {
+  out.clear();
+  auto last = no_range;
+  bool in_order = true;
+  for (auto range : ranges) {
+    for (std::uint32_t step = 0; step < steps && range != no_range; ++step)
+      range = tree_[range].parent;
+    if (range == no_range || range == last) continue;
+    in_order = in_order && (last == no_range || range > last);
+    out.push_back(last = range);
+  }
+  if (in_order) return;
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
 }
 
 std::vector<range_kernel_row> range_kernels::rows(
@@ -54,26 +74,23 @@ std::vector<range_kernel_row> range_kernels::rows(
   }
 
   std::vector<range_kernel_row> rows;
-  std::vector<std::uint32_t> instances;
   for (auto const& [line, parts] : lines) {
     samples durations;
-    instances.clear();
+    std::vector<std::uint32_t> instances, more, all;
     auto last_cell = no_range;
     for (auto const& part : parts) {
       auto const& cell = cells_[part.cell];
       // Ranges of one name nested in each other: the kernel is still one kernel.
       if (part.cell != last_cell) durations.add_all(cell.durations);
       last_cell = part.cell;
-      for (auto range : cell.instances) {
-        for (std::uint32_t step = 0; step < part.steps && range != no_range; ++step)
-          range = tree_[range].parent;
-        if (range != no_range) instances.push_back(range);
-      }
+      enclosing(cell.instances, part.steps, more);
+      all.clear();
+      std::set_union(instances.begin(), instances.end(), more.begin(), more.end(),
+                     std::back_inserter(all));
+      instances.swap(all);
     }
-    std::sort(instances.begin(), instances.end());
-    auto const distinct = std::unique(instances.begin(), instances.end()) - instances.begin();
-    rows.push_back({line.first.range, line.first.thread, line.second,
-                    static_cast<std::uint64_t>(distinct), durations.summarise()});
+    rows.push_back({line.first.range, line.first.thread, line.second, instances.size(),
+                    durations.summarise()});
   }
 
   std::map<range_key, std::string> names;

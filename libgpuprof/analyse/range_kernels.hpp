@@ -46,6 +46,8 @@ class range_kernels {
     samples durations;
     std::vector<std::uint32_t> instances;  // innermost ranges, repeats possible
   };
+  void enclosing(std::vector<std::uint32_t> const& ranges, std::uint32_t steps,
+                 std::vector<std::uint32_t>& out) const;
   void note(std::uint32_t range, kernel_record const& kernel);
 
   range_tree const& tree_;

@@ -41,7 +41,7 @@ std::vector<projection_row> range_projection::rows(range_filter const& keeps) {
     if (extents_[i].operations == 0 || (keeps && !keeps(i))) continue;
     auto& group = groups[key_of(tree_[i])];
     group.projected.add(extents_[i].last - extents_[i].first);
-    group.range_time += static_cast<std::uint64_t>(tree_[i].duration().value);
+    group.range_time += nanoseconds(tree_[i].duration());
     group.operations += extents_[i].operations;
     group.levels += tree_[i].level;
     group.children += children[i];

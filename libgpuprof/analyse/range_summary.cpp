@@ -9,7 +9,7 @@ std::vector<range_row> ranges_by_name(range_tree const& tree, range_filter const
   std::map<range_key, samples> by_key;
   for (std::uint32_t i = 0; i < tree.size(); ++i) {
     if (keeps && !keeps(i)) continue;
-    by_key[key_of(tree[i])].add(static_cast<std::uint64_t>(tree[i].duration().value));
+    by_key[key_of(tree[i])].add(nanoseconds(tree[i].duration()));
   }
   std::vector<range_row> rows;
   for (auto& [key, series] : by_key) rows.push_back({key, series.summarise()});

@@ -1,11 +1,16 @@
 // The CSV format: RFC 4180, one header line.
 #include "report/table.hpp"
 
+#include <algorithm>
+
 namespace gpuprof::report {
 namespace {
 
 void append_field(std::string& line, std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+  auto const needs_quotes = std::any_of(text.begin(), text.end(), [](char c) {
+    return c == ',' || c == '"' || c == '\r' || c == '\n';
+  });
+  if (!needs_quotes) {
     line += text;
     return;
   }
@@ -28,14 +33,14 @@ void write_csv(table const& table, time_unit unit, text_sink const& out) {
   line += '\n';
   out(line);
 
-  std::string field;
   table.each_row([&](row const& cells) {
     line.clear();
     for (std::size_t i = 0; i < cells.size(); ++i) {
       if (i > 0) line += ',';
-      field.clear();
-      append_cell(field, cells[i], table.columns[i].kind, unit);
-      append_field(line, field);
+      if (auto const* const text = std::get_if<std::string_view>(&cells[i]))
+        append_field(line, *text);
+      else
+        append_cell(line, cells[i], table.columns[i].kind, unit);  // numbers need no quotes
     }
     line += '\n';
     out(line);

@@ -80,3 +80,12 @@ TEST_CASE("a kernel whose shape the trace does not explain is listed, not lost")
   REQUIRE(rows.size() == 2);
   CHECK((rows[0].name == "(unknown)" || rows[1].name == "(unknown)"));
 }
+
+TEST_CASE("a kernel that ends before it starts lasts 0, whatever broke its clock") {
+  auto t = trace_of({kernel("k", 0_us, 1_us), kernel("k", 1_us, 2_us)});
+  t.kernels[1].duration = {-5};
+  auto const rows = summarise(t).by_name;
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].time.total == 1000);
+  CHECK(rows[0].time.minimum == 0);
+}

@@ -65,22 +65,24 @@ void write_capture(std::string const& path, std::uint64_t kernels) {
     return id;
   };
   for (std::uint64_t i = 0; i < kernels; ++i) {
-    auto const now = i * 3000;
+    auto const now = i * 3000 + random() % 500;
     if (i % kernels_per_range == 0) {
-      if (raw(inner) != 0) file.add(range_end{at(now - 1), inner, static_cast<thread_index>(1)});
+      if (raw(inner) != 0)
+        file.add(range_end{at(i * 3000 - 1), inner, static_cast<thread_index>(1)});
       if (i % (10 * kernels_per_range) == 0) {
-        if (raw(step) != 0) file.add(range_end{at(now - 1), step, static_cast<thread_index>(1)});
+        if (raw(step) != 0)
+          file.add(range_end{at(i * 3000 - 1), step, static_cast<thread_index>(1)});
         step = begin("step", {}, now);
       }
       inner = begin(i % (2 * kernels_per_range) == 0 ? "forward" : "backward", step, now);
     }
     kernel_record kernel;
-    auto const start = std::max(now + 5000, gpu_free);
+    auto const start = std::max(now + 3000 + random() % 3000, gpu_free);
     kernel.start = at(start);
     kernel.duration = {static_cast<std::int64_t>(1500 + random() % 1300)};
     gpu_free = start + static_cast<std::uint64_t>(kernel.duration.value);
     kernel.launched = at(now);
-    kernel.shape = static_cast<shape_id>(1 + (i * 7) % shapes);
+    kernel.shape = static_cast<shape_id>(1 + random() % shapes);
     kernel.context = static_cast<context_id>(1);
     kernel.stream = static_cast<stream_id>(7);
     kernel.correlation = static_cast<correlation_id>(i + 1);

@@ -112,7 +112,7 @@ void trace_pass::read_other_gpu_work(progress_line& progress) {
     for (auto const& graph : graphs) {
       if (has_filter_ && !wanted_.keeps(graph)) continue;
       ++graphs_;
-      graph_ns_ += static_cast<std::uint64_t>(graph.duration.value);
+      graph_ns_ += nanoseconds(graph.duration);
       if (lines) gpu_.add(graph);
       if (projection_) projection_->add(graph);
     }
