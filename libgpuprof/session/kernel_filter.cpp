@@ -53,29 +53,29 @@ bool kernel_filter::name_matches(std::string_view mangled) const {
 
 bool kernel_filter::selects_launch(char const* mangled) noexcept {
   if (mangled == nullptr) return true;
-  if (!patterns_.empty()) {
-    // CUPTI gives the same pointer for the same function; the first bytes guard against an address
-    // used again.
-    struct answer {
-      char const* pointer = nullptr;
-      std::uint64_t start = 0;
-      bool yes = false;
-    };
-    static thread_local answer answers[256];
-    std::uint64_t start = 0;
-    std::memcpy(&start, mangled, strnlen(mangled, sizeof start));
-    auto& a = answers[(reinterpret_cast<std::uintptr_t>(mangled) >> 3) % 256];
-    if (a.pointer != mangled || a.start != start) {
-      try {
-        a = {mangled, start, name_matches(mangled)};
-      } catch (...) {
-        return true;  // no memory: better a kernel too many
-      }
-    }
-    if (!a.yes) return false;
-  }
+  if (!patterns_.empty() && !remembered_name_matches(mangled)) return false;
   auto const place = matching_.fetch_add(1, std::memory_order_relaxed);
-  return place >= skip_ && (count_ == 0 || place < skip_ + count_);
+  return place >= skip_ && (count_ == 0 || place - skip_ < count_);
+}
+
+// CUPTI gives the same pointer for the same function; the first bytes guard against an address used
+// again. Relaxed: a word carries its whole answer, and a lost one is found anew.
+bool kernel_filter::remembered_name_matches(char const* mangled) noexcept {
+  std::uint64_t start = 0;
+  std::memcpy(&start, mangled, strnlen(mangled, sizeof start));
+  auto key = (reinterpret_cast<std::uintptr_t>(mangled) ^ (start * 0xff51afd7ed558ccdu)) *
+             0x9e3779b97f4a7c15u;
+  key ^= key >> 32;
+  auto& answer = answers_[(key >> 1) % answers_.size()];
+  auto const known = answer.load(std::memory_order_relaxed);
+  if (known != 0 && (known | 1) == (key | 1)) return (known & 1) != 0;
+  try {
+    auto const yes = name_matches(mangled);
+    answer.store((key & ~std::uint64_t{1}) | (yes ? 1 : 0), std::memory_order_relaxed);
+    return yes;
+  } catch (...) {
+    return true;  // no memory: better a kernel too many
+  }
 }
 
 }  // namespace gpuprof

@@ -4,6 +4,7 @@
 #include "base/result.hpp"
 #include "session/settings.hpp"
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -24,21 +25,24 @@ class kernel_filter {
   bool passes_all() const noexcept { return patterns_.empty() && skip_ == 0 && count_ == 0; }
   bool has_names() const noexcept { return !patterns_.empty(); }
 
-  /// One thread at a time. Costs a demangling: remember the answer.
+  /// Any thread. Costs a demangling: remember the answer.
   bool name_matches(std::string_view mangled) const;
 
-  /// Any thread, inside the launch callback: name by pointer (answers are remembered per thread),
-  /// then --launch-skip and
-  /// --launch-count over the matching launches in the order in which they end.
+  /// Any thread, inside the launch callback: name by pointer (answers are remembered), then
+  /// --launch-skip and --launch-count over the matching launches in the order in which they end.
   bool selects_launch(char const* mangled) noexcept;
 
  private:
   struct pattern;
-  kernel_filter(settings const&);
+  explicit kernel_filter(settings const&);
+  bool remembered_name_matches(char const* mangled) noexcept;
 
   std::vector<pattern> patterns_;
   std::uint64_t const skip_, count_;
   std::atomic<std::uint64_t> matching_{0};
+  // By hash: the hash with the answer in its lowest bit. A thread_local cache would be part of the
+  // library's static TLS, of which a late dlopen gets a few hundred bytes at most.
+  std::array<std::atomic<std::uint64_t>, 1024> answers_{};
 };
 
 }  // namespace gpuprof
