@@ -9,6 +9,8 @@
 namespace gpuprof {
 namespace {
 
+constexpr std::uint32_t api_ids_at_most = 1 << 14;  // CUDA 13.0 has about 800 in each domain
+
 template <class Layout>
 Layout const& as(CUpti_Activity const& record) noexcept {
   return reinterpret_cast<Layout const&>(record);
@@ -274,6 +276,7 @@ name_id activity_decoder::name_behind(char const* pointer) {
 }
 
 name_id activity_decoder::api_name(CUpti_CallbackDomain domain, std::uint32_t cbid) {
+  if (cbid >= api_ids_at_most) return names_.intern("API call " + std::to_string(cbid));
   auto& names = api_names_[domain == CUPTI_CB_DOMAIN_DRIVER_API ? 1 : 0];
   if (cbid >= names.size()) names.resize(cbid + 64);
   if (raw(names[cbid]) == 0) {

@@ -70,10 +70,14 @@ buffer_pool::buffer buffer_pool::take() noexcept {
   refusals_.fetch_add(1, std::memory_order_relaxed);
   // CUPTI before 12.9 may crash on a refusal: stretch the budget by at most a megabyte before it
   // comes to that.
-  if (!null_is_safe_ &&
-      over_budget_.fetch_add(1, std::memory_order_relaxed) < small_buffers_at_most) {
-    return map(small_buffer, false);
+  return null_is_safe_ ? buffer{} : take_small();
+}
+
+buffer_pool::buffer buffer_pool::take_small() noexcept {
+  if (over_budget_.fetch_add(1, std::memory_order_relaxed) < small_buffers_at_most) {
+    if (auto const small = map(small_buffer, false); small.bytes != nullptr) return small;
   }
+  over_budget_.fetch_sub(1, std::memory_order_relaxed);
   return {};
 }
 

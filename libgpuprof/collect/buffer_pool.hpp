@@ -43,6 +43,7 @@ class buffer_pool {
   std::size_t buffer_bytes() const noexcept { return buffer_bytes_; }
 
  private:
+  buffer take_small() noexcept;
   buffer map(std::size_t bytes, bool populate) noexcept;
   void unmap(buffer b) noexcept;
 
@@ -54,7 +55,7 @@ class buffer_pool {
       mapped_;                         // every buffer there is; a place is null when unused
   std::atomic<std::size_t> ready_{0};  // about how many lie in free_
   std::atomic<std::uint64_t> refusals_{0};
-  std::atomic<unsigned> over_budget_{0};
+  std::atomic<unsigned> over_budget_{0};  // small buffers out there
 };
 
 }  // namespace gpuprof

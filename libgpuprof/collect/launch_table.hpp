@@ -29,11 +29,11 @@ class launch_table {
 
   void insert(launch const& l) {
     auto* slot = &slots_[place(l.correlation)];
-    while (waiting(*slot) && slots_.size() < most_) {
+    while (in_the_way(*slot, l) && slots_.size() < most_) {
       grow();
       slot = &slots_[place(l.correlation)];
     }
-    if (waiting(*slot)) ++overwritten_;
+    if (in_the_way(*slot, l)) ++overwritten_;
     *slot = l;
   }
 
@@ -49,7 +49,11 @@ class launch_table {
   std::size_t bytes() const noexcept { return slots_.size() * sizeof(launch); }
 
  private:
-  static bool waiting(launch const& l) noexcept { return raw(l.correlation) != 0 && !l.matched; }
+  /// Still waiting for a record, and not the same launch noted twice: no growth would separate
+  /// those.
+  static bool in_the_way(launch const& there, launch const& wanted) noexcept {
+    return raw(there.correlation) != 0 && !there.matched && there.correlation != wanted.correlation;
+  }
   std::size_t place(correlation_id c) const noexcept { return raw(c) & (slots_.size() - 1); }
   void grow() {
     std::vector<launch> bigger(slots_.size() * 2);
