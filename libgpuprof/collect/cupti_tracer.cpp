@@ -3,6 +3,7 @@
 #include "base/process.hpp"
 
 #include <algorithm>
+#include <thread>
 
 namespace gpuprof {
 namespace {
@@ -39,7 +40,7 @@ result<void> cupti_tracer::attach() {
   if (auto ok = subscribe(); !ok) return ok;
   callbacks_.learn_calls(cupti_.api);
   if (auto ok = enable_driver_calls({call_class::profiler_start, call_class::profiler_stop}); !ok) {
-    leave();
+    while (!leave()) std::this_thread::yield();
     return ok;
   }
   for (auto const id : {CUPTI_CBID_STATE_FATAL_ERROR, CUPTI_CBID_STATE_ERROR}) {
@@ -56,8 +57,8 @@ result<void> cupti_tracer::subscribe() {
   CUpti_SubscriberHandle mine = nullptr;
   auto const with_names = cupti_.api.cuptiSubscribe_v2;
   if (with_names == nullptr) {
-    auto ok = guard_.call<&cupti_api::cuptiSubscribe>(&mine, callback,
-                                                      static_cast<void*>(&callbacks_));
+    auto ok =
+        guard_.call<&cupti_api::cuptiSubscribe>(&mine, callback, static_cast<void*>(&callbacks_));
     if (ok) subscriber_.store(mine, std::memory_order_release);
     return ok;
   }
@@ -108,9 +109,8 @@ void cupti_tracer::disable_driver_calls(std::initializer_list<call_class> classe
 void cupti_tracer::switch_resource_callbacks(bool on) noexcept {
   for (auto const id : {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
                         CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING}) {
-    guard_.try_call<&cupti_api::cuptiEnableCallback>(on ? 1u : 0u, subscriber(),
-                                                     CUPTI_CB_DOMAIN_RESOURCE,
-                                                     static_cast<CUpti_CallbackId>(id));
+    guard_.try_call<&cupti_api::cuptiEnableCallback>(
+        on ? 1u : 0u, subscriber(), CUPTI_CB_DOMAIN_RESOURCE, static_cast<CUpti_CallbackId>(id));
   }
 }
 

@@ -111,13 +111,13 @@ class cupti_tracer {
   launch_callbacks& callbacks_;
   buffer_pool pool_;
   bounded_queue<filled_buffer> filled_;
-  CUpti_SubscriberHandle subscriber_ = nullptr;
+  std::atomic<CUpti_SubscriberHandle> subscriber_{nullptr};
   undo_stack running_;  // undoes start()
-  bool attributes_set_ = false;
-  std::atomic_flag flushing_ = ATOMIC_FLAG_INIT;
+  // Held by whoever flushes, asks for dropped records or leaves; nobody waits for it.
+  std::atomic_flag in_flush_ = ATOMIC_FLAG_INIT;
   std::atomic<std::uint64_t> buffers_lost_{0};
   std::atomic<std::uint64_t> foreign_buffers_{0};
-  std::uint64_t dropped_ = 0;
+  std::atomic<std::uint64_t> dropped_{0};
 };
 
 }  // namespace gpuprof

@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 extern char** environ;
 
@@ -220,7 +221,7 @@ void process_profiler::follow_plan() noexcept {
 void process_profiler::take_one_step(bool& more) {
   look_again_.store(false, std::memory_order_release);
   more = false;
-  bool wanted = false, warming_up = false, listen = false, shutdown = false;
+  bool wanted = false, warming_up = false, listen = false;
   std::uint32_t count = 0;
   std::string trigger;
   {
@@ -228,7 +229,6 @@ void process_profiler::take_one_step(bool& more) {
     wanted = plan_.wanted();
     warming_up = plan_.warming_up();
     listen = plan_.needs_cuda_profiler_calls();
-    shutdown = plan_.wants_shutdown();
     count = plan_.count();
     trigger = plan_.trigger();
   }
@@ -243,7 +243,6 @@ void process_profiler::take_one_step(bool& more) {
     if (auto const ok = tracer_->attach(); !ok) say_tracing_is_off(ok.message());
   }
   if (wanted && open == 0) open_window(count, std::move(trigger));
-  if (shutdown && open == 0) kill(getpid(), SIGTERM);
 }
 
 bool process_profiler::make_tracer() {
@@ -264,6 +263,8 @@ bool process_profiler::make_tracer() {
 }
 
 void process_profiler::say_tracing_is_off(std::string const& why) {
+  if (why == reason_tracing_is_off_) return;  // each step of a schedule tries again
+  reason_tracing_is_off_ = why;
   log_warning("kernel tracing is off: " + why +
               ". The program is not affected; NVTX ranges are still recorded.");
 }
@@ -283,6 +284,7 @@ void process_profiler::switch_tracing_on() {
   std::vector<std::string> warnings;
   if (auto const ok = tracer_->start(choice, warnings)) {
     tracing_ = true;
+    reason_tracing_is_off_.clear();
   } else {
     say_tracing_is_off(ok.message());
   }
@@ -307,12 +309,13 @@ void process_profiler::close_window() {
 // next CUDA call.
 void process_profiler::rest_if_nothing_runs() {
   if (open_window_.load() != 0 || !drain_.at_rest()) return;
-  bool armed = false, warming_up = false, wanted = false;
+  bool armed = false, warming_up = false, wanted = false, shutdown = false;
   {
     std::lock_guard const lock(plan_mutex_);
     armed = plan_.armed();
     warming_up = plan_.warming_up();
     wanted = plan_.wanted();
+    shutdown = plan_.wants_shutdown();
   }
   if (wanted || warming_up) return;
   if (acting_.test_and_set(std::memory_order_acquire)) return;
@@ -331,6 +334,10 @@ void process_profiler::rest_if_nothing_runs() {
     tracer_->listen_to_any_call();
   }
   acting_.clear(std::memory_order_release);
+  if (shutdown && !std::exchange(asked_to_end_, true)) {
+    drain_.round(true, true);  // a SIGTERM may end the process at once: the file comes first
+    kill(getpid(), SIGTERM);
+  }
   if (look_again_.load()) follow_plan();
 }
 
@@ -338,10 +345,11 @@ void process_profiler::leave_cupti() noexcept {
   if (process_is_exiting() || acting_.test_and_set(std::memory_order_acquire)) return;
   if (leaving_) {
     auto const before = monotonic_ns();
-    callbacks_.leave_at_next_call(false);
-    leaving_ = false;
-    tracer_->leave();
-    drain_.forget_pointers();
+    if (tracer_->leave()) {  // else a flush is under way: at a later call
+      callbacks_.leave_at_next_call(false);
+      leaving_ = false;
+      drain_.forget_pointers();
+    }
     costs_.leave_ns.fetch_add(monotonic_ns() - before, std::memory_order_relaxed);
   }
   acting_.clear(std::memory_order_release);
@@ -381,8 +389,9 @@ void process_profiler::drain_main() noexcept {
       wait_for_wake(
           std::chrono::nanoseconds(busy ? round_ns : std::min(flush_every, 10 * round_ns)));
       if (drain_.serve_requests()) {
-        // The process is going down. A thread that ended now would run libcupti's thread destructors while the main thread runs
-        // its exit handlers; the two have been seen to corrupt the heap. So it sleeps until the process is gone.
+        // The process is going down. A thread that ended now would run libcupti's thread
+        // destructors while the main thread runs its exit handlers; the two have been seen to
+        // corrupt the heap. So it sleeps until the process is gone.
         for (;;) pause();
       }
       auto const moment = monotonic_ns();

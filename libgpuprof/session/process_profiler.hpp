@@ -104,15 +104,18 @@ class process_profiler final : public cuda_event_observer, public range_observer
   std::mutex plan_mutex_;  // protects plan_; held for its arithmetic only
   capture_plan plan_;
 
-  // Whoever holds `acting_` alone touches the five below and calls the tracer; others leave a note
-  // and go on.
+  // Whoever holds `acting_` alone touches those below, up to the empty line, and calls the tracer;
+  // others leave a note and go on.
   std::atomic_flag acting_ = ATOMIC_FLAG_INIT;
   std::atomic<bool> look_again_{false};
   std::unique_ptr<loaded_cupti> cupti_;
   std::unique_ptr<cupti_tracer> tracer_;
   bool tracing_ = false;
   bool leaving_ = false;
+  std::string reason_tracing_is_off_;  // as last told to the user
   std::uint64_t idle_since_ = 0;
+
+  bool asked_to_end_ = false;  // drain thread only
 
   std::atomic<std::uint32_t> open_window_{0};  // index of the window being recorded; 0: none
   std::atomic<bool> cuda_up_{false};
