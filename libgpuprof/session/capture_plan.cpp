@@ -56,16 +56,26 @@ void capture_plan::follow_schedule(std::uint64_t now) {
   auto const active = !finished_ && inside >= quiet;
   warming_up_ = !finished_ && inside >= s.wait && inside < quiet;
   if (wanted_ && (!active || inside == quiet)) stop();  // the second: a cycle right after another
-  if (active && !wanted_) start("step " + std::to_string(steps_), now);
+  auto const this_cycle = done / cycle + 1;
+  if (!active || wanted_ || captured_cycle_ == this_cycle) return;
+  captured_cycle_ = this_cycle;
+  start("step " + std::to_string(steps_), now);
 }
 
 void capture_plan::tick(std::uint64_t now) {
-  if (wanted_ && stop_at_ != 0 && now >= stop_at_) {
-    stop();
-    if (!triggered_by_range() && !wishes_.schedule) finished_ = true;
-  }
+  if (wanted_ && stop_at_ != 0 && now >= stop_at_) time_is_up();
   if (!wanted_ && !finished_ && ready(now) && !triggered_by_range() && !wishes_.schedule) {
     start(wishes_.delay.value > 0 ? "delay" : "start", now);
+  }
+}
+
+// A duration that runs out ends a range's capture as the end of the range would have.
+void capture_plan::time_is_up() {
+  if (triggered_by_range() && wishes_.range_end.action != range_end_action::none) {
+    end_of_range();
+  } else {
+    stop();
+    finished_ = !wishes_.schedule;
   }
 }
 

@@ -50,6 +50,7 @@ class capture_plan {
  private:
   void start(std::string why, std::uint64_t now);
   void stop();
+  void time_is_up();
   void end_of_range();
   void follow_schedule(std::uint64_t now);
   bool ready(std::uint64_t now) const noexcept { return begun_ && now >= ready_at_; }
@@ -64,6 +65,7 @@ class capture_plan {
   std::uint64_t ready_at_ = 0;  // end of the delay
   std::uint64_t stop_at_ = 0;   // end of the duration; 0: none
   std::uint64_t steps_ = 0;
+  std::uint64_t captured_cycle_ = 0;  // of the schedule, counted from 1: the last that was begun
   std::uint32_t count_ = 0;
   std::string trigger_;
 };
