@@ -1,0 +1,178 @@
+// The buffers for CUPTI: zeroed, reused, never beyond the budget.
+#include "collect/buffer_pool.hpp"
+
+#include "support/catch.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <thread>
+#include <vector>
+
+using namespace gpuprof;
+
+namespace {
+
+constexpr std::size_t one = 64 << 10;
+
+bool all_zero(buffer_pool::buffer b) {
+  return std::all_of(b.bytes, b.bytes + b.size, [](std::uint8_t byte) { return byte == 0; });
+}
+
+}  // namespace
+
+TEST_CASE("buffers come zeroed, aligned and in the size asked for") {
+  memory_budget budget(4 * one);
+  buffer_pool pool(budget, one, true);
+  auto const b = pool.take();
+  REQUIRE(b.bytes != nullptr);
+  CHECK(b.size == one);
+  CHECK(reinterpret_cast<std::uintptr_t>(b.bytes) % 8 == 0);
+  CHECK(all_zero(b));
+  CHECK(budget.used() == one);
+  pool.give_back(b, 0);
+}
+
+TEST_CASE("a buffer given back comes again, zeroed, and costs nothing more") {
+  memory_budget budget(4 * one);
+  buffer_pool pool(budget, one, true);
+  auto const first = pool.take();
+  std::memset(first.bytes, 0xff, 1000);
+  pool.give_back(first, 1000);
+  auto const again = pool.take();
+  CHECK(again.bytes == first.bytes);
+  CHECK(all_zero(again));
+  CHECK(budget.used() == one);
+  pool.give_back(again, 0);
+}
+
+TEST_CASE("when the budget is used up a newer CUPTI is refused, and the refusal counted") {
+  memory_budget budget(2 * one);
+  buffer_pool pool(budget, one, true);
+  auto const a = pool.take(), b = pool.take(), c = pool.take();
+  CHECK(b.bytes != nullptr);
+  CHECK(c.bytes == nullptr);
+  CHECK(c.size == 0);
+  CHECK(pool.refusals() == 1);
+  CHECK(budget.used() == 2 * one);
+  pool.give_back(a, 0);
+  auto const d = pool.take();
+  CHECK(d.bytes == a.bytes);
+  CHECK(pool.refusals() == 1);
+  pool.give_back(b, 0);
+  pool.give_back(d, 0);
+}
+
+TEST_CASE("memory others took from the budget counts too") {
+  memory_budget budget(2 * one);
+  REQUIRE(budget.reserve(one + 1));
+  buffer_pool pool(budget, one, true);
+  CHECK(pool.take().bytes == nullptr);
+}
+
+TEST_CASE("an older CUPTI gets small buffers before it is refused, 64 at a time") {
+  memory_budget budget(one);
+  buffer_pool pool(budget, one, false);
+  auto const large = pool.take();
+  std::vector<buffer_pool::buffer> small;
+  for (int i = 0; i < 64; ++i) small.push_back(pool.take());
+  for (auto const& b : small) {
+    REQUIRE(b.bytes != nullptr);
+    CHECK(b.size == 16 << 10);
+  }
+  for (int i = 0; i < 100; ++i) CHECK(pool.take().bytes == nullptr);
+  CHECK(pool.refusals() == 164);
+  CHECK(budget.used() == one);
+  SECTION("and again as many once those are back, however often it was refused") {
+    for (auto const& b : small) pool.give_back(b, b.size);
+    small.clear();
+    for (int i = 0; i < 64; ++i) small.push_back(pool.take());
+    CHECK(std::all_of(small.begin(), small.end(), [](auto b) { return b.bytes != nullptr; }));
+    CHECK(pool.take().bytes == nullptr);
+  }
+  for (auto const& b : small) pool.give_back(b, b.size);
+  pool.give_back(large, 0);
+}
+
+TEST_CASE("a buffer of another client is told from ours") {
+  memory_budget budget(4 * one);
+  buffer_pool pool(budget, one, true);
+  auto const ours = pool.take();
+  std::vector<std::uint8_t> theirs(one);
+  CHECK(pool.is_ours(ours.bytes));
+  CHECK_FALSE(pool.is_ours(theirs.data()));
+  CHECK_FALSE(pool.is_ours(ours.bytes + 8));
+  pool.give_back(ours, 0);
+}
+
+TEST_CASE("the small buffers of an older CUPTI are ours until they are back") {
+  memory_budget budget(1);
+  buffer_pool pool(budget, one, false);
+  auto const small = pool.take();
+  CHECK(pool.is_ours(small.bytes));
+  pool.give_back(small, 0);
+  CHECK_FALSE(pool.is_ours(small.bytes));
+}
+
+TEST_CASE("buffers kept ready are within the budget and are handed out first") {
+  memory_budget budget(3 * one);
+  buffer_pool pool(budget, one, true);
+  pool.keep_ready(2);
+  CHECK(budget.used() == 2 * one);
+  pool.keep_ready(2);
+  CHECK(budget.used() == 2 * one);
+  auto const a = pool.take(), b = pool.take();
+  CHECK(budget.used() == 2 * one);
+  pool.keep_ready(5);  // one more is all there is
+  CHECK(budget.used() == 3 * one);
+  CHECK(pool.refusals() == 0);
+  pool.give_back(a, 0);
+  pool.give_back(b, 0);
+}
+
+TEST_CASE("a pool that ends gives its memory back to the budget") {
+  memory_budget budget(4 * one);
+  {
+    buffer_pool pool(budget, one, true);
+    pool.keep_ready(3);
+  }
+  CHECK(budget.used() == 0);
+}
+
+TEST_CASE("giving back nothing is allowed") {
+  memory_budget budget(one);
+  buffer_pool pool(budget, one, true);
+  pool.give_back({}, 0);
+  CHECK(budget.used() == 0);
+}
+
+TEST_CASE("many threads never get the same buffer, nor more than the budget") {
+  constexpr int threads = 4, turns = 500;
+  memory_budget budget(8 * one);
+  buffer_pool pool(budget, one, true);
+  bounded_queue<buffer_pool::buffer> filled(64);
+  std::atomic<int> wrong{0}, running{threads};
+  std::vector<std::thread> takers;
+  for (int t = 0; t < threads; ++t) {
+    takers.emplace_back([&, t] {
+      for (int i = 0; i < turns; ++i) {
+        auto const b = pool.take();
+        if (b.bytes == nullptr) continue;
+        if (b.bytes[0] != 0 || !pool.is_ours(b.bytes)) ++wrong;
+        std::memset(b.bytes, t + 1, 64);
+        std::this_thread::yield();
+        if (b.bytes[63] != t + 1) ++wrong;
+        if (!filled.push(b)) ++wrong;
+      }
+      --running;
+    });
+  }
+  while (running > 0) {
+    while (auto b = filled.pop()) pool.give_back(*b, 64);
+    pool.keep_ready(2);
+    if (budget.used() > budget.limit()) ++wrong;
+  }
+  for (auto& t : takers) t.join();
+  while (auto b = filled.pop()) pool.give_back(*b, 64);
+  CHECK(wrong == 0);
+}

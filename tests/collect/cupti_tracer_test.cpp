@@ -1,0 +1,442 @@
+// Tracing switched on and off, with every CUPTI call failing in turn.
+#include "collect/cupti_tracer.hpp"
+
+#include "support/catch.hpp"
+#include "support/fake_cupti.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace gpuprof;
+using gpuprof::test::fake_cupti;
+
+namespace {
+
+struct silent final : cuda_event_observer {
+  void profiler_start() noexcept override {}
+  void profiler_stop() noexcept override {}
+  void context_created(std::uint32_t, void*) noexcept override {}
+  void context_ending(std::uint32_t) noexcept override {}
+  void cupti_failed(CUptiResult, char const*) noexcept override {}
+  void leave_cupti() noexcept override {}
+  bool is_selected(char const*) noexcept override { return true; }
+};
+
+constexpr trace_choice everything{.cuda_api = true,
+                                  .cuda_memory = true,
+                                  .unified_memory = true,
+                                  .sync = true,
+                                  .whole_graphs = true};
+
+struct scene {
+  explicit scene(unsigned version = 130001)
+      : cupti(version), callbacks(observer), tracer(cupti.library, budget, 64 << 10, callbacks) {}
+
+  result<void> start(trace_choice const& choice = everything) {
+    return tracer.start(choice, warnings);
+  }
+  bool launch_callbacks_are_on() const {
+    auto const on = cupti.callbacks();
+    return on.count({CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel}) != 0;
+  }
+  /// Callbacks that stay on between captures: cudaProfilerStart/Stop, and CUPTI's own errors.
+  std::set<std::pair<int, int>> callbacks_at_rest() const {
+    return {{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStart},
+            {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop},
+            {CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR},
+            {CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_ERROR}};
+  }
+
+  fake_cupti cupti;
+  silent observer;
+  launch_callbacks callbacks;
+  memory_budget budget{16 * (64 << 10)};
+  cupti_tracer tracer;
+  std::vector<std::string> warnings;
+};
+
+std::vector<std::string> starting_with(std::vector<std::string> const& all,
+                                       std::string const& what) {
+  std::vector<std::string> some;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(some),
+               [&](std::string const& line) { return line.rfind(what + ' ', 0) == 0; });
+  return some;
+}
+
+bool contains(std::string const& text, std::string const& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("attaching takes the subscriber slot and listens for the profiler calls alone") {
+  scene s;
+  REQUIRE(s.tracer.attach());
+  CHECK(s.tracer.attached());
+  CHECK(s.cupti.subscribed());
+  CHECK(s.cupti.callbacks() == s.callbacks_at_rest());
+  CHECK(s.cupti.kinds().empty());
+  REQUIRE(s.tracer.attach());
+  CHECK(s.cupti.count("cuptiSubscribe_v2") == 1);
+}
+
+TEST_CASE("an older CUPTI is subscribed to by the older call") {
+  scene s(20);
+  s.cupti.library.api.cuptiSubscribe_v2 = nullptr;
+  REQUIRE(s.tracer.attach());
+  CHECK(s.cupti.count("cuptiSubscribe") == 1);
+}
+
+TEST_CASE("when CUPTI is held, the holder is named") {
+  scene s;
+  s.cupti.hold_as("Nsight Systems");
+  auto const ok = s.start();
+  REQUIRE(!ok);
+  CHECK(ok.message() == "cuptiSubscribe failed, CUPTI is held by \"Nsight Systems\"");
+  CHECK_FALSE(s.tracer.attached());
+  CHECK(s.cupti.kinds().empty());
+}
+
+TEST_CASE("a holder without a name is described") {
+  scene s;
+  s.cupti.hold_as("<not provided>");
+  auto const ok = s.start();
+  CHECK(contains(ok.message(), "a tool that gives no name, in this process"));
+}
+
+TEST_CASE("with an older CUPTI the holder cannot be named, but the reason is") {
+  scene s(20);
+  s.cupti.library.api.cuptiSubscribe_v2 = nullptr;
+  s.cupti.hold_as("Nsight Systems");
+  auto const ok = s.start();
+  CHECK(contains(ok.message(), "CUPTI is held by another tool"));
+  CHECK_FALSE(s.tracer.attached());
+}
+
+TEST_CASE("a holder that goes away leaves room at the next try") {
+  scene s;
+  s.cupti.hold_as("Nsight Systems");
+  REQUIRE(!s.start());
+  s.cupti.hold_as("");
+  CHECK(s.start());
+}
+
+TEST_CASE("what is asked for is enabled, and no more") {
+  scene s;
+  REQUIRE(s.start({}));
+  CHECK(s.warnings.empty());
+  CHECK(s.cupti.kinds() == std::set<int>{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                                         CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
+                                         CUPTI_ACTIVITY_KIND_MEMSET});
+  CHECK(s.launch_callbacks_are_on());
+}
+
+TEST_CASE("everything there is can be asked for") {
+  scene s;
+  REQUIRE(s.start());
+  CHECK(s.warnings.empty());
+  CHECK(s.cupti.kinds() ==
+        std::set<int>{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+                      CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET,
+                      CUPTI_ACTIVITY_KIND_GRAPH_TRACE, CUPTI_ACTIVITY_KIND_RUNTIME,
+                      CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+                      CUPTI_ACTIVITY_KIND_MEMORY2, CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER});
+}
+
+TEST_CASE("thread ids are chosen before the records that carry them are enabled") {
+  scene s;
+  REQUIRE(s.start());
+  auto const calls = s.cupti.calls();
+  auto const place = [&](std::string const& call) {
+    return std::find(calls.begin(), calls.end(), call) - calls.begin();
+  };
+  CHECK(place("cuptiSetThreadIdType 1") < place("cuptiActivityEnable 5"));
+  CHECK(place("cuptiSetThreadIdType 1") < place("cuptiActivityEnable 4"));
+}
+
+TEST_CASE("buffers are asked for zeroed, and few of them on the device, before anything records") {
+  scene s;
+  REQUIRE(s.start());
+  auto const calls = s.cupti.calls();
+  auto const first = [&](std::string const& name) {
+    return std::find_if(calls.begin(), calls.end(),
+                        [&](auto const& c) { return c.rfind(name, 0) == 0; }) -
+           calls.begin();
+  };
+  CHECK(s.cupti.count("cuptiActivitySetAttribute") == 2);
+  CHECK(first("cuptiActivitySetAttribute") < first("cuptiActivityEnable"));
+  CHECK(first("cuptiActivityRegisterCallbacks") < first("cuptiActivityEnable"));
+}
+
+TEST_CASE("stopping undoes the start in reverse and stays attached") {
+  scene s;
+  REQUIRE(s.start());
+  auto enabled = starting_with(s.cupti.calls(), "cuptiActivityEnable");
+  s.cupti.forget_calls();
+  s.tracer.stop();
+  auto disabled = starting_with(s.cupti.calls(), "cuptiActivityDisable");
+  std::reverse(enabled.begin(), enabled.end());
+  REQUIRE(enabled.size() == disabled.size());
+  for (std::size_t i = 0; i < enabled.size(); ++i)
+    CHECK(enabled[i].substr(enabled[i].find(' ')) == disabled[i].substr(disabled[i].find(' ')));
+  CHECK(s.cupti.calls().back().rfind("cuptiEnableCallback 0", 0) == 0);
+  CHECK(s.cupti.kinds().empty());
+  CHECK(s.cupti.callbacks() == s.callbacks_at_rest());
+  CHECK(s.tracer.attached());
+}
+
+TEST_CASE("stopping twice undoes once") {
+  scene s;
+  REQUIRE(s.start());
+  s.tracer.stop();
+  s.cupti.forget_calls();
+  s.tracer.stop();
+  CHECK(s.cupti.calls().empty());
+}
+
+TEST_CASE("leaving stops, unsubscribes and finalises, in that order; a later start works") {
+  scene s;
+  REQUIRE(s.start());
+  s.cupti.forget_calls();
+  CHECK(s.tracer.leave());
+  auto const calls = s.cupti.calls();
+  REQUIRE(calls.size() > 3);
+  CHECK(calls.front().rfind("cuptiActivityDisable", 0) == 0);
+  CHECK(calls[calls.size() - 2] == "cuptiUnsubscribe");
+  CHECK(calls.back() == "cuptiFinalize");
+  CHECK_FALSE(s.tracer.attached());
+  CHECK(s.tracer.leave());
+  CHECK(s.cupti.count("cuptiFinalize") == 1);
+  REQUIRE(s.start());
+  CHECK(s.cupti.kinds().size() == 10);
+}
+
+TEST_CASE("a CUPTI that has given up is not called again") {
+  scene s;
+  REQUIRE(s.start());
+  s.cupti.forget_calls();
+  s.tracer.abandon();
+  s.tracer.stop();
+  s.tracer.flush(true);
+  CHECK(s.tracer.leave());
+  s.tracer.listen_to_any_call();
+  CHECK(s.tracer.dropped() == 0);
+  CHECK(s.cupti.calls().empty());
+}
+
+TEST_CASE(
+    "whichever single call fails: one feature less with a clear line, or all undone, never more") {
+  unsigned calls_to_start = 0;
+  {
+    scene s;
+    REQUIRE(s.start());
+    calls_to_start = static_cast<unsigned>(s.cupti.calls().size());
+  }
+  REQUIRE(calls_to_start > 30);
+  for (unsigned n = 1; n <= calls_to_start; ++n) {
+    scene s;
+    s.cupti.fail_call(n, CUPTI_ERROR_UNKNOWN);
+    auto const ok = s.start();
+    auto const failed = s.cupti.calls().at(n - 1);
+    INFO("call " << n << ": " << failed);
+    if (ok) {
+      CHECK(s.cupti.kinds().count(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == 1);
+      CHECK(s.launch_callbacks_are_on());
+      CHECK(s.warnings.size() <= 1);
+      for (auto const& warning : s.warnings) {
+        CHECK(contains(warning, "will be missing: cupti"));
+        CHECK(contains(warning, "All else is traced."));
+        CHECK(s.cupti.kinds().size() == 9);
+      }
+      if (failed.rfind("cuptiActivityEnable ", 0) == 0 ||
+          failed.rfind("cuptiActivityConfigureUnifiedMemoryCounter", 0) == 0)
+        CHECK(s.warnings.size() == 1);
+    } else {
+      auto const function = failed.substr(0, failed.find(' '));
+      CHECK(contains(ok.message(), function == "cuptiSubscribe_v2" ? "cuptiSubscribe" : function));
+      CHECK(contains(ok.message(), "999"));
+      CHECK(s.cupti.kinds().empty());
+      CHECK_FALSE(s.launch_callbacks_are_on());
+      CHECK((!s.cupti.subscribed() || s.cupti.callbacks() == s.callbacks_at_rest()));
+      CHECK(s.cupti.subscribed() == s.tracer.attached());
+    }
+    s.tracer.stop();
+    CHECK(s.cupti.kinds().empty());
+    CHECK_FALSE(s.launch_callbacks_are_on());
+    CHECK(s.tracer.leave());
+    CHECK_FALSE(s.cupti.subscribed());
+    s.warnings.clear();
+    CHECK(s.start());  // the failure was a passing one
+    CHECK(s.warnings.empty());
+  }
+}
+
+TEST_CASE("whichever call of the way out fails, the rest of it is still done") {
+  unsigned to_start = 0, calls = 0;
+  {
+    scene s;
+    REQUIRE(s.start());
+    to_start = static_cast<unsigned>(s.cupti.calls().size());
+    REQUIRE(s.tracer.leave());
+    calls = static_cast<unsigned>(s.cupti.calls().size());
+  }
+  for (auto n = to_start + 1; n <= calls; ++n) {
+    scene s;
+    REQUIRE(s.start());
+    s.cupti.fail_call(n, CUPTI_ERROR_UNKNOWN);
+    CHECK(s.tracer.leave());
+    INFO("call " << n << ": " << s.cupti.calls().at(n - 1));
+    CHECK(s.cupti.calls().size() == calls);
+    CHECK_FALSE(s.tracer.attached());
+  }
+}
+
+TEST_CASE("functions this CUPTI does not have cost their feature alone") {
+  scene s(20);
+  s.cupti.library.api.cuptiActivityConfigureUnifiedMemoryCounter = nullptr;
+  s.cupti.library.api.cuptiSetThreadIdType = nullptr;
+  REQUIRE(s.start());
+  REQUIRE(s.warnings.size() == 1);
+  CHECK(contains(s.warnings[0],
+                 "unified-memory counters will be missing: "
+                 "cuptiActivityConfigureUnifiedMemoryCounter is not in this libcupti"));
+}
+
+TEST_CASE("buffers go from the pool to CUPTI and come back filled, oldest first") {
+  scene s;
+  REQUIRE(s.start());
+  auto const [a, a_size] = s.cupti.request_buffer();
+  auto const [b, b_size] = s.cupti.request_buffer();
+  REQUIRE(a != nullptr);
+  REQUIRE(a != b);
+  CHECK(a_size == 64 << 10);
+  CHECK_FALSE(s.tracer.next_filled());
+  s.cupti.complete_buffer(a, a_size, 100);
+  s.cupti.complete_buffer(b, b_size, 0);
+  auto const first = s.tracer.next_filled(), second = s.tracer.next_filled();
+  REQUIRE(first);
+  REQUIRE(second);
+  CHECK(first->buffer.bytes == a);
+  CHECK(first->used == 100);
+  CHECK(second->buffer.bytes == b);
+  CHECK_FALSE(s.tracer.next_filled());
+  s.tracer.pool().give_back(first->buffer, first->used);
+  s.tracer.pool().give_back(second->buffer, second->used);
+}
+
+TEST_CASE("when no buffer is left CUPTI is refused, and takes that") {
+  scene s;
+  REQUIRE(s.start());
+  std::vector<std::pair<std::uint8_t*, std::size_t>> taken;
+  for (int i = 0; i < 16; ++i) taken.push_back(s.cupti.request_buffer());
+  auto const refused = s.cupti.request_buffer();
+  CHECK(refused.first == nullptr);
+  CHECK(refused.second == 0);
+  CHECK(s.tracer.pool().refusals() == 1);
+  s.cupti.complete_buffer(nullptr, 0, 0);
+  CHECK_FALSE(s.tracer.next_filled());
+  for (auto const& [bytes, size] : taken) s.tracer.pool().give_back({bytes, size}, 0);
+}
+
+TEST_CASE("a buffer of another client is counted and left alone") {
+  scene s;
+  REQUIRE(s.start());
+  std::vector<std::uint8_t> theirs(4096);
+  s.cupti.complete_buffer(theirs.data(), theirs.size(), 10);
+  CHECK_FALSE(s.tracer.next_filled());
+  CHECK(s.tracer.foreign_buffers() == 1);
+}
+
+TEST_CASE("two threads never flush at once: the second is told and goes on") {
+  scene s;
+  REQUIRE(s.start());
+  std::atomic<int> inside{0}, most{0}, second_result{-1};
+  s.cupti.when_called("cuptiActivityFlushAll", [&] {
+    most = std::max<int>(most, ++inside);
+    if (second_result == -1) {
+      second_result = -2;
+      std::thread([&] {
+        second_result = s.tracer.flush(false) ? 1 : 0;
+        CHECK_FALSE(s.tracer.leave());
+      }).join();
+    }
+    --inside;
+  });
+  CHECK(s.tracer.flush(true));
+  CHECK(most == 1);
+  CHECK(second_result == 0);
+  CHECK(s.tracer.attached());
+  CHECK(s.cupti.count("cuptiFinalize") == 0);
+  CHECK(starting_with(s.cupti.calls(), "cuptiActivityFlushAll") ==
+        std::vector<std::string>{"cuptiActivityFlushAll 1"});
+  s.cupti.when_called("cuptiActivityFlushAll", nullptr);
+  CHECK(s.tracer.flush(false));
+}
+
+TEST_CASE("nothing is flushed before CUPTI is attached") {
+  scene s;
+  CHECK(s.tracer.flush(true));
+  CHECK(s.cupti.calls().empty());
+}
+
+TEST_CASE("records CUPTI dropped are added up, also those told on leaving") {
+  scene s;
+  REQUIRE(s.start());
+  s.cupti.drop_records(5);
+  CHECK(s.tracer.dropped() == 5);
+  CHECK(s.tracer.dropped() == 5);
+  s.cupti.drop_records(2);
+  REQUIRE(s.tracer.leave());
+  CHECK(s.tracer.dropped() == 7);
+}
+
+TEST_CASE("listening to any call enables the driver domain, while attached") {
+  scene s;
+  s.tracer.listen_to_any_call();
+  CHECK_FALSE(s.cupti.listens_to_whole_domain(CUPTI_CB_DOMAIN_DRIVER_API));
+  REQUIRE(s.tracer.attach());
+  s.tracer.listen_to_any_call();
+  CHECK(s.cupti.listens_to_whole_domain(CUPTI_CB_DOMAIN_DRIVER_API));
+}
+
+TEST_CASE("the chip's name is passed on, or empty when CUPTI cannot tell") {
+  scene s;
+  CHECK(s.tracer.chip_name(0) == "GH100");
+  s.cupti.library.api.cuptiDeviceGetChipName = nullptr;
+  CHECK(s.tracer.chip_name(0).empty());
+}
+
+TEST_CASE("flushing, leaving and asking for losses from several threads is safe") {
+  scene s;
+  std::atomic<bool> over{false};
+  std::atomic<int> in_cupti{0}, at_once{0};
+  auto const alone = [&] {
+    if (++in_cupti > 1) ++at_once;
+    std::this_thread::yield();
+    --in_cupti;
+  };
+  for (auto const* name :
+       {"cuptiActivityFlushAll", "cuptiFinalize", "cuptiActivityGetNumDroppedRecords"})
+    s.cupti.when_called(name, alone);
+  std::thread flusher([&] {
+    while (!over) s.tracer.flush(false);
+  });
+  std::thread asker([&] {
+    while (!over) s.tracer.dropped();
+  });
+  for (int i = 0; i < 50; ++i) {
+    std::vector<std::string> warnings;
+    REQUIRE(s.tracer.start({}, warnings));
+    s.tracer.stop();
+    while (!s.tracer.leave()) std::this_thread::yield();
+  }
+  over = true;
+  flusher.join();
+  asker.join();
+  CHECK(at_once == 0);
+}

@@ -1,0 +1,352 @@
+// What CUPTI's callbacks leave behind: launches in the thread's ring, events at the observer.
+#include "collect/launch_callbacks.hpp"
+
+#include "collect/log_decoder.hpp"
+#include "support/catch.hpp"
+#include "support/fake_cupti.hpp"
+
+#include <functional>
+#include <string>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+using namespace gpuprof;
+using gpuprof::test::fake_cupti;
+
+namespace {
+
+struct told final : cuda_event_observer {
+  std::vector<std::string> events;
+  bool selects = true;
+
+  void profiler_start() noexcept override { events.push_back("start"); }
+  void profiler_stop() noexcept override { events.push_back("stop"); }
+  void context_created(std::uint32_t, void*) noexcept override { events.push_back("context"); }
+  void context_ending(std::uint32_t) noexcept override { events.push_back("context ends"); }
+  void cupti_failed(CUptiResult code, char const* message) noexcept override {
+    events.push_back("failed " + std::to_string(code) + " " + message);
+  }
+  void leave_cupti() noexcept override { events.push_back("leave"); }
+  bool is_selected(char const* kernel) noexcept override {
+    events.push_back(std::string("selected? ") + kernel);
+    return selects;
+  }
+};
+
+struct launches_only {
+  std::vector<launch_note> notes;
+  void launch(launch_note const& l) { notes.push_back(l); }
+  void begin(range_begin const&) {}
+  void end(range_end const&) {}
+  void mark(mark_record const&) {}
+};
+
+/// The callbacks with a fake CUPTI in front and an observer behind.
+struct scene {
+  scene() : callbacks(observer) { callbacks.learn_calls(cupti.library.api); }
+
+  void enter(std::uint32_t cbid, std::uint32_t correlation) {
+    correlation_data = 0;
+    call = {};
+    call.callbackSite = CUPTI_API_ENTER;
+    call.correlationId = correlation;
+    call.correlationData = &correlation_data;
+    call.symbolName = "kernel";
+    call.contextUid = 3;
+    deliver(cbid);
+  }
+  void leave(std::uint32_t cbid, int status = 0) {
+    result = status;
+    call.callbackSite = CUPTI_API_EXIT;
+    call.functionReturnValue = &result;
+    deliver(cbid);
+  }
+  void whole(std::uint32_t cbid, std::uint32_t correlation, int status = 0) {
+    enter(cbid, correlation);
+    leave(cbid, status);
+  }
+  void deliver(std::uint32_t cbid) {
+    launch_callbacks::entry(&callbacks, CUPTI_CB_DOMAIN_DRIVER_API, cbid, &call);
+  }
+  void resource(CUpti_CallbackId id) {
+    CUpti_ResourceData data{};
+    launch_callbacks::entry(&callbacks, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
+  }
+
+  /// Runs `act` on a thread of its own while launches are recorded; what it wrote down.
+  std::vector<launch_note> record(std::function<void()> const& act) {
+    static memory_budget budget(64u << 20);
+    configure_thread_logs(&budget, 1024);
+    launches_only sink;
+    drain_all_logs(sink);
+    sink.notes.clear();
+    log_is_recording = true;
+    std::thread(act).join();
+    log_is_recording = false;
+    drain_all_logs(sink);
+    return sink.notes;
+  }
+
+  fake_cupti cupti;
+  told observer;
+  launch_callbacks callbacks;
+  CUpti_CallbackData call{};
+  std::uint64_t correlation_data = 0;
+  int result = 0;
+};
+
+constexpr auto launch_kernel = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel;
+constexpr auto graph_launch = CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch;
+constexpr auto copy_call = CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2;
+
+}  // namespace
+
+TEST_CASE("driver calls are sorted by their names, also those no CUPTI has yet") {
+  for (auto const* name :
+       {"cuLaunchKernel", "cuLaunchKernel_ptsz", "cuLaunchKernelEx", "cuLaunchKernelEx_ptsz",
+        "cuLaunchCooperativeKernel", "cuLaunchGrid", "cuLaunchGridAsync", "cuLaunch"})
+    CHECK(classify_driver_call(name) == call_class::kernel);
+  for (auto const* name :
+       {"cuGraphLaunch", "cuGraphLaunch_ptsz", "cuLaunchCooperativeKernelMultiDevice"})
+    CHECK(classify_driver_call(name) == call_class::many_kernels);
+  for (auto const* name :
+       {"cuMemcpyHtoD_v2", "cuMemcpyPeerAsync", "cuMemsetD8_v2", "cuMemcpyBatchAsync"})
+    CHECK(classify_driver_call(name) == call_class::copy);
+  CHECK(classify_driver_call("cuProfilerStart") == call_class::profiler_start);
+  CHECK(classify_driver_call("cuProfilerStop") == call_class::profiler_stop);
+  CHECK(classify_driver_call("cuDevicePrimaryCtxReset_v2") == call_class::context_reset);
+  CHECK(classify_driver_call("cuCtxDestroy_v2") == call_class::context_reset);
+  for (auto const* name : {"cuLaunchHostFunc", "cuLaunchHostFunc_ptsz", "cuProfilerInitialize",
+                           "cuGraphInstantiate", "cuMemAlloc_v2", ""})
+    CHECK(classify_driver_call(name) == call_class::none);
+  CHECK(classify_driver_call(nullptr) == call_class::none);
+}
+
+TEST_CASE("callback ids beyond the table are no call of interest") {
+  scene s;
+  CHECK(s.callbacks.class_of(1023) == call_class::none);
+  CHECK(s.callbacks.class_of(1024) == call_class::none);
+  CHECK(s.callbacks.class_of(0xffffffff) == call_class::none);
+  s.whole(5000, 1);
+  CHECK(s.observer.events.empty());
+}
+
+TEST_CASE("a launch is written down with its correlation, when the call has returned") {
+  scene s;
+  std::size_t before_return = 99;
+  auto const notes = s.record([&] {
+    s.enter(launch_kernel, 41);
+    launches_only sink;
+    drain_all_logs(sink);
+    before_return = sink.notes.size();
+    s.leave(launch_kernel);
+  });
+  CHECK(before_return == 0);
+  REQUIRE(notes.size() == 1);
+  CHECK(raw(notes[0].correlation) == 41);
+  CHECK(notes[0].flags == 0);
+  CHECK(raw(notes[0].thread) != 0);
+  CHECK(notes[0].time.value != 0);
+}
+
+TEST_CASE("a launch that failed is marked: no record will follow") {
+  scene s;
+  auto const notes = s.record([&] { s.whole(launch_kernel, 1, 701); });
+  CHECK(notes.at(0).flags == launch_failed);
+}
+
+TEST_CASE("a launch that became a graph node is marked, and only that one") {
+  scene s;
+  auto const notes = s.record([&] {
+    s.enter(launch_kernel, 1);
+    s.resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+    s.leave(launch_kernel);
+    s.whole(launch_kernel, 2);
+    s.resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);  // as cuGraphAddKernelNode does
+    s.whole(launch_kernel, 3);
+  });
+  REQUIRE(notes.size() == 3);
+  CHECK(notes[0].flags == launch_captured);
+  CHECK(notes[1].flags == 0);
+  CHECK(notes[2].flags == 0);
+}
+
+TEST_CASE("a node created on another thread does not mark this thread's launch") {
+  scene s;
+  auto const notes = s.record([&] {
+    s.enter(launch_kernel, 1);
+    std::thread([&] { s.resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED); }).join();
+    s.leave(launch_kernel);
+  });
+  CHECK(notes.at(0).flags == 0);
+}
+
+TEST_CASE("graph launches and copies are told apart from kernel launches") {
+  scene s;
+  auto const notes = s.record([&] {
+    s.whole(graph_launch, 1);
+    s.whole(copy_call, 2);
+    s.whole(CUPTI_DRIVER_TRACE_CBID_cuMemsetD8_v2, 3);
+    s.whole(CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc, 4);
+  });
+  REQUIRE(notes.size() == 3);
+  CHECK(notes[0].flags == launch_of_graph);
+  CHECK(notes[1].flags == launch_is_copy);
+  CHECK(notes[2].flags == launch_is_copy);
+}
+
+TEST_CASE("nothing is written while no capture runs") {
+  scene s;
+  s.record([] {});
+  s.whole(launch_kernel, 1);
+  launches_only sink;
+  drain_all_logs(sink);
+  CHECK(sink.notes.empty());
+}
+
+TEST_CASE("a call under way when the capture starts is not written: its start was not seen") {
+  scene s;
+  s.enter(launch_kernel, 1);
+  auto const notes = s.record([&] { s.leave(launch_kernel); });
+  CHECK(notes.empty());
+}
+
+TEST_CASE("a call under way when the capture ends is not written") {
+  scene s;
+  s.record([&] { s.enter(launch_kernel, 1); });
+  s.leave(launch_kernel);
+  launches_only sink;
+  drain_all_logs(sink);
+  CHECK(sink.notes.empty());
+}
+
+TEST_CASE("filters are asked for kernels alone, once the call has succeeded") {
+  scene s;
+  s.callbacks.ask_observer(true);
+  s.observer.selects = false;
+  auto const notes = s.record([&] {
+    s.whole(launch_kernel, 1);
+    s.whole(launch_kernel, 2, 1);  // failed
+    s.whole(copy_call, 3);
+    s.whole(graph_launch, 4);
+  });
+  REQUIRE(notes.size() == 4);
+  CHECK(notes[0].flags == launch_not_selected);
+  CHECK(notes[1].flags == launch_failed);
+  CHECK(notes[2].flags == launch_is_copy);
+  CHECK(notes[3].flags == launch_of_graph);
+  CHECK(s.observer.events == std::vector<std::string>{"selected? kernel"});
+}
+
+TEST_CASE("no filter is asked while none is set") {
+  scene s;
+  s.record([&] { s.whole(launch_kernel, 1); });
+  CHECK(s.observer.events.empty());
+}
+
+TEST_CASE("the profiler's start is told after the call, its stop before") {
+  scene s;
+  s.enter(CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, 1);
+  CHECK(s.observer.events.empty());
+  s.leave(CUPTI_DRIVER_TRACE_CBID_cuProfilerStart);
+  CHECK(s.observer.events == std::vector<std::string>{"start"});
+  s.enter(CUPTI_DRIVER_TRACE_CBID_cuProfilerStop, 2);
+  CHECK(s.observer.events == std::vector<std::string>{"start", "stop"});
+  s.leave(CUPTI_DRIVER_TRACE_CBID_cuProfilerStop);
+  CHECK(s.observer.events == std::vector<std::string>{"start", "stop"});
+}
+
+TEST_CASE("a context's end is told before the call that resets it") {
+  scene s;
+  s.enter(CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxReset_v2, 1);
+  CHECK(s.observer.events == std::vector<std::string>{"context ends"});
+  s.leave(CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxReset_v2);
+  CHECK(s.observer.events.size() == 1);
+}
+
+TEST_CASE("contexts that come and go by themselves are told") {
+  scene s;
+  s.resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+  s.resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+  CHECK(s.observer.events == std::vector<std::string>{"context", "context ends"});
+}
+
+TEST_CASE("CUPTI's giving up is told with its reason; lesser errors are not") {
+  scene s;
+  CUpti_StateData data{};
+  data.notification.result = CUPTI_ERROR_UNKNOWN;
+  data.notification.message = "sticky";
+  launch_callbacks::entry(&s.callbacks, CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_ERROR, &data);
+  CHECK(s.observer.events.empty());
+  launch_callbacks::entry(&s.callbacks, CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR, &data);
+  CHECK(s.observer.events == std::vector<std::string>{"failed 999 sticky"});
+}
+
+TEST_CASE("CUPTI is left at the end of any driver call, once that is wanted") {
+  scene s;
+  s.whole(CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent, 1);
+  CHECK(s.observer.events.empty());
+  s.callbacks.leave_at_next_call(true);
+  s.enter(CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent, 2);
+  CHECK(s.observer.events.empty());
+  s.leave(CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent);
+  CHECK(s.observer.events == std::vector<std::string>{"leave"});
+}
+
+TEST_CASE("a callback without data, or of a domain nobody asked for, does nothing") {
+  scene s;
+  launch_callbacks::entry(&s.callbacks, CUPTI_CB_DOMAIN_DRIVER_API, launch_kernel, nullptr);
+  launch_callbacks::entry(&s.callbacks, CUPTI_CB_DOMAIN_RUNTIME_API, 1, &s.call);
+  CHECK(s.observer.events.empty());
+}
+
+TEST_CASE("a forked child records nothing and asks nobody") {
+  scene s;
+  s.record([&] { s.whole(launch_kernel, 1); });  // watches for forks from here on
+  auto const child = fork();
+  if (child == 0) {
+    log_is_recording = true;
+    s.callbacks.leave_at_next_call(true);
+    s.whole(launch_kernel, 2);
+    launches_only sink;
+    drain_all_logs(sink);
+    _exit(sink.notes.empty() && s.observer.events.empty() ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+
+TEST_CASE("launches of many threads are kept apart") {
+  scene s;
+  auto const notes = s.record([&] {
+    std::vector<std::thread> threads;
+    for (std::uint32_t t = 0; t < 4; ++t) {
+      threads.emplace_back([&s, t] {
+        for (std::uint32_t i = 0; i < 100; ++i) {
+          CUpti_CallbackData data{};
+          std::uint64_t own = 0;
+          int ok = 0;
+          data.correlationId = t * 1000 + i;
+          data.correlationData = &own;
+          data.callbackSite = CUPTI_API_ENTER;
+          launch_callbacks::entry(&s.callbacks, CUPTI_CB_DOMAIN_DRIVER_API, launch_kernel, &data);
+          data.callbackSite = CUPTI_API_EXIT;
+          data.functionReturnValue = &ok;
+          launch_callbacks::entry(&s.callbacks, CUPTI_CB_DOMAIN_DRIVER_API, launch_kernel, &data);
+        }
+      });
+    }
+    for (auto& t : threads) t.join();
+  });
+  REQUIRE(notes.size() == 400);
+  for (auto const& n : notes) {
+    for (auto const& other : notes) {
+      if (raw(n.correlation) / 1000 == raw(other.correlation) / 1000)
+        REQUIRE(n.thread == other.thread);
+    }
+  }
+}

@@ -1,0 +1,93 @@
+// Launches by correlation id: found while they may still be needed, in bounded memory.
+#include "collect/launch_table.hpp"
+
+#include "support/catch.hpp"
+
+using namespace gpuprof;
+
+namespace {
+
+launch launch_of(std::uint32_t correlation, std::uint64_t range = 0) {
+  launch l;
+  l.correlation = static_cast<correlation_id>(correlation);
+  l.range = static_cast<range_id>(range);
+  l.time = {correlation};
+  return l;
+}
+
+launch* find(launch_table& table, std::uint32_t correlation) {
+  return table.find(static_cast<correlation_id>(correlation));
+}
+
+}  // namespace
+
+TEST_CASE("a launch is found by its correlation id, and no other") {
+  launch_table table(16, 64);
+  table.insert(launch_of(5, 50));
+  REQUIRE(find(table, 5) != nullptr);
+  CHECK(find(table, 5)->range == range_id{50});
+  CHECK(find(table, 5 + 16) == nullptr);
+  CHECK(find(table, 6) == nullptr);
+}
+
+TEST_CASE("correlation 0 is no launch") {
+  launch_table table(16, 64);
+  CHECK(find(table, 0) == nullptr);
+}
+
+TEST_CASE("a launch whose record has come makes room") {
+  launch_table table(16, 16);
+  table.insert(launch_of(1));
+  find(table, 1)->matched = true;
+  table.insert(launch_of(17));
+  CHECK(find(table, 1) == nullptr);
+  CHECK(find(table, 17) != nullptr);
+  CHECK(table.overwritten() == 0);
+}
+
+TEST_CASE("the table grows rather than lose a launch that still waits") {
+  launch_table table(16, 64);
+  for (std::uint32_t c = 1; c <= 64; ++c) table.insert(launch_of(c, c));
+  for (std::uint32_t c = 1; c <= 64; ++c) {
+    REQUIRE(find(table, c) != nullptr);
+    CHECK(find(table, c)->range == static_cast<range_id>(c));
+  }
+  CHECK(table.bytes() == 64 * sizeof(launch));
+  CHECK(table.overwritten() == 0);
+}
+
+TEST_CASE("at its largest it gives up the launch in the way, and counts that") {
+  launch_table table(16, 32);
+  for (std::uint32_t c = 1; c <= 40; ++c) table.insert(launch_of(c));
+  CHECK(table.bytes() == 32 * sizeof(launch));
+  CHECK(table.overwritten() == 8);
+  CHECK(find(table, 8) == nullptr);
+  CHECK(find(table, 9) != nullptr);
+  CHECK(find(table, 40) != nullptr);
+}
+
+TEST_CASE("a launch noted twice takes one place and is no reason to grow") {
+  launch_table table(16, 1 << 16);
+  table.insert(launch_of(3, 1));
+  table.insert(launch_of(3, 2));
+  CHECK(table.bytes() == 16 * sizeof(launch));
+  CHECK(table.overwritten() == 0);
+  CHECK(find(table, 3)->range == range_id{2});
+}
+
+TEST_CASE("correlation ids may wrap around") {
+  launch_table table(16, 64);
+  table.insert(launch_of(0xffffffff, 1));
+  table.insert(launch_of(1, 2));
+  CHECK(find(table, 0xffffffff)->range == range_id{1});
+  CHECK(find(table, 1)->range == range_id{2});
+}
+
+TEST_CASE("a cleared table knows nothing and keeps its memory") {
+  launch_table table(16, 64);
+  for (std::uint32_t c = 1; c <= 40; ++c) table.insert(launch_of(c));
+  auto const before = table.bytes();
+  table.clear();
+  CHECK(find(table, 40) == nullptr);
+  CHECK(table.bytes() == before);
+}

@@ -1,0 +1,37 @@
+// A library with the functions of the table, all of which succeed and do nothing; or with none.
+#ifdef PRETENDED_VERSION
+#include "cupti/api.hpp"
+
+// Under CUPTI's names, but as other functions than its header declares: the parameters are not
+// read.
+#define EXPORT(name)                                                                   \
+  extern "C" __attribute__((visibility("default"))) int pretended_##name() asm(#name); \
+  extern "C" int pretended_##name() {                                                  \
+    return 0;                                                                          \
+  }
+
+EXPORT(cuptiGetResultString)
+EXPORT(cuptiSubscribe)
+EXPORT(cuptiUnsubscribe)
+EXPORT(cuptiEnableCallback)
+EXPORT(cuptiGetCallbackName)
+EXPORT(cuptiActivityRegisterCallbacks)
+EXPORT(cuptiActivityEnable)
+EXPORT(cuptiActivityDisable)
+EXPORT(cuptiActivitySetAttribute)
+EXPORT(cuptiActivityFlushAll)
+EXPORT(cuptiActivityGetNextRecord)
+EXPORT(cuptiActivityGetNumDroppedRecords)
+EXPORT(cuptiFinalize)
+
+extern "C" __attribute__((visibility("default"))) int pretended_version(std::uint32_t* version) asm(
+    "cuptiGetVersion");
+extern "C" int pretended_version(std::uint32_t* version) {
+  *version = PRETENDED_VERSION;
+  return 0;
+}
+#else
+extern "C" __attribute__((visibility("default"))) int nothing_of_cupti() {
+  return 0;
+}
+#endif
