@@ -16,7 +16,11 @@ if [ $play = no ]; then
   say "Profiling examples/gemm_ranges on this machine's GPU."
   targets=(gpuprof gpuprof_cli example_gemm_ranges)
 else
-  say "No GPU is used: this plays $(basename "$session"), recorded on an NVIDIA H200, through the same libgpuprof.so."
+  if [ $# = 0 ]; then
+    say "There is no GPU here: this plays a session recorded on an NVIDIA H200 through the same libgpuprof.so."
+  else
+    say "No GPU is used: this plays the recorded session $1 through the same libgpuprof.so."
+  fi
   [ -f "$session" ] || fail "there is no recorded session $session"
   targets=(gpuprof gpuprof_cli gpuprof-play)
 fi
