@@ -1,12 +1,12 @@
 // A program that profiles itself: markers, a capture of chosen steps, totals while it runs.
 //
 //   nvcc -O2 -arch=native -I<prefix>/include markers.cu -o markers -L<prefix>/lib -lgpuprof -ldl
-//   LD_LIBRARY_PATH=<prefix>/lib GPUPROF_OUTPUT=markers.gpuprof ./markers
-//   gpuprof stats -r nvtx_gpu_proj_sum markers.gpuprof
+//   LD_LIBRARY_PATH=<prefix>/lib GPUPROF_CAPTURE_RANGE=cudaProfilerApi ./markers
+//   gpuprof stats -r nvtx_gpu_proj_sum report1.gpuprof
 //
-// Steps 0 to 9 run at full speed, steps 10 to 19 are captured, then the profiler leaves. "transfer"
-// is a range that begins in one function and ends in another, on another thread. In CMake:
-// find_package(gpuprof), target_link_libraries(app PRIVATE gpuprof::gpuprof).
+// With that variable nothing is captured until the program says so: steps 10 to 19. Without it the
+// capture begins with CUDA and ends at gpuprof_stop(). "transfer" is a range that begins in one
+// function and ends on another thread. CMake: target_link_libraries(app PRIVATE gpuprof::gpuprof).
 #include <gpuprof/gpuprof.h>
 #include <gpuprof/gpuprof.hpp>
 

@@ -27,6 +27,7 @@ outcome run_scene(std::string const& scene, std::map<std::string, std::string> e
   environment.emplace("NVTX_INJECTION64_PATH", NVTX_DUMP);
   environment.emplace("NVTX_DUMP_FILE", file);
   environment.emplace("NVTX_PLUGIN_PATH", NVTX_PLUGIN);
+  environment.emplace("TSAN_OPTIONS", "suppressions=" NVTX_SUPPRESSIONS);
   std::string command = "env";
   for (auto const& [name, value] : environment) command += " " + name + "='" + value + "'";
   auto const status = std::system((command + " '" NVTX_CALLS "' " + scene).c_str());
