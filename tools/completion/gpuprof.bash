@@ -64,7 +64,8 @@ _gpuprof() {
         --timeunit) COMPREPLY=($(compgen -W 'ns us ms s' -- "$current")) ;;
         *)
           if [[ $current == -* ]]; then
-            COMPREPLY=($(compgen -W '--report --format --timeunit --filter-nvtx --filter-time --help' -- "$current"))
+            COMPREPLY=($(compgen -W '--report --format --output --force-overwrite --timeunit
+              --filter-nvtx --filter-time --help' -- "$current"))
           else
             COMPREPLY=($(compgen -f -X '!*.gpuprof' -- "$current") $(compgen -d -- "$current"))
           fi
