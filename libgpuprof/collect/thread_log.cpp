@@ -157,15 +157,18 @@ bool charge_ring(thread_log& log) noexcept {
 }  // namespace detail
 
 void configure_thread_logs(memory_budget* limit, std::size_t slots) noexcept {
-  if (budget.load(std::memory_order_relaxed) != nullptr) return;
-  watch_process_life();
-  // The child has one thread, this one; its log belongs to the parent's story.
-  pthread_atfork(nullptr, nullptr, [] { detail::current_log = nullptr; });
-  thread_end_is_watched = pthread_key_create(&thread_end_key, end_of_thread) == 0;
-  ticks_are_steady = find_out_whether_ticks_are_steady();
-  first_look_at_ticks = tick_line::look();
-  slots_per_ring.store(std::bit_ceil(std::max<std::size_t>(slots, 1024)));
-  budget.store(limit, std::memory_order_release);
+  static bool const configured = [&] {  // a second caller waits for the first
+    watch_process_life();
+    // The child has one thread, this one; its log belongs to the parent's story.
+    pthread_atfork(nullptr, nullptr, [] { detail::current_log = nullptr; });
+    thread_end_is_watched = pthread_key_create(&thread_end_key, end_of_thread) == 0;
+    ticks_are_steady = find_out_whether_ticks_are_steady();
+    first_look_at_ticks = tick_line::look();
+    slots_per_ring.store(std::bit_ceil(std::max<std::size_t>(slots, 1024)));
+    budget.store(limit, std::memory_order_release);
+    return true;
+  }();
+  (void)configured;
 }
 
 thread_log* all_thread_logs() noexcept {

@@ -57,8 +57,9 @@ struct thread_log {
   }
 };
 
-/// Once, before the first log is made. Each ring gets `slots` entries (rounded up to a power of
-/// two), charged to `budget` when first written to. Both must live as long as the process.
+/// Before the first log is made; only the first call counts. Each ring gets `slots` entries
+/// (rounded up to a power of two), charged to `budget` when first written to. Both must live as
+/// long as the process.
 void configure_thread_logs(memory_budget* budget, std::size_t slots) noexcept;
 
 namespace detail {
