@@ -55,9 +55,11 @@ void capture_plan::follow_schedule(std::uint64_t now) {
   finished_ = s.repeat != 0 && done / cycle >= s.repeat;
   auto const active = !finished_ && inside >= quiet;
   warming_up_ = !finished_ && inside >= s.wait && inside < quiet;
-  if (wanted_ && (!active || inside == quiet)) stop();  // the second: a cycle right after another
   auto const this_cycle = done / cycle + 1;
-  if (!active || wanted_ || captured_cycle_ == this_cycle) return;
+  auto const new_cycle = active && captured_cycle_ != this_cycle;
+  // The second: a cycle right after another.
+  if (wanted_ && (!active || (new_cycle && inside == quiet))) stop();
+  if (!new_cycle || wanted_) return;
   captured_cycle_ = this_cycle;
   start("step " + std::to_string(steps_), now);
 }

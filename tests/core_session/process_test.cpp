@@ -1,0 +1,274 @@
+// The whole library in processes without CUDA: through LD_PRELOAD, through dlopen, and however they
+// end.
+#include "capture/reader.hpp"
+#include "support/catch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+using namespace gpuprof;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder of its own for each run, removed with it.
+struct outcome {
+  fs::path folder;
+  int status = 0;
+  std::string out, err;
+
+  outcome() = default;
+  outcome(outcome&& other) noexcept
+      : folder(std::exchange(other.folder, {})),
+        status(other.status),
+        out(std::move(other.out)),
+        err(std::move(other.err)) {}
+  ~outcome() {
+    std::error_code ignored;
+    if (!folder.empty()) fs::remove_all(folder, ignored);
+  }
+
+  int exit_code() const { return WIFEXITED(status) ? WEXITSTATUS(status) : -1; }
+  std::vector<std::string> captures() const {
+    std::vector<std::string> names;
+    for (auto const& entry : fs::directory_iterator(folder)) {
+      if (entry.path().extension() == ".gpuprof") names.push_back(entry.path().filename());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+};
+
+std::string text_of(fs::path const& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+/// `before`: shell words that come first, such as NAME=value or a command that ends in ";".
+outcome run_shell(std::string const& words, std::string const& before = "") {
+  static std::atomic<int> number{0};
+  outcome result;
+  result.folder = fs::temp_directory_path() /
+                  ("core_process_" + std::to_string(getpid()) + "_" + std::to_string(number++));
+  fs::create_directory(result.folder);
+  auto const command = "cd '" + result.folder.string() + "' && unset CUDA_INJECTION64_PATH " +
+                       "NVTX_INJECTION64_PATH; " + before + " exec " + words + " >out 2>err";
+  auto const child = fork();
+  if (child == 0) {
+    execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    _exit(127);
+  }
+  waitpid(child, &result.status, 0);
+  result.out = text_of(result.folder / "out");
+  result.err = text_of(result.folder / "err");
+  return result;
+}
+
+/// The program with the library preloaded into it alone.
+outcome run(std::string const& scene, std::string const& variables = "",
+            std::string const& before = "") {
+  return run_shell("env LD_PRELOAD='" LIBRARY "' " + variables + " '" PROGRAM "' " + scene, before);
+}
+
+struct contents {
+  std::map<std::string, int> begun;
+  int ended = 0, windows = 0;
+  bool complete = false;
+};
+
+contents read(fs::path const& file) {
+  contents all;
+  auto in = capture::reader::open(file);
+  REQUIRE(in);
+  std::map<std::uint32_t, bool> windows;
+  in->for_each<range_begin>([&](std::span<range_begin const> rows) {
+    for (auto const& r : rows) ++all.begun[std::string(in->text(r.name))];
+  });
+  in->for_each<range_end>([&](auto rows) { all.ended += static_cast<int>(rows.size()); });
+  in->for_each<window_record>([&](std::span<window_record const> rows) {
+    for (auto const& w : rows) windows[w.index] = true;
+  });
+  all.windows = static_cast<int>(windows.size());
+  return all;
+}
+
+contents read_only_capture(outcome const& result) {
+  auto const files = result.captures();
+  REQUIRE(files.size() == 1);
+  return read(result.folder / files[0]);
+}
+
+bool contains(std::string const& text, std::string const& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a program that uses neither CUDA nor NVTX is left untouched") {
+  auto const result = run("nothing");
+  CHECK(result.exit_code() == 0);
+  CHECK(result.out.empty());
+  CHECK(result.err.empty());
+  CHECK(result.captures().empty());
+}
+
+TEST_CASE("the C API works before CUDA, in any order, and tells what came of each call") {
+  auto const result = run_shell("'" PROGRAM "' api '" LIBRARY "'");
+  INFO(result.err);
+  CHECK(result.exit_code() == 0);
+  CHECK(result.out ==
+        "capturing=0\nstop=1\nflush=1\ntotals=1\npath=0\nstart wrong=2\ntotals wrong=2\n"
+        "start=0\nstart again=0\ncapturing=1\nflush=0\nstop=0\nstop again=1\ncapturing=0\n"
+        "start=0\nstep=0\nstop=0\ntotals=0\nstep=3\nlate=2\npath fits=1\npath is cut=1\n");
+  REQUIRE(result.captures() == std::vector<std::string>{"chosen.gpuprof"});
+  auto const all = read_only_capture(result);
+  CHECK(all.windows == 2);
+  CHECK(all.begun == std::map<std::string, int>{{"late", 2}, {"step", 3}});
+}
+
+TEST_CASE("a program with NVTX alone gets its ranges") {
+  auto const result = run("ranges 1000");
+  CHECK(result.exit_code() == 0);
+  CHECK(result.out.empty());
+  auto const all = read_only_capture(result);
+  CHECK(all.begun.at("step") == 1000);
+  CHECK(all.ended == 1000);
+  CHECK(contains(result.err, "[gpuprof] 0 kernels, 0 copies and fills, 1000 ranges in "));
+}
+
+TEST_CASE("a range that never ends is in the capture as one that was open") {
+  auto const all = read_only_capture(run("'never ends'"));
+  CHECK(all.begun.at("open") == 1);
+  CHECK(all.ended == 0);
+}
+
+TEST_CASE("captures are named as asked, and never written over without being told to") {
+  auto const named = run("ranges 1", "GPUPROF_OUTPUT=of_%q{WHO} WHO=me");
+  CHECK(named.captures() == std::vector<std::string>{"of_me.gpuprof"});
+  auto const kept = run("ranges 1", "GPUPROF_OUTPUT=mine", "echo precious > mine.gpuprof;");
+  CHECK(kept.exit_code() == 0);
+  CHECK(text_of(kept.folder / "mine.gpuprof") == "precious\n");
+  CHECK(contains(kept.err, "mine.gpuprof"));
+  auto const replaced = run("ranges 1", "GPUPROF_OUTPUT=mine GPUPROF_FORCE_OVERWRITE=1",
+                            "echo precious > mine.gpuprof;");
+  CHECK(read_only_capture(replaced).begun.at("step") == 1);
+}
+
+TEST_CASE("a folder that is not there is told in one line, and the program goes on") {
+  auto const result = run("ranges 5", "GPUPROF_OUTPUT=/nowhere/at/all");
+  CHECK(result.exit_code() == 0);
+  CHECK(contains(result.err, "[gpuprof] nothing is captured: "));
+  CHECK(contains(result.err, "/nowhere/at/all"));
+  CHECK(std::count(result.err.begin(), result.err.end(), '\n') == 1);
+}
+
+TEST_CASE("a full disk is told in one line, and the program goes on") {
+  // Writes beyond 4 KiB fail, as they do on a full disk.
+  auto const result = run("threads", "", "trap '' XFSZ; ulimit -f 8;");
+  INFO(result.err);
+  CHECK(result.exit_code() == 0);
+  CHECK(contains(result.err, "[gpuprof] the capture is incomplete"));
+  REQUIRE(result.captures().size() == 1);
+  CHECK(capture::reader::open((result.folder / result.captures()[0]).string()));
+}
+
+TEST_CASE("a GPUPROF_ name that is not known is told with the nearest that is") {
+  auto const result = run("ranges 1", "GPUPROF_OUTPT=x GPUPROF_FLUSH_INTERVAL_MS=soon");
+  CHECK(result.exit_code() == 0);
+  CHECK(contains(result.err, "GPUPROF_OUTPT"));
+  CHECK(contains(result.err, "GPUPROF_OUTPUT"));
+  CHECK(contains(result.err, "GPUPROF_FLUSH_INTERVAL_MS"));
+  CHECK(read_only_capture(result).begun.at("step") == 1);
+}
+
+TEST_CASE("an NVTX injection somebody else has set stays") {
+  auto const result = run("ranges 3", "NVTX_INJECTION64_PATH=/nowhere/tool.so");
+  CHECK(result.exit_code() == 0);
+  CHECK(result.captures().empty());
+}
+
+TEST_CASE("a forked child is inert; its parent's capture holds the parent's ranges alone") {
+  auto const result = run("fork");
+  INFO(result.err);
+  CHECK(result.exit_code() == 0);
+  auto const all = read_only_capture(result);
+  CHECK(all.begun == std::map<std::string, int>{{"step", 8}});
+}
+
+TEST_CASE("a program that replaces itself gets a capture for each of its lives") {
+  auto const result = run("exec");
+  CHECK(result.exit_code() == 0);
+  auto const files = result.captures();
+  REQUIRE(!files.empty());
+  // The second life always finishes its own; the first may have been replaced before it was opened.
+  CHECK(read(result.folder / files.back()).begun.at("step") == 20);
+}
+
+TEST_CASE("a program that leaves by _exit keeps what was flushed") {
+  auto const result = run("_exit");
+  CHECK(result.exit_code() == 3);
+  CHECK(read_only_capture(result).begun.at("step") >= 10);
+}
+
+TEST_CASE("a program that is killed keeps what was flushed") {
+  auto const result = run("kill");
+  CHECK((WIFSIGNALED(result.status) && WTERMSIG(result.status) == SIGKILL));
+  CHECK(read_only_capture(result).begun.at("step") >= 10);
+}
+
+TEST_CASE("exit() on another thread ends the capture properly") {
+  auto const result = run("'exit in thread'");
+  CHECK(result.exit_code() == 5);
+  CHECK(read_only_capture(result).begun.at("step") == 6);
+}
+
+TEST_CASE("ranges of many threads all arrive") {
+  auto const result = run("threads");
+  CHECK(result.exit_code() == 0);
+  auto const all = read_only_capture(result);
+  CHECK(all.begun.at("step") == 16000);
+  CHECK(all.ended == 16000);
+}
+
+TEST_CASE("captures switched from many threads at once leave a whole file") {
+  auto const result = run("switching", "GPUPROF_OUTPUT=switched");
+  INFO(result.err);
+  CHECK(result.exit_code() == 0);
+  CHECK(read_only_capture(result).windows >= 1);
+}
+
+TEST_CASE("a named range makes captures: each of them a window with what lies inside") {
+  auto const result = run("'two captures'",
+                          "GPUPROF_CAPTURE_RANGE=nvtx GPUPROF_NVTX_CAPTURE=wanted "
+                          "GPUPROF_CAPTURE_RANGE_END=repeat:2");
+  INFO(result.err);
+  auto const all = read_only_capture(result);
+  CHECK(all.windows == 2);
+  CHECK(all.begun == std::map<std::string, int>{{"inside", 4}, {"wanted", 2}});
+}
+
+TEST_CASE("stop-shutdown ends the program once the capture is on disk") {
+  auto const result = run("'asked to end'",
+                          "GPUPROF_CAPTURE_RANGE=nvtx GPUPROF_NVTX_CAPTURE=wanted "
+                          "GPUPROF_CAPTURE_RANGE_END=stop-shutdown");
+  CHECK((WIFSIGNALED(result.status) && WTERMSIG(result.status) == SIGTERM));
+  auto const all = read_only_capture(result);
+  CHECK(all.begun.at("wanted") == 1);
+  CHECK(all.ended == 1);
+}
+
+TEST_CASE("the summary at exit goes to stderr, never to stdout") {
+  auto const result = run("ranges 10", "GPUPROF_STATS=1");
+  CHECK(result.exit_code() == 0);
+  CHECK(result.out.empty());
+  CHECK(contains(result.err, "step"));
+}

@@ -1,0 +1,162 @@
+// A program without CUDA that uses NVTX and the C API in the way its first argument names.
+#include <gpuprof/gpuprof.h>
+
+#include <nvtx3/nvToolsExt.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <string>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+template <class Function>
+Function* find(char const* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+}
+#define CALL(name) find<decltype(name)>(#name)
+
+void ranges(int count, char const* name = "step") {
+  for (int i = 0; i < count; ++i) {
+    nvtxRangePushA(name);
+    nvtxRangePop();
+  }
+}
+
+void say(char const* what, long value) {
+  std::printf("%s=%ld\n", what, value);
+  std::fflush(stdout);
+}
+
+int api(char const* library) {
+  if (dlopen(library, RTLD_NOW | RTLD_GLOBAL) == nullptr) {
+    std::printf("%s\n", dlerror());
+    return 1;
+  }
+  gpuprof_totals const* totals = nullptr;
+  say("capturing", CALL(gpuprof_is_capturing)());
+  say("stop", CALL(gpuprof_stop)());
+  say("flush", CALL(gpuprof_flush)());
+  say("totals", CALL(gpuprof_take_totals)(&totals));
+  say("path", static_cast<long>(CALL(gpuprof_capture_path)(nullptr, 0)));
+  gpuprof_options wrong{};
+  wrong.struct_size = 1;
+  say("start wrong", CALL(gpuprof_start)(&wrong));
+  say("totals wrong", CALL(gpuprof_take_totals)(nullptr));
+  gpuprof_options options{};
+  options.struct_size = sizeof options;
+  options.output = "chosen";
+  say("start", CALL(gpuprof_start)(&options));
+  say("start again", CALL(gpuprof_start)(nullptr));
+  say("capturing", CALL(gpuprof_is_capturing)());
+  ranges(3);
+  say("flush", CALL(gpuprof_flush)());
+  say("stop", CALL(gpuprof_stop)());
+  say("stop again", CALL(gpuprof_stop)());
+  say("capturing", CALL(gpuprof_is_capturing)());
+  ranges(5);  // between two captures
+  say("start", CALL(gpuprof_start)(nullptr));
+  ranges(2, "late");
+  say("step", CALL(gpuprof_step)());
+  say("stop", CALL(gpuprof_stop)());
+  say("totals", CALL(gpuprof_take_totals)(&totals));
+  for (std::size_t i = 0; i < totals->range_names; ++i)
+    say(totals->ranges[i].name, static_cast<long>(totals->ranges[i].count));
+  CALL(gpuprof_release_totals)(totals);
+  CALL(gpuprof_release_totals)(nullptr);
+  char path[4096], cut[4];
+  auto const length = CALL(gpuprof_capture_path)(path, sizeof path);
+  say("path fits", std::strlen(path) == length);
+  CALL(gpuprof_capture_path)(cut, sizeof cut);
+  say("path is cut", std::strncmp(path, cut, 3) == 0 && cut[3] == '\0');
+  return 0;
+}
+
+int fork_and_go_on() {
+  ranges(4);
+  auto const child = fork();
+  if (child == 0) {
+    ranges(100, "child");
+    auto const inactive = CALL(gpuprof_start)(nullptr) == GPUPROF_INACTIVE &&
+                          CALL(gpuprof_stop)() == GPUPROF_INACTIVE &&
+                          CALL(gpuprof_flush)() == GPUPROF_INACTIVE &&
+                          CALL(gpuprof_is_capturing)() == 0;
+    std::exit(inactive ? 0 : 1);  // with all exit handlers
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  ranges(4);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
+}
+
+int many_threads(int count, int each) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < count; ++t) threads.emplace_back([each] { ranges(each); });
+  for (auto& t : threads) t.join();
+  return 0;
+}
+
+int starts_and_stops_from_threads() {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([] {
+      for (int i = 0; i < 10; ++i) {
+        CALL(gpuprof_start)(nullptr);
+        ranges(5);
+        CALL(gpuprof_step)();
+        CALL(gpuprof_stop)();
+      }
+    });
+  }
+  for (auto& t : threads) t.join();
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  std::string const scene = count > 1 ? arguments[1] : "";
+  if (scene == "nothing") return 0;
+  if (scene == "api") return api(arguments[2]);
+  if (scene == "ranges") return ranges(std::atoi(arguments[2])), 0;
+  if (scene == "fork") return fork_and_go_on();
+  if (scene == "threads") return many_threads(16, 1000);
+  if (scene == "switching") return starts_and_stops_from_threads();
+  if (scene == "exit in thread") {
+    std::thread([] {
+      ranges(6);
+      std::exit(5);
+    }).join();
+  }
+  if (scene == "never ends") return nvtxRangePushA("open"), 0;
+  if (scene == "two captures") {
+    for (int i = 0; i < 3; ++i) {
+      nvtxRangePushA("wanted");
+      ranges(2, "inside");
+      nvtxRangePop();
+      ranges(7, "outside");
+    }
+    return 0;
+  }
+  if (scene == "asked to end") {
+    ranges(3, "wanted");
+    sleep(20);  // SIGTERM comes first
+    return 1;
+  }
+  ranges(10);
+  if (scene == "exec") {
+    execl(arguments[0], arguments[0], "ranges", "20", nullptr);
+    return 1;
+  }
+  if (CALL(gpuprof_flush)() != GPUPROF_OK) return 2;
+  ranges(10);
+  if (scene == "_exit") _exit(3);
+  if (scene == "kill") raise(SIGKILL);
+  return 4;
+}
