@@ -135,6 +135,7 @@ void live_totals::add(range_begin const& begin) {
   *place = range;
   if (begin.style == range_style::start_end && !start_end_.empty()) {
     start_end_[next_start_end_] = range;
+    start_end_used_ = std::max(start_end_used_, next_start_end_ + 1);
     next_start_end_ = (next_start_end_ + 1) % start_end_.size();
   }
 }
@@ -178,8 +179,8 @@ void live_totals::count_gpu_time(range_id innermost, timestamp_ns launched, dura
     id = range->parent;
   }
   if (launched.value == 0) return;
-  for (auto const& range : start_end_) {
-    if (raw(range.id) == 0 || launched < range.begin) continue;
+  for (auto const& range : std::span(start_end_).first(start_end_used_)) {
+    if (launched < range.begin) continue;
     if (range.end.value == 0 || launched <= range.end) give(range, length);
   }
 }

@@ -114,6 +114,7 @@ class live_totals {
   std::vector<recent_range> recent_;     // by id, four places each: the oldest makes room
   std::vector<recent_range> start_end_;  // a ring
   std::size_t next_start_end_ = 0;
+  std::size_t start_end_used_ = 0;  // places of start_end_ ever filled: few programs have any
   std::vector<std::uint64_t> last_given_;  // by range name: the operation it was last given
   std::uint64_t operation_ = 0;
   std::uint64_t kernel_count_ = 0, kernel_ns_ = 0, graph_count_ = 0, graph_ns_ = 0;

@@ -264,7 +264,7 @@ void activity_decoder::unified_memory(CUpti_Activity const& record) {
 // put a new name at an old address: compare.
 name_id activity_decoder::name_behind(char const* pointer) {
   if (pointer == nullptr) return {};
-  auto& known = names_by_pointer_[pointer];
+  auto& known = name_at(pointer);
   auto const same = raw(known.id) != 0 &&
                     std::strncmp(pointer, known.text.data(), known.text.size()) == 0 &&
                     pointer[known.text.size()] == '\0';
@@ -273,6 +273,13 @@ name_id activity_decoder::name_behind(char const* pointer) {
     known.text = pointer;
   }
   return known.id;
+}
+
+activity_decoder::known_name& activity_decoder::name_at(char const* pointer) {
+  auto& recent =
+      recent_names_[(reinterpret_cast<std::uintptr_t>(pointer) * 0x9e3779b97f4a7c15u) >> 56];
+  if (recent.pointer != pointer) recent = {pointer, &names_by_pointer_[pointer]};
+  return *recent.name;
 }
 
 name_id activity_decoder::api_name(CUpti_CallbackDomain domain, std::uint32_t cbid) {

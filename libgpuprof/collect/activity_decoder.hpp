@@ -53,12 +53,20 @@ class activity_decoder {
   void decode(std::span<std::uint8_t> buffer);
 
   /// Name pointers are CUPTI's; forget them when CUPTI is finalised.
-  void forget_pointers() { names_by_pointer_.clear(); }
+  void forget_pointers() {
+    recent_names_.fill({});
+    names_by_pointer_.clear();
+  }
 
   decode_losses const& losses() const noexcept { return losses_; }
   std::uint64_t records() const noexcept { return records_; }
 
  private:
+  struct known_name {
+    name_id id{};
+    std::string text;
+  };
+
   void one(CUpti_Activity const& record);
   void kernel(CUpti_Activity const&);
   void graph(CUpti_Activity const&);
@@ -71,12 +79,8 @@ class activity_decoder {
   void unified_memory(CUpti_Activity const&);
 
   name_id name_behind(char const* pointer);
+  known_name& name_at(char const* pointer);
   name_id api_name(CUpti_CallbackDomain domain, std::uint32_t cbid);
-
-  struct known_name {
-    name_id id{};
-    std::string text;
-  };
 
   cupti_api const& cupti_;
   unsigned const version_;
@@ -84,6 +88,11 @@ class activity_decoder {
   activity_sink& sink_;
   shape_table shapes_;
   std::unordered_map<char const*, known_name> names_by_pointer_;
+  struct recent_name {
+    char const* pointer = nullptr;
+    known_name* name = nullptr;
+  };
+  std::array<recent_name, 256> recent_names_{};  // by address: most records need no look at the map
   std::array<std::vector<name_id>, 2> api_names_;
   decode_losses losses_;
   std::uint64_t records_ = 0;

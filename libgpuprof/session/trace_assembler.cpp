@@ -4,10 +4,17 @@
 #include <utility>
 
 namespace gpuprof {
+namespace {
+
+constexpr std::size_t together = 256;  // kernels: one lock of the totals for all of them
+
+}  // namespace
 
 trace_assembler::trace_assembler(capture::writer* file, live_totals& totals,
                                  name_registry const& names, kernel_choice wants)
-    : file_(file), totals_(totals), names_(names), wants_(std::move(wants)) {}
+    : file_(file), totals_(totals), names_(names), wants_(std::move(wants)) {
+  finished_.reserve(together);
+}
 
 template <class Record>
 void trace_assembler::write(Record const& record) {
@@ -140,8 +147,16 @@ void trace_assembler::finish_kernel(kernel_record record, bool first_look) {
   ++counts_.kernels;
   if (record.launched.value == 0) ++counts_.kernels_unattributed;
   note_context(record.context, record.device);
-  totals_.add(record);
-  write(record);
+  finished_.push_back(record);
+  if (finished_.size() == together) hand_over();
+}
+
+void trace_assembler::hand_over() {
+  if (finished_.empty()) return;
+  std::span<kernel_record const> const kernels = finished_;
+  totals_.add(kernels);
+  if (file_ != nullptr) file_->add(kernels);
+  finished_.clear();
 }
 
 void trace_assembler::finish_copy(copy_record record, bool first_look) {
@@ -177,6 +192,7 @@ void trace_assembler::settle_pending() {
   if (!pending_copies_.empty()) again(pending_copies_, &trace_assembler::finish_copy);
   if (!pending_sets_.empty()) again(pending_sets_, &trace_assembler::finish_set);
   if (!pending_graphs_.empty()) again(pending_graphs_, &trace_assembler::finish_graph);
+  hand_over();
 }
 
 void trace_assembler::api(api_record const& record) {

@@ -63,6 +63,9 @@ class trace_assembler final : public activity_sink {
   /// Records whose launch had not been read from its ring yet get their second chance; the rest
   /// stay without.
   void settle_pending();
+  /// Finished kernels go to the totals and the file some at a time; this hands over the last of
+  /// them. Call it before either is looked at.
+  void hand_over();
 
   /// API calls of this thread are the profiler's own.
   void ignore_thread(std::uint32_t os_thread) noexcept { own_thread_ = os_thread; }
@@ -95,6 +98,7 @@ class trace_assembler final : public activity_sink {
   std::vector<name_id> shape_names_;        // by shape id
   std::vector<std::uint8_t> shape_wanted_;  // by shape id: 0 not asked yet, 1 yes, 2 no
   std::vector<context_record> contexts_;
+  std::vector<kernel_record> finished_;  // not handed over yet
   std::vector<kernel_record> pending_kernels_;
   std::vector<copy_record> pending_copies_;
   std::vector<memset_record> pending_sets_;

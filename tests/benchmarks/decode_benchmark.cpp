@@ -139,6 +139,7 @@ void whole_way(benchmark::State& state, bool with_file) {
       }
       assembler.settle_pending();
       decoder.decode(loop.buffers[b]->used());
+      assembler.hand_over();
     }
     if (assembler.counts().kernels != loop.launches.size())
       state.SkipWithError("kernels are missing");

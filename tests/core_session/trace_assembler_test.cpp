@@ -50,6 +50,7 @@ struct scene {
   }
   template <class Row>
   std::vector<Row> read() {
+    assembler.hand_over();
     REQUIRE(file->close());
     auto in = capture::reader::open(path);
     REQUIRE(in);
