@@ -158,10 +158,15 @@ class event {
 #endif
 };
 
-GPUPROF_OUT_OF_LINE inline void push(nvtxDomainHandle_t domain, char const* name, work declared,
-                                     colour shade) noexcept {
+/// What pop() wants, never 0.
+GPUPROF_OUT_OF_LINE inline std::uintptr_t push(nvtxDomainHandle_t domain, char const* name,
+                                               work declared, colour shade) noexcept {
   event const e(domain, name, declared, shade);
   nvtxDomainRangePushEx(domain, e.attributes());
+  return reinterpret_cast<std::uintptr_t>(domain) + 1;
+}
+GPUPROF_OUT_OF_LINE inline void pop(std::uintptr_t pushed) noexcept {
+  nvtxDomainRangePop(reinterpret_cast<nvtxDomainHandle_t>(pushed - 1));
 }
 GPUPROF_OUT_OF_LINE inline nvtxRangeId_t start(nvtxDomainHandle_t domain, char const* name,
                                                work declared, colour shade) noexcept {
@@ -200,24 +205,23 @@ class domain {
 class scoped_range {
  public:
   explicit scoped_range(char const* name = __builtin_FUNCTION(), work declared = {},
-                        colour shade = colour::none) noexcept
-      : pushed_(detail::tool_is_present()) {
-    if (pushed_) detail::push(nullptr, name, declared, shade);
+                        colour shade = colour::none) noexcept {
+    if (detail::tool_is_present()) open_ = detail::push(nullptr, name, declared, shade);
   }
   scoped_range(domain const& in, char const* name, work declared = {},
-               colour shade = colour::none) noexcept
-      : pushed_(detail::tool_is_present()), domain_(in.handle()) {
-    if (pushed_) detail::push(domain_, name, declared, shade);
+               colour shade = colour::none) noexcept {
+    if (detail::tool_is_present()) open_ = detail::push(in.handle(), name, declared, shade);
   }
   ~scoped_range() {
-    if (pushed_) nvtxDomainRangePop(domain_);
+    if (open_ != 0) detail::pop(open_);
   }
   scoped_range(scoped_range const&) = delete;
   scoped_range& operator=(scoped_range const&) = delete;
 
  private:
-  bool const pushed_;
-  nvtxDomainHandle_t const domain_ = nullptr;
+  // The handle of the domain plus 1; 0: nothing was pushed. Mutable for speed: GCC keeps members of
+  // a const object in memory, and without a tool that store and load would be most of the cost.
+  mutable std::uintptr_t open_ = 0;
 };
 
 /// A range that may end elsewhere: in another function, on another thread, out of order. Movable;
