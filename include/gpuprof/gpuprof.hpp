@@ -67,8 +67,10 @@ inline std::atomic<tool> known_tool{tool::not_asked};
 
 #if defined(__GNUC__)
 #define GPUPROF_OUT_OF_LINE __attribute__((noinline))
+#define GPUPROF_LIKELY(condition) __builtin_expect((condition), true)
 #else
 #define GPUPROF_OUT_OF_LINE
+#define GPUPROF_LIKELY(condition) (condition)
 #endif
 
 GPUPROF_OUT_OF_LINE inline bool ask_for_tool() noexcept {
@@ -87,7 +89,7 @@ GPUPROF_OUT_OF_LINE inline bool ask_for_tool() noexcept {
 /// Relaxed: all threads would find the same answer.
 inline bool tool_is_present() noexcept {
   auto const known = known_tool.load(std::memory_order_relaxed);
-  if (known == tool::absent) return false;
+  if (GPUPROF_LIKELY(known == tool::absent)) return false;
   return known == tool::present || ask_for_tool();
 }
 
@@ -277,5 +279,6 @@ decltype(auto) in_range(char const* name, Function&& f) {
 
 }  // namespace gpuprof
 
+#undef GPUPROF_LIKELY
 #undef GPUPROF_OUT_OF_LINE
 #endif  // GPUPROF_GPUPROF_HPP
