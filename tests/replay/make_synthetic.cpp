@@ -8,7 +8,7 @@
 
 int main(int count, char** arguments) {
   using namespace gpuprof::replay;
-  if (count < 2) {
+  if (count < 2 || arguments[1][0] == '-') {
     std::fprintf(stderr,
                  "usage: %s FILE [threads=N] [launches=N] [copies=N] [graphs=N] [nodes=N] "
                  "[kernel_ns=N] [step_ns=N] [profiler_calls=0|1]\n",
