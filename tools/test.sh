@@ -22,8 +22,10 @@ part_tsan() { build_preset tsan && run_tests tsan; }
 
 # Starts from the stored inputs; what it finds new stays in the build folder.
 run_fuzzer() {
-  local program="$1" name found stored
-  name="$(basename "$program" _fuzzer)"
+  local name found stored program
+  name="${1#fuzz_}"
+  name="${name%_fuzzer}"
+  program="$(find "$root/build/fuzz/tests" -type f -name "$1" -perm -u+x | head -n 1)"
   found="$root/build/fuzz/corpus/$name"
   stored="$root/tests/data/fuzz_$name"
   [ -d "$stored" ] || fail "there are no stored inputs in $stored"
@@ -32,8 +34,10 @@ run_fuzzer() {
     -artifact_prefix="$root/build/fuzz/$name-" "$found" "$stored"
 }
 
+# Named NAME_fuzzer or fuzz_NAME, with stored inputs in tests/data/fuzz_NAME.
 fuzzer_targets() {
-  ninja -C "$root/build/fuzz" -t targets all | grep -oE '^[^ /:]+_fuzzer: phony' | cut -d: -f1 | sort -u
+  ninja -C "$root/build/fuzz" -t targets all | grep -oE '^(fuzz_[a-z0-9_]+|[a-z0-9_]+_fuzzer): phony' |
+    cut -d: -f1 | grep -v '^cmake_' | sort -u
 }
 
 part_fuzz() {
@@ -47,7 +51,7 @@ part_fuzz() {
   [ ${#targets[@]} -gt 0 ] || fail "the build has no fuzzers"
   stage "Building (fuzz)" cmake --build "$root/build/fuzz" --target "${targets[@]}" || return 1
   for target in "${targets[@]}"; do
-    stage "Fuzzing with $target" run_fuzzer "$root/build/fuzz/tests/fuzz/$target" || return 1
+    stage "Fuzzing with $target" run_fuzzer "$target" || return 1
   done
 }
 
