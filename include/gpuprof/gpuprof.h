@@ -52,7 +52,9 @@ typedef struct gpuprof_options {
 
 /**
  * Starts a capture: when it returns GPUPROF_OK, every kernel this thread launches from now on is recorded. Takes about 10 ms
- * the first time. `options` may be NULL. Starting a running capture again is not an error and does nothing.
+ * the first time. `options` may be NULL. Starting a running capture again is not an error and does nothing: and unless the
+ * environment says otherwise, one is running from cuInit on. Set GPUPROF_CAPTURE_RANGE=cudaProfilerApi to have none until
+ * gpuprof_start(), or call gpuprof_stop() first.
  */
 GPUPROF_API gpuprof_status gpuprof_start(const gpuprof_options* options);
 

@@ -106,12 +106,12 @@ void cupti_tracer::disable_driver_calls(std::initializer_list<call_class> classe
   });
 }
 
+// Contexts are watched through the driver calls that end them: only there may records be flushed,
+// not in resource callbacks.
 void cupti_tracer::switch_resource_callbacks(bool on) noexcept {
-  for (auto const id : {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
-                        CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING}) {
-    guard_.try_call<&cupti_api::cuptiEnableCallback>(
-        on ? 1u : 0u, subscriber(), CUPTI_CB_DOMAIN_RESOURCE, static_cast<CUpti_CallbackId>(id));
-  }
+  guard_.try_call<&cupti_api::cuptiEnableCallback>(
+      on ? 1u : 0u, subscriber(), CUPTI_CB_DOMAIN_RESOURCE,
+      static_cast<CUpti_CallbackId>(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED));
 }
 
 void cupti_tracer::set_attributes() noexcept {

@@ -50,7 +50,7 @@ void launch_callbacks::entry(void* self, CUpti_CallbackDomain domain, CUpti_Call
       callbacks.driver_call(id, *static_cast<CUpti_CallbackData const*>(data));
       break;
     case CUPTI_CB_DOMAIN_RESOURCE:
-      callbacks.resource(id, *static_cast<CUpti_ResourceData const*>(data));
+      if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED) capture_node_created = true;
       break;
     case CUPTI_CB_DOMAIN_STATE: {
       auto const& state = *static_cast<CUpti_StateData const*>(data);
@@ -80,7 +80,7 @@ void launch_callbacks::driver_call(CUpti_CallbackId id, CUpti_CallbackData const
         observer_.profiler_stop();
         break;
       case call_class::context_reset:
-        observer_.context_ending(call.contextUid);
+        observer_.context_ending();
         break;
       default:
         break;
@@ -114,22 +114,6 @@ void launch_callbacks::launch_ended(call_class what, CUpti_CallbackData const& c
     flags |= launch_not_selected;
   }
   write_launch(*log, entered, static_cast<correlation_id>(call.correlationId), flags);
-}
-
-void launch_callbacks::resource(CUpti_CallbackId id, CUpti_ResourceData const& data) noexcept {
-  switch (id) {
-    case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
-      capture_node_created = true;
-      break;
-    case CUPTI_CBID_RESOURCE_CONTEXT_CREATED:
-      observer_.context_created(0, data.context);
-      break;
-    case CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING:
-      observer_.context_ending(0);
-      break;
-    default:
-      break;
-  }
 }
 
 }  // namespace gpuprof

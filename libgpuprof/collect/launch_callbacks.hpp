@@ -17,9 +17,8 @@ class cuda_event_observer {
   virtual ~cuda_event_observer() = default;
   virtual void profiler_start() noexcept = 0;  // after cudaProfilerStart / cuProfilerStart
   virtual void profiler_stop() noexcept = 0;   // before cudaProfilerStop / cuProfilerStop
-  virtual void context_created(std::uint32_t context, void* handle) noexcept = 0;
-  virtual void context_ending(
-      std::uint32_t context) noexcept = 0;  // destroyed or reset: records must be fetched now
+  /// Before the call that destroys or resets a context: its records must be fetched now.
+  virtual void context_ending() noexcept = 0;
   virtual void cupti_failed(CUptiResult code,
                             char const* message) noexcept = 0;  // CUPTI has given up
   virtual void leave_cupti() noexcept = 0;  // at the end of an API call, after leave_at_next_call()
@@ -61,7 +60,6 @@ class launch_callbacks {
  private:
   void driver_call(CUpti_CallbackId id, CUpti_CallbackData const& call) noexcept;
   void launch_ended(call_class what, CUpti_CallbackData const& call) noexcept;
-  void resource(CUpti_CallbackId id, CUpti_ResourceData const& data) noexcept;
 
   cuda_event_observer& observer_;
   std::array<call_class, 1024> classes_{};

@@ -18,21 +18,14 @@ namespace gpuprof {
 namespace {
 
 constexpr std::uint64_t second = 1'000'000'000;
-constexpr std::uint64_t no_progress =
-    second / 4;  // after this long without a record, none is expected any more
+// At the end of the process: after this long without a record none is expected any more. A program
+// that exits with kernels in flight does not want to wait for them.
+constexpr std::uint64_t patience_at_exit = second / 4;
 
 std::string file_size_text(std::uint64_t bytes) {
   if (bytes < 10'000) return std::to_string(bytes) + " bytes";
   if (bytes < 10'000'000) return std::to_string(bytes / 1000) + " kB";
   return std::to_string(bytes / 1'000'000) + " MB";
-}
-
-std::function<std::string_view(name_id)> texts_for_the_adding_thread() {
-  return [](name_id id) -> std::string_view {
-    static std::string text;  // asked by the drain thread alone, and copied by the asker
-    text = names().text(id);
-    return text;
-  };
 }
 
 }  // namespace
@@ -43,7 +36,10 @@ drain::drain(settings const& wishes, memory_budget& budget, kernel_filter const&
       filter_(filter),
       costs_(costs),
       budget_(budget),
-      totals_(texts_for_the_adding_thread()) {}
+      totals_([this](name_id id) -> std::string_view {
+        asked_text_ = names().text(id);  // asked by the drain thread alone, and copied by the asker
+        return asked_text_;
+      }) {}
 
 void drain::post(window_event event) {
   {
@@ -151,6 +147,7 @@ void drain::take_buffers() {
     tracer->pool().give_back(f.buffer, f.used);
     drain_all_logs(*assembler_);  // decoding takes milliseconds, rings hold tens of them
   }
+  assembler_->hand_over();
   if (decoder_->records() != records_seen_) {
     records_seen_ = decoder_->records();
     last_progress_ = monotonic_ns();
@@ -174,11 +171,11 @@ void drain::round(bool flush, bool forced) {
   if (flush) flush_file();
 }
 
-bool drain::at_rest() const noexcept {
+bool drain::at_rest(std::uint64_t patience_ns) const noexcept {
   if (assembler_ == nullptr) return true;
   if (assembler_->window_open()) return false;
   return assembler_->outstanding() == 0 ||
-         monotonic_ns() - std::max(closed_at_, last_progress_) > no_progress;
+         monotonic_ns() - std::max(closed_at_, last_progress_) > patience_ns;
 }
 
 void drain::flush_file() {
@@ -329,16 +326,15 @@ void drain::write_counters() {
 
 // Gives running kernels a moment to end, and takes what comes; stops when nothing has come for a
 // while.
-void drain::wait_for_the_gpu() {
+void drain::wait_for_the_gpu(std::uint64_t patience_ns) {
   auto* const tracer = tracer_.load(std::memory_order_acquire);
   auto const deadline = monotonic_ns() + wishes_.flush_timeout_ms * (second / 1000);
   round(true);
-  while (tracer != nullptr && !at_rest() && monotonic_ns() < deadline) {
+  while (tracer != nullptr && !at_rest(patience_ns) && monotonic_ns() < deadline) {
     wait_for_wake(std::chrono::milliseconds(2));
     tracer->flush(false);
     round(false);
   }
-  if (tracer != nullptr) round(true, true);
 }
 
 bool drain::serve_requests() {
@@ -351,8 +347,10 @@ bool drain::serve_requests() {
     finish = finish_wanted_;
   }
   if (!flush && !finish) return false;
+  auto* const tracer = tracer_.load(std::memory_order_acquire);
   if (finish) {
-    wait_for_the_gpu();
+    wait_for_the_gpu(patience_at_exit);
+    if (tracer != nullptr) round(true, true);
     if (assembler_ != nullptr) {
       assembler_->settle_pending();
       flush_file();
@@ -362,6 +360,10 @@ bool drain::serve_requests() {
         log_error("the capture is incomplete: " + ok.message());
       say_what_was_written();
     }
+  } else if (assembler_ != nullptr && !assembler_->window_open()) {
+    wait_for_the_gpu(wishes_.flush_timeout_ms *
+                     (second / 1000));  // gpuprof_stop(): all the capture saw
+    round(true);
   } else {
     round(true);
   }

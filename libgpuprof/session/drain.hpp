@@ -59,9 +59,9 @@ class drain {
 
   /// One round on the drain thread. `flush`: have CUPTI hand over what it holds, and write to disk.
   void round(bool flush, bool forced = false);
-  /// Drain thread: no window is open and every launch of the last one has its record, or has had
-  /// its time.
-  bool at_rest() const noexcept;
+  /// Drain thread: no window is open, and every launch of the last one has its record or none has
+  /// come for `patience_ns`.
+  bool at_rest(std::uint64_t patience_ns) const noexcept;
   /// Drain thread: answers flush_and_wait() and finish_and_wait(). True when the thread should end.
   bool serve_requests();
 
@@ -82,7 +82,7 @@ class drain {
   void write_devices();
   void write_counters();
   void flush_file();
-  void wait_for_the_gpu();
+  void wait_for_the_gpu(std::uint64_t patience_ns);
   void say_what_was_written();
 
   settings const& wishes_;
@@ -91,6 +91,7 @@ class drain {
   memory_budget& budget_;
   std::atomic<cupti_tracer*> tracer_{nullptr};
   std::atomic<bool> pointers_stale_{false};
+  std::string asked_text_;  // before totals_, which asks for it
   live_totals totals_;
 
   // Drain thread only.

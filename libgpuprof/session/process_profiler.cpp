@@ -7,6 +7,8 @@
 #include "driver/cuda_driver.hpp"
 #include "report/summary.hpp"
 
+#include <climits>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -28,8 +30,16 @@ constexpr std::uint64_t round_ns = 10'000'000;
 
 std::atomic<process_profiler*> the_profiler{nullptr};
 
+/// A relative name means the folder the program is in now, not the one it may change to.
+std::string with_folder(std::string pattern) {
+  if (pattern.empty() || pattern[0] == '/' || pattern[0] == '%') return pattern;
+  char folder[PATH_MAX];
+  return getcwd(folder, sizeof folder) != nullptr ? std::string(folder) + '/' + pattern : pattern;
+}
+
 settings settings_of_this_process() {
   auto parsed = read_settings(environ);
+  parsed.values.output = with_folder(std::move(parsed.values.output));
   set_log_level(parsed.values.log_level);
   for (auto const& complaint : parsed.complaints) log_warning(complaint);
   for (auto const& contradiction : contradictions(parsed.values)) log_warning(contradiction);
@@ -126,7 +136,7 @@ void process_profiler::nvtx_used() {
 
 bool process_profiler::start(std::string const& output) {
   if (is_forked_child() || process_is_exiting()) return false;
-  if (!output.empty()) drain_.choose_output(output);
+  if (!output.empty()) drain_.choose_output(with_folder(output));
   begin();
   tell_plan([](capture_plan& plan) { plan.api_start(monotonic_ns()); });
   return capturing();
@@ -174,10 +184,8 @@ bool process_profiler::is_selected(char const* kernel) noexcept {
   return filter_->selects_launch(kernel);
 }
 
-void process_profiler::context_created(std::uint32_t, void*) noexcept {}
-
 // The records of a context must be fetched while it lives.
-void process_profiler::context_ending(std::uint32_t) noexcept {
+void process_profiler::context_ending() noexcept {
   if (auto* const tracer = tracer_.get(); tracer != nullptr && open_window_.load() != 0)
     tracer->flush(false);
 }
@@ -308,7 +316,7 @@ void process_profiler::close_window() {
 // off, and when no other capture can start by itself, CUPTI is left at the end of the program's
 // next CUDA call.
 void process_profiler::rest_if_nothing_runs() {
-  if (open_window_.load() != 0 || !drain_.at_rest()) return;
+  if (open_window_.load() != 0 || !drain_.at_rest(patience_ns())) return;
   bool armed = false, warming_up = false, wanted = false, shutdown = false;
   {
     std::lock_guard const lock(plan_mutex_);
@@ -385,13 +393,15 @@ void process_profiler::drain_main() noexcept {
   auto next_flush = monotonic_ns() + flush_every;
   for (;;) {
     try {
-      auto const busy = open_window_.load() != 0 || !drain_.at_rest();
+      auto const open = open_window_.load() != 0;
+      auto const settling = !open && !drain_.at_rest(patience_ns());
+      auto const busy = open || settling;
       wait_for_wake(
           std::chrono::nanoseconds(busy ? round_ns : std::min(flush_every, 10 * round_ns)));
       if (drain_.serve_requests()) {
-        // The process is going down. A thread that ended now would run libcupti's thread
-        // destructors while the main thread runs its exit handlers; the two have been seen to
-        // corrupt the heap. So it sleeps until the process is gone.
+        // The process is going down. A thread that ended now would run the thread destructors of
+        // every library in it, CUPTI's too, beside the exit handlers of the main thread: it sleeps
+        // instead.
         for (;;) pause();
       }
       auto const moment = monotonic_ns();
@@ -402,6 +412,9 @@ void process_profiler::drain_main() noexcept {
         due = deadline != 0 && moment >= deadline;
       }
       if (due) tell_plan([moment](capture_plan& plan) { plan.tick(moment); });
+      if (settling)
+        next_flush =
+            std::min(next_flush, moment + 2 * round_ns);  // the program waits for full speed
       auto const flush = busy && moment >= next_flush;
       if (flush) {
         flush_every = std::min(longest, 2 * flush_every);
@@ -439,8 +452,14 @@ void process_profiler::shut_down() noexcept {
 void process_profiler::print_summary() {
   report::overview about;
   about.program = command_line();
+  auto const seen = totals();
+  about.records = {{"kernels", seen.kernel_count}, {"graphs", seen.graph_count}};
+  std::uint64_t copies = 0, fills = 0;
+  for (auto const& copy : seen.copies) (copy.is_fill ? fills : copies) += copy.count;
+  about.records.push_back({"copies", copies});
+  about.records.push_back({"fills", fills});
   for (auto const& [name, value] : drain_.counters()) report::add_counter(about, name, value);
-  auto const text = report::summary_text(about, totals());
+  auto const text = report::summary_text(about, seen);
   for (std::size_t from = 0; from < text.size();) {
     auto const to = std::min(text.find('\n', from), text.size());
     log_info(std::string_view(text).substr(from, to - from));

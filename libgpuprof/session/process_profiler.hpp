@@ -56,8 +56,7 @@ class process_profiler final : public cuda_event_observer, public range_observer
 
   void profiler_start() noexcept override;
   void profiler_stop() noexcept override;
-  void context_created(std::uint32_t context, void* handle) noexcept override;
-  void context_ending(std::uint32_t context) noexcept override;
+  void context_ending() noexcept override;
   void cupti_failed(CUptiResult code, char const* message) noexcept override;
   void leave_cupti() noexcept override;
   bool is_selected(char const* kernel) noexcept override;
@@ -90,6 +89,10 @@ class process_profiler final : public cuda_event_observer, public range_observer
   void start_drain_thread();
   void drain_main() noexcept;
   void rest_if_nothing_runs();
+  /// How long the last records of a capture are waited for.
+  std::uint64_t patience_ns() const noexcept {
+    return std::uint64_t{settings_.flush_timeout_ms} * 1'000'000;
+  }
   void print_summary();
 
   settings settings_;

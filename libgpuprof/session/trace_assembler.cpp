@@ -21,24 +21,36 @@ void trace_assembler::write(Record const& record) {
   if (file_ != nullptr) file_->add(record);
 }
 
-void trace_assembler::open_window(window_record const& window) {
-  windows_.push_back(window);
-  write(window);
+void trace_assembler::open_window(window_record const& record) {
+  windows_.push_back({record, {}});
+  write(record);
 }
 
 void trace_assembler::close_window(timestamp_ns end) {
   if (!window_open()) return;
-  windows_.back().end = end;
-  write(windows_.back());
+  windows_.back().record.end = end;
+  write(windows_.back().record);
 }
 
 bool trace_assembler::window_open() const noexcept {
-  return !windows_.empty() && windows_.back().end.value == 0;
+  return !windows_.empty() && windows_.back().record.end.value == 0;
 }
 
 bool trace_assembler::inside_a_window(timestamp_ns t) const noexcept {
-  return std::any_of(windows_.rbegin(), windows_.rend(), [t](window_record const& w) {
-    return t >= w.start && (w.end.value == 0 || t <= w.end);
+  return std::any_of(windows_.rbegin(), windows_.rend(),
+                     [t](window const& w) { return w.contains(t); });
+}
+
+/// For work whose launch we did not see. By its time alone it may have been launched before the
+/// window and run inside it; correlation ids count up, so one older than the window's first launch
+/// is no part of it.
+bool trace_assembler::belongs_to_a_window(timestamp_ns start,
+                                          correlation_id correlation) const noexcept {
+  return std::any_of(windows_.rbegin(), windows_.rend(), [&](window const& w) {
+    if (!w.contains(start)) return false;
+    auto const tracing_began_with_it =
+        &w == &windows_.front();  // nothing earlier can have a record
+    return tracing_began_with_it || raw(w.first) == 0 || raw(correlation) >= raw(w.first);
   });
 }
 
@@ -55,6 +67,12 @@ void trace_assembler::launch(launch_note const& note) {
   l.correlation = note.correlation;
   l.thread = note.thread;
   l.flags = note.flags;
+  for (auto w = windows_.rbegin(); w != windows_.rend(); ++w) {
+    if (!w->contains(note.time)) continue;
+    if (raw(w->first) == 0) w->first = note.correlation;
+    w->first = std::min(w->first, note.correlation);
+    break;
+  }
   if (note.flags == 0) ++counts_.launches;
   if (note.flags == launch_of_graph) ++counts_.graph_launches;
   launches_.insert(l);
@@ -106,7 +124,7 @@ bool trace_assembler::attribute(Record& record, bool first_look, std::vector<Rec
       pending.push_back(record);
       return false;
     }
-    if (inside_a_window(record.start)) return true;
+    if (belongs_to_a_window(record.start, record.correlation)) return true;
     ++counts_.outside;
     return false;
   }

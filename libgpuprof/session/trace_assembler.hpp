@@ -81,6 +81,7 @@ class trace_assembler final : public activity_sink {
   template <class Record>
   void write(Record const& record);
   bool inside_a_window(timestamp_ns t) const noexcept;
+  bool belongs_to_a_window(timestamp_ns start, correlation_id correlation) const noexcept;
   bool wanted(shape_id shape);
   void finish_kernel(kernel_record record, bool first_look);
   void finish_copy(copy_record record, bool first_look);
@@ -94,7 +95,14 @@ class trace_assembler final : public activity_sink {
   kernel_choice wants_;
   launch_table launches_;
   trace_counts counts_;
-  std::vector<window_record> windows_;
+  struct window {
+    window_record record;
+    correlation_id first{};  // the oldest of the launches seen in it; 0: none yet
+    bool contains(timestamp_ns t) const noexcept {
+      return t >= record.start && (record.end.value == 0 || t <= record.end);
+    }
+  };
+  std::vector<window> windows_;
   std::vector<name_id> shape_names_;        // by shape id
   std::vector<std::uint8_t> shape_wanted_;  // by shape id: 0 not asked yet, 1 yes, 2 no
   std::vector<context_record> contexts_;

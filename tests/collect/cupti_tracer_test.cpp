@@ -20,8 +20,7 @@ namespace {
 struct silent final : cuda_event_observer {
   void profiler_start() noexcept override {}
   void profiler_stop() noexcept override {}
-  void context_created(std::uint32_t, void*) noexcept override {}
-  void context_ending(std::uint32_t) noexcept override {}
+  void context_ending() noexcept override {}
   void cupti_failed(CUptiResult, char const*) noexcept override {}
   void leave_cupti() noexcept override {}
   bool is_selected(char const*) noexcept override { return true; }

@@ -9,6 +9,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
 PREFIX = HERE.parents[2]  # <prefix>/libexec/gpuprof/gpu-check
@@ -34,8 +35,8 @@ rows = []  # (name, measured, goal, verdict)
 class Run:
     """A finished program: its exit code, its "name value" lines, and what it captured."""
 
-    def __init__(self, code, out, err, capture):
-        self.code, self.out, self.err, self.capture = code, out, err, capture
+    def __init__(self, code, out, err, capture, peak_kib):
+        self.code, self.out, self.err, self.capture, self.peak_kib = code, out, err, capture, peak_kib
         self.values = {}
         for line in out.splitlines():
             words = line.split()
@@ -91,8 +92,22 @@ def run(words, traced=True, way="preload", timeout=180, **settings):
             words = [COMMAND, "profile", *words]
         elif way != "linked":
             raise ValueError(way)
-    done = subprocess.run(list(map(str, words)), env=environment, capture_output=True, text=True, timeout=timeout)
-    return Run(done.returncode, done.stdout, done.stderr, capture)
+    code, out, err, peak_kib = finish(list(map(str, words)), environment, timeout)
+    return Run(code, out, err, capture, peak_kib)
+
+
+def finish(words, environment, timeout):
+    """Exit code, output, errors and peak memory in KiB of a program that is killed after `timeout` seconds."""
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        child = subprocess.Popen(words, env=environment, stdout=out, stderr=err)
+        alarm = threading.Timer(timeout, child.kill)
+        alarm.start()
+        _, status, usage = os.wait4(child.pid, 0)
+        alarm.cancel()
+        child.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        err.seek(0)
+        return child.returncode, out.read(), err.read(), usage.ru_maxrss
 
 
 def workload(*words, **more):

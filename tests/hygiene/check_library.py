@@ -3,6 +3,7 @@
 
 check_library.py needed LIBRARY
 check_library.py loads LIBRARY
+check_library.py exit_handlers ARCHIVE...
 check_library.py exports LIBRARY VERSION_SCRIPT C_HEADER
 """
 import fnmatch
@@ -41,6 +42,20 @@ def loads(library):
     return problems
 
 
+def exit_handlers(*archives):
+    """Objects with destructors that run at exit, while our threads and CUPTI's callbacks still use them."""
+    problems = []
+    for archive in archives:
+        member = archive
+        for line in output_of("nm", archive).splitlines():
+            if line.endswith(".o:"):
+                member = line[:-1]
+            elif re.search(r" U __cxa_(thread_)?atexit", line):
+                problems.append(f"{member} has a global or static object whose destructor runs at exit: "
+                                "make it with new and never delete it")
+    return problems
+
+
 def patterns_in(script):
     """The names between `global:` and `local:` of a version script; a * in them stands for anything."""
     text = re.sub(r"/\*.*?\*/|#[^\n]*", "", open(script).read(), flags=re.S)
@@ -72,6 +87,6 @@ def exports(library, script, header):
 
 
 if __name__ == "__main__":
-    problems = {"needed": needed, "loads": loads, "exports": exports}[sys.argv[1]](*sys.argv[2:])
+    problems = {"needed": needed, "loads": loads, "exit_handlers": exit_handlers, "exports": exports}[sys.argv[1]](*sys.argv[2:])
     print("\n".join(problems) if problems else "as it should be")
     sys.exit(1 if problems else 0)

@@ -122,9 +122,6 @@ class WaysToEnd(Gpuprof):
         self.assertIn("child=exited", self.end("fork", 0).out)
         self.assertEqual(self.kernels(), KERNELS)
 
-    # libgpuprof flushes inside RESOURCE_CONTEXT_DESTROY_STARTING, where CUPTI does not allow it (its guide, 2.3.1.4).
-    # The marker goes when that does: this test then fails as an unexpected success.
-    @processes.unittest.expectedFailure
     def test_device_reset(self):
         self.end("device-reset", 0)
         self.assertEqual(self.kernels(), KERNELS)
