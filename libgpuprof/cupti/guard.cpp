@@ -35,6 +35,14 @@ std::string describe(cupti_api const& api, CUptiResult code) {
   return line;
 }
 
+error cupti_guard::absent(char const* function) {
+  return {std::string(function).append(" is not in this libcupti")};
+}
+
+error cupti_guard::failed(char const* function, CUptiResult code) const {
+  return {std::string(function).append(" failed, ").append(describe(*api_, code))};
+}
+
 void cupti_guard::note_failure(char const* function, CUptiResult code) const noexcept {
   try {
     log_debug(std::string(function) + ": " + describe(*api_, code));

@@ -35,10 +35,10 @@ class cupti_guard {
   result<void> call(Args... args) const {
     auto const function = api_->*Member;
     auto const* const name = cupti_function_name<Member>;
-    if (function == nullptr) return error{std::string(name) + " is not in this libcupti"};
+    if (function == nullptr) return absent(name);
     auto const code = function(args...);
     if (code == CUPTI_SUCCESS) return {};
-    return error{std::string(name) + " failed, " + describe(*api_, code)};
+    return failed(name, code);
   }
 
   /// The same for calls whose failure costs nothing the user asked for: logged at debug level,
@@ -53,6 +53,8 @@ class cupti_guard {
   }
 
  private:
+  static error absent(char const* function);
+  error failed(char const* function, CUptiResult code) const;
   void note_failure(char const* function, CUptiResult code) const noexcept;
 
   cupti_api const* api_;

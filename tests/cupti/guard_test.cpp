@@ -13,7 +13,8 @@ TEST_CASE("a call that works returns nothing to complain about") {
   fake_cupti cupti;
   cupti_guard const guard(cupti.library.api);
   CHECK(guard.call<&cupti_api::cuptiActivityEnable>(CUPTI_ACTIVITY_KIND_MEMCPY));
-  CHECK(cupti.calls() == std::vector<std::string>{"cuptiActivityEnable 1"});
+  REQUIRE(cupti.calls().size() == 1);
+  CHECK(cupti.calls().front() == "cuptiActivityEnable 1");
 }
 
 TEST_CASE("a failed call names the function, CUPTI's own text, the number and what it means") {
