@@ -236,7 +236,7 @@ TEST_CASE(
     REQUIRE(s.start());
     calls_to_start = static_cast<unsigned>(s.cupti.calls().size());
   }
-  REQUIRE(calls_to_start > 30);
+  REQUIRE(calls_to_start > 20);
   for (unsigned n = 1; n <= calls_to_start; ++n) {
     scene s;
     s.cupti.fail_call(n, CUPTI_ERROR_UNKNOWN);

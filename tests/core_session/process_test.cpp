@@ -201,7 +201,9 @@ TEST_CASE("an NVTX injection somebody else has set stays") {
 }
 
 TEST_CASE("a forked child is inert; its parent's capture holds the parent's ranges alone") {
-  auto const result = run("fork");
+  // In the child the drain thread's stack is no root any more, so what it owns would count as
+  // leaked.
+  auto const result = run("fork", "ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0");
   INFO(result.err);
   CHECK(result.exit_code() == 0);
   auto const all = read_only_capture(result);
