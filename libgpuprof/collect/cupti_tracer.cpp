@@ -210,13 +210,17 @@ result<void> cupti_tracer::start(trace_choice const& choice, std::vector<std::st
 }
 
 void cupti_tracer::stop() noexcept {
-  running_.undo_all();
+  if (attached()) {
+    running_.undo_all();
+  } else {
+    running_.forget_all();  // CUPTI has given up: there is nothing left to undo
+  }
 }
 
 bool cupti_tracer::leave() noexcept {
   // Beside a flush on another thread cuptiFinalize would pull the library away from under it.
   if (in_flush_.test_and_set(std::memory_order_acquire)) return false;
-  running_.undo_all();
+  stop();
   if (attached()) {
     fetch_dropped();
     guard_.try_call<&cupti_api::cuptiUnsubscribe>(subscriber());
@@ -229,7 +233,6 @@ bool cupti_tracer::leave() noexcept {
 
 void cupti_tracer::abandon() noexcept {
   subscriber_.store(nullptr, std::memory_order_release);
-  running_.forget_all();
 }
 
 void cupti_tracer::listen_to_any_call() noexcept {

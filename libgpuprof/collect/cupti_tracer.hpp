@@ -52,7 +52,7 @@ class cupti_tracer {
   /// Leaves CUPTI altogether: the program runs at full speed again. False, and nothing done, while
   /// another thread is flushing: try again later.
   bool leave() noexcept;
-  /// CUPTI has torn itself down (fatal error): forget all without calling it.
+  /// Any thread. CUPTI has torn itself down (fatal error): from now on nothing is asked of it.
   void abandon() noexcept;
 
   /// Asks CUPTI for its full buffers (`forced`: for all of them). False when another thread is

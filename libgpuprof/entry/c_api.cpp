@@ -12,6 +12,10 @@
 namespace {
 
 using gpuprof::guarded;
+// Programs built with an older header have a smaller struct; later fields are read only when
+// struct_size covers them.
+constexpr std::size_t options_size_of_first_version =
+    offsetof(gpuprof_options, output) + sizeof(gpuprof_options::output);
 using gpuprof::process_profiler;
 
 /// A snapshot and the memory it points to.
@@ -51,7 +55,7 @@ char const* gpuprof_version(void) {
 }
 
 gpuprof_status gpuprof_start(gpuprof_options const* options) {
-  if (options != nullptr && options->struct_size < sizeof(gpuprof_options))
+  if (options != nullptr && options->struct_size < options_size_of_first_version)
     return GPUPROF_INVALID_ARGUMENT;
   return guarded(GPUPROF_INACTIVE, [options] {
     auto const* const output = options != nullptr ? options->output : nullptr;
@@ -95,7 +99,7 @@ gpuprof_status gpuprof_take_totals(gpuprof_totals const** totals) {
   *totals = nullptr;
   return guarded(GPUPROF_INACTIVE, [totals] {
     auto* const profiler = process_profiler::existing();
-    if (profiler == nullptr || profiler->capture_path().empty()) return GPUPROF_INACTIVE;
+    if (profiler == nullptr || !profiler->has_captured()) return GPUPROF_INACTIVE;
     auto owned = std::make_unique<owned_totals>();
     owned->snapshot = profiler->totals();
     owned->counter_texts = profiler->counters();

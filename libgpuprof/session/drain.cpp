@@ -21,6 +21,8 @@ constexpr std::uint64_t second = 1'000'000'000;
 // At the end of the process: after this long without a record none is expected any more. A program
 // that exits with kernels in flight does not want to wait for them.
 constexpr std::uint64_t patience_at_exit = second / 4;
+constexpr std::uint64_t patience_for_copies = second / 10;
+constexpr std::size_t buffers_at_once = 16;
 
 std::string file_size_text(std::uint64_t bytes) {
   if (bytes < 10'000) return std::to_string(bytes) + " bytes";
@@ -120,13 +122,19 @@ void drain::take_windows() {
     } else if (assembler_ != nullptr) {
       assembler_->close_window(event.time);
       closed_at_ = last_progress_ = monotonic_ns();
+      quiet_ = false;
     }
   }
 }
 
-void drain::take_buffers() {
+/// False when there is nothing more to take.
+bool drain::take_some_buffers() {
   auto* const tracer = tracer_.load(std::memory_order_acquire);
-  if (tracer == nullptr || assembler_ == nullptr) return;
+  if (tracer == nullptr) {
+    write_names();
+    drain_all_logs(*assembler_);
+    return false;
+  }
   if (decoder_ == nullptr) {
     decoder_ = std::make_unique<activity_decoder>(tracer->library().api, tracer->library().version,
                                                   names(), *assembler_);
@@ -134,9 +142,10 @@ void drain::take_buffers() {
   // Buffers first, then rings: so the launch of every record in these buffers is known, but for
   // calls that have not returned yet.
   std::vector<filled_buffer> filled;
-  while (auto buffer = tracer->next_filled()) {
+  while (filled.size() < buffers_at_once) {
+    auto const buffer = tracer->next_filled();
+    if (!buffer) break;
     filled.push_back(*buffer);
-    if (filled.size() == 16) break;
   }
   write_names();
   drain_all_logs(*assembler_);
@@ -153,29 +162,55 @@ void drain::take_buffers() {
     last_progress_ = monotonic_ns();
   }
   tracer->pool().keep_ready(4);
-  if (filled.size() == 16) wake_drain();  // there may be more
+  return filled.size() == buffers_at_once;
 }
 
-void drain::round(bool flush, bool forced) {
+// Everything CUPTI hands over now is decoded now: its name pointers are good until CUPTI is left.
+void drain::fetch(bool forced) {
   take_windows();
   if (assembler_ == nullptr) return;
+  assembler_->windows_are_known();
   auto* const tracer = tracer_.load(std::memory_order_acquire);
-  if (flush && tracer != nullptr) tracer->flush(forced);
-  if (tracer == nullptr) {
-    write_names();
-    drain_all_logs(*assembler_);
-  } else {
-    take_buffers();
-    if (pointers_stale_.exchange(false)) decoder_->forget_pointers();
+  if (tracer != nullptr && pointers_stale_.exchange(false) && decoder_ != nullptr) {
+    decoder_->forget_pointers();
   }
-  if (flush) flush_file();
+  auto const before = records_seen_;
+  auto const flushed = tracer == nullptr || tracer->flush(forced);
+  while (take_some_buffers()) {
+  }
+  quiet_ = flushed && records_seen_ == before;
+}
+
+void drain::round(bool flush) {
+  if (flush) {
+    fetch(false);
+    if (assembler_ != nullptr) flush_file();
+    return;
+  }
+  take_windows();
+  if (assembler_ == nullptr) return;
+  assembler_->windows_are_known();
+  if (take_some_buffers()) wake_drain();
+}
+
+void drain::last_round() {
+  fetch(true);
+  if (assembler_ == nullptr) return;
+  take_some_buffers();  // once more for records that waited for their launch
+  assembler_->settle_pending();
+  assembler_->hand_over();
+  if (!assembler_->window_open()) written_off_ = assembler_->outstanding();
+  flush_file();
 }
 
 bool drain::at_rest(std::uint64_t patience_ns) const noexcept {
   if (assembler_ == nullptr) return true;
   if (assembler_->window_open()) return false;
-  return assembler_->outstanding() == 0 ||
-         monotonic_ns() - std::max(closed_at_, last_progress_) > patience_ns;
+  auto const waited = monotonic_ns() - std::max(closed_at_, last_progress_);
+  if (waited > patience_ns) return true;
+  if (assembler_->outstanding() != written_off_) return false;
+  // Some copy calls (host to host) never have a record: those are not waited for long.
+  return quiet_ && (assembler_->copies_outstanding() == 0 || waited > patience_for_copies);
 }
 
 void drain::flush_file() {
@@ -287,6 +322,7 @@ void drain::write_counters() {
     dropped_ranges += log->counters.dropped_ranges.load(std::memory_order_relaxed);
     unmatched_pops += log->counters.unmatched_pops.load(std::memory_order_relaxed);
   }
+  put("note.records_outside_captures", seen.outside);
   auto const open = assembler_->window_open();  // launches still under way are no loss
   put("lost.kernels", open ? 0 : seen.launches - seen.launches_matched);
   put("lost.graph_launches", open ? 0 : seen.graph_launches - seen.graph_launches_matched);
@@ -294,6 +330,7 @@ void drain::write_counters() {
     put("lost.kernels_without_time", decoder_->losses().kernels_without_time);
     put("lost.other_records_without_time", decoder_->losses().others_without_time);
     put("lost.broken_buffers", decoder_->losses().broken_buffers);
+    put("lost.records_of_unknown_kind", decoder_->losses().unknown_kinds);
   }
   if (auto* const tracer = tracer_.load(std::memory_order_acquire)) {
     put("lost.records_dropped_by_cupti", tracer->dropped());
@@ -329,11 +366,10 @@ void drain::write_counters() {
 void drain::wait_for_the_gpu(std::uint64_t patience_ns) {
   auto* const tracer = tracer_.load(std::memory_order_acquire);
   auto const deadline = monotonic_ns() + wishes_.flush_timeout_ms * (second / 1000);
-  round(true);
+  fetch(false);
   while (tracer != nullptr && !at_rest(patience_ns) && monotonic_ns() < deadline) {
     wait_for_wake(std::chrono::milliseconds(2));
-    tracer->flush(false);
-    round(false);
+    fetch(false);
   }
 }
 
@@ -347,22 +383,18 @@ bool drain::serve_requests() {
     finish = finish_wanted_;
   }
   if (!flush && !finish) return false;
-  auto* const tracer = tracer_.load(std::memory_order_acquire);
   if (finish) {
     wait_for_the_gpu(patience_at_exit);
-    if (tracer != nullptr) round(true, true);
-    if (assembler_ != nullptr) {
-      assembler_->settle_pending();
-      flush_file();
-    }
+    last_round();
     if (file_ != nullptr) {
       if (auto const ok = file_->close(); !ok)
         log_error("the capture is incomplete: " + ok.message());
       say_what_was_written();
     }
   } else if (assembler_ != nullptr && !assembler_->window_open()) {
-    wait_for_the_gpu(wishes_.flush_timeout_ms *
-                     (second / 1000));  // gpuprof_stop(): all the capture saw
+    // gpuprof_stop(): all the capture saw, but with time left to write it before the caller gives
+    // up.
+    wait_for_the_gpu(wishes_.flush_timeout_ms * (second / 1000) / 2);
     round(true);
   } else {
     round(true);

@@ -57,8 +57,12 @@ class drain {
   /// passed first.
   bool finish_and_wait(std::uint32_t timeout_ms);
 
-  /// One round on the drain thread. `flush`: have CUPTI hand over what it holds, and write to disk.
-  void round(bool flush, bool forced = false);
+  /// One round on the drain thread. `flush`: have CUPTI hand over what is complete, and write to
+  /// disk.
+  void round(bool flush);
+  /// Takes the very last of it: CUPTI hands over all it has, and what has no record by now is never
+  /// going to have one.
+  void last_round();
   /// Drain thread: no window is open, and every launch of the last one has its record or none has
   /// come for `patience_ns`.
   bool at_rest(std::uint64_t patience_ns) const noexcept;
@@ -75,7 +79,8 @@ class drain {
  private:
   bool open_file();
   void take_windows();
-  void take_buffers();
+  bool take_some_buffers();
+  void fetch(bool forced);
   void take_threads();
   void write_names();
   void write_facts();
@@ -105,6 +110,8 @@ class drain {
   std::uint64_t closed_at_ = 0;      // monotonic; when the last window closed
   std::uint64_t last_progress_ = 0;  // monotonic; when a record last came
   std::uint64_t records_seen_ = 0;
+  std::uint64_t written_off_ = 0;  // launches whose records are not waited for any more
+  bool quiet_ = false;  // since the last window closed, a whole flush has brought nothing new
 
   mutable std::mutex
       mutex_;  // protects the rest; never held while CUPTI is called or the file is written

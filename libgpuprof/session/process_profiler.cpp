@@ -42,7 +42,6 @@ settings settings_of_this_process() {
   parsed.values.output = with_folder(std::move(parsed.values.output));
   set_log_level(parsed.values.log_level);
   for (auto const& complaint : parsed.complaints) log_warning(complaint);
-  for (auto const& contradiction : contradictions(parsed.values)) log_warning(contradiction);
   return std::move(parsed.values);
 }
 
@@ -137,6 +136,7 @@ void process_profiler::nvtx_used() {
 bool process_profiler::start(std::string const& output) {
   if (is_forked_child() || process_is_exiting()) return false;
   if (!output.empty()) drain_.choose_output(with_folder(output));
+  asked_by_program_.store(true);
   begin();
   tell_plan([](capture_plan& plan) { plan.api_start(monotonic_ns()); });
   return capturing();
@@ -197,11 +197,11 @@ void process_profiler::cupti_failed(CUptiResult code, char const* message) noexc
               "). What was traced so far is kept; the program goes on.");
   } catch (...) {
   }
-  if (acting_.test_and_set(std::memory_order_acquire)) return;
-  if (tracer_) tracer_->abandon();
-  tracing_ = leaving_ = false;
-  cuda_up_.store(false);
-  acting_.clear(std::memory_order_release);
+  // CUPTI calls this wherever it notices, perhaps while we act: only say so, and never call CUPTI
+  // again.
+  given_up_.store(true, std::memory_order_release);
+  callbacks_.leave_at_next_call(false);
+  if (auto* const tracer = tracer_.get()) tracer->abandon();
 }
 
 void process_profiler::follow_plan() noexcept {
@@ -278,7 +278,10 @@ void process_profiler::say_tracing_is_off(std::string const& why) {
 }
 
 void process_profiler::switch_tracing_on() {
-  if (!settings_.trace.cuda || (!cuda_up_.load() && !cuda_is_mapped())) return;
+  if (!settings_.trace.cuda || given_up_.load(std::memory_order_acquire)) return;
+  // A program that calls NVTX and never cuInit stays untouched; one that calls gpuprof_start() may
+  // have been up before us.
+  if (!cuda_up_.load() && !(asked_by_program_.load() && cuda_is_mapped())) return;
   auto const before = monotonic_ns();
   if (!make_tracer()) return;
   callbacks_.leave_at_next_call(false);
@@ -302,6 +305,7 @@ void process_profiler::switch_tracing_on() {
 
 void process_profiler::open_window(std::uint32_t index, std::string trigger) {
   open_window_.store(index, std::memory_order_relaxed);
+  captured_.store(true);
   idle_since_ = 0;
   drain_.post({true, index, now(), std::move(trigger)});
   log_is_recording.store(true, std::memory_order_release);
@@ -327,12 +331,13 @@ void process_profiler::rest_if_nothing_runs() {
   }
   if (wanted || warming_up) return;
   if (acting_.test_and_set(std::memory_order_acquire)) return;
+  if (given_up_.load()) tracing_ = leaving_ = false;
   if (tracing_ && open_window_.load() == 0) {
     if (idle_since_ == 0) idle_since_ = monotonic_ns();
     if (!armed || monotonic_ns() - idle_since_ > linger_ns) {
-      drain_.round(true, true);
+      drain_.last_round();
       tracer_->stop();
-      drain_.round(true, true);
+      drain_.last_round();
       tracing_ = false;
     }
   }
@@ -343,10 +348,9 @@ void process_profiler::rest_if_nothing_runs() {
   }
   acting_.clear(std::memory_order_release);
   if (shutdown && !std::exchange(asked_to_end_, true)) {
-    drain_.round(true, true);  // a SIGTERM may end the process at once: the file comes first
+    drain_.last_round();  // a SIGTERM may end the process at once: the file comes first
     kill(getpid(), SIGTERM);
   }
-  if (look_again_.load()) follow_plan();
 }
 
 void process_profiler::leave_cupti() noexcept {
@@ -421,6 +425,7 @@ void process_profiler::drain_main() noexcept {
         next_flush = moment + flush_every;
       }
       drain_.round(flush);
+      if (look_again_.load()) follow_plan();  // left by somebody who could not act at once
       rest_if_nothing_runs();
     } catch (std::exception const& e) {
       static std::atomic<bool> said{false};
@@ -431,7 +436,9 @@ void process_profiler::drain_main() noexcept {
 }
 
 void process_profiler::shut_down() noexcept {
-  if (is_forked_child() || shut_down_.exchange(true)) return;
+  // The process id too: a child made by a bare system call has run no fork handler, and has no
+  // drain thread.
+  if (is_forked_child() || getpid() != owner_ || shut_down_.exchange(true)) return;
   try {
     note_process_exit();
     if (open_window_.load() != 0) {

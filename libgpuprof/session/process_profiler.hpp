@@ -17,6 +17,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <unistd.h>
 
 namespace gpuprof {
 
@@ -42,6 +43,8 @@ class process_profiler final : public cuda_event_observer, public range_observer
   live_snapshot totals() const { return drain_.totals().snapshot(); }
   std::vector<std::pair<std::string, std::uint64_t>> counters() const { return drain_.counters(); }
   std::string capture_path() const { return drain_.path(); }
+  /// A capture is running or has run in this process.
+  bool has_captured() const noexcept { return captured_.load(); }
   /// Something is being or has been captured, and the process is not going down.
   bool active() const noexcept { return begun_.load() && !shut_down_.load(); }
   /// NVTX calls are of use: ranges are recorded, or start captures, or count steps.
@@ -121,7 +124,11 @@ class process_profiler final : public cuda_event_observer, public range_observer
   bool asked_to_end_ = false;  // drain thread only
 
   std::atomic<std::uint32_t> open_window_{0};  // index of the window being recorded; 0: none
+  int const owner_ = getpid();
   std::atomic<bool> cuda_up_{false};
+  std::atomic<bool> captured_{false};
+  std::atomic<bool> given_up_{false};          // CUPTI has shut itself down for good
+  std::atomic<bool> asked_by_program_{false};  // gpuprof_start() was called
   std::atomic<bool> begun_{false};
   std::atomic<bool> thread_started_{false};
   std::atomic<bool> shut_down_{false};

@@ -23,6 +23,10 @@ void trace_assembler::write(Record const& record) {
 
 void trace_assembler::open_window(window_record const& record) {
   windows_.push_back({record, {}});
+  // Rings are read beside the windows' own queue: launches made in it may have come first.
+  for (auto const& launch : new_launches_) {
+    if (launch.time >= record.start) windows_.back().saw(launch.correlation);
+  }
   write(record);
 }
 
@@ -67,14 +71,15 @@ void trace_assembler::launch(launch_note const& note) {
   l.correlation = note.correlation;
   l.thread = note.thread;
   l.flags = note.flags;
+  new_launches_.push_back({note.time, note.correlation});
   for (auto w = windows_.rbegin(); w != windows_.rend(); ++w) {
     if (!w->contains(note.time)) continue;
-    if (raw(w->first) == 0) w->first = note.correlation;
-    w->first = std::min(w->first, note.correlation);
+    w->saw(note.correlation);
     break;
   }
   if (note.flags == 0) ++counts_.launches;
   if (note.flags == launch_of_graph) ++counts_.graph_launches;
+  if (note.flags == launch_is_copy) ++counts_.copy_calls;
   launches_.insert(l);
 }
 
@@ -131,6 +136,7 @@ bool trace_assembler::attribute(Record& record, bool first_look, std::vector<Rec
   if (!std::exchange(l->matched, true)) {
     if (l->flags == 0) ++counts_.launches_matched;
     if (l->flags == launch_of_graph) ++counts_.graph_launches_matched;
+    if (l->flags == launch_is_copy) ++counts_.copy_calls_matched;
   }
   record.launched = l->time;
   record.thread = l->thread;

@@ -22,6 +22,8 @@ struct trace_counts {
   std::uint64_t launches_matched = 0;  // of these: a kernel record came
   std::uint64_t graph_launches = 0;
   std::uint64_t graph_launches_matched = 0;
+  std::uint64_t copy_calls = 0;  // memcpy and memset calls; some kinds of them yield no record
+  std::uint64_t copy_calls_matched = 0;
   std::uint64_t kernels = 0;               // records written
   std::uint64_t kernels_unattributed = 0;  // of these: launched by nobody we saw
   std::uint64_t kernels_filtered = 0;      // outside the user's kernel filters
@@ -42,6 +44,9 @@ class trace_assembler final : public activity_sink {
   void open_window(window_record const&);
   void close_window(timestamp_ns end);
   bool window_open() const noexcept;
+
+  /// Every window in which the launches noted so far were made has been opened here.
+  void windows_are_known() noexcept { new_launches_.clear(); }
 
   // From the threads' rings.
   void launch(launch_note const&);
@@ -71,6 +76,9 @@ class trace_assembler final : public activity_sink {
   void ignore_thread(std::uint32_t os_thread) noexcept { own_thread_ = os_thread; }
   /// Launches that still owe a record.
   std::uint64_t outstanding() const noexcept;
+  std::uint64_t copies_outstanding() const noexcept {
+    return counts_.copy_calls - counts_.copy_calls_matched;
+  }
   trace_counts const& counts() const noexcept { return counts_; }
   std::uint64_t launches_forgotten() const noexcept { return launches_.overwritten(); }
   std::size_t table_bytes() const noexcept { return launches_.bytes(); }
@@ -98,11 +106,19 @@ class trace_assembler final : public activity_sink {
   struct window {
     window_record record;
     correlation_id first{};  // the oldest of the launches seen in it; 0: none yet
+    void saw(correlation_id launch) noexcept {
+      if (raw(first) == 0 || launch < first) first = launch;
+    }
     bool contains(timestamp_ns t) const noexcept {
       return t >= record.start && (record.end.value == 0 || t <= record.end);
     }
   };
   std::vector<window> windows_;
+  struct noted_launch {
+    timestamp_ns time;
+    correlation_id correlation{};
+  };
+  std::vector<noted_launch> new_launches_;  // whose window may not have been opened here yet
   std::vector<name_id> shape_names_;        // by shape id
   std::vector<std::uint8_t> shape_wanted_;  // by shape id: 0 not asked yet, 1 yes, 2 no
   std::vector<context_record> contexts_;

@@ -203,6 +203,20 @@ TEST_CASE("between two windows nothing is kept, inside either of them everything
   CHECK(s.counts().outside == 1);
 }
 
+TEST_CASE("work launched between two windows belongs to neither, though it runs inside the second") {
+  scene s;
+  s.open(1000);
+  s.launch(1);
+  s.assembler.close_window({2000});
+  s.launch(2100);  // in the second window, and read from its ring before that is opened here
+  s.assembler.open_window({2, {3000}, {}, {}});
+  s.kernel(1500, 3050);
+  s.kernel(2101, 3150);  // by a call we do not know, after the window's first launch
+  s.assembler.settle_pending();
+  CHECK(s.counts().outside == 1);
+  CHECK(s.counts().kernels_unattributed == 1);
+}
+
 TEST_CASE("launches that failed or went into a graph owe nothing") {
   scene s;
   s.open();
