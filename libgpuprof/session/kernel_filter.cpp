@@ -9,12 +9,27 @@
 
 namespace gpuprof {
 
+namespace {
+
+// libstdc++'s own: a matcher that goes through the name once, all alternatives side by side. The
+// default one recurses for every character and may take exponential time. Without back references.
+constexpr auto grammar = std::regex::ECMAScript | std::regex_constants::__polynomial;
+
+/// Found anywhere; as part of the expression, else every place would be tried by itself.
+std::regex anywhere(std::string const& expression) {
+  std::regex const valid_alone(expression, grammar);  // "a)(b" would be valid in parentheses
+  return std::regex("[\\s\\S]*(?:" + expression + ")", grammar | std::regex::nosubs);
+}
+
+}  // namespace
+
 struct kernel_filter::pattern {
   std::string text;
   std::optional<std::regex> expression;
 
   bool matches(std::string const& name) const {
-    return expression ? std::regex_search(name, *expression) : name == text;
+    return expression ? std::regex_search(name, *expression, std::regex_constants::match_continuous)
+                      : name == text;
   }
 };
 
@@ -27,19 +42,23 @@ result<std::unique_ptr<kernel_filter>> kernel_filter::make(settings const& wishe
   for (auto const& wanted : wishes.kernel_names) {
     pattern p{wanted.text, {}};
     try {
-      if (wanted.is_regex)
-        p.expression.emplace(wanted.text, std::regex::ECMAScript | std::regex::optimize);
+      if (wanted.is_regex) p.expression.emplace(anywhere(wanted.text));
     } catch (std::regex_error const& e) {
       return error{"--kernel-name regex:" + wanted.text + " is not a regular expression (" +
                    e.what() + "): all kernels are traced"};
     }
     filter->patterns_.push_back(std::move(p));
   }
+  if (filter->has_names()) {
+    filter->matcher_.emplace(
+        [names = filter.get()](std::string_view mangled) { return names->name_matches(mangled); });
+  }
   return filter;
 }
 
 bool kernel_filter::name_matches(std::string_view mangled) const {
   if (patterns_.empty()) return true;
+  mangled = mangled.substr(0, name_matcher::longest_name);
   std::string const names[] = {std::string(mangled),
                                kernel_display_name(mangled, kernel_name_style::demangled),
                                kernel_display_name(mangled, kernel_name_style::base)};
@@ -66,16 +85,20 @@ bool kernel_filter::remembered_name_matches(char const* mangled) noexcept {
   auto key = (reinterpret_cast<std::uintptr_t>(mangled) ^ (start * 0xff51afd7ed558ccdu)) *
              0x9e3779b97f4a7c15u;
   key ^= key >> 32;
-  auto& answer = answers_[(key >> 1) % answers_.size()];
-  auto const known = answer.load(std::memory_order_relaxed);
-  if (known != 0 && (known | 1) == (key | 1)) return (known & 1) != 0;
-  try {
-    auto const yes = name_matches(mangled);
-    answer.store((key & ~std::uint64_t{1}) | (yes ? 1 : 0), std::memory_order_relaxed);
-    return yes;
-  } catch (...) {
-    return true;  // no memory: better a kernel too many
+  auto const first = (key >> 1) % (answers_.size() / places_each) * places_each;
+  auto* place = &answers_[first + (key >> 40) % places_each];  // gives way when all are taken
+  for (auto i = first; i < first + places_each; ++i) {
+    auto const known = answers_[i].load(std::memory_order_relaxed);
+    if (known != 0 && (known | 1) == (key | 1)) return (known & 1) != 0;
+    if (known == 0) {
+      place = &answers_[i];
+      break;
+    }
   }
+  auto const yes = matcher_->ask({mangled, strnlen(mangled, name_matcher::longest_name)});
+  if (!yes) return true;  // better a kernel too many
+  place->store((key & ~std::uint64_t{1}) | (*yes ? 1 : 0), std::memory_order_relaxed);
+  return *yes;
 }
 
 }  // namespace gpuprof

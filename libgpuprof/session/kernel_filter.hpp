@@ -2,12 +2,14 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "session/name_matcher.hpp"
 #include "session/settings.hpp"
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -15,7 +17,8 @@ namespace gpuprof {
 
 /// A name matches when any pattern matches the mangled name, the demangled one or the base name
 /// (without namespaces, template arguments and parameters). Plain patterns must be the whole name;
-/// regular expressions (ECMAScript) may be found anywhere.
+/// regular expressions (ECMAScript without back references) may be found anywhere. Of names longer
+/// than name_matcher::longest_name the beginning counts.
 class kernel_filter {
  public:
   static result<std::unique_ptr<kernel_filter>> make(settings const&);
@@ -25,11 +28,13 @@ class kernel_filter {
   bool passes_all() const noexcept { return patterns_.empty() && skip_ == 0 && count_ == 0; }
   bool has_names() const noexcept { return !patterns_.empty(); }
 
-  /// Any thread. Costs a demangling: remember the answer.
+  /// A thread of ours, since it allocates and takes tens of kB of stack. Costs a demangling:
+  /// remember the answer.
   bool name_matches(std::string_view mangled) const;
 
-  /// Any thread, inside the launch callback: name by pointer (answers are remembered), then
-  /// --launch-skip and --launch-count over the matching launches in the order in which they end.
+  /// Any thread, inside the launch callback: name by pointer, then --launch-skip and
+  /// --launch-count over the matching launches in the order in which they end. A look into a table
+  /// without locks; the first launch of a name waits for name_matcher.
   bool selects_launch(char const* mangled) noexcept;
 
  private:
@@ -42,7 +47,9 @@ class kernel_filter {
   std::atomic<std::uint64_t> matching_{0};
   // By hash: the hash with the answer in its lowest bit. A thread_local cache would be part of the
   // library's static TLS, of which a late dlopen gets a few hundred bytes at most.
-  std::array<std::atomic<std::uint64_t>, 1024> answers_{};
+  static constexpr std::size_t places_each = 4;
+  std::array<std::atomic<std::uint64_t>, 4096> answers_{};
+  std::optional<name_matcher> matcher_;  // last: its thread reads the patterns
 };
 
 }  // namespace gpuprof

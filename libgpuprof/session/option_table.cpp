@@ -149,7 +149,8 @@ bool read_graph_trace(settings& s, std::string_view text) {
 
 bool is_regex(std::string const& text) {
   try {
-    std::regex const compiled(text);
+    // The flag refuses back references, for which kernel_filter's matcher is not made.
+    std::regex const compiled(text, std::regex::ECMAScript | std::regex_constants::__polynomial);
     return true;
   } catch (std::regex_error const&) {
     return false;

@@ -3,8 +3,13 @@
 
 #include "support/catch.hpp"
 
+#include <climits>
+
 #include <atomic>
+#include <chrono>
 #include <cstring>
+#include <functional>
+#include <pthread.h>
 #include <thread>
 #include <vector>
 
@@ -49,6 +54,103 @@ TEST_CASE("a regular expression may be found anywhere in either form of the name
   CHECK(filter_of({{"^gemm$", true}})->name_matches(gemm));
   CHECK(filter_of({{"^_ZN3lib", true}})->name_matches(gemm));
   CHECK_FALSE(filter_of({{"gemm<double>", true}})->name_matches(gemm));
+}
+
+TEST_CASE("what surrounds the expression does not leak into it") {
+  CHECK(filter_of({{"double|gemm", true}})->name_matches(gemm));
+  CHECK(filter_of({{"^reduce$|^gemm$", true}})->name_matches(gemm));
+  CHECK_FALSE(filter_of({{"^lib::gemm", true}})->name_matches(gemm));  // "void" comes first
+  for (auto const* const wrong : {"a)(b", "a)(?:b", "(a)\\1", "[z-a]"}) {
+    settings wishes;
+    wishes.kernel_names = {{wrong, true}};
+    INFO(wrong);
+    CHECK_FALSE(kernel_filter::make(wishes));
+  }
+}
+
+namespace {
+
+/// Runs `body` on a thread with the smallest stack that programs are known to give theirs.
+void on_a_small_stack(std::function<void()> body) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  REQUIRE(pthread_attr_setstacksize(&attributes, 64 << 10) == 0);
+  pthread_t thread;
+  REQUIRE(pthread_create(
+              &thread, &attributes,
+              [](void* work) -> void* {
+                (*static_cast<std::function<void()>*>(work))();
+                return nullptr;
+              },
+              &body) == 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+}
+
+}  // namespace
+
+TEST_CASE("a name of 100 kB is matched from a thread with a stack of 64 KiB") {
+  auto const filter = filter_of({{".*gemm.*", true}});
+  auto const wanted = "cutlass_gemm_" + std::string(100 << 10, 'x');
+  auto const other = std::string(100 << 10, 'g');
+  auto const late = std::string(100 << 10, 'x') + "gemm";  // beyond the part that counts
+  bool found_wanted = false, found_other = true, found_late = true;
+  on_a_small_stack([&] {
+    found_wanted = filter->selects_launch(wanted.c_str());
+    found_other = filter->selects_launch(other.c_str());
+    found_late = filter->selects_launch(late.c_str());
+  });
+  CHECK(found_wanted);
+  CHECK_FALSE(found_other);
+  CHECK_FALSE(found_late);
+}
+
+TEST_CASE("a mangled name with thousands of arguments is demangled away from a small stack") {
+  auto const filter = filter_of({{"^gemm$", true}});
+  std::string mangled = "_Z4gemmI";
+  for (int i = 0; i < 300; ++i) mangled += "S_IS0_";
+  bool selected = true;
+  on_a_small_stack([&] { selected = filter->selects_launch(mangled.c_str()); });
+  CHECK_FALSE(selected);  // not a name a demangler knows: it stands for itself
+  bool nested = false;
+  std::string deep = "_Z4gemmI";
+  for (int i = 0; i < 200; ++i) deep += "P";
+  deep += "fEvv";
+  on_a_small_stack([&] { nested = filter->selects_launch(deep.c_str()); });
+  CHECK(nested);
+}
+
+TEST_CASE("an expression that defeats backtracking takes no time to speak of") {
+  auto const filter = filter_of({{"(a*)*(a*)*b$", true}});
+  auto const name = std::string(4000, 'a');
+  auto const before = std::chrono::steady_clock::now();
+  CHECK_FALSE(filter->name_matches(name));
+  CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(20));
+}
+
+TEST_CASE("a matcher that does not answer is not waited for") {
+  std::atomic<bool> go_on{false};
+  std::atomic<int> asked{0};
+  name_matcher slow([&](std::string_view) {
+    ++asked;
+    while (!go_on) std::this_thread::yield();
+    return false;
+  });
+  CHECK(slow.ask("first") == std::nullopt);
+  CHECK(slow.ask("second") == std::nullopt);  // still at the first
+  CHECK(asked == 1);
+  go_on = true;
+  CHECK(slow.ask("third") == false);
+  CHECK(asked == 2);
+}
+
+TEST_CASE("a matcher that throws has no answer, and answers the next question") {
+  name_matcher failing([](std::string_view name) -> bool {
+    if (name == "bad") throw std::bad_alloc();
+    return true;
+  });
+  CHECK(failing.ask("bad") == std::nullopt);
+  CHECK(failing.ask("good") == true);
 }
 
 TEST_CASE("one matching pattern of several is enough") {

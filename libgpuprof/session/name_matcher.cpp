@@ -1,0 +1,104 @@
+#include "session/name_matcher.hpp"
+
+#include "base/process.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <string>
+
+namespace gpuprof {
+namespace {
+
+constexpr std::size_t stack_bytes = 8 << 20;  // address space; as much as is used becomes memory
+
+/// Waiting is a point where a thread may be cancelled, and unwinding through CUPTI is not to be.
+class no_cancellation {
+ public:
+  no_cancellation() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~no_cancellation() { pthread_setcancelstate(before_, nullptr); }
+  no_cancellation(no_cancellation const&) = delete;
+  no_cancellation& operator=(no_cancellation const&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
+}  // namespace
+
+name_matcher::name_matcher(question does_match) : does_match_(std::move(does_match)) {
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return;
+  pthread_attr_setstacksize(&attributes, stack_bytes);
+  sigset_t all, before;  // signals are the program's business
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  has_thread_ = pthread_create(&thread_, &attributes, run, this) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  if (has_thread_) pthread_setname_np(thread_, "gpuprof-names");
+}
+
+name_matcher::~name_matcher() {
+  if (!has_thread_ || is_forked_child()) return;
+  {
+    std::lock_guard const lock(mutex_);
+    stop_ = true;
+  }
+  asked_.notify_one();
+  pthread_join(thread_, nullptr);
+}
+
+std::optional<bool> name_matcher::ask(std::string_view name) noexcept {
+  if (!has_thread_ || is_forked_child()) return std::nullopt;
+  auto const saved_errno = errno;
+  no_cancellation const here;
+  std::optional<bool> answer;
+  auto const deadline = std::chrono::steady_clock::now() + patience;
+  {
+    std::unique_lock lock(mutex_);
+    if (idle_.wait_until(lock, deadline, [&] { return state_ == state::idle; })) {
+      length_ = std::min(name.size(), longest_name);
+      std::copy_n(name.begin(), length_, name_.begin());
+      state_ = state::asked;
+      asked_.notify_one();
+      if (answered_.wait_until(lock, deadline, [&] { return state_ == state::answered; })) {
+        answer = answer_;
+        state_ = state::idle;
+      } else {
+        state_ = state::nobody_waits;
+      }
+    }
+  }
+  idle_.notify_one();
+  errno = saved_errno;
+  return answer;
+}
+
+void* name_matcher::run(void* self) noexcept {
+  static_cast<name_matcher*>(self)->answer_questions();
+  return nullptr;
+}
+
+void name_matcher::answer_questions() noexcept {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    asked_.wait(lock, [&] { return stop_ || state_ == state::asked; });
+    if (stop_) return;
+    std::optional<bool> answer;
+    try {
+      std::string const name(name_.data(), length_);
+      lock.unlock();
+      answer = does_match_(name);
+    } catch (...) {
+      // no memory: no answer
+    }
+    if (!lock.owns_lock()) lock.lock();
+    answer_ = answer;
+    auto const somebody_waits = state_ == state::asked;
+    state_ = somebody_waits ? state::answered : state::idle;
+    (somebody_waits ? answered_ : idle_).notify_one();
+  }
+}
+
+}  // namespace gpuprof
