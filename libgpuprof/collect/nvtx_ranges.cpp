@@ -53,7 +53,7 @@ void write_pushed(thread_log& log, open_range& range) noexcept {
 }  // namespace
 
 int push_range(thread_log& log, event_text const& text) noexcept {
-  if (auto* const watching = observer()) [[unlikely]]
+  if (auto* const watching = observer(); watching != nullptr && !log.ranges.full()) [[unlikely]]
     watching->on_push(text.name, text.domain);
   auto const write = recording();
   auto const level = log.ranges.level_in(text.domain);
@@ -98,13 +98,20 @@ int pop_range(thread_log& log, name_id domain) noexcept {
   return range->level_in_domain;
 }
 
+void close_ranges(thread_log& log) noexcept {
+  log.ranges.forget_too_deep();
+  while (log.ranges.size() > 0) pop_range(log, log.ranges.at(log.ranges.size() - 1).domain);
+}
+
 range_id start_range(thread_log& log, event_text const& text) noexcept {
-  if (auto* const watching = observer()) [[unlikely]]
+  auto const id = log.make_range_id();
+  auto const remembered = open_start_end.reserve(id);
+  if (auto* const watching = observer(); watching != nullptr && remembered) [[unlikely]]
     watching->on_start(text.name, text.domain);
   auto const write = recording();
   open_range range;
   describe(range, text, range_style::start_end);
-  range.range = log.make_range_id();
+  range.range = id;
   range.time = read_ticks();
   if (write) {
     catch_up(log);
@@ -114,8 +121,8 @@ range_id start_range(thread_log& log, event_text const& text) noexcept {
       thread_counters::bump(log.counters.dropped_ranges);
     }
   }
-  open_start_end.add(range);
-  return range.range;
+  if (remembered) open_start_end.add(range);
+  return id;
 }
 
 namespace {

@@ -21,10 +21,10 @@ struct event_text {
   double flops = 0, bytes = 0;
 };
 
-/// Told of every range, on the thread of the program, recording or not: for capture triggers and
-/// step schedules. Compare ids got beforehand from names().intern(); handle no text, take no time.
-/// Called before a begin is written, so a recording started here holds this range; and after an end
-/// is written, so one stopped here holds it too.
+/// Told of every range whose end will be recognised, on the thread of the program, recording or
+/// not: for capture triggers and step schedules. Compare ids got beforehand from names().intern();
+/// handle no text, take no time. Called before a begin is written, so a recording started here
+/// holds this range; and after an end is written, so one stopped here holds it too.
 class range_observer {
  public:
   virtual void on_push(name_id name, name_id domain) noexcept = 0;
@@ -44,6 +44,9 @@ inline std::atomic<range_observer*> the_range_observer{nullptr};
 int push_range(thread_log& log, event_text const& text) noexcept;
 /// The level of the range that ended, negative when there was none.
 int pop_range(thread_log& log, name_id domain) noexcept;
+
+/// Ends all that are open, innermost first, as when their thread ends: no pop can come any more.
+void close_ranges(thread_log& log) noexcept;
 
 range_id start_range(thread_log& log, event_text const& text) noexcept;
 /// On any thread. Unknown ids are counted as unmatched.

@@ -42,7 +42,10 @@ class range_stack {
   std::size_t size() const noexcept { return size_; }
   open_range& at(std::size_t i) noexcept { return open_[i]; }
   open_range const& at(std::size_t i) const noexcept { return open_[i]; }
+  bool full() const noexcept { return size_ == depth; }
   std::uint32_t too_deep() const noexcept { return too_deep_; }
+  /// When no pops for them will come.
+  void forget_too_deep() noexcept { too_deep_ = 0; }
 
   /// The range that a push in this domain would lie in, counting this domain alone; 0: outermost.
   std::uint16_t level_in(name_id domain) const noexcept {
@@ -56,7 +59,7 @@ class range_stack {
 
   /// A place for one more range, all fields still to be set; nullptr when deeper than `depth`.
   open_range* push() noexcept {
-    if (size_ == depth) {
+    if (full()) {
       ++too_deep_;
       return nullptr;
     }

@@ -19,16 +19,25 @@ class started_ranges {
   static constexpr std::size_t buckets = 1024;
   static constexpr std::size_t per_bucket = 32;
 
-  /// False when its bucket is full: the end of this range will not be recognised.
-  bool add(open_range const& range) noexcept {
-    auto& b = bucket_of(range.range);
+  /// Keeps a place for add(). False when its bucket is full: the end of this range will not be
+  /// recognised.
+  bool reserve(range_id id) noexcept {
+    auto& b = bucket_of(id);
     std::lock_guard const lock(b.mutex);
-    if (b.size == per_bucket) {
+    if (b.size + b.reserved == per_bucket) {
       forgotten_.fetch_add(1, std::memory_order_relaxed);
       return false;
     }
-    b.open[b.size++] = range;
+    ++b.reserved;
     return true;
+  }
+
+  /// Into the place kept by reserve(), once.
+  void add(open_range const& range) noexcept {
+    auto& b = bucket_of(range.range);
+    std::lock_guard const lock(b.mutex);
+    --b.reserved;
+    b.open[b.size++] = range;
   }
 
   std::optional<open_range> remove(range_id id) noexcept {
@@ -57,8 +66,8 @@ class started_ranges {
 
  private:
   struct bucket {
-    std::mutex mutex;  // protects both below
-    std::size_t size = 0;
+    std::mutex mutex;  // protects all below
+    std::size_t size = 0, reserved = 0;
     std::array<open_range, per_bucket> open;
   };
   bucket& bucket_of(range_id id) noexcept { return buckets_[raw(id) % buckets]; }

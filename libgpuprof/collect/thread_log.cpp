@@ -2,6 +2,7 @@
 #include "collect/thread_log.hpp"
 
 #include "base/process.hpp"
+#include "collect/nvtx_ranges.hpp"
 #include "collect/nvtx_ticks.hpp"
 
 #include <climits>
@@ -40,6 +41,7 @@ std::atomic<std::uint64_t> refused_threads{0};
 
 // Runs after the destructors of thread_local objects, so ranges in those still have their log.
 void end_of_thread(void* log) noexcept {
+  if (!is_forked_child()) close_ranges(*static_cast<thread_log*>(log));
   detail::current_log = nullptr;
   state = thread_state::going_down;
   static_cast<thread_log*>(log)->thread_ended.store(true, std::memory_order_release);

@@ -2,6 +2,7 @@
 // rings.
 #include "collect/log_writer.hpp"
 #include "collect/nvtx_ticks.hpp"
+#include "collect/started_ranges.hpp"
 #include "seen.hpp"
 #include "support/catch.hpp"
 
@@ -283,6 +284,77 @@ TEST_CASE("an observer that records one range gets exactly that range") {
   CHECK(watching.pops == 2);
   CHECK(found.lines ==
         lines{"begin step", "begin inner", "end inner", "end step", "begin step", "end step"});
+}
+
+TEST_CASE("an observer hears of as many pops as pushes, also of ranges too deep to keep") {
+  static trigger watching;
+  watching.wanted = names().intern("too deep to keep");
+  run([](thread_log& log) {
+    the_range_observer = &watching;
+    for (std::size_t i = 0; i < range_stack::depth; ++i) push_range(log, named("filling"));
+    push_range(log, named("too deep to keep"));
+    CHECK(watching.pushes == 0);  // nothing would tell it from the pop of another
+    pop_range(log, {});
+    pop_range(log, {});
+    push_range(log, named("too deep to keep"));
+    CHECK(watching.pushes == 1);
+    pop_range(log, {});
+    CHECK(watching.pops == 1);
+    the_range_observer = nullptr;
+  });
+}
+
+TEST_CASE("the ranges of a thread that ends with them open end there, innermost first") {
+  static trigger watching;
+  watching.wanted = names().intern("abandoned");
+  auto const found = run([](thread_log& log) {
+    the_range_observer = &watching;
+    log_is_recording = false;
+    std::thread([] {
+      push_range(*this_thread_log(), named("before"));
+      push_range(*this_thread_log(), named("abandoned"));
+      push_range(*this_thread_log(), named("inner", "of another domain"));
+    }).join();
+    CHECK(watching.pushes == 1);
+    CHECK(watching.pops == 1);
+    CHECK_FALSE(log_is_recording);
+    std::thread([] {
+      log_is_recording = true;
+      push_range(*this_thread_log(), named("whole"));
+      for (int i = 0; i < 200; ++i) push_range(*this_thread_log(), named("deep"));
+    }).join();
+    the_range_observer = nullptr;
+    push_range(log, named("after"));
+    pop_range(log, {});
+  });
+  CHECK(found.begins.size() == found.ends.size());
+  CHECK(std::count(found.lines.begin(), found.lines.end(), "end abandoned") == 1);
+  CHECK(std::count(found.lines.begin(), found.lines.end(), "end whole") == 1);
+  CHECK(std::count(found.lines.begin(), found.lines.end(), "end deep") ==
+        static_cast<std::ptrdiff_t>(range_stack::depth) - 1);
+}
+
+TEST_CASE("an observer is not told of a started range whose end nobody would recognise") {
+  static trigger watching;
+  watching.wanted = names().intern("one more");
+  run([](thread_log& log) {
+    log_is_recording = false;
+    // Ids count up and go round the buckets: this many fill all of them.
+    std::vector<range_id> open;
+    while (forgotten_ranges() == 0) open.push_back(start_range(log, named("filling")));
+    auto const none_left = forgotten_ranges() + started_ranges::buckets;
+    while (forgotten_ranges() < none_left) open.push_back(start_range(log, named("filling")));
+    the_range_observer = &watching;
+    auto const unheard = start_range(log, named("one more"));
+    CHECK(watching.pushes == 0);
+    end_range(log, unheard);
+    CHECK(watching.pops == 0);
+    for (auto const id : open) end_range(log, id);
+    end_range(log, start_range(log, named("one more")));
+    CHECK(watching.pushes == 1);
+    CHECK(watching.pops == 1);
+    the_range_observer = nullptr;
+  });
 }
 
 TEST_CASE("ticks become times on the line through two looks") {
