@@ -278,7 +278,10 @@ name_id activity_decoder::name_behind(char const* pointer) {
 activity_decoder::known_name& activity_decoder::name_at(char const* pointer) {
   auto& recent =
       recent_names_[(reinterpret_cast<std::uintptr_t>(pointer) * 0x9e3779b97f4a7c15u) >> 56];
-  if (recent.pointer != pointer) recent = {pointer, &names_by_pointer_[pointer]};
+  if (recent.pointer != pointer) {
+    if (names_by_pointer_.size() >= pointers_at_most) forget_pointers();
+    recent = {pointer, &names_by_pointer_[pointer]};
+  }
   return *recent.name;
 }
 

@@ -60,6 +60,12 @@ class activity_decoder {
 
   decode_losses const& losses() const noexcept { return losses_; }
   std::uint64_t records() const noexcept { return records_; }
+  /// Kernels whose shape found no place in the table: their records have shape 0.
+  std::uint64_t shapes_refused() const noexcept { return shapes_.refused(); }
+  /// A program that loads and unloads modules for days has ever new names: at this many the
+  /// pointers are forgotten and learnt again.
+  static constexpr std::size_t pointers_at_most = 1 << 16;
+  std::size_t pointers_known() const noexcept { return names_by_pointer_.size(); }
 
  private:
   struct known_name {

@@ -13,7 +13,7 @@ namespace gpuprof {
 /// counted.
 class shape_table {
  public:
-  explicit shape_table(std::size_t most = 1 << 20) : most_(most), shapes_(1), places_(1 << 10, 0) {}
+  explicit shape_table(std::size_t most = 1 << 17) : most_(most), shapes_(1), places_(1 << 10, 0) {}
 
   struct entry {
     shape_id id{};

@@ -161,6 +161,42 @@ TEST_CASE("another name at an address used before is seen") {
   CHECK(b.names.text(b.sink.shapes[2].name) == "firstly");
 }
 
+TEST_CASE("name pointers are remembered up to a limit, and every name is right all the same") {
+  bench b;
+  constexpr auto names = activity_decoder::pointers_at_most + 1000;
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < names; ++i) texts.push_back(std::to_string(i).insert(0, 1, 'k'));
+  for (std::size_t i = 0; i < names; ++i) b.decode(kernel_record_of(texts[i].c_str(), 1));
+  CHECK(b.decoder.pointers_known() == 1000);
+  REQUIRE(b.sink.shapes.size() == names);
+  auto wrong = 0;
+  for (std::size_t i = 0; i < names; ++i) wrong += b.names.text(b.sink.shapes[i].name) != texts[i];
+  CHECK(wrong == 0);
+  b.decode(kernel_record_of(texts[0].c_str(), 1));  // long forgotten
+  CHECK(b.sink.shapes.size() == names);
+  CHECK(b.sink.kernels.back().shape == b.sink.shapes[0].id);
+}
+
+TEST_CASE("kernels with one shape too many are kept without it, and counted") {
+  bench b;
+  constexpr std::size_t most = 1 << 17;
+  auto kernel = kernel_record_of("k", 1);
+  for (std::size_t i = 0; i < most; ++i) {
+    kernel.gridX = static_cast<std::int32_t>(i + 1);
+    b.decode(kernel);
+  }
+  CHECK(b.decoder.shapes_refused() == 0);
+  kernel.gridX = most + 1;
+  b.decode(kernel, kernel);
+  CHECK(b.decoder.shapes_refused() == 2);
+  CHECK(b.sink.shapes.size() == most);
+  REQUIRE(b.sink.kernels.size() == most + 2);
+  CHECK(b.sink.kernels.back().shape == shape_id{});
+  kernel.gridX = 5;  // known ones stay known
+  b.decode(kernel);
+  CHECK(b.sink.kernels.back().shape == b.sink.shapes[4].id);
+}
+
 TEST_CASE("forgotten pointers are read anew") {
   bench b;
   b.decode(kernel_record_of("k", 1));
