@@ -89,7 +89,8 @@ struct thread_identity {
 /// not inside an NVTX or launch callback: takes a lock.
 std::size_t new_threads(std::size_t& cursor, std::span<thread_identity> into) noexcept;
 
-/// How many threads got no log or no ring for want of memory.
+/// How many threads got no log for want of memory. A thread with a log whose ring has no memory
+/// counts what it could not write in its counters, as dropped.
 std::uint64_t threads_without_log() noexcept;
 
 /// True while ranges, marks and launches are to be written to the rings. The range stacks are kept

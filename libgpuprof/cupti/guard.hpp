@@ -1,5 +1,4 @@
-// Calls CUPTI through the table and turns what comes back into one clear line, said once per
-// function.
+// Calls CUPTI through the table and turns a failure into one clear line for whoever asked.
 #pragma once
 
 #include "base/result.hpp"
