@@ -102,6 +102,7 @@ contents read(fs::path const& file) {
     for (auto const& w : rows) windows[w.index] = true;
   });
   all.windows = static_cast<int>(windows.size());
+  all.complete = in->is_complete();
   return all;
 }
 
@@ -146,6 +147,7 @@ TEST_CASE("a program with NVTX alone gets its ranges") {
   auto const all = read_only_capture(result);
   CHECK(all.begun.at("step") == 1000);
   CHECK(all.ended == 1000);
+  CHECK(all.complete);
   CHECK(contains(result.err, "[gpuprof] 0 kernels, 0 copies and fills, 1000 ranges in "));
 }
 
@@ -153,6 +155,7 @@ TEST_CASE("a range that never ends is in the capture as one that was open") {
   auto const all = read_only_capture(run("'never ends'"));
   CHECK(all.begun.at("open") == 1);
   CHECK(all.ended == 0);
+  CHECK(all.complete);
 }
 
 TEST_CASE("captures are named as asked, and never written over without being told to") {
@@ -176,7 +179,29 @@ TEST_CASE("a folder that is not there is told in one line, and the program goes 
 }
 
 TEST_CASE("a full disk is told in one line, and the program goes on") {
-  // Writes beyond 4 KiB fail, as they do on a full disk.
+  // A disk of 8 KiB in a mount namespace of the program's own, where the system allows one.
+  auto const result = run_shell(
+      "unshare --user --map-root-user --mount sh -c '"
+      "mkdir disk && mount -t tmpfs -o size=8k none disk || exit 77; "
+      "LD_PRELOAD=$LIBRARY GPUPROF_OUTPUT=disk/full $PROGRAM threads; "
+      "code=$?; cp disk/full.gpuprof .; exit $code'",
+      "export LIBRARY='" LIBRARY "' PROGRAM='" PROGRAM
+      "' ASAN_OPTIONS=verify_asan_link_order=0:$ASAN_OPTIONS; "
+      "unshare --user --map-root-user --mount true 2>err || exit 77; ");
+  if (result.exit_code() == 77) {
+    WARN("skipped: this system lets nobody make a small disk of his own (" << result.err << ")");
+    return;
+  }
+  INFO(result.err);
+  CHECK(result.exit_code() == 0);
+  CHECK(result.out.empty());
+  CHECK(contains(result.err, "[gpuprof] the capture is incomplete"));
+  CHECK(contains(result.err, "No space left on device"));
+  auto const all = read_only_capture(result);
+  CHECK(all.ended < 16000);
+}
+
+TEST_CASE("a limit on the size of files is told in one line, and the program goes on") {
   auto const result = run("threads", "", "trap '' XFSZ; ulimit -f 8;");
   INFO(result.err);
   CHECK(result.exit_code() == 0);
@@ -216,25 +241,33 @@ TEST_CASE("a program that replaces itself gets a capture for each of its lives")
   auto const files = result.captures();
   REQUIRE(!files.empty());
   // The second life always finishes its own; the first may have been replaced before it was opened.
-  CHECK(read(result.folder / files.back()).begun.at("step") == 20);
+  auto const second = read(result.folder / files.back());
+  CHECK(second.begun.at("step") == 20);
+  CHECK(second.complete);
 }
 
 TEST_CASE("a program that leaves by _exit keeps what was flushed") {
   auto const result = run("_exit");
   CHECK(result.exit_code() == 3);
-  CHECK(read_only_capture(result).begun.at("step") >= 10);
+  auto const all = read_only_capture(result);
+  CHECK(all.begun.at("step") >= 10);
+  CHECK_FALSE(all.complete);
 }
 
 TEST_CASE("a program that is killed keeps what was flushed") {
   auto const result = run("kill");
   CHECK((WIFSIGNALED(result.status) && WTERMSIG(result.status) == SIGKILL));
-  CHECK(read_only_capture(result).begun.at("step") >= 10);
+  auto const all = read_only_capture(result);
+  CHECK(all.begun.at("step") >= 10);
+  CHECK_FALSE(all.complete);
 }
 
 TEST_CASE("exit() on another thread ends the capture properly") {
   auto const result = run("'exit in thread'");
   CHECK(result.exit_code() == 5);
-  CHECK(read_only_capture(result).begun.at("step") == 6);
+  auto const all = read_only_capture(result);
+  CHECK(all.begun.at("step") == 6);
+  CHECK(all.complete);
 }
 
 TEST_CASE("ranges of many threads all arrive") {
@@ -243,13 +276,16 @@ TEST_CASE("ranges of many threads all arrive") {
   auto const all = read_only_capture(result);
   CHECK(all.begun.at("step") == 16000);
   CHECK(all.ended == 16000);
+  CHECK(all.complete);
 }
 
 TEST_CASE("captures switched from many threads at once leave a whole file") {
   auto const result = run("switching", "GPUPROF_OUTPUT=switched");
   INFO(result.err);
   CHECK(result.exit_code() == 0);
-  CHECK(read_only_capture(result).windows >= 1);
+  auto const all = read_only_capture(result);
+  CHECK(all.windows >= 1);
+  CHECK(all.complete);
 }
 
 TEST_CASE("a named range makes captures: each of them a window with what lies inside") {
@@ -260,6 +296,7 @@ TEST_CASE("a named range makes captures: each of them a window with what lies in
   auto const all = read_only_capture(result);
   CHECK(all.windows == 2);
   CHECK(all.begun == std::map<std::string, int>{{"inside", 4}, {"wanted", 2}});
+  CHECK(all.complete);
 }
 
 TEST_CASE("stop-shutdown ends the program once the capture is on disk") {
