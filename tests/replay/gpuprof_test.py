@@ -1,10 +1,22 @@
 """The shipped library in real processes: every way in, every way to end, and the faults of CUPTI and the driver."""
 import json
 import os
+import pathlib
 import processes
 
 THREADS, LAUNCHES, GRAPHS, NODES, COPIES = 4, 60, 2, 5, 3
 KERNELS = THREADS * LAUNCHES + GRAPHS * NODES
+
+# What the programs of the recorded sessions launched inside each of their push/pop ranges, see programs/. In train_step the
+# kernels of the backward pass are PyTorch's, launched by a thread that has no range open.
+RECORDED_OPERATIONS = {
+    "launch_loop": {"batch": 20 * 100},
+    "copies_streams": {"asynchronous": 10 * 4 * 5, "synchronous": 10 * 4},
+    "graph": {"kernels": 20 * 100, "mixed": 5 * (3 + 2)},
+    "threads_nvtx": {"iteration": 8 * 25 * 2, "model:forward": 8 * 25 * 2, "innér": 8 * 25},
+    "train_step": {"step 0": 72, "step 1": 42, "step 2": 42, "step 3": 42, "step 4": 42,
+                   "data": 5 * 2, "forward": 157, "backward": 5, "optimiser": 68},
+}
 PLAN = dict(threads=THREADS, launches=LAUNCHES, graphs=GRAPHS, nodes=NODES, copies=COPIES, kernel_ns=1000)
 
 
@@ -106,8 +118,29 @@ class Contents(Gpuprof):
                 played = self.profile(session, force_overwrite=1)
                 self.assertEqual(played.code, 0, played.err)
                 self.assertEqual(self.kernels(), processes.numbers(played.out)["kernels"])
+                self.assertEqual(self.lost(), "lost: nothing")
+                expected = RECORDED_OPERATIONS.get(pathlib.Path(session).stem)
+                self.assertIsNotNone(expected, "say in RECORDED_OPERATIONS what this session's ranges launched")
+                self.assertEqual(self.operations(), expected)
         if not sessions:
             self.skipTest("no recorded sessions")
+
+    def operations(self):
+        """Kernels, copies and fills of each NVTX range that a thread pushed, by name."""
+        return {row["Range"]: row["Total GPU Ops"] for row in self.report("nvtx_gpu_proj_sum")
+                if row["Style"] == "PushPop"}
+
+    def test_each_thread_of_the_recorded_eight_has_its_own_kernels(self):
+        self.profile(processes.recorded("threads_nvtx"))
+        rows = [row for row in self.report("nvtx_kern_sum") if row["NVTX Range"] == "iteration"]
+        self.assertEqual([row["Kern Inst"] for row in rows], [50] * 8)
+        self.assertEqual(len({row["TID"] for row in rows}), 8)
+
+    def test_the_nodes_of_a_recorded_graph_are_in_the_range_that_launched_it(self):
+        self.profile(processes.recorded("graph"))
+        kernels = {row["NVTX Range"]: row["Kern Inst"] for row in self.report("nvtx_kern_sum")}
+        self.assertEqual(kernels, {"kernels": 20 * 100, "mixed": 5 * 3})
+        self.assertEqual(self.kernels(), 20 * 100 + 5 * 3 + 1)  # one was launched outside of graph and range
 
 
 class WaysToEnd(Gpuprof):
@@ -162,11 +195,20 @@ class Faults(Gpuprof):
     """One clear line, the program untouched."""
 
     def untouched(self, **env):
-        run = self.profile(self.synthetic(**PLAN), env=env)
+        session = self.synthetic(**PLAN)
+        without_us = self.play(session, env=env)
+        run = self.profile(session, env=env)
+        self.assertEqual((run.code, run.out), (without_us.code, without_us.out), run.err)
         self.assertEqual(run.code, 0, run.err)
         self.assertIn(f"launches={THREADS * LAUNCHES + GRAPHS} ", run.out)
         self.assertNotIn("broke the contract", run.err)
         return run.err
+
+    def only_line(self, text, err):
+        """The one line that begins with this text."""
+        lines = [line for line in err.splitlines() if line.startswith("[gpuprof] " + text)]
+        self.assertEqual(len(lines), 1, err)
+        return lines[0]
 
     def test_cupti_is_held_by_another_tool(self):
         self.assertIn("Nsight Systems", self.untouched(REPLAY_HELD_BY="Nsight Systems"))
@@ -190,7 +232,12 @@ class Faults(Gpuprof):
         self.assertEqual(self.kernels(), KERNELS)
 
     def test_rights_are_missing(self):
-        self.assertIn("[gpuprof]", self.untouched(REPLAY_FAIL="cuptiActivityEnable=35"))
+        line = self.only_line("kernel tracing is off: ", self.untouched(REPLAY_FAIL="cuptiActivityEnable=35"))
+        self.assertIn("cuptiActivityEnable failed, this user may not read GPU performance counters", line)
+        self.assertIn("CUPTI_ERROR_INSUFFICIENT_PRIVILEGES", line)
+        self.assertIn("The program is not affected; NVTX ranges are still recorded.", line)
+        self.assertEqual(sum(row["Instances"] for row in self.report("nvtx_sum")), 2 * THREADS * LAUNCHES)
+        self.assertEqual(self.report("cuda_gpu_kern_sum"), [])
 
     def test_dropped_records_are_told(self):
         err = self.untouched(REPLAY_DROP="10")
@@ -200,7 +247,13 @@ class Faults(Gpuprof):
         self.assertIn("25 records dropped by cupti", self.lost())  # every tenth of 250 kernels and 3 copies
 
     def test_cupti_gives_up_half_way(self):
-        self.assertIn("[gpuprof]", self.untouched(REPLAY_FATAL_AFTER="100"))
+        err = self.untouched(REPLAY_FATAL_AFTER="100")
+        line = self.only_line("kernel tracing ends here: CUPTI has shut itself down", err)
+        self.assertIn("replayed fatal error", line)
+        self.assertIn("What was traced so far is kept; the program goes on.", line)
+        self.assertIn("launches without a record", err)
+        self.assertNotEqual(self.lost(), "lost: nothing")
+        self.assertEqual(sum(row["Instances"] for row in self.report("nvtx_sum")), 2 * THREADS * LAUNCHES)
 
 
 if __name__ == "__main__":
