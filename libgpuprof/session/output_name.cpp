@@ -35,6 +35,12 @@ std::optional<Number> number_in(std::optional<std::string> const& text) {
   return value;
 }
 
+/// There, and something else than a file or a folder.
+bool is_special_file(std::string const& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
 /// Calls literal(text) and sequence(letter, variable) for the parts of a pattern; false at the
 /// first thing that is not a pattern.
 template <class Literal, class Sequence>
@@ -76,6 +82,32 @@ std::string with_suffix(std::string name, std::string const& suffix) {
   return name.insert(at, suffix);
 }
 
+std::string expand_sequences(std::string_view pattern, naming_facts const& facts,
+                             std::string const& number) {
+  std::string name;
+  walk(
+      pattern, [&](std::string_view text) { name += text; },
+      [&](char letter, std::string_view variable) {
+        switch (letter) {
+          case 'h':
+            name += facts.host;
+            break;
+          case 'p':
+            name += std::to_string(facts.process);
+            break;
+          case 'n':
+            name += number;
+            break;
+          case 'q':
+            name += facts.environment(std::string(variable)).value_or("");
+            break;
+          default:
+            name += '%';
+        }
+      });
+  return name;
+}
+
 std::string first_free_name(std::string_view pattern, naming_facts const& facts) {
   for (std::uint64_t number = 1;; ++number) {
     auto name = expand_output_name(pattern, facts, std::to_string(number));
@@ -110,6 +142,7 @@ naming_facts naming_facts_of_this_process() {
         return static_cast<std::uint64_t>(info.st_mtim.tv_sec) * 1'000'000'000u +
                static_cast<std::uint64_t>(info.st_mtim.tv_nsec);
       },
+      .special = is_special_file,
   };
 }
 
@@ -130,28 +163,7 @@ bool is_output_pattern(std::string_view pattern) noexcept {
 
 std::string expand_output_name(std::string_view pattern, naming_facts const& facts,
                                std::string const& number) {
-  std::string name;
-  walk(
-      pattern, [&](std::string_view text) { name += text; },
-      [&](char letter, std::string_view variable) {
-        switch (letter) {
-          case 'h':
-            name += facts.host;
-            break;
-          case 'p':
-            name += std::to_string(facts.process);
-            break;
-          case 'n':
-            name += number;
-            break;
-          case 'q':
-            name += facts.environment(std::string(variable)).value_or("");
-            break;
-          default:
-            name += '%';
-        }
-      });
-  if (name.starts_with("/dev/")) return name;  // a device, not a file of ours
+  auto name = expand_sequences(pattern, facts, number);
   if (!name.ends_with(extension)) name += extension;
   if (auto const rank = rank_of(facts); rank && !has_sequence(pattern, "hpq")) {
     name = with_suffix(std::move(name), ".rank" + std::to_string(rank->rank));
@@ -162,7 +174,12 @@ std::string expand_output_name(std::string_view pattern, naming_facts const& fac
 result<capture_path> choose_capture_path(settings const& s, naming_facts const& facts) {
   if (has_sequence(s.output, "n")) return capture_path{first_free_name(s.output, facts), false};
   auto name = expand_output_name(s.output, facts, "");
-  if (name.starts_with("/dev/")) return capture_path{std::move(name), true};
+  for (auto const& place : {expand_sequences(s.output, facts, ""), name}) {
+    if (facts.special(place)) {
+      return error{"nothing is recorded: " + place +
+                   " is not a regular file. Choose another --output"};
+    }
+  }
   if (!facts.exists(name)) return capture_path{std::move(name), false};
   if (is_of_this_run(name, facts)) {
     auto own = with_suffix(std::move(name), ".pid" + std::to_string(facts.process));

@@ -20,6 +20,8 @@ struct naming_facts {
   std::function<bool(std::string const& path)> exists;
   /// Moment of the last change in ns of CLOCK_REALTIME; 0 when there is no such file.
   std::function<std::uint64_t(std::string const& path)> changed;
+  /// A device, pipe or socket.
+  std::function<bool(std::string const& path)> special = [](std::string const&) { return false; };
 };
 naming_facts naming_facts_of_this_process();
 
@@ -43,10 +45,11 @@ struct capture_path {
   bool replace = false;  // truncate what is there; otherwise create exclusively (O_EXCL)
 };
 
-/// The path this process should open. An error when the file is there and may not be replaced.
-/// Someone may take the name in between: on EEXIST from the exclusive creation call this again.
-/// Several processes of one `gpuprof profile` never replace each other's captures: the second one
-/// to want a name gets ".pid<N>" added to it.
+/// The path this process should open. An error when the file is there and may not be replaced, or
+/// when it, or what was asked for before ".gpuprof" was added, is no place for a capture:
+/// /dev/null. Someone may take the name in between: on EEXIST from the exclusive creation call this
+/// again. Several processes of one `gpuprof profile` never replace each other's captures: the
+/// second one to want a name gets ".pid<N>" added to it.
 result<capture_path> choose_capture_path(settings const&, naming_facts const&);
 
 }  // namespace gpuprof

@@ -119,6 +119,14 @@ class CommandLine(InFolder):
             with self.subTest(words=words):
                 self.assert_refused(self.profile(*words, "true"), 2, accepted)
 
+    def test_a_device_is_refused_before_the_program_starts(self):
+        for words in (["-o", "/dev/null"], ["-o", "/dev/full", "-f"]):
+            with self.subTest(words=words):
+                run = self.profile(*words, "touch", "started")
+                self.assert_refused(run, 2, words[1] + " is not a regular file")
+                self.assertFalse(os.path.exists(os.path.join(self.folder, "started")))
+                self.assertFalse(os.path.exists(words[1] + ".gpuprof"))
+
     def test_options_that_contradict_each_other_are_refused(self):
         self.assert_refused(self.profile("-c", "nvtx", "true"), 2, "nvtx-capture")
         self.assert_refused(self.profile("--step-range", "x", "true"), 2, "schedule")

@@ -52,7 +52,30 @@ TEST_CASE("the extension is added once") {
   CHECK(host.choose("a").path == "a.gpuprof");
   CHECK(host.choose("a.gpuprof").path == "a.gpuprof");
   CHECK(host.choose("run-1.5").path == "run-1.5.gpuprof");
-  CHECK(host.choose("/dev/full").path == "/dev/full");
+}
+
+TEST_CASE("a device is refused, with and without the extension") {
+  imagined_host const host;
+  auto facts = host.facts();
+  for (auto const* const device : {"/dev/null", "pipe.gpuprof"}) {
+    facts.special = [&](std::string const& path) { return path == device; };
+    for (auto const* const asked : {"/dev/null", "pipe"}) {
+      settings s;
+      s.output = asked;
+      s.force_overwrite = true;
+      auto const refused = choose_capture_path(s, facts);
+      CHECK(!refused == std::string_view(device).starts_with(asked));
+      if (!refused) {
+        CHECK(refused.message() == "nothing is recorded: " + std::string(device) +
+                                       " is not a regular file. Choose another --output");
+      }
+    }
+  }
+  auto const real = naming_facts_of_this_process();
+  CHECK(real.special("/dev/null"));
+  CHECK_FALSE(real.special("/dev"));
+  CHECK_FALSE(real.special("/proc/self/exe"));
+  CHECK_FALSE(real.special("/nowhere"));
 }
 
 TEST_CASE("%n is the first free number") {
