@@ -286,16 +286,46 @@ class Status(InFolder):
         for check in found["checks"]:
             self.assertNotIn("\n", check["text"] + check["fix"])
 
-    def test_a_library_that_crashes_the_process_is_a_line(self):
-        source = self.folder / "crash.c"
-        source.write_text("__attribute__((constructor)) static void c(void) { *(volatile int*)0 = 1; }\n")
-        library = self.folder / "crash.so"
+    def library_of(self, text):
+        """Builds a libgpuprof.so of this C text and makes it the one that is looked at."""
+        source, library = self.folder / "library.c", self.folder / "library.so"
+        source.write_text(text)
         subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", library, source], check=True)
         self.environment["GPUPROF_LIBRARY"] = str(library)
+
+    def library_line(self):
+        found = json.loads(self.run_gpuprof("status", "--json").stdout)
+        return next(check for check in found["checks"] if check["name"] == "libgpuprof")
+
+    def test_a_library_that_finds_no_static_tls_is_limited_to_ways_in_that_have_some(self):
+        self.library_of("static __thread char wide[10000] __attribute__((tls_model(\"initial-exec\")));\n"
+                        "char* first(void) { return wide; }\n")
+        line = self.library_line()
+        self.assertEqual(line["state"], "limited")
+        self.assertIn("static TLS", line["text"])
+        # What the line says is true: preloaded it works, and so does the way out it names.
+        self.environment["ASAN_OPTIONS"] = "verify_asan_link_order=0"
+        self.environment["LD_PRELOAD"] = self.environment["GPUPROF_LIBRARY"]
+        self.assertEqual(self.library_line()["state"], "ok")
+        del self.environment["LD_PRELOAD"]
+        name, _, value = line["fix"].split(" set ")[1].partition("=")
+        self.environment[name] = value
+        self.assertEqual(self.library_line()["state"], "ok")
+
+    def test_a_library_that_cannot_be_opened_is_missing(self):
+        broken = self.folder / "libgpuprof.so"
+        broken.write_text("not a library")
+        self.environment["GPUPROF_LIBRARY"] = str(broken)
+        line = self.library_line()
+        self.assertEqual(line["state"], "missing")
+        self.assertIn("too short", line["text"])
+        self.assertIn("GPUPROF_LIBRARY", line["fix"])
+
+    def test_a_library_that_crashes_the_process_is_a_line(self):
+        self.library_of("__attribute__((constructor)) static void c(void) { *(volatile int*)0 = 1; }\n")
         # Where the command has a sanitizer, that must not catch the crash first.
         self.environment["ASAN_OPTIONS"] = self.environment["TSAN_OPTIONS"] = "handle_segv=0"
-        found = json.loads(self.run_gpuprof("status", "--json").stdout)
-        line = next(check for check in found["checks"] if check["name"] == "libgpuprof")
+        line = self.library_line()
         self.assertEqual(line["state"], "missing")
         self.assertIn("crashed with signal 11", line["text"])
 

@@ -158,6 +158,18 @@ check subscriber_check(probe_outcome const& outcome) {
           "Another tool holds CUPTI in every process; unset CUDA_INJECTION64_PATH"};
 }
 
+/// The loader's word on why a library could not be opened, and what follows from it.
+check library_not_opened(std::string const& why) {
+  // Memory for thread-local variables is scarce in a process that runs; at its start there is any.
+  if (why.find("static TLS") != std::string::npos) {
+    return {"libgpuprof", check_state::limited,
+            "gpuprof profile and LD_PRELOAD can load it; a process that runs cannot: " + why,
+            "To open it late set GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384"};
+  }
+  return {"libgpuprof", check_state::missing, why,
+          "Install gpuprof again, or set GPUPROF_LIBRARY to a libgpuprof.so that can be loaded"};
+}
+
 check library_check() {
   auto const library = find_library_file();
   if (!library) return {"libgpuprof", check_state::missing, library.message(), ""};
@@ -169,7 +181,7 @@ check library_check() {
   });
   if (!outcome.failure.empty()) return crashed("libgpuprof", outcome.failure);
   if (outcome.found.count("missing") != 0) {
-    return {"libgpuprof", check_state::missing, outcome.found.at("missing"), "Install it again"};
+    return library_not_opened(outcome.found.at("missing"));
   }
   return {"libgpuprof", check_state::ok, *library, ""};
 }
