@@ -148,7 +148,7 @@ void cupti_tracer::enable_kind(CUpti_ActivityKind kind, char const* what_is_lost
   }
 }
 
-void cupti_tracer::enable_unified_memory(std::vector<std::string>& warnings) {
+result<void> cupti_tracer::switch_unified_memory_on(CUptiResult& code) {
   CUpti_ActivityUnifiedMemoryCounterConfig configs[2]{};
   CUpti_ActivityUnifiedMemoryCounterKind const kinds[2] = {
       CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD,
@@ -159,14 +159,25 @@ void cupti_tracer::enable_unified_memory(std::vector<std::string>& warnings) {
     configs[i].deviceId = 0;
     configs[i].enable = 1;
   }
-  if (auto const ok =
-          guard_.call<&cupti_api::cuptiActivityConfigureUnifiedMemoryCounter>(&configs[0], 2u);
-      !ok) {
+  auto ok = guard_.call_for_code<&cupti_api::cuptiActivityConfigureUnifiedMemoryCounter>(
+      code, &configs[0], 2u);
+  if (!ok) return ok;
+  return guard_.call_for_code<&cupti_api::cuptiActivityEnable>(
+      code, CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
+}
+
+void cupti_tracer::enable_unified_memory(std::vector<std::string>& warnings) {
+  CUptiResult code{};
+  auto const ok = switch_unified_memory_on(code);
+  waits_for_cuda_.store(code == CUPTI_ERROR_NOT_READY, std::memory_order_release);
+  if (ok) {
+    running_.push([this] {
+      guard_.try_call<&cupti_api::cuptiActivityDisable>(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
+    });
+  } else if (code != CUPTI_ERROR_NOT_READY) {
     warnings.push_back("unified-memory counters will be missing: " + ok.message() +
                        ". All else is traced.");
-    return;
   }
-  enable_kind(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, "unified-memory counters", warnings);
 }
 
 result<void> cupti_tracer::start(trace_choice const& choice, std::vector<std::string>& warnings) {
@@ -210,6 +221,7 @@ result<void> cupti_tracer::start(trace_choice const& choice, std::vector<std::st
 }
 
 void cupti_tracer::stop() noexcept {
+  waits_for_cuda_.store(false, std::memory_order_release);
   if (attached()) {
     running_.undo_all();
   } else {

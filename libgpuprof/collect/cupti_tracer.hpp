@@ -47,6 +47,10 @@ class cupti_tracer {
   /// Starts recording. A feature that cannot be had is left out and named in `warnings`; without
   /// kernel records it is an error.
   result<void> start(trace_choice const& choice, std::vector<std::string>& warnings);
+  /// Something was asked for that CUPTI refuses until cuInit has returned: call start_the_rest()
+  /// then.
+  bool waits_for_cuda() const noexcept { return waits_for_cuda_.load(std::memory_order_acquire); }
+  void start_the_rest(std::vector<std::string>& warnings) { enable_unified_memory(warnings); }
   /// Stops recording; what CUPTI holds is still to be flushed.
   void stop() noexcept;
   /// Leaves CUPTI altogether: the program runs at full speed again. False, and nothing done, while
@@ -90,6 +94,7 @@ class cupti_tracer {
   result<void> enable_launch_callbacks();
   void enable_kind(CUpti_ActivityKind kind, char const* what_is_lost,
                    std::vector<std::string>& warnings);
+  result<void> switch_unified_memory_on(CUptiResult& code);
   void enable_unified_memory(std::vector<std::string>& warnings);
   template <class Use>
   void for_each_driver_call(std::initializer_list<call_class> classes, Use use) const;
@@ -113,6 +118,7 @@ class cupti_tracer {
   bounded_queue<filled_buffer> filled_;
   std::atomic<CUpti_SubscriberHandle> subscriber_{nullptr};
   undo_stack running_;  // undoes start()
+  std::atomic<bool> waits_for_cuda_{false};
   // Held by whoever flushes, asks for dropped records or leaves; nobody waits for it.
   std::atomic_flag in_flush_ = ATOMIC_FLAG_INIT;
   std::atomic<std::uint64_t> buffers_lost_{0};

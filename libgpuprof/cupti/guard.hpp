@@ -32,10 +32,18 @@ class cupti_guard {
   /// Calls the function; the error says which function failed and why.
   template <auto Member, class... Args>
   result<void> call(Args... args) const {
+    CUptiResult code{};
+    return call_for_code<Member>(code, args...);
+  }
+
+  /// For callers that act on the code itself.
+  template <auto Member, class... Args>
+  result<void> call_for_code(CUptiResult& code, Args... args) const {
     auto const function = api_->*Member;
     auto const* const name = cupti_function_name<Member>;
+    code = CUPTI_ERROR_NOT_SUPPORTED;
     if (function == nullptr) return absent(name);
-    auto const code = function(args...);
+    code = function(args...);
     if (code == CUPTI_SUCCESS) return {};
     return failed(name, code);
   }

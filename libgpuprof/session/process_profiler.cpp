@@ -316,6 +316,15 @@ void process_profiler::close_window() {
   drain_.post({false, open_window_.exchange(0), now(), {}});
 }
 
+// On the drain thread: within milliseconds of cuInit's return.
+void process_profiler::start_what_waited_for_cuda() {
+  if (acting_.test_and_set(std::memory_order_acquire)) return;
+  std::vector<std::string> warnings;
+  if (tracing_ && tracer_->waits_for_cuda()) tracer_->start_the_rest(warnings);
+  acting_.clear(std::memory_order_release);
+  for (auto const& warning : warnings) log_warning(warning);
+}
+
 // On the drain thread, after a capture: when its last records are in, CUPTI's tracing is switched
 // off, and when no other capture can start by itself, CUPTI is left at the end of the program's
 // next CUDA call.
@@ -426,6 +435,7 @@ void process_profiler::drain_main() noexcept {
       }
       drain_.round(flush);
       if (look_again_.load()) follow_plan();  // left by somebody who could not act at once
+      if (open_window_.load() != 0) start_what_waited_for_cuda();
       rest_if_nothing_runs();
     } catch (std::exception const& e) {
       static std::atomic<bool> said{false};

@@ -92,6 +92,7 @@ class process_profiler final : public cuda_event_observer, public range_observer
   void start_drain_thread();
   void drain_main() noexcept;
   void rest_if_nothing_runs();
+  void start_what_waited_for_cuda();
   /// How long the last records of a capture are waited for.
   std::uint64_t patience_ns() const noexcept {
     return std::uint64_t{settings_.flush_timeout_ms} * 1'000'000;

@@ -215,6 +215,20 @@ TEST_CASE("leaving stops, unsubscribes and finalises, in that order; a later sta
   CHECK(s.cupti.kinds().size() == 10);
 }
 
+TEST_CASE("unified-memory counters that must wait for cuInit come on later, without a word") {
+  scene s;
+  s.cupti.fail_nth("cuptiActivityConfigureUnifiedMemoryCounter", 1, CUPTI_ERROR_NOT_READY);
+  REQUIRE(s.start());
+  CHECK(s.warnings.empty());
+  REQUIRE(s.tracer.waits_for_cuda());
+  s.tracer.start_the_rest(s.warnings);
+  CHECK(s.warnings.empty());
+  CHECK_FALSE(s.tracer.waits_for_cuda());
+  CHECK(s.cupti.kinds().count(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER) == 1);
+  s.tracer.stop();
+  CHECK(s.cupti.kinds().empty());
+}
+
 TEST_CASE("a CUPTI that has given up is not called again") {
   scene s;
   REQUIRE(s.start());

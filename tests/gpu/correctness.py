@@ -40,6 +40,8 @@ def copies():
     row("copied MB", copied, f"= {r.value('copied_bytes') / 1e6:.3f}", abs(copied - r.value("copied_bytes") / 1e6) < 0.01)
     calls = {k["Name"]: int(k["Num Calls"]) for k in r.stats("cuda_api_sum")}
     same("cudaMemcpyAsync calls", calls.get("cudaMemcpyAsync", 0), 30)
+    r = workload("copies", trace="cuda,um")
+    row("unified-memory counters", "on" if "unified-memory" not in r.err else r.err.splitlines()[0], "= on", "unified-memory" not in r.err)
     r = workload("peer-copies")
     if "skipped" in r.values:
         row("peer copies", "one GPU", "needs two", "not run")
