@@ -331,6 +331,7 @@ void drain::write_counters() {
     put("lost.other_records_without_time", decoder_->losses().others_without_time);
     put("lost.broken_buffers", decoder_->losses().broken_buffers);
     put("lost.records_of_unknown_kind", decoder_->losses().unknown_kinds);
+    put("lost.shapes", decoder_->shapes_refused());
   }
   if (auto* const tracer = tracer_.load(std::memory_order_acquire)) {
     put("lost.records_dropped_by_cupti", tracer->dropped());

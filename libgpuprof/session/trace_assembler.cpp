@@ -52,9 +52,7 @@ bool trace_assembler::belongs_to_a_window(timestamp_ns start,
                                           correlation_id correlation) const noexcept {
   return std::any_of(windows_.rbegin(), windows_.rend(), [&](window const& w) {
     if (!w.contains(start)) return false;
-    auto const tracing_began_with_it =
-        &w == &windows_.front();  // nothing earlier can have a record
-    return tracing_began_with_it || raw(w.first) == 0 || raw(correlation) >= raw(w.first);
+    return raw(w.first) == 0 || raw(correlation) >= raw(w.first);
   });
 }
 
