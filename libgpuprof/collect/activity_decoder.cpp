@@ -16,8 +16,10 @@ Layout const& as(CUpti_Activity const& record) noexcept {
   return reinterpret_cast<Layout const&>(record);
 }
 
+/// 0 for an end before the start, and for one that is centuries later: no clock said that.
 duration_ns length(std::uint64_t start, std::uint64_t end) noexcept {
-  return {end > start ? static_cast<std::int64_t>(end - start) : 0};
+  auto const ns = static_cast<std::int64_t>(end - start);
+  return {end > start && ns > 0 ? ns : 0};
 }
 
 bool has_times(std::uint64_t start, std::uint64_t end) noexcept {
@@ -292,8 +294,8 @@ name_id activity_decoder::api_name(CUpti_CallbackDomain domain, std::uint32_t cb
   if (raw(names[cbid]) == 0) {
     char const* text = nullptr;
     if (cupti_.cuptiGetCallbackName(domain, cbid, &text) != CUPTI_SUCCESS) text = nullptr;
-    names[cbid] =
-        names_.intern(text != nullptr ? std::string(text) : "API call " + std::to_string(cbid));
+    auto const has_text = text != nullptr && *text != '\0';
+    names[cbid] = names_.intern(has_text ? std::string(text) : "API call " + std::to_string(cbid));
   }
   return names[cbid];
 }
