@@ -94,7 +94,7 @@ typedef struct gpuprof_copy_total {
   uint64_t count, bytes, total_ns;
 } gpuprof_copy_total;
 
-/** A named counter of losses (lost_...) or costs (cost_..., unit in the name). */
+/** A named counter of losses ("lost....") or costs ("cost....", unit in the name); libgpuprof/capture/README.md lists them. */
 typedef struct gpuprof_counter {
   const char* name;
   uint64_t value;

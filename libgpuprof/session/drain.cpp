@@ -4,15 +4,10 @@
 #include "base/log.hpp"
 #include "base/process.hpp"
 #include "collect/nvtx_ranges.hpp"
-#include "driver/device_facts.hpp"
-#include "session/output_name.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <time.h>
-#include <unistd.h>
-
-extern char** environ;
 
 namespace gpuprof {
 namespace {
@@ -23,12 +18,6 @@ constexpr std::uint64_t second = 1'000'000'000;
 constexpr std::uint64_t patience_at_exit = second / 4;
 constexpr std::uint64_t patience_for_copies = second / 10;
 constexpr std::size_t buffers_at_once = 16;
-
-std::string file_size_text(std::uint64_t bytes) {
-  if (bytes < 10'000) return std::to_string(bytes) + " bytes";
-  if (bytes < 10'000'000) return std::to_string(bytes / 1000) + " kB";
-  return std::to_string(bytes / 1'000'000) + " MB";
-}
 
 }  // namespace
 
@@ -41,7 +30,8 @@ drain::drain(settings const& wishes, memory_budget& budget, kernel_filter const&
       totals_([this](name_id id) -> std::string_view {
         asked_text_ = names().text(id);  // asked by the drain thread alone, and copied by the asker
         return asked_text_;
-      }) {}
+      }),
+      output_(wishes) {}
 
 void drain::post(window_event event) {
   {
@@ -51,61 +41,19 @@ void drain::post(window_event event) {
   wake_drain();
 }
 
-void drain::choose_output(std::string const& pattern) {
-  std::lock_guard const lock(mutex_);
-  chosen_output_ = pattern;
-}
-
-std::string drain::path() const {
-  std::lock_guard const lock(mutex_);
-  return path_;
-}
-
-std::vector<std::pair<std::string, std::uint64_t>> drain::counters() const {
+named_counters drain::counters() const {
   std::lock_guard const lock(mutex_);
   return counters_;
 }
 
-bool drain::open_file() {
-  if (file_tried_) return assembler_ != nullptr;
-  file_tried_ = true;
-  auto const facts = naming_facts_of_this_process();
-  auto wishes = wishes_;
-  {
-    std::lock_guard const lock(mutex_);
-    if (!chosen_output_.empty()) wishes.output = chosen_output_;
-  }
-  std::string path;
-  for (int attempt = 0; attempt < 100 && file_ == nullptr; ++attempt) {
-    auto chosen = choose_capture_path(wishes, facts);
-    if (!chosen) {
-      log_error(chosen.message());
-      break;
-    }
-    auto made = capture::writer::create(chosen->path, chosen->replace
-                                                          ? capture::create_mode::overwrite
-                                                          : capture::create_mode::fail_if_exists);
-    if (made) {
-      file_ = std::move(*made);
-      path = chosen->path;
-    } else if (access(chosen->path.c_str(), F_OK) != 0 || chosen->replace) {
-      log_error("nothing is captured: " + made.message() +
-                ". The program is not affected. Choose another place with -o.");
-      break;
-    }  // else somebody took the name in between: choose again
-  }
+void drain::make_assembler() {
+  if (assembler_ != nullptr) return;
   assembler_ = std::make_unique<trace_assembler>(
-      file_.get(), totals_, names(),
+      output_.open(), totals_, names(),
       filter_.has_names() ? trace_assembler::kernel_choice(
                                 [this](std::string_view n) { return filter_.name_matches(n); })
                           : nullptr);
   assembler_->ignore_thread(os_thread_id());
-  {
-    std::lock_guard const lock(mutex_);
-    path_ = path;
-  }
-  if (file_ != nullptr) write_facts();
-  return true;
 }
 
 void drain::take_windows() {
@@ -116,7 +64,7 @@ void drain::take_windows() {
   }
   for (auto const& event : events) {
     if (event.opened) {
-      if (!open_file()) return;
+      make_assembler();
       assembler_->open_window({event.index, event.time, {}, names().intern(event.trigger)});
       for (auto const& range : claim_started_ranges()) assembler_->begin(range);
     } else if (assembler_ != nullptr) {
@@ -131,7 +79,7 @@ void drain::take_windows() {
 bool drain::take_some_buffers() {
   auto* const tracer = tracer_.load(std::memory_order_acquire);
   if (tracer == nullptr) {
-    write_names();
+    output_.write_names();
     drain_all_logs(*assembler_);
     return false;
   }
@@ -147,12 +95,12 @@ bool drain::take_some_buffers() {
     if (!buffer) break;
     filled.push_back(*buffer);
   }
-  write_names();
+  output_.write_names();
   drain_all_logs(*assembler_);
   assembler_->settle_pending();
   for (auto const& f : filled) {
     decoder_->decode({f.buffer.bytes, f.used});
-    write_names();
+    output_.write_names();
     tracer->pool().give_back(f.buffer, f.used);
     drain_all_logs(*assembler_);  // decoding takes milliseconds, rings hold tens of them
   }
@@ -214,100 +162,14 @@ bool drain::at_rest(std::uint64_t patience_ns) const noexcept {
 }
 
 void drain::flush_file() {
-  write_devices();
-  take_threads();
-  write_names();
-  write_counters();
-  if (file_ == nullptr) return;
-  file_->add(clock_record{now(), monotonic_ns()});
-  write_names();
-  if (auto const ok = file_->flush(); !ok) {
-    log_error("the capture is incomplete from here on: " + ok.message() +
-              ". The program is not affected.");
-  }
-}
-
-void drain::take_threads() {
-  if (file_ == nullptr) return;
-  thread_identity fresh[64];
-  while (auto const count = new_threads(threads_written_, fresh)) {
-    for (std::size_t i = 0; i < count; ++i) {
-      file_->add(thread_record{fresh[i].thread, fresh[i].os_thread,
-                               names().intern(os_thread_name(fresh[i].os_thread))});
-    }
-  }
-}
-
-void drain::write_names() {
-  if (file_ == nullptr) return;
-  names().for_each_new(names_written_,
-                       [this](name_id id, std::string_view text) { file_->add_name(id, text); });
-}
-
-void drain::write_facts() {
-  auto const fact = [this](char const* key, std::string const& value) {
-    if (!value.empty()) file_->add(fact_record{names().intern(key), names().intern(value)});
-  };
-  fact("gpuprof.version", GPUPROF_VERSION);
-  fact("host", host_name());
-  fact("process.id", std::to_string(getpid()));
-  fact("process.program", program_path());
-  fact("process.command_line", command_line());
-  for (auto** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    std::string const variable = *entry;
-    auto const equals = variable.find('=');
-    if (equals == std::string::npos) continue;
-    auto const key = variable.substr(0, equals);
-    static constexpr std::string_view ranks[] = {
-        "RANK",         "LOCAL_RANK",          "WORLD_SIZE",
-        "SLURM_PROCID", "SLURM_JOB_ID",        "OMPI_COMM_WORLD_RANK",
-        "PMI_RANK",     "MV2_COMM_WORLD_RANK", "CUDA_VISIBLE_DEVICES"};
-    if (key.rfind("GPUPROF_", 0) == 0 ||
-        std::find(std::begin(ranks), std::end(ranks), key) != std::end(ranks)) {
-      fact(("environment." + key).c_str(), variable.substr(equals + 1));
-    }
-  }
-  file_->add(clock_record{now(), monotonic_ns()});
-}
-
-// On this thread and only once records come: cuInit has long returned then, and asking NVML takes
-// tens of milliseconds.
-void drain::write_devices() {
   auto* const tracer = tracer_.load(std::memory_order_acquire);
-  if (devices_written_ || file_ == nullptr || tracer == nullptr || records_seen_ == 0) return;
-  devices_written_ = true;
-  auto const fact = [this](char const* key, std::string const& value) {
-    if (!value.empty()) file_->add(fact_record{names().intern(key), names().intern(value)});
-  };
-  fact("cupti.path", tracer->library().path);
-  fact("cupti.version", cupti_version_text(tracer->library().version));
-  auto const driver = load_cuda_driver();
-  if (!driver) return;
-  auto const facts = read_driver_facts(*driver);
-  fact("driver.version", facts.version);
-  fact("driver.cuda_version", std::to_string(facts.cuda_version / 1000) + "." +
-                                  std::to_string(facts.cuda_version % 1000 / 10));
-  for (auto const& d : facts.devices) {
-    device_record row;
-    row.device = static_cast<device_id>(d.ordinal);
-    row.name = names().intern(d.name);
-    row.uuid = names().intern(d.uuid);
-    row.chip = names().intern(tracer->chip_name(static_cast<std::size_t>(d.ordinal)));
-    row.compute_major = static_cast<std::uint32_t>(d.compute_major);
-    row.compute_minor = static_cast<std::uint32_t>(d.compute_minor);
-    row.sm_count = static_cast<std::uint32_t>(d.sm_count);
-    row.max_sm_clock_khz = d.max_sm_clock_khz;
-    row.max_memory_clock_khz = d.max_memory_clock_khz;
-    row.memory_bus_bits = d.memory_bus_bits;
-    row.memory_bytes = d.memory_bytes;
-    row.l2_bytes = d.l2_bytes;
-    row.pci_bus = names().intern(d.pci_bus);
-    file_->add(row);
-  }
+  if (tracer != nullptr && records_seen_ != 0) output_.describe_gpus(*tracer);
+  count_everything();
+  output_.flush(counters());
 }
 
-void drain::write_counters() {
-  std::vector<std::pair<std::string, std::uint64_t>> all;
+void drain::count_everything() {
+  named_counters all;
   auto const put = [&all](char const* name, std::uint64_t value) { all.emplace_back(name, value); };
   auto const& seen = assembler_->counts();
   put("seen.launches", seen.launches);
@@ -343,7 +205,7 @@ void drain::write_counters() {
   put("lost.ranges", dropped_ranges + forgotten_ranges());
   put("lost.names", names().refused());
   put("lost.threads", threads_without_log());
-  if (file_ != nullptr) put("lost.rows_on_disk", file_->rows_lost());
+  if (output_.file() != nullptr) put("lost.rows_on_disk", output_.file()->rows_lost());
   put("note.unmatched_pops", unmatched_pops);
 
   timespec cpu{};
@@ -355,9 +217,6 @@ void drain::write_counters() {
   put("memory.buffers_bytes", budget_.used());
   put("memory.launch_table_bytes", assembler_->table_bytes());
 
-  if (file_ != nullptr) {
-    for (auto const& [name, value] : all) file_->add(counter_record{names().intern(name), value});
-  }
   std::lock_guard const lock(mutex_);
   counters_ = std::move(all);
 }
@@ -387,11 +246,8 @@ bool drain::serve_requests() {
   if (finish) {
     wait_for_the_gpu(patience_at_exit);
     last_round();
-    if (file_ != nullptr) {
-      if (auto const ok = file_->close(); !ok)
-        log_error("the capture is incomplete: " + ok.message());
-      say_what_was_written();
-    }
+    output_.close();
+    say_what_was_written();
   } else if (assembler_ != nullptr && !assembler_->window_open()) {
     // gpuprof_stop(): all the capture saw, but with time left to write it before the caller gives
     // up.
@@ -410,12 +266,13 @@ bool drain::serve_requests() {
 }
 
 void drain::say_what_was_written() {
+  if (output_.file() == nullptr) return;
   auto const& seen = assembler_->counts();
   auto line = std::to_string(seen.kernels) + " kernels, " +
               (seen.graphs != 0 ? std::to_string(seen.graphs) + " graphs, " : std::string()) +
               std::to_string(seen.copies + seen.sets) + " copies and fills, " +
-              std::to_string(seen.ranges) + " ranges in " + path() + " (" +
-              file_size_text(file_->bytes_written()) + ")";
+              std::to_string(seen.ranges) + " ranges in " + output_.path() + " (" +
+              output_.size_text() + ")";
   if (auto const lost = seen.launches - seen.launches_matched; lost != 0) {
     line += "; " + std::to_string(lost) + " launches without a record";
   }

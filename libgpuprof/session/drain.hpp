@@ -2,9 +2,9 @@
 #pragma once
 
 #include "analyse/live_totals.hpp"
-#include "capture/writer.hpp"
 #include "collect/activity_decoder.hpp"
 #include "collect/cupti_tracer.hpp"
+#include "session/capture_output.hpp"
 #include "session/kernel_filter.hpp"
 #include "session/settings.hpp"
 #include "session/trace_assembler.hpp"
@@ -45,7 +45,7 @@ class drain {
     tracer_.store(&tracer, std::memory_order_release);
   }
   /// Overrides the settings' name of the capture file. Without effect once a capture has begun.
-  void choose_output(std::string const& pattern);
+  void choose_output(std::string const& pattern) { output_.choose(pattern); }
   void post(window_event event);
   /// CUPTI has been finalised: the name pointers of earlier records mean nothing any more.
   void forget_pointers() noexcept { pointers_stale_.store(true, std::memory_order_release); }
@@ -72,20 +72,16 @@ class drain {
   live_totals const& totals() const noexcept { return totals_; }
   live_totals& totals() noexcept { return totals_; }
   /// Path of the capture file; empty while there is none.
-  std::string path() const;
+  std::string path() const { return output_.path(); }
   /// Losses and costs as they go into the file; for the summary and the C API.
-  std::vector<std::pair<std::string, std::uint64_t>> counters() const;
+  named_counters counters() const;
 
  private:
-  bool open_file();
+  void make_assembler();
   void take_windows();
   bool take_some_buffers();
   void fetch(bool forced);
-  void take_threads();
-  void write_names();
-  void write_facts();
-  void write_devices();
-  void write_counters();
+  void count_everything();
   void flush_file();
   void wait_for_the_gpu(std::uint64_t patience_ns);
   void say_what_was_written();
@@ -99,14 +95,11 @@ class drain {
   std::string asked_text_;  // before totals_, which asks for it
   live_totals totals_;
 
+  capture_output output_;
+
   // Drain thread only.
-  std::unique_ptr<capture::writer> file_;
   std::unique_ptr<trace_assembler> assembler_;
   std::unique_ptr<activity_decoder> decoder_;
-  bool file_tried_ = false;
-  bool devices_written_ = false;
-  std::size_t names_written_ = 0;
-  std::size_t threads_written_ = 0;
   std::uint64_t closed_at_ = 0;      // monotonic; when the last window closed
   std::uint64_t last_progress_ = 0;  // monotonic; when a record last came
   std::uint64_t records_seen_ = 0;
@@ -117,8 +110,7 @@ class drain {
       mutex_;  // protects the rest; never held while CUPTI is called or the file is written
   std::condition_variable served_;
   std::deque<window_event> events_;
-  std::string path_, chosen_output_;
-  std::vector<std::pair<std::string, std::uint64_t>> counters_;
+  named_counters counters_;
   std::uint64_t flush_wanted_ = 0, flush_done_ = 0;
   bool finish_wanted_ = false, finish_done_ = false;
 };

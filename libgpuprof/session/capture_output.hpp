@@ -1,0 +1,66 @@
+// The capture file of this process, with what it says about the process, its threads and its GPUs.
+#pragma once
+
+#include "capture/writer.hpp"
+#include "collect/cupti_tracer.hpp"
+#include "collect/thread_log.hpp"
+#include "session/settings.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gpuprof {
+
+/// Named numbers: what was seen, lost and spent. The names are listed in capture/README.md.
+using named_counters = std::vector<std::pair<std::string, std::uint64_t>>;
+
+/// choose() and path() on any thread, the rest on the drain thread alone.
+class capture_output {
+ public:
+  explicit capture_output(settings const& wishes) : wishes_(wishes) {}
+
+  /// Overrides the settings' name of the file. Without effect once it is open.
+  void choose(std::string const& pattern);
+  /// Path of the file; empty while there is none.
+  std::string path() const;
+
+  /// Creates the file under the first name that is free. Null, after a clear line, when that cannot
+  /// be.
+  capture::writer* open();
+  capture::writer* file() noexcept { return file_.get(); }
+
+  /// Names given out since the last call. Before rows that use them.
+  void write_names();
+  /// The GPUs and the libraries: once, when cuInit has long returned. Asking NVML takes tens of
+  /// milliseconds.
+  void describe_gpus(cupti_tracer const& tracer);
+  /// New threads and labels, names, counters; then all of it to disk.
+  void flush(named_counters const& counters);
+  /// The mark of a complete file.
+  void close();
+  /// "12 kB".
+  std::string size_text() const;
+
+ private:
+  void fact(std::string const& key, std::string const& value);
+  void describe_process();
+  void write_threads();
+  void write_labels();
+
+  settings const& wishes_;
+  std::unique_ptr<capture::writer> file_;
+  bool gpus_described_ = false;
+  std::size_t names_written_ = 0, threads_seen_ = 0, categories_seen_ = 0, labels_seen_ = 0;
+  std::vector<thread_identity> threads_;
+  std::map<std::uint32_t, name_id> thread_labels_;  // by the system's thread id
+
+  mutable std::mutex mutex_;  // protects the rest
+  std::string path_, chosen_;
+};
+
+}  // namespace gpuprof
