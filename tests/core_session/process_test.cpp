@@ -85,6 +85,8 @@ outcome run(std::string const& scene, std::string const& variables = "",
 
 struct contents {
   std::map<std::string, int> begun;
+  std::map<std::uint32_t, std::string> categories;
+  std::map<std::uint32_t, std::string> threads;  // the last name of each
   int ended = 0, windows = 0;
   bool complete = false;
 };
@@ -100,6 +102,12 @@ contents read(fs::path const& file) {
   in->for_each<range_end>([&](auto rows) { all.ended += static_cast<int>(rows.size()); });
   in->for_each<window_record>([&](std::span<window_record const> rows) {
     for (auto const& w : rows) windows[w.index] = true;
+  });
+  in->for_each<category_record>([&](std::span<category_record const> rows) {
+    for (auto const& c : rows) all.categories[c.category] = in->text(c.name);
+  });
+  in->for_each<thread_record>([&](std::span<thread_record const> rows) {
+    for (auto const& t : rows) all.threads[raw(t.thread)] = in->text(t.name);
   });
   all.windows = static_cast<int>(windows.size());
   all.complete = in->is_complete();
@@ -149,6 +157,13 @@ TEST_CASE("a program with NVTX alone gets its ranges") {
   CHECK(all.ended == 1000);
   CHECK(all.complete);
   CHECK(contains(result.err, "[gpuprof] 0 kernels, 0 copies and fills, 1000 ranges in "));
+}
+
+TEST_CASE("threads and categories have the names the program gave them through NVTX") {
+  auto const all = read_only_capture(run("names"));
+  CHECK(all.categories == std::map<std::uint32_t, std::string>{{7, "loading"}});
+  REQUIRE(all.threads.size() == 1);
+  CHECK(all.threads.begin()->second == "the reader");
 }
 
 TEST_CASE("a range that never ends is in the capture as one that was open") {

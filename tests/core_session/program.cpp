@@ -9,6 +9,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <string>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -140,6 +141,12 @@ int main(int count, char** arguments) {
       ranges(6);
       std::exit(5);
     }).join();
+  }
+  if (scene == "names") {
+    nvtxNameCategoryA(7, "loading");
+    nvtxNameOsThreadA(static_cast<uint32_t>(syscall(SYS_gettid)), "the reader");
+    ranges(1);
+    return 0;
   }
   if (scene == "never ends") return nvtxRangePushA("open"), 0;
   if (scene == "two captures") {

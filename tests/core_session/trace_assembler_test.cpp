@@ -203,7 +203,8 @@ TEST_CASE("between two windows nothing is kept, inside either of them everything
   CHECK(s.counts().outside == 1);
 }
 
-TEST_CASE("work launched between two windows belongs to neither, though it runs inside the second") {
+TEST_CASE(
+    "work launched between two windows belongs to neither, though it runs inside the second") {
   scene s;
   s.open(1000);
   s.launch(1);
