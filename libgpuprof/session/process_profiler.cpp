@@ -5,9 +5,8 @@
 #include "base/process.hpp"
 #include "collect/name_registry.hpp"
 #include "driver/cuda_driver.hpp"
-#include "report/summary.hpp"
-
-#include <climits>
+#include "session/exit_summary.hpp"
+#include "session/startup.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -19,8 +18,6 @@
 #include <unistd.h>
 #include <utility>
 
-extern char** environ;
-
 namespace gpuprof {
 namespace {
 
@@ -29,21 +26,6 @@ constexpr std::uint64_t linger_ns = 500'000'000;  // tracing stays on this long 
 constexpr std::uint64_t round_ns = 10'000'000;
 
 std::atomic<process_profiler*> the_profiler{nullptr};
-
-/// A relative name means the folder the program is in now, not the one it may change to.
-std::string with_folder(std::string pattern) {
-  if (pattern.empty() || pattern[0] == '/' || pattern[0] == '%') return pattern;
-  char folder[PATH_MAX];
-  return getcwd(folder, sizeof folder) != nullptr ? std::string(folder) + '/' + pattern : pattern;
-}
-
-settings settings_of_this_process() {
-  auto parsed = read_settings(environ);
-  parsed.values.output = with_folder(std::move(parsed.values.output));
-  set_log_level(parsed.values.log_level);
-  for (auto const& complaint : parsed.complaints) log_warning(complaint);
-  return std::move(parsed.values);
-}
 
 std::unique_ptr<kernel_filter> filter_for(settings& wishes) {
   auto made = kernel_filter::make(wishes);
@@ -135,7 +117,7 @@ void process_profiler::nvtx_used() {
 
 bool process_profiler::start(std::string const& output) {
   if (is_forked_child() || process_is_exiting()) return false;
-  if (!output.empty()) drain_.choose_output(with_folder(output));
+  if (!output.empty()) drain_.choose_output(in_current_folder(output));
   asked_by_program_.store(true);
   begin();
   tell_plan([](capture_plan& plan) { plan.api_start(monotonic_ns()); });
@@ -461,26 +443,8 @@ void process_profiler::shut_down() noexcept {
                   ": they did not come within " + std::to_string(limit) +
                   " ms of the program's end. Raise GPUPROF_FLUSH_TIMEOUT_MS to wait longer.");
     }
-    if (settings_.stats) print_summary();
+    if (settings_.stats) print_exit_summary(totals(), counters());
   } catch (...) {
-  }
-}
-
-void process_profiler::print_summary() {
-  report::overview about;
-  about.program = command_line();
-  auto const seen = totals();
-  about.records = {{"kernels", seen.kernel_count}, {"graphs", seen.graph_count}};
-  std::uint64_t copies = 0, fills = 0;
-  for (auto const& copy : seen.copies) (copy.is_fill ? fills : copies) += copy.count;
-  about.records.push_back({"copies", copies});
-  about.records.push_back({"fills", fills});
-  for (auto const& [name, value] : drain_.counters()) report::add_counter(about, name, value);
-  auto const text = report::summary_text(about, seen);
-  for (std::size_t from = 0; from < text.size();) {
-    auto const to = std::min(text.find('\n', from), text.size());
-    log_info(std::string_view(text).substr(from, to - from));
-    from = to + 1;
   }
 }
 

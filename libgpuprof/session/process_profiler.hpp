@@ -41,7 +41,7 @@ class process_profiler final : public cuda_event_observer, public range_observer
   bool flush();
   void step();
   live_snapshot totals() const { return drain_.totals().snapshot(); }
-  std::vector<std::pair<std::string, std::uint64_t>> counters() const { return drain_.counters(); }
+  named_counters counters() const { return drain_.counters(); }
   std::string capture_path() const { return drain_.path(); }
   /// A capture is running or has run in this process.
   bool has_captured() const noexcept { return captured_.load(); }
@@ -97,7 +97,6 @@ class process_profiler final : public cuda_event_observer, public range_observer
   std::uint64_t patience_ns() const noexcept {
     return std::uint64_t{settings_.flush_timeout_ms} * 1'000'000;
   }
-  void print_summary();
 
   settings settings_;
   memory_budget budget_;

@@ -1,0 +1,12 @@
+// What --stats prints when the program ends.
+#pragma once
+
+#include "analyse/live_totals.hpp"
+#include "session/capture_output.hpp"
+
+namespace gpuprof {
+
+/// On stderr, line by line.
+void print_exit_summary(live_snapshot const& totals, named_counters const& counters);
+
+}  // namespace gpuprof

@@ -1,0 +1,27 @@
+#include "session/startup.hpp"
+
+#include "base/log.hpp"
+
+#include <climits>
+
+#include <unistd.h>
+
+extern char** environ;
+
+namespace gpuprof {
+
+std::string in_current_folder(std::string pattern) {
+  if (pattern.empty() || pattern[0] == '/' || pattern[0] == '%') return pattern;
+  char folder[PATH_MAX];
+  return getcwd(folder, sizeof folder) != nullptr ? std::string(folder) + '/' + pattern : pattern;
+}
+
+settings settings_of_this_process() {
+  auto parsed = read_settings(environ);
+  parsed.values.output = in_current_folder(std::move(parsed.values.output));
+  set_log_level(parsed.values.log_level);
+  for (auto const& complaint : parsed.complaints) log_warning(complaint);
+  return std::move(parsed.values);
+}
+
+}  // namespace gpuprof
