@@ -46,6 +46,26 @@ kernel_shape shape_of(layout::kernel const& k, name_id name) noexcept {
   return s;
 }
 
+/// All but the devices between which it went.
+template <class Layout>
+copy_record copy_of(Layout const& c) noexcept {
+  copy_record out;
+  out.start = {c.start};
+  out.duration = length(c.start, c.end);
+  out.bytes = c.bytes;
+  out.kind = static_cast<copy_kind>(c.copyKind);
+  out.source_kind = static_cast<memory_kind>(c.srcKind);
+  out.destination_kind = static_cast<memory_kind>(c.dstKind);
+  out.asynchronous = (c.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0;
+  out.device = static_cast<device_id>(c.deviceId);
+  out.context = static_cast<context_id>(c.contextId);
+  out.stream = static_cast<stream_id>(c.streamId);
+  out.correlation = static_cast<correlation_id>(c.correlationId);
+  out.graph = static_cast<graph_id>(c.graphId);
+  out.node = static_cast<graph_node_id>(c.graphNodeId);
+  return out;
+}
+
 }  // namespace
 
 void activity_decoder::decode(std::span<std::uint8_t> buffer) {
@@ -135,20 +155,8 @@ void activity_decoder::copy(CUpti_Activity const& record) {
     ++losses_.others_without_time;
     return;
   }
-  copy_record out;
-  out.start = {c.start};
-  out.duration = length(c.start, c.end);
-  out.bytes = c.bytes;
-  out.kind = static_cast<copy_kind>(c.copyKind);
-  out.source_kind = static_cast<memory_kind>(c.srcKind);
-  out.destination_kind = static_cast<memory_kind>(c.dstKind);
-  out.asynchronous = (c.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0;
-  out.device = out.source_device = out.destination_device = static_cast<device_id>(c.deviceId);
-  out.context = static_cast<context_id>(c.contextId);
-  out.stream = static_cast<stream_id>(c.streamId);
-  out.correlation = static_cast<correlation_id>(c.correlationId);
-  out.graph = static_cast<graph_id>(c.graphId);
-  out.node = static_cast<graph_node_id>(c.graphNodeId);
+  auto out = copy_of(c);
+  out.source_device = out.destination_device = out.device;
   sink_.copy(out);
 }
 
@@ -158,22 +166,9 @@ void activity_decoder::peer_copy(CUpti_Activity const& record) {
     ++losses_.others_without_time;
     return;
   }
-  copy_record out;
-  out.start = {c.start};
-  out.duration = length(c.start, c.end);
-  out.bytes = c.bytes;
-  out.kind = static_cast<copy_kind>(c.copyKind);
-  out.source_kind = static_cast<memory_kind>(c.srcKind);
-  out.destination_kind = static_cast<memory_kind>(c.dstKind);
-  out.asynchronous = (c.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0;
-  out.device = static_cast<device_id>(c.deviceId);
+  auto out = copy_of(c);
   out.source_device = static_cast<device_id>(c.srcDeviceId);
   out.destination_device = static_cast<device_id>(c.dstDeviceId);
-  out.context = static_cast<context_id>(c.contextId);
-  out.stream = static_cast<stream_id>(c.streamId);
-  out.correlation = static_cast<correlation_id>(c.correlationId);
-  out.graph = static_cast<graph_id>(c.graphId);
-  out.node = static_cast<graph_node_id>(c.graphNodeId);
   sink_.copy(out);
 }
 

@@ -62,7 +62,4 @@ void write_csv(table const& table, time_unit unit, text_sink const& out);
 /// An array of objects, one a row, keys as in the CSV header; empty cells are null.
 void write_json(table const& table, time_unit unit, text_sink const& out);
 
-/// `text` between quotes, valid JSON whatever it holds: bytes that are not UTF-8 become U+FFFD.
-void append_json_string(std::string& out, std::string_view text);
-
 }  // namespace gpuprof::report

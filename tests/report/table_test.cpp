@@ -1,5 +1,6 @@
 #include "report/table.hpp"
 
+#include "base/json_text.hpp"
 #include "support/catch.hpp"
 
 #include <nlohmann/json.hpp>
@@ -116,12 +117,12 @@ TEST_CASE("names that are not UTF-8 still give valid JSON") {
   for (std::string const bad : {"\xFF", "a\xC3", "\xE2\x82", "\xC0\xAF", "\xED\xA0\x80",
                                 "\xF4\x90\x80\x80", "\x80", "\xF0\x80\x80\x80"}) {
     std::string json;
-    append_json_string(json, bad);
+    gpuprof::append_json_text(json, bad);
     INFO(json);
     CHECK(nlohmann::json::accept(json));
     CHECK(json.find("\xEF\xBF\xBD") != std::string::npos);
   }
   std::string json;
-  append_json_string(json, "\xE2\x82\xAC \xF0\x9F\x99\x82");
+  gpuprof::append_json_text(json, "\xE2\x82\xAC \xF0\x9F\x99\x82");
   CHECK(json == "\"\xE2\x82\xAC \xF0\x9F\x99\x82\"");
 }
