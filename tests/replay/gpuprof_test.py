@@ -171,13 +171,15 @@ class WaysToEnd(Gpuprof):
         self.assertEqual(self.kernels(), KERNELS)
 
     def test_killed_in_many_ways(self):
+        # A sanitizer's library takes its time to start: four times as long, and less is asked for.
+        slow = bool(os.environ.get("BUILT_PRELOAD_FIRST"))
         for how, code in {"_exit": 0, "kill": -9, "throw": -6, "abort": -6}.items():
             with self.subTest(how):
-                session = self.synthetic(threads=2, launches=1500, step_ns=500_000)
+                session = self.synthetic(threads=2, launches=1500, step_ns=2_000_000 if slow else 500_000)
                 run = self.profile(session, "--exit-with", how, "--exit-at", "0.9", force_overwrite=1,
                                    flush_interval_ms=50)
                 self.assertEqual(run.code, code, run.err)
-                self.assertGreater(self.kernels(), 1000)
+                self.assertGreater(self.kernels(), 100 if slow else 1000)
 
     def test_a_driver_that_goes_first(self):
         run = self.profile(self.synthetic(threads=1, launches=1500, step_ns=500_000), flush_interval_ms=50,
