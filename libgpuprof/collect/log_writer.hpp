@@ -34,15 +34,11 @@ inline bool catch_up(thread_log& log) noexcept {
   return log.caught_up_with == generation;
 }
 
-/// A launch of this thread: `time` is when the launching call was entered. Counts it; false when it
-/// had to be dropped. Call only while log_is_recording.
+/// A launch of this thread: `time` is when the launching call was entered. False when it had to be
+/// dropped, which is counted. Call only while log_is_recording.
 inline bool write_launch(thread_log& log, std::uint64_t time, correlation_id correlation,
                          std::uint8_t flags) noexcept {
   catch_up(log);
-  if ((flags & (launch_captured | launch_failed | launch_is_copy | launch_not_selected)) == 0) {
-    thread_counters::bump((flags & launch_of_graph) != 0 ? log.counters.graph_launches
-                                                         : log.counters.launches);
-  }
   if (!has_room(log, 1)) {
     thread_counters::bump(log.counters.dropped_launches);
     return false;

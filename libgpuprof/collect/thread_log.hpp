@@ -24,8 +24,6 @@ namespace gpuprof {
 /// Counters a thread bumps itself and the drain thread reads now and then. Relaxed: single writer,
 /// only the value matters. They go on counting when a log passes to another thread.
 struct thread_counters {
-  std::atomic<std::uint64_t> launches{0};  // kernel launches that will yield a record
-  std::atomic<std::uint64_t> graph_launches{0};
   std::atomic<std::uint64_t> dropped_launches{0};  // ring full
   std::atomic<std::uint64_t> dropped_ranges{0};    // ring full or stack too deep
   std::atomic<std::uint64_t> unmatched_pops{0};

@@ -1,10 +1,10 @@
 #include "session/name_matcher.hpp"
 
 #include "base/process.hpp"
+#include "base/quiet_thread.hpp"
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <string>
 
 namespace gpuprof {
@@ -27,16 +27,7 @@ class no_cancellation {
 }  // namespace
 
 name_matcher::name_matcher(question does_match) : does_match_(std::move(does_match)) {
-  pthread_attr_t attributes;
-  if (pthread_attr_init(&attributes) != 0) return;
-  pthread_attr_setstacksize(&attributes, stack_bytes);
-  sigset_t all, before;  // signals are the program's business
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  has_thread_ = pthread_create(&thread_, &attributes, run, this) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  pthread_attr_destroy(&attributes);
-  if (has_thread_) pthread_setname_np(thread_, "gpuprof-names");
+  has_thread_ = start_quiet_thread(thread_, "gpuprof-names", stack_bytes, run, this) == 0;
 }
 
 name_matcher::~name_matcher() {

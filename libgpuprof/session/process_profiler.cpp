@@ -3,6 +3,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
+#include "base/quiet_thread.hpp"
 #include "collect/name_registry.hpp"
 #include "driver/cuda_driver.hpp"
 #include "session/exit_summary.hpp"
@@ -186,17 +187,19 @@ void process_profiler::cupti_failed(CUptiResult code, char const* message) noexc
   if (auto* const tracer = tracer_.get()) tracer->abandon();
 }
 
+// Somebody may be acting: wait for him a little, since a capture that starts here should hold what
+// comes next. False when he has done it, or when it is left to the drain thread.
+bool process_profiler::begin_to_act() noexcept {
+  for (int i = 0; i < 200 && look_again_.load(std::memory_order_acquire); ++i) {
+    if (!acting_.test_and_set(std::memory_order_acquire)) return true;
+    std::this_thread::sleep_for(std::chrono::microseconds(500));
+  }
+  return false;
+}
+
 void process_profiler::follow_plan() noexcept {
   look_again_.store(true, std::memory_order_release);
-  while (look_again_.load(std::memory_order_acquire)) {
-    if (acting_.test_and_set(std::memory_order_acquire)) {
-      // Somebody acts already and will look again. Wait for him a little: a capture that starts
-      // here should hold what comes next.
-      for (int i = 0; i < 200 && look_again_.load(std::memory_order_acquire); ++i) {
-        std::this_thread::sleep_for(std::chrono::microseconds(500));
-      }
-      return;
-    }
+  while (begin_to_act()) {
     try {
       bool more = true;
       while (more) take_one_step(more);
@@ -300,6 +303,7 @@ void process_profiler::close_window() {
 
 // On the drain thread: within milliseconds of cuInit's return.
 void process_profiler::start_what_waited_for_cuda() {
+  if (!settings_.trace.um) return;  // nothing else waits
   if (acting_.test_and_set(std::memory_order_acquire)) return;
   std::vector<std::string> warnings;
   if (tracing_ && tracer_->waits_for_cuda()) tracer_->start_the_rest(warnings);
@@ -360,24 +364,17 @@ void process_profiler::leave_cupti() noexcept {
 
 void process_profiler::start_drain_thread() {
   if (thread_started_.exchange(true)) return;
-  sigset_t all, before;  // the program's signals are for the program's threads
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   pthread_t thread;
-  auto const code = pthread_create(
-      &thread, nullptr,
-      [](void* self) -> void* {
-        static_cast<process_profiler*>(self)->drain_main();
-        return nullptr;
-      },
-      this);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (code != 0) {
+  auto const run = [](void* self) -> void* {
+    static_cast<process_profiler*>(self)->drain_main();
+    return nullptr;
+  };
+  if (auto const code = start_quiet_thread(thread, "gpuprof", 0, run, this); code != 0) {
+    thread_started_.store(false);  // so that the end of the process waits for nobody
     log_error("nothing is captured: no thread could be started (error " + std::to_string(code) +
               "). The program is not affected.");
     return;
   }
-  pthread_setname_np(thread, "gpuprof");
   pthread_detach(thread);
 }
 

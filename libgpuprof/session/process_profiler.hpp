@@ -82,6 +82,7 @@ class process_profiler final : public cuda_event_observer, public range_observer
   template <class Event>
   void tell_plan(Event&& event) noexcept;
   void begin();
+  bool begin_to_act() noexcept;
   void follow_plan() noexcept;
   void take_one_step(bool& more);
   void open_window(std::uint32_t index, std::string trigger);

@@ -149,21 +149,6 @@ TEST_CASE("a range whose begin found no room is dropped whole") {
   CHECK(found.ends.empty());
 }
 
-TEST_CASE("launches are counted when a record is expected and wanted") {
-  run([](thread_log& log) {
-    auto const launches = log.counters.launches.load();
-    auto const graphs = log.counters.graph_launches.load();
-    write_launch(log, 1, correlation_id{1}, 0);
-    write_launch(log, 1, correlation_id{2}, launch_not_selected);
-    write_launch(log, 1, correlation_id{3}, launch_captured);
-    write_launch(log, 1, correlation_id{4}, launch_failed);
-    write_launch(log, 1, correlation_id{5}, launch_is_copy);
-    write_launch(log, 1, correlation_id{6}, launch_of_graph);
-    CHECK(log.counters.launches == launches + 1);
-    CHECK(log.counters.graph_launches == graphs + 1);
-  });
-}
-
 TEST_CASE("declared work, payload, colour and category arrive") {
   auto const found = run([](thread_log& log) {
     auto text = named("gemm", "blas");

@@ -1,0 +1,22 @@
+#include "base/quiet_thread.hpp"
+
+#include <csignal>
+
+namespace gpuprof {
+
+int start_quiet_thread(pthread_t& thread, char const* name, std::size_t stack_bytes,
+                       void* (*run)(void*), void* argument) noexcept {
+  pthread_attr_t attributes;
+  if (auto const code = pthread_attr_init(&attributes); code != 0) return code;
+  if (stack_bytes != 0) pthread_attr_setstacksize(&attributes, stack_bytes);
+  sigset_t all, before;  // a thread begins with the signal mask of its creator
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  auto const code = pthread_create(&thread, &attributes, run, argument);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  if (code == 0) pthread_setname_np(thread, name);
+  return code;
+}
+
+}  // namespace gpuprof

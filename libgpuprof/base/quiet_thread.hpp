@@ -1,0 +1,15 @@
+// Starts a thread of our own inside somebody else's program.
+#pragma once
+
+#include <cstddef>
+#include <pthread.h>
+
+namespace gpuprof {
+
+/// All signals are blocked in it: they are for the program's threads. `name` has at most 15
+/// characters; `stack_bytes` 0 takes the system's default. Returns 0, or the error of
+/// pthread_create; then there is no thread. Join or detach it.
+int start_quiet_thread(pthread_t& thread, char const* name, std::size_t stack_bytes,
+                       void* (*run)(void*), void* argument) noexcept;
+
+}  // namespace gpuprof
