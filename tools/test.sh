@@ -5,7 +5,7 @@
 #   tools/test.sh            everything
 #   tools/test.sh release    one part: release, asan, tsan, fuzz
 #
-# GPUPROF_FUZZ_SECONDS: how long each fuzzer runs (20).
+# FUZZ_SECONDS: how long each fuzzer runs (20).
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib_setup.sh"
 
@@ -30,7 +30,7 @@ run_fuzzer() {
   stored="$root/tests/data/fuzz_$name"
   [ -d "$stored" ] || fail "there are no stored inputs in $stored"
   mkdir -p "$found"
-  "$program" -max_total_time="${GPUPROF_FUZZ_SECONDS:-20}" -timeout=10 -rss_limit_mb=2048 \
+  "$program" -max_total_time="${FUZZ_SECONDS:-20}" -timeout=10 -rss_limit_mb=2048 \
     -artifact_prefix="$root/build/fuzz/$name-" "$found" "$stored"
 }
 
