@@ -1,0 +1,31 @@
+// Keeps measured peaks for later runs: one JSON file a GPU and state of it.
+#pragma once
+
+#include "base/result.hpp"
+#include "model/peaks.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gpuprof::peaks {
+
+/// $GPUPROF_PEAKS_DIR, else $XDG_CACHE_HOME/gpuprof/peaks, else ~/.cache/gpuprof/peaks. Empty when
+/// none of these is known.
+std::string store_folder();
+
+/// The file of this key: the GPU's UUID and a hash of all else.
+std::string store_path(std::string const& folder, peaks_key const& key);
+
+/// Empty when nothing is stored under this key. A file that cannot be read or parsed is an error
+/// that says so and what to do; it is left where it is.
+result<std::optional<gpu_peaks>> load_peaks(std::string const& folder, peaks_key const& key);
+
+/// Written beside and renamed, so that no reader sees half a file; makes the folder. Results of
+/// tests that were not measured this time are kept from what is stored under the same key.
+result<void> save_peaks(std::string const& folder, gpu_peaks const& peaks);
+
+std::string to_json(gpu_peaks const& peaks);
+result<gpu_peaks> from_json(std::string_view text);
+
+}  // namespace gpuprof::peaks
