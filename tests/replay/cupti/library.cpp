@@ -133,8 +133,7 @@ CUptiResult library::enable_api_kind(CUpti_ActivityKind kind, CUpti_CallbackId i
   return CUPTI_SUCCESS;
 }
 
-// Names become unusable, and are made so: a client that still reads them shall be seen.
-void library::finalize() {
+void library::stop_everything() {
   for (auto& kind : kinds_) kind = false;
   for (auto& api : api_ids_) {
     for (auto& id : api) id = false;
@@ -152,6 +151,11 @@ void library::finalize() {
   buffers.set_zeroed_by_client(false);
   buffers.set_per_thread(true);
   per_thread_fixed = false;
+}
+
+// Names become unusable, and are made so: a client that still reads them shall be seen.
+void library::finalize() {
+  stop_everything();
   std::lock_guard const hold(texts_lock_);
   for (auto& text : texts_) std::fill(text.begin(), text.end(), '?');
   known_texts_.clear();
@@ -221,7 +225,7 @@ void library::on_record(activity const& given) noexcept {
   auto const wanted_as =
       as_plain_kernel ? static_cast<std::uint32_t>(CUPTI_ACTIVITY_KIND_KERNEL) : kind;
   if (!wants(given.bytes, wanted_as)) return;
-  // finalize() switches the kinds off before it forgets the functions: look again.
+  // stop_everything() switches the kinds off before it forgets the functions: look again.
   if (!buffers.has_functions()) {
     if (!wants(given.bytes, wanted_as)) return;
     broken("a kind is enabled, but cuptiActivityRegisterCallbacks was not called");
@@ -252,12 +256,13 @@ void library::on_record(activity const& given) noexcept {
   if (++records_ == fault.fatal_after) give_up();
 }
 
-// As after a sticky CUDA error: CUPTI tells its subscriber, having finalised itself.
+// As after a sticky CUDA error: CUPTI tells its subscriber, having stopped. Names stay readable: the
+// client had no chance yet to hear that it must not read them.
 void library::give_up() noexcept {
   auto const callback = callback_.load();
   auto* const context = callback_context_.load();
   bool const told = callback_enabled(CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR);
-  finalize();
+  stop_everything();
   if (callback == nullptr || !told) return;
   CUpti_StateData data{};
   data.notification.result = CUPTI_ERROR_UNKNOWN;

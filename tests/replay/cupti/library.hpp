@@ -47,6 +47,7 @@ class library {
   void on_driver_gone() noexcept { driver_gone_ = true; }
 
  private:
+  void stop_everything();
   static constexpr std::size_t most_ids = 1024;
   static constexpr std::size_t most_kinds = 64;
 
