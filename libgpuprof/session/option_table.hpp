@@ -41,7 +41,4 @@ result<void> set_option(settings&, option const&, std::string_view value, std::s
 /// Variables that begin with GPUPROF_, are ours and are no option.
 std::span<std::string_view const> other_variables() noexcept;
 
-/// Of `names`, the one with the fewest edits to `word`; empty when none is near.
-std::string nearest_name(std::string_view word, std::span<std::string const> names);
-
 }  // namespace gpuprof

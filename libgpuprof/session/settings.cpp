@@ -1,5 +1,6 @@
 #include "session/settings.hpp"
 
+#include "base/nearest_name.hpp"
 #include "session/option_table.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // gpuprof profile PROGRAM: runs a program with libgpuprof.so inside, then says where the capture
 // is.
+#include "base/nearest_name.hpp"
 #include "capture_files.hpp"
 #include "launch_environment.hpp"
 #include "library_file.hpp"
