@@ -32,24 +32,35 @@ enum class peak_outcome {
   unavailable,  // this chip, driver or machine has nothing to measure here
 };
 
+/// How much was measured, in rising order: a result also answers whoever asks for less.
+enum class peak_effort {
+  quick,      // fewer runs, no sustained figure
+  standard,   // sustained figures where power matters
+  sustained,  // sustained figures of every test
+};
+
 /// One test. Figures are in `unit`: "FLOP/s", "op/s", "B/s", or "s" where less is better.
 struct peak_result {
-  std::string test;  // "tensor_bf16"; names are listed in peaks/test_list
+  std::string test;   // "tensor_bf16"; names are listed in peaks/test_list
+  std::string group;  // "tensor_cores"
+  std::string title;  // "Tensor BF16": what a reader sees; tells peers of a peer copy apart
   std::string unit;
   peak_outcome outcome = peak_outcome::unavailable;
-  std::string remark;    // why there is no figure, or what lessens it: one line
-  std::string method;    // instruction or call: "wgmma m64n256k16"
-  std::string operands;  // what it computed on: "random", "zeros"
+  peak_effort effort = peak_effort::standard;
+  std::string measured_at;  // empty: with the others, see gpu_peaks
+  std::string remark;       // why there is no figure, or what lessens it: one line
+  std::string method;       // instruction or call: "wgmma m64n256k16"
+  std::string operands;     // what it computed on: "random", "zeros"
   std::uint64_t buffer_bytes = 0;
 
   /// What a clock cycle yields: per SM and SM clock, or per memory clock for DRAM; see `clock`.
   std::string clock;  // "SM clock per SM", "memory clock", or empty: the test has no clock
   peak_figure per_clock;
   double per_clock_theory = 0;  // 0: nobody knows
-  peak_figure burst;      // the best of several runs of 0.5 to 2 ms; for times, the median
-  peak_figure sustained;  // the last third of a run of 150 ms or more
-  double theory = 0;      // in `unit`, at the greatest clocks; 0: nobody knows
-  std::string theory_formula;  // "132 SM x 1980 MHz x 4096 FLOP/clk"
+  peak_figure burst;            // the best of several runs of 0.5 to 2 ms; for times, the median
+  peak_figure sustained;        // the last third of a run of 150 ms or more
+  double theory = 0;            // in `unit`, at the greatest clocks; 0: nobody knows
+  std::string theory_formula;   // "132 SM x 1980 MHz x 4096 FLOP/clk"
 };
 
 /// What decides whether stored results still hold for a GPU.
@@ -73,8 +84,8 @@ struct gpu_peaks {
   std::string name;  // "NVIDIA H200"
   int compute_major = 0, compute_minor = 0;
   std::string pci_bus;
-  std::string measured_at;  // "2026-03-01T12:00:00Z"
-  double seconds = 0;       // what measuring took
+  std::string measured_at;           // "2026-03-01T12:00:00Z"
+  double seconds = 0;                // what measuring took
   std::vector<std::string> remarks;  // what to know about all of it: one line each
   std::vector<peak_result> results;
 };
