@@ -1,4 +1,4 @@
-// Keeps measured peaks for later runs: one JSON file a GPU and state of it.
+// Keeps measured peaks for later runs: one JSON file for each GPU and state of it.
 #pragma once
 
 #include "base/result.hpp"
@@ -6,7 +6,7 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
+#include <vector>
 
 namespace gpuprof::peaks {
 
@@ -22,10 +22,11 @@ std::string store_path(std::string const& folder, peaks_key const& key);
 result<std::optional<gpu_peaks>> load_peaks(std::string const& folder, peaks_key const& key);
 
 /// Written beside and renamed, so that no reader sees half a file; makes the folder. Results of
-/// tests that were not measured this time are kept from what is stored under the same key.
+/// tests that were not measured this time are kept from what is stored under the same key; of a
+/// test measured again the newer result stands.
 result<void> save_peaks(std::string const& folder, gpu_peaks const& peaks);
 
-std::string to_json(gpu_peaks const& peaks);
-result<gpu_peaks> from_json(std::string_view text);
+/// Any file that holds peaks: a stored one, or what `gpuprof peaks --json` printed.
+result<std::vector<gpu_peaks>> read_peaks_file(std::string const& path);
 
 }  // namespace gpuprof::peaks

@@ -5,47 +5,11 @@
 #include "capture/writer.hpp"
 #include "report/golden.hpp"
 #include "support/catch.hpp"
+#include "support/run_cli.hpp"
 
-#include <filesystem>
 #include <string>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace gpuprof::test {
-
-/// A folder that goes away with the test.
-class scratch_folder {
- public:
-  scratch_folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "gpuprof_stats_XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~scratch_folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  scratch_folder(scratch_folder const&) = delete;
-  scratch_folder& operator=(scratch_folder const&) = delete;
-  std::string operator/(std::string const& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
-
-struct outcome {
-  int code = -1;
-  std::string out, err;
-};
-
-/// Runs `gpuprof ARGUMENTS` through the shell, in `folder`.
-inline outcome run_cli(scratch_folder const& folder, std::string const& arguments) {
-  auto const out = folder / "stdout", err = folder / "stderr";
-  auto const status = std::system(("cd '" + (folder / "") + "' && '" GPUPROF_CLI "' " + arguments +
-                                   " >'" + out + "' 2>'" + err + "'")
-                                      .c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(out), read_file(err)};
-}
 
 struct capture_wishes {
   bool window_ends = true;  // false: as after a kill
