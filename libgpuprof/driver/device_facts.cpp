@@ -53,11 +53,16 @@ device_facts facts_from_driver(cuda_driver const& driver, int ordinal) {
 }
 
 void add_from_nvml(nvml const& library, device_facts& facts) {
-  auto const more = library.facts_of(facts.uuid);
+  auto const device = library.device(facts.uuid);
+  if (!device) return;
+  auto const more = device->facts();
+  facts.uuid = device->uuid();
   if (more.max_sm_clock_mhz != 0) facts.max_sm_clock_khz = more.max_sm_clock_mhz * 1000;
   if (more.max_memory_clock_mhz != 0) facts.max_memory_clock_khz = more.max_memory_clock_mhz * 1000;
-  if (more.memory_bus_bits != 0) facts.memory_bus_bits = more.memory_bus_bits;
-  facts.mig = library.mig_enabled(facts.uuid);
+  // CUDA tells the share of a slice, NVML the bus of the chip.
+  if (more.memory_bus_bits != 0 && !device->is_slice())
+    facts.memory_bus_bits = more.memory_bus_bits;
+  facts.mig = more.mig;
 }
 
 }  // namespace

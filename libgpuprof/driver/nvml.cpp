@@ -1,49 +1,58 @@
 #include "driver/nvml.hpp"
 
+#include "driver/nvml_functions.hpp"
+
 #include <dlfcn.h>
+#include <type_traits>
 #include <utility>
 
 namespace gpuprof {
 namespace {
 
-// From NVML's reference: results are an int with 0 for success, devices are opaque pointers.
-using nvml_result = int;
-using nvml_device = void*;
-constexpr unsigned clock_sm = 1;
-constexpr unsigned clock_memory = 2;
+void resolve_all(nvml_functions& table, void* library) {
+  auto const resolve = [library](auto& member, char const* name) {
+    member = reinterpret_cast<std::remove_reference_t<decltype(member)>>(dlsym(library, name));
+  };
+  resolve(table.init, "nvmlInit_v2");
+  resolve(table.shutdown, "nvmlShutdown");
+  resolve(table.driver_version, "nvmlSystemGetDriverVersion");
+  resolve(table.device_by_uuid, "nvmlDeviceGetHandleByUUID");
+  resolve(table.is_slice, "nvmlDeviceIsMigDeviceHandle");
+  resolve(table.chip_of_slice, "nvmlDeviceGetDeviceHandleFromMigDeviceHandle");
+  resolve(table.mig_mode, "nvmlDeviceGetMigMode");
+  resolve(table.ecc_mode, "nvmlDeviceGetEccMode");
+  resolve(table.max_clock, "nvmlDeviceGetMaxClockInfo");
+  resolve(table.clock, "nvmlDeviceGetClockInfo");
+  resolve(table.application_clock, "nvmlDeviceGetApplicationsClock");
+  resolve(table.default_application_clock, "nvmlDeviceGetDefaultApplicationsClock");
+  resolve(table.bus_width, "nvmlDeviceGetMemoryBusWidth");
+  resolve(table.power_limit, "nvmlDeviceGetEnforcedPowerLimit");
+  resolve(table.power_usage, "nvmlDeviceGetPowerUsage");
+  resolve(table.max_pcie_generation, "nvmlDeviceGetMaxPcieLinkGeneration");
+  resolve(table.max_pcie_width, "nvmlDeviceGetMaxPcieLinkWidth");
+  resolve(table.pcie_generation, "nvmlDeviceGetCurrPcieLinkGeneration");
+  resolve(table.pcie_width, "nvmlDeviceGetCurrPcieLinkWidth");
+  resolve(table.field_values, "nvmlDeviceGetFieldValues");
+  resolve(table.temperature, "nvmlDeviceGetTemperatureV");
+  resolve(table.old_temperature, "nvmlDeviceGetTemperature");
+  resolve(table.event_reasons, "nvmlDeviceGetCurrentClocksEventReasons");
+  if (table.event_reasons == nullptr)  // its name before 535
+    resolve(table.event_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
+  resolve(table.total_energy, "nvmlDeviceGetTotalEnergyConsumption");
+  resolve(table.utilisation, "nvmlDeviceGetUtilizationRates");
+  resolve(table.compute_processes, "nvmlDeviceGetComputeRunningProcesses_v3");
+  resolve(table.mps_processes, "nvmlDeviceGetMPSComputeRunningProcesses_v3");
+  resolve(table.graphics_processes, "nvmlDeviceGetGraphicsRunningProcesses_v3");
+}
 
 }  // namespace
-
-struct nvml::functions {
-  nvml_result (*init)() = nullptr;
-  nvml_result (*shutdown)() = nullptr;
-  nvml_result (*driver_version)(char*, unsigned) = nullptr;
-  nvml_result (*device_by_uuid)(char const*, nvml_device*) = nullptr;
-  nvml_result (*max_clock)(nvml_device, unsigned, unsigned*) = nullptr;
-  nvml_result (*bus_width)(nvml_device, unsigned*) = nullptr;
-  nvml_result (*mig_mode)(nvml_device, unsigned*, unsigned*) = nullptr;
-
-  bool usable() const noexcept {
-    return init != nullptr && shutdown != nullptr && device_by_uuid != nullptr;
-  }
-};
 
 result<nvml> nvml::open() {
   // Filled once and kept: the library stays mapped for the life of the process.
   static auto const* const table = [] {
-    auto* const made = new functions;
-    if (void* const library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)) {
-      auto const resolve = [library](auto& member, char const* name) {
-        member = reinterpret_cast<std::remove_reference_t<decltype(member)>>(dlsym(library, name));
-      };
-      resolve(made->init, "nvmlInit_v2");
-      resolve(made->shutdown, "nvmlShutdown");
-      resolve(made->driver_version, "nvmlSystemGetDriverVersion");
-      resolve(made->device_by_uuid, "nvmlDeviceGetHandleByUUID");
-      resolve(made->max_clock, "nvmlDeviceGetMaxClockInfo");
-      resolve(made->bus_width, "nvmlDeviceGetMemoryBusWidth");
-      resolve(made->mig_mode, "nvmlDeviceGetMigMode");
-    }
+    auto* const made = new nvml_functions;
+    if (void* const library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL))
+      resolve_all(*made, library);
     return made;
   }();
   if (!table->usable())
@@ -68,25 +77,22 @@ std::string nvml::driver_version() const {
   return text;
 }
 
-nvml_facts nvml::facts_of(std::string const& uuid) const {
-  nvml_facts facts;
-  nvml_device device = nullptr;
-  if (table_->device_by_uuid(uuid.c_str(), &device) != 0) return facts;
-  unsigned value = 0;
-  if (table_->max_clock != nullptr) {
-    if (table_->max_clock(device, clock_sm, &value) == 0) facts.max_sm_clock_mhz = value;
-    if (table_->max_clock(device, clock_memory, &value) == 0) facts.max_memory_clock_mhz = value;
+std::optional<nvml_device> nvml::device(std::string const& uuid) const {
+  auto name = uuid;
+  nvml_handle handle = nullptr;
+  auto outcome = table_->device_by_uuid(name.c_str(), &handle);
+  if (outcome != 0 && uuid.starts_with("GPU-")) {
+    name = "MIG-" + uuid.substr(4);
+    outcome = table_->device_by_uuid(name.c_str(), &handle);
   }
-  if (table_->bus_width != nullptr && table_->bus_width(device, &value) == 0)
-    facts.memory_bus_bits = value;
-  return facts;
-}
-
-bool nvml::mig_enabled(std::string const& uuid) const {
-  nvml_device device = nullptr;
-  unsigned current = 0, pending = 0;
-  return table_->device_by_uuid(uuid.c_str(), &device) == 0 && table_->mig_mode != nullptr &&
-         table_->mig_mode(device, &current, &pending) == 0 && current == 1;
+  if (outcome != 0 || handle == nullptr) return std::nullopt;
+  unsigned is_slice = 0;
+  nvml_handle chip = handle;
+  if (table_->is_slice != nullptr && table_->is_slice(handle, &is_slice) == 0 && is_slice != 0 &&
+      (table_->chip_of_slice == nullptr || table_->chip_of_slice(handle, &chip) != 0)) {
+    return std::nullopt;
+  }
+  return nvml_device(table_, handle, chip, std::move(name));
 }
 
 }  // namespace gpuprof

@@ -1,20 +1,14 @@
-// The few NVML functions we use, declared by hand (not every toolkit ships nvml.h) and filled by
-// dlopen.
+// Opens NVML, the library behind nvidia-smi, and finds GPUs in it; declared by hand (not every
+// toolkit ships nvml.h) and filled by dlopen.
 #pragma once
 
 #include "base/result.hpp"
+#include "driver/nvml_device.hpp"
 
-#include <cstdint>
+#include <optional>
 #include <string>
 
 namespace gpuprof {
-
-/// What NVML alone knows of a GPU. 0 or empty: NVML did not say.
-struct nvml_facts {
-  std::uint32_t max_sm_clock_mhz = 0;
-  std::uint32_t max_memory_clock_mhz = 0;
-  std::uint32_t memory_bus_bits = 0;
-};
 
 class nvml {
  public:
@@ -25,16 +19,14 @@ class nvml {
 
   /// "580.159.03"
   std::string driver_version() const;
-  /// `uuid` as "GPU-...", or "MIG-...".
-  nvml_facts facts_of(std::string const& uuid) const;
-  /// Whether MIG is on for this GPU; false also when NVML cannot tell.
-  bool mig_enabled(std::string const& uuid) const;
+  /// `uuid` as "GPU-..." or "MIG-...": CUDA does not say which of the two its UUID is, so that a
+  /// slice is also found under "GPU-...". Empty: NVML does not know it. Look up once and keep.
+  std::optional<nvml_device> device(std::string const& uuid) const;
 
  private:
-  struct functions;
-  explicit nvml(functions const* table) noexcept : table_(table) {}
+  explicit nvml(nvml_functions const* table) noexcept : table_(table) {}
 
-  functions const* table_;
+  nvml_functions const* table_;
 };
 
 }  // namespace gpuprof
