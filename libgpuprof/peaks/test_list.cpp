@@ -1,5 +1,8 @@
 #include "peaks/test_list.hpp"
 
+#include "base/nearest_name.hpp"
+
+#include <algorithm>
 #include <array>
 
 namespace gpuprof::peaks {
@@ -47,6 +50,40 @@ constexpr std::array tests = {
               "s"},
 };
 
+/// In the order of the table, which has the tests of a group together.
+std::vector<std::string> all_groups() {
+  std::vector<std::string> groups;
+  for (auto const& test : tests) {
+    if (groups.empty() || groups.back() != test.group) groups.emplace_back(test.group);
+  }
+  return groups;
+}
+
+std::string listed(std::vector<std::string> const& names) {
+  std::string text;
+  for (auto const& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+error not_a_test(std::string_view word) {
+  std::vector<std::string> names;
+  for (auto const& test : tests) names.emplace_back(test.name);
+  auto const groups = all_groups();
+  auto text = word.empty() ? "no peak test is named"
+                           : "there is no peak test \"" + std::string(word) + "\"";
+  auto const known = "; tests: " + listed(names) + "; groups: " + listed(groups);
+  names.insert(names.end(), groups.begin(), groups.end());
+  auto const nearest = nearest_name(word, names);
+  if (!nearest.empty()) text += " (did you mean " + nearest + "?)";
+  return error{text + known};
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
 }  // namespace
 
 std::span<test_info const> all_tests() noexcept {
@@ -55,6 +92,29 @@ std::span<test_info const> all_tests() noexcept {
 
 test_info const& info_of(test_id test) noexcept {
   return tests[static_cast<std::size_t>(test)];
+}
+
+result<std::vector<test_id>> select_tests(std::string_view names) {
+  std::array<bool, tests.size()> wanted{};
+  bool any = false;
+  while (!names.empty()) {
+    auto const word = trimmed(names.substr(0, names.find(',')));
+    names.remove_prefix(std::min(names.find(','), names.size() - 1) + 1);
+    if (word.empty()) continue;
+    any = true;
+    bool known = false;
+    for (std::size_t i = 0; i < tests.size(); ++i) {
+      if (word != tests[i].name && word != tests[i].group) continue;
+      known = wanted[i] = true;
+    }
+    if (!known) return not_a_test(word);
+  }
+  if (!any) return not_a_test("");
+  std::vector<test_id> chosen;
+  for (auto const& test : tests) {
+    if (wanted[static_cast<std::size_t>(test.id)]) chosen.push_back(test.id);
+  }
+  return chosen;
 }
 
 }  // namespace gpuprof::peaks
