@@ -1,4 +1,5 @@
 // The column format: what a person reads on a terminal.
+#include "report/padding.hpp"
 #include "report/table.hpp"
 
 #include <algorithm>
@@ -21,23 +22,7 @@ std::string shown(cell const& value, column_kind kind, time_unit unit) {
   append_cell(text, value, kind, unit);
   if (is_number(kind) && !std::holds_alternative<std::string_view>(value))
     add_thousands_separators(text);
-  for (auto& c : text)  // a name with a line break must not break the table
-    if (static_cast<unsigned char>(c) < ' ') c = ' ';
-  return text;
-}
-
-/// Characters, not bytes, as far as UTF-8 goes.
-std::size_t width_of(std::string_view text) noexcept {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
-}
-
-void append_padded(std::string& line, std::string_view text, std::size_t width, bool to_the_right) {
-  auto const blanks = width - std::min(width, width_of(text));
-  if (to_the_right) line.append(blanks, ' ');
-  line += text;
-  if (!to_the_right) line.append(blanks, ' ');
+  return on_one_line(text);
 }
 
 void append_centred(std::string& line, std::string_view text, std::size_t width) {

@@ -40,6 +40,13 @@ void append_fixed(std::string& out, double value, int digits) {
   out.append(text, end);
 }
 
+void append_shortest(std::string& out, double value) {
+  if (!std::isfinite(value)) return;
+  char text[32];
+  auto const end = std::to_chars(text, text + sizeof text, value).ptr;
+  out.append(text, end);
+}
+
 double as_double(cell const& value) noexcept {
   if (auto const* const whole = std::get_if<std::int64_t>(&value))
     return static_cast<double>(*whole);
@@ -67,6 +74,7 @@ std::string header_of(column const& column, time_unit unit) {
     case column_kind::text:
     case column_kind::integer:
     case column_kind::decimal:
+    case column_kind::number:
       break;
   }
   return column.name;
@@ -90,6 +98,8 @@ void append_cell(std::string& out, cell const& value, column_kind kind, time_uni
     case column_kind::share:
     case column_kind::decimal:
       return append_fixed(out, as_double(value), 1);
+    case column_kind::number:
+      return append_shortest(out, as_double(value));
     case column_kind::time:
       if (unit == time_unit::nanoseconds && std::holds_alternative<std::int64_t>(value))
         return append_integer(out, std::get<std::int64_t>(value));

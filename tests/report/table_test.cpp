@@ -41,6 +41,9 @@ TEST_CASE("numbers have the digits that nsys gives them") {
   CHECK(cell_text(0.0, column_kind::mean_time) == "0.0");
   CHECK(cell_text(std::int64_t{1'048'576}, column_kind::size) == "1.049");
   CHECK(cell_text(2.5e9, column_kind::throughput) == "2500.000");
+  CHECK(cell_text(0.1 + 0.2, column_kind::number) == "0.30000000000000004");
+  CHECK(cell_text(2.5e-6, column_kind::number) == "2.5e-06");
+  CHECK(cell_text(std::int64_t{7}, column_kind::number) == "7");
   CHECK(cell_text(cell{}, column_kind::time).empty());
   CHECK(cell_text(std::numeric_limits<double>::quiet_NaN(), column_kind::share).empty());
 }

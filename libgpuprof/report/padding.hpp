@@ -1,0 +1,18 @@
+// Brings text to a width that is counted in characters, as it stands on a terminal.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace gpuprof::report {
+
+/// Characters, not bytes, as far as UTF-8 goes.
+std::size_t width_of(std::string_view text) noexcept;
+
+/// Blanks before the text when it goes to the right, else behind it; a longer text stays whole.
+void append_padded(std::string& line, std::string_view text, std::size_t width, bool to_the_right);
+
+/// Line breaks and other control characters become blanks: a name must not break a table.
+std::string on_one_line(std::string_view text);
+
+}  // namespace gpuprof::report
