@@ -5,7 +5,8 @@
 namespace gpuprof::peaks {
 namespace {
 
-/// Without NVML nobody tells the driver's own version; the CUDA version it supports says most of it.
+/// Without NVML nobody tells the driver's own version; the CUDA version it supports says most of
+/// it.
 std::string version_of(driver_facts const& driver) {
   if (!driver.version.empty() || driver.cuda_version == 0) return driver.version;
   return "CUDA " + std::to_string(driver.cuda_version / 1000) + "." +

@@ -88,7 +88,8 @@ std::optional<gpu_load> load_in(load_readings const& readings) {
 std::string text_of(gpu_load const& load, std::string_view gpu_name) {
   return std::string(gpu_name) + " is " + std::to_string(load.gpu_percent) +
          " % busy before we start, with work of " + names_of(load) +
-         ": figures measured now would be too low; wait for it to end, or measure all the same with "
+         ": figures measured now would be too low; wait for it to end, or measure all the same "
+         "with "
          "--force";
 }
 

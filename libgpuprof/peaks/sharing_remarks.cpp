@@ -14,8 +14,7 @@ std::optional<std::string> mps_remark(std::string const& pipe_folder,
                      "): other processes may run on this GPU at the same time, which the spread of "
                      "the figures would show";
   if (!thread_percentage.empty()) {
-    text += "; CUDA_MPS_ACTIVE_THREAD_PERCENTAGE leaves us " + thread_percentage +
-            " % of the SMs";
+    text += "; CUDA_MPS_ACTIVE_THREAD_PERCENTAGE leaves us " + thread_percentage + " % of the SMs";
   }
   return text;
 }
@@ -23,7 +22,8 @@ std::optional<std::string> mps_remark(std::string const& pipe_folder,
 std::optional<std::string> mig_remark(device_facts const& device) {
   if (!device.uuid.starts_with("MIG-")) return std::nullopt;
   return "this is a MIG slice with " + std::to_string(device.sm_count) +
-         " SMs: figures are the slice's, clocks and watts those of the whole chip, and other slices "
+         " SMs: figures are the slice's, clocks and watts those of the whole chip, and other "
+         "slices "
          "may take power and PCIe from it";
 }
 

@@ -1,0 +1,33 @@
+// Measures how fast a kernel works whose blocks are all resident and all do the same.
+#pragma once
+
+#include "peaks/experiment.hpp"
+#include "peaks/span_statistics.hpp"
+
+#include <cstdint>
+
+namespace gpuprof::peaks {
+
+struct throughput_job {
+  kernel_launch launch;       // iterations are chosen here
+  double work = 0;            // of one block in one iteration
+  std::uint64_t granule = 1;  // iterations come in multiples of this
+};
+
+struct throughput_figures {
+  peak_figure per_clock, burst;
+  std::uint64_t iterations = 0;  // of a run of about a millisecond
+};
+
+/// One launch. Throws no_figure when blocks disagree on the result. Rates are 0 of a launch that was
+/// too short.
+launch_rates run_once(lab& in, throughput_job const& job, std::uint64_t iterations);
+
+/// The first launches only find out how many iterations take a millisecond.
+throughput_figures measure_throughput(lab& in, throughput_job const& job);
+
+/// Launches of 10 ms, one after the other.
+peak_figure sustain_throughput(lab& in, throughput_job const& job, std::uint64_t iterations_of_1_ms,
+                               double seconds);
+
+}  // namespace gpuprof::peaks
