@@ -12,8 +12,8 @@ constexpr double no_units = 0, unknown_rate = -1;
 
 struct chip_rates {
   int major, minor;
-  /// FLOP or op, in the order of test_id up to tensor_fp4. A multiply-add counts as two, of integers
-  /// too. Where GeForce parts have half of it, the full rate stands here.
+  /// FLOP or op, in the order of test_id up to tensor_fp4. A multiply-add counts as two, of
+  /// integers too. Where GeForce parts have half of it, the full rate stands here.
   std::array<double, static_cast<std::size_t>(test_id::tensor_fp4) + 1> operations;
   double shared_bytes, l1_bytes, l2_port_bytes;
 };
