@@ -62,8 +62,10 @@ std::vector<std::string> words_of(std::string_view syntax) {
   return words;
 }
 
-std::set<std::string> const of_other_commands{"help",   "version",  "json",        "report",
-                                              "format", "timeunit", "filter-nvtx", "filter-time"};
+std::set<std::string> const of_other_commands{
+    "help",        "version",     "json",   "report", "format",  "timeunit",
+    "filter-nvtx", "filter-time", "quick",  "only",   "refresh", "force",
+    "sustained",   "zeros",       "device", "from",   "csv",     "list"};
 
 }  // namespace
 

@@ -47,11 +47,28 @@ _gpuprof() {
   local current="${COMP_WORDS[COMP_CWORD]}"
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W 'profile stats status --help --version' -- "$current"))
+    COMPREPLY=($(compgen -W 'profile stats peaks status --help --version' -- "$current"))
     return
   fi
   case "${COMP_WORDS[1]}" in
     profile) _gpuprof_profile ;;
+    peaks)
+      case "${COMP_WORDS[COMP_CWORD - 1]}" in
+        --only)
+          COMPREPLY=($(compgen -W 'fp64 fp32 fp16 bf16 int32 special tensor_fp64 tensor_tf32 tensor_fp16 tensor_fp16_acc16
+            tensor_bf16 tensor_fp8 tensor_int8 tensor_fp6 tensor_fp4 dram_read dram_write dram_copy
+            dram_triad l2_read l2_write shared_read shared_write l1_read h2d d2h h2d_d2h
+            h2d_pageable d2h_pageable p2p launch_latency launch_throughput graph_node synchronize
+            cuda_cores tensor_cores memory links latency' -- "$current"))
+          ;;
+        --from) COMPREPLY=($(compgen -f -- "$current")) ;;
+        --device) COMPREPLY=() ;;
+        *)
+          COMPREPLY=($(compgen -W '--quick --only --refresh --force --sustained --zeros --device
+            --from --json --csv --list --help' -- "$current"))
+          ;;
+      esac
+      ;;
     status) COMPREPLY=($(compgen -W '--json --help' -- "$current")) ;;
     stats)
       case "${COMP_WORDS[COMP_CWORD - 1]}" in

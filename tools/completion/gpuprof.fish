@@ -7,6 +7,7 @@ end
 
 complete -c gpuprof -n __fish_use_subcommand -f -a profile -d 'Run a program and record what it does'
 complete -c gpuprof -n __fish_use_subcommand -f -a stats -d 'Print reports of a capture'
+complete -c gpuprof -n __fish_use_subcommand -f -a peaks -d 'Measure what the GPUs of this machine really reach'
 complete -c gpuprof -n __fish_use_subcommand -f -a status -d 'Say what works on this machine'
 
 complete -c gpuprof -n '__gpuprof_is profile' -s o -l output -r -d 'Where the capture goes'
@@ -36,4 +37,15 @@ complete -c gpuprof -n '__gpuprof_is stats' -l force-overwrite -d 'Replace exist
 complete -c gpuprof -n '__gpuprof_is stats' -l timeunit -x -a 'ns us ms s' -d 'Unit of times'
 complete -c gpuprof -n '__gpuprof_is stats' -l filter-nvtx -x -d 'Only inside this range'
 complete -c gpuprof -n '__gpuprof_is stats' -l filter-time -x -d 'Only this part of time'
+complete -c gpuprof -n '__gpuprof_is peaks' -l quick -f -d 'Fewer runs, no sustained figures'
+complete -c gpuprof -n '__gpuprof_is peaks' -l only -x -a 'fp64 fp32 fp16 bf16 int32 special tensor_fp64 tensor_tf32 tensor_fp16 tensor_fp16_acc16 tensor_bf16 tensor_fp8 tensor_int8 tensor_fp6 tensor_fp4 dram_read dram_write dram_copy dram_triad l2_read l2_write shared_read shared_write l1_read h2d d2h h2d_d2h h2d_pageable d2h_pageable p2p launch_latency launch_throughput graph_node synchronize cuda_cores tensor_cores memory links latency' -d 'These tests or groups'
+complete -c gpuprof -n '__gpuprof_is peaks' -l refresh -f -d 'Measure even when results are stored'
+complete -c gpuprof -n '__gpuprof_is peaks' -l force -f -d 'Measure even while another process loads the GPU'
+complete -c gpuprof -n '__gpuprof_is peaks' -l sustained -f -d 'Sustained figures of every test'
+complete -c gpuprof -n '__gpuprof_is peaks' -l zeros -f -d 'Operands that are all zero, never stored'
+complete -c gpuprof -n '__gpuprof_is peaks' -l device -x -d 'These GPUs instead of all'
+complete -c gpuprof -n '__gpuprof_is peaks' -l from -r -d 'Print what is in this file'
+complete -c gpuprof -n '__gpuprof_is peaks' -l json -f -d 'As JSON'
+complete -c gpuprof -n '__gpuprof_is peaks' -l csv -f -d 'As CSV'
+complete -c gpuprof -n '__gpuprof_is peaks' -l list -f -d 'List the tests'
 complete -c gpuprof -n '__gpuprof_is status' -l json -f -d 'As JSON'

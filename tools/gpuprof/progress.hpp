@@ -1,4 +1,4 @@
-// A line on stderr that says how far a long read has come.
+// Lines on stderr that say how far a long job has come.
 #pragma once
 
 #include <cstdint>
@@ -6,24 +6,35 @@
 
 namespace gpuprof {
 
-/// Writes only when stderr is a terminal and more than a second has gone by; wiped at the end.
+/// One line that is written over and over, only when stderr is a terminal; wiped at the end.
+class terminal_line {
+ public:
+  terminal_line();
+  ~terminal_line();
+  terminal_line(terminal_line const&) = delete;
+  terminal_line& operator=(terminal_line const&) = delete;
+
+  bool is_there() const noexcept { return is_terminal_; }
+  void show(std::string const& text);
+
+ private:
+  bool const is_terminal_;
+  bool written_ = false;
+};
+
+/// How much of a total is done, in per cent; begins after a second.
 class progress_line {
  public:
   progress_line(std::string what, std::uint64_t total);
-  ~progress_line();
-  progress_line(progress_line const&) = delete;
-  progress_line& operator=(progress_line const&) = delete;
 
   void advance(std::uint64_t by);
 
  private:
+  terminal_line line_;
   std::string const what_;
   std::uint64_t const total_;
-  bool const is_terminal_;
-  std::uint64_t const started_;
   std::uint64_t done_ = 0;
-  std::uint64_t next_ = 0;
-  bool written_ = false;
+  std::uint64_t next_;
 };
 
 }  // namespace gpuprof

@@ -1,0 +1,189 @@
+// gpuprof peaks: what the GPUs of this machine really reach, measured once and kept.
+#include "base/process.hpp"
+#include "peaks/store.hpp"
+#include "peaks_output.hpp"
+#include "peaks_source.hpp"
+#include "progress.hpp"
+#include "subcommands.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+namespace gpuprof {
+namespace {
+
+struct peaks_options {
+  std::vector<std::string> only, from;
+  std::vector<int> devices;
+  bool quick = false, sustained = false, refresh = false, force = false, zeros = false;
+  bool json = false, csv = false, list = false;
+
+  peaks_format format() const noexcept {
+    if (json) return peaks_format::json;
+    return csv ? peaks_format::csv : peaks_format::text;
+  }
+};
+
+int fail(int code, std::string const& message) {
+  std::fprintf(stderr, "gpuprof peaks: %s\n", message.c_str());
+  return code;
+}
+
+int finish(result<void> const& printed, int code) {
+  return printed ? code : fail(1, printed.message());
+}
+
+result<std::vector<peaks::test_id>> asked_tests(peaks_options const& options) {
+  std::string names;
+  for (auto const& name : options.only) names += (names.empty() ? "" : ",") + name;
+  if (!options.only.empty()) return peaks::select_tests(names);
+  std::vector<peaks::test_id> all;
+  for (auto const& test : peaks::all_tests()) all.push_back(test.id);
+  return all;
+}
+
+int print_files(peaks_options const& options, std::vector<peaks::test_id> const& tests) {
+  std::vector<gpu_peaks> gpus;
+  for (auto const& path : options.from) {
+    auto read = peaks::read_peaks_file(path);
+    if (!read) return fail(1, read.message());
+    std::move(read->begin(), read->end(), std::back_inserter(gpus));
+  }
+  if (gpus.empty()) return fail(1, "there are no peaks in " + options.from.front());
+  if (!options.only.empty())  // else also tests that this gpuprof does not know
+    for (auto& gpu : gpus) keep_only(gpu, tests);
+  return finish(print_peaks(gpus, {}, options.format()), 0);
+}
+
+bool any_failed(gpu_peaks const& peaks) {
+  return std::any_of(peaks.results.begin(), peaks.results.end(), [](peak_result const& result) {
+    return result.outcome == peak_outcome::failed;
+  });
+}
+
+/// Where figures come from goes before the text; CSV and JSON have standard output to themselves.
+void say_origin(std::string const& label, std::string const& origin, peaks_format format) {
+  std::fprintf(format == peaks_format::text ? stdout : stderr, "%s%s\n", label.c_str(),
+               origin.c_str());
+}
+
+int measure_devices(peaks_options const& options, std::vector<int> const& devices,
+                    peaks_request const& request) {
+  std::vector<gpu_peaks> gpus;
+  std::vector<std::string> labels;
+  int code = 0;
+  for (auto const device : devices) {
+    auto const label = "GPU " + std::to_string(device);
+    auto const prefix = devices.size() > 1 ? label + ": " : "";
+    auto obtained = [&] {
+      terminal_line progress;
+      auto watched = request;
+      watched.what.on_progress = [&](std::string_view test, std::size_t done, std::size_t all) {
+        progress.show("gpuprof: " + prefix + "measuring " + std::string(test) + ", " +
+                      std::to_string(done + 1) + " of " + std::to_string(all));
+      };
+      return obtain_peaks({peaks::key_of, peaks::measure}, device, watched);
+    }();
+    if (!obtained) {
+      code = fail(1, prefix + obtained.message());
+      continue;
+    }
+    say_origin(prefix, obtained->origin, options.format());
+    if (!obtained->trouble.empty()) fail(0, prefix + obtained->trouble);
+    if (any_failed(obtained->peaks)) code = 1;
+    gpus.push_back(std::move(obtained->peaks));
+    labels.push_back(label);
+  }
+  if (gpus.empty()) return code;
+  if (options.format() == peaks_format::text) std::puts("");
+  return finish(print_peaks(gpus, labels, options.format()), code);
+}
+
+/// The first two options that do not go together, in one line; empty when all do.
+std::string contradiction(peaks_options const& o) {
+  struct given_option {
+    char const* name;
+    bool given;
+  };
+  for (auto const& measuring :
+       {given_option{"--quick", o.quick}, given_option{"--sustained", o.sustained},
+        given_option{"--refresh", o.refresh}, given_option{"--force", o.force},
+        given_option{"--zeros", o.zeros}, given_option{"--device", !o.devices.empty()}})
+    for (auto const& reading :
+         {given_option{"--from", !o.from.empty()}, given_option{"--list", o.list}})
+      if (measuring.given && reading.given)
+        return std::string(reading.name) + " measures nothing: leave out " + measuring.name;
+  if (o.list && !(o.only.empty() && o.from.empty()))
+    return "--list prints all tests: leave out --only and --from";
+  if (o.quick && o.sustained) return "--quick has no sustained figures: leave out --sustained";
+  if (o.json && o.csv) return "choose one of --json and --csv";
+  return {};
+}
+
+int run(peaks_options const& options) {
+  if (auto const line = contradiction(options); !line.empty()) return fail(2, line);
+  if (options.list) return finish(print_test_list(options.format()), 0);
+  auto const tests = asked_tests(options);
+  if (!tests) return fail(2, tests.message());
+  if (!options.from.empty()) return print_files(options, *tests);
+
+  auto const count = count_gpus();
+  if (!count) return fail(1, count.message());
+  auto devices = options.devices;
+  for (int i = 0; devices.empty() && i < *count; ++i) devices.push_back(i);
+  for (auto const device : devices)
+    if (device < 0 || device >= *count)
+      return fail(2, "there is no GPU " + std::to_string(device) + "; CUDA shows " +
+                         std::to_string(*count) + " here, counted from 0");
+  peaks_request request;
+  request.what = {.tests = *tests,
+                  .quick = options.quick,
+                  .sustain_all = options.sustained,
+                  .force = options.force,
+                  .zeros = options.zeros,
+                  .on_progress = {}};
+  request.refresh = options.refresh;
+  request.folder = peaks::store_folder();
+  return measure_devices(options, devices, request);
+}
+
+}  // namespace
+
+void add_peaks(CLI::App& app, int& exit_code) {
+  auto const options = std::make_shared<peaks_options>();
+  auto* const command =
+      app.add_subcommand("peaks", "Measure what the GPUs of this machine really reach");
+  command->footer(
+      "Results are kept in ~/.cache/gpuprof/peaks ($GPUPROF_PEAKS_DIR) for as long as GPU, driver, "
+      "clocks and limits stay the same.\nExit status: 0 when every test that is available was "
+      "measured, else 1; 2 when the command line is wrong.");
+  auto const add_list = [&](char const* name, auto& to, char const* help) {
+    return command->add_option(name, to, help)
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  };
+  add_list("--only", options->only, "NAME[,NAME...]: these tests or groups; --list shows them")
+      ->delimiter(',');
+  command->add_flag("--list", options->list, "List the tests and measure nothing");
+  command->add_flag("--quick", options->quick, "Fewer runs, no sustained figures: a second");
+  command->add_flag("--sustained", options->sustained,
+                    "Sustained figures of every test, not of those alone where power matters");
+  command->add_flag("--refresh", options->refresh, "Measure even when results are stored");
+  command->add_flag("--force", options->force, "Measure even while another process loads the GPU");
+  command->add_flag("--zeros", options->zeros,
+                    "Operands that are all zero: more than real data ever reaches, never stored");
+  add_list("--device", options->devices,
+           "N[,N...]: these GPUs, as CUDA counts them, instead of all")
+      ->delimiter(',');
+  add_list("--from", options->from,
+           "FILE: print what is in it, as --json or the store wrote it, and measure nothing; given "
+           "several times, side by side");
+  command->add_flag("--json", options->json, "Print JSON, as it is stored");
+  command->add_flag("--csv", options->csv, "Print CSV, a row for each GPU and test");
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace gpuprof
