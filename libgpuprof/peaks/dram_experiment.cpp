@@ -17,7 +17,7 @@ constexpr std::uint64_t mib = 1024 * 1024;
 constexpr std::uint64_t wanted_bytes = 4096 * mib;
 constexpr std::uint64_t chunk_bytes = 32 * 1024;  // of one block
 constexpr unsigned threads = 512;
-constexpr std::uint64_t timed = 4096;  // blocks at each edge of the grid that write down times
+constexpr std::uint64_t timed = 1024;  // blocks at each edge of the grid that write down times
 constexpr std::uint64_t stretch = 3 * chunk_bytes * 32;  // arenas can be cut in two and three parts
 
 /// What of the arena a test reads and writes, in parts of equal size.
@@ -46,7 +46,7 @@ std::uint64_t arena_bytes(lab& in) {
       static_cast<std::uint64_t>(in.bench.attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE));
   auto const bytes = std::min(wanted_bytes, free * 2 / 5) / stretch * stretch;
   if (bytes < std::max(8 * l2, 64 * mib)) {
-    throw no_figure(peak_outcome::unavailable,
+    throw no_figure(peak_outcome::failed,
                     "too little free memory: " + std::to_string(free / mib) + " MiB, and " +
                         std::to_string(std::max(8 * l2, 64 * mib) * 5 / 2 / mib) +
                         " are needed so that the L2 does not stand in for DRAM");

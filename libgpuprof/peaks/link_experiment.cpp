@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t mib = 1024 * 1024;
 constexpr std::uint64_t pinned_bytes = 128 * mib;    // of one direction
-constexpr std::uint64_t pageable_bytes = 64 * mib;
+constexpr std::uint64_t pageable_bytes = 32 * mib;
 
 /// An event that knows its driver.
 class event {

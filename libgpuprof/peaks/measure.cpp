@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <ctime>
 #include <optional>
 
@@ -139,9 +140,8 @@ class measuring {
       drop(result, none.outcome(), none.what());
     } catch (cuda_failure const& failure) {
       if (!in_.bench.answers()) lost_in_ = result.test + ": " + failure.what();
-      bool const memory = failure.is_out_of_memory();
-      drop(result, memory ? peak_outcome::unavailable : peak_outcome::failed,
-           failure.what() + std::string(memory ? ": too little free memory" : ""));
+      drop(result, peak_outcome::failed,
+           failure.what() + std::string(failure.is_out_of_memory() ? ": too little free memory" : ""));
     }
   }
 
@@ -167,7 +167,7 @@ class measuring {
     }
     guarded(result, [&] {
       if (!lost_in_.empty()) {
-        throw no_figure(peak_outcome::unavailable,
+        throw no_figure(peak_outcome::failed,
                         "not measured: the GPU does not answer any more since " + lost_in_);
       }
       made = make_experiment(test, in_);

@@ -94,8 +94,10 @@ throughput_figures measure_throughput(lab& in, throughput_job const& job) {
 
 peak_figure sustain_throughput(lab& in, throughput_job const& job, std::uint64_t iterations_of_1_ms,
                                double seconds) {
-  auto const iterations = whole(static_cast<double>(iterations_of_1_ms) * 10, job.granule);
-  auto const launches = std::max(6u, static_cast<unsigned>(std::ceil(seconds / 10e-3)));
+  auto const ms_of_launch = std::clamp(seconds * 1e3 / 10, 1.0, 10.0);
+  auto const iterations = whole(static_cast<double>(iterations_of_1_ms) * ms_of_launch, job.granule);
+  auto const launches =
+      std::max(6u, static_cast<unsigned>(std::ceil(seconds * 1e3 / ms_of_launch)));
   auto const first = launches * 2 / 3, last = launches - 1;
   for (unsigned i = 0; i < launches; ++i)
     in.bench.launch(launch_of(in, job, iterations, i == first ? 1 : i == last ? 2 : 0));

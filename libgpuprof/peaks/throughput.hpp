@@ -26,7 +26,7 @@ launch_rates run_once(lab& in, throughput_job const& job, std::uint64_t iteratio
 /// The first launches only find out how many iterations take a millisecond.
 throughput_figures measure_throughput(lab& in, throughput_job const& job);
 
-/// Launches of 10 ms, one after the other.
+/// Launches of up to 10 ms, one after the other.
 peak_figure sustain_throughput(lab& in, throughput_job const& job, std::uint64_t iterations_of_1_ms,
                                double seconds);
 

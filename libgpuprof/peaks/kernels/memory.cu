@@ -70,10 +70,10 @@ struct edge_times {
       span.sm = sm_number();
     }
   }
-  __device__ void end() const {
+  __device__ void end(bool has_stored) const {
     auto const from_end = gridDim.x - 1 - blockIdx.x;
     if (from_end >= a.iterations) return;
-    __threadfence();  // what was stored has arrived
+    if (has_stored) __threadfence();  // it has arrived
     __syncthreads();
     if (threadIdx.x == 0) {
       auto& span = a.spans[a.iterations + from_end];
@@ -112,7 +112,7 @@ extern "C" __global__ void __launch_bounds__(threads) dram_read(kernel_arguments
 #pragma unroll
   for (int u = 0; u < in_flight; ++u) total += sum(v[u]);
   if (a.check != 0) atomicAdd(static_cast<std::uint32_t*>(a.output), total);
-  times.end();
+  times.end(false);
 }
 
 extern "C" __global__ void __launch_bounds__(threads) dram_write(kernel_arguments a) {
@@ -121,7 +121,7 @@ extern "C" __global__ void __launch_bounds__(threads) dram_write(kernel_argument
   auto* const output = static_cast<uint4*>(a.output);
 #pragma unroll
   for (int u = 0; u < in_flight; ++u) output[place_of(u)] = written(a, place_of(u));
-  times.end();
+  times.end(true);
 }
 
 extern "C" __global__ void __launch_bounds__(threads) dram_copy(kernel_arguments a) {
@@ -134,7 +134,7 @@ extern "C" __global__ void __launch_bounds__(threads) dram_copy(kernel_arguments
   for (int u = 0; u < in_flight; ++u) v[u] = load_streaming(input + place_of(u));
 #pragma unroll
   for (int u = 0; u < in_flight; ++u) output[place_of(u)] = v[u];
-  times.end();
+  times.end(true);
 }
 
 /// a = b + s * c: b at a.input, c after b's a.bytes / 3, s = 3.
@@ -159,7 +159,7 @@ extern "C" __global__ void __launch_bounds__(threads) dram_triad(kernel_argument
     output[place_of(u)] = {fused(x[u].x, y[u].x), fused(x[u].y, y[u].y), fused(x[u].z, y[u].z),
                            fused(x[u].w, y[u].w)};
   }
-  times.end();
+  times.end(true);
 }
 
 /// Every block walks the whole footprint of a.bytes, a multiple of 32 KiB, from a place of its own,
