@@ -37,6 +37,7 @@ namespace gpuprof {
   X(cuMemcpyDtoH_v2)                              \
   X(cuMemcpyHtoDAsync_v2)                         \
   X(cuMemcpyDtoHAsync_v2)                         \
+  X(cuMemcpyDtoDAsync_v2)                         \
   X(cuMemcpyPeerAsync)                            \
   X(cuStreamCreate)                               \
   X(cuStreamDestroy_v2)                           \

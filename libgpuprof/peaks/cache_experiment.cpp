@@ -10,7 +10,8 @@ namespace gpuprof::peaks {
 namespace {
 
 constexpr std::uint64_t mib = 1024 * 1024;
-constexpr std::uint64_t chunk_bytes = 32 * 1024;  // what a block of the L2 kernels takes at a time
+constexpr std::uint64_t fill_bytes = 32 * 1024;  // of one block of memory_fill
+constexpr std::uint64_t chunk_bytes = 64 * 1024;  // what a block of the L2 kernels takes at a time
 constexpr unsigned l2_threads = 512, local_threads = 256;
 constexpr std::uint64_t local_bytes = 28 * 1024;
 
@@ -28,10 +29,10 @@ throughput_job job_of(lab& in, std::string_view kernel, unsigned threads) {
 
 /// A buffer of random floats, as the host can make them again.
 buffer filled_buffer(lab& in, std::uint64_t bytes) {
-  auto made = in.bench.allocate((bytes + chunk_bytes - 1) / chunk_bytes * chunk_bytes);
+  auto made = in.bench.allocate((bytes + fill_bytes - 1) / fill_bytes * fill_bytes);
   kernel_launch fill;
   fill.function = in.bench.find_kernel("memory", "memory_fill");
-  fill.blocks = static_cast<unsigned>(made.bytes() / chunk_bytes);
+  fill.blocks = static_cast<unsigned>(made.bytes() / fill_bytes);
   fill.threads = 512;
   fill.arguments.seed = operand_seed;
   fill.arguments.zeros = in.options.zeros ? 1 : 0;
@@ -61,9 +62,9 @@ class l2_experiment final : public experiment {
     into.method = writes_ ? "st.global.cg.v4" : "ld.global.cg.v4";
     auto const l2 = static_cast<std::uint64_t>(
         in_.bench.attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE));
-    for (auto const share : std::array{8u, 5u, 3u}) {
+    for (auto const share : std::array{16u, 12u, 8u, 5u}) {
       auto const footprint = std::max(l2 / share / mib, std::uint64_t{1}) * mib;
-      try_footprint(footprint, share == 8, into);
+      try_footprint(footprint, share == 16, into);
     }
   }
 

@@ -83,6 +83,7 @@ std::unique_ptr<experiment> make_compute_experiment(test_id test, lab& in) {
     if (function == nullptr) continue;
     candidate c{&kernel, {}, 0};
     c.job.work = kernel.work;
+    c.job.rests = info_of(test).group == "tensor_cores" && !in.options.quick;
     auto& launch = c.job.launch;
     launch.function = function;
     launch.threads = kernel.threads;

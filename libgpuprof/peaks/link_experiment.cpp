@@ -1,5 +1,6 @@
 // The tests of the links: copies between host and device, pinned and pageable, and between peers.
 #include "peaks/experiment.hpp"
+#include "peaks/gpu_events.hpp"
 #include "peaks/span_statistics.hpp"
 
 #include <algorithm>
@@ -11,54 +12,8 @@ namespace gpuprof::peaks {
 namespace {
 
 constexpr std::uint64_t mib = 1024 * 1024;
-constexpr std::uint64_t pinned_bytes = 128 * mib;    // of one direction
+constexpr std::uint64_t pinned_bytes = 64 * mib;  // of one direction; less than 16 MiB does not fill the link
 constexpr std::uint64_t pageable_bytes = 32 * mib;
-
-/// An event that knows its driver.
-class event {
- public:
-  explicit event(workbench const& bench) : bench_(bench) {
-    bench_.expect(bench_.cuda().cuEventCreate(&event_, CU_EVENT_DEFAULT), "cuEventCreate");
-  }
-  ~event() { bench_.cuda().cuEventDestroy_v2(event_); }
-  event(event const&) = delete;
-  event& operator=(event const&) = delete;
-
-  void record(CUstream stream) {
-    bench_.expect(bench_.cuda().cuEventRecord(event_, stream), "cuEventRecord");
-  }
-  void hold(CUstream stream) {
-    bench_.expect(bench_.cuda().cuStreamWaitEvent(stream, event_, 0), "cuStreamWaitEvent");
-  }
-  double seconds_since(event const& earlier) const {
-    float ms = 0;
-    bench_.expect(bench_.cuda().cuEventElapsedTime(&ms, earlier.event_, event_),
-                  "cuEventElapsedTime");
-    return ms * 1e-3;
-  }
-
- private:
-  workbench const& bench_;
-  CUevent event_ = nullptr;
-};
-
-class second_stream {
- public:
-  explicit second_stream(workbench const& bench) : bench_(bench) {
-    bench_.expect(bench_.cuda().cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
-  }
-  ~second_stream() {
-    bench_.cuda().cuStreamSynchronize(stream_);
-    bench_.cuda().cuStreamDestroy_v2(stream_);
-  }
-  second_stream(second_stream const&) = delete;
-  second_stream& operator=(second_stream const&) = delete;
-  CUstream get() const noexcept { return stream_; }
-
- private:
-  workbench const& bench_;
-  CUstream stream_ = nullptr;
-};
 
 /// Best of the samples of `once`, which gives bytes per second.
 template <class Once>
@@ -97,7 +52,7 @@ class pinned_experiment final : public experiment {
     into.operands = "random";
     into.buffer_bytes = pinned_bytes;
     prepare();
-    second_stream const back(in_.bench);
+    further_stream const back(in_.bench);
     into.burst = best_of(in_, in_.options.quick ? 3 : 5, [&] { return once(back.get()); });
     check();
   }

@@ -5,6 +5,7 @@
 #include "peaks/gpu_key.hpp"
 #include "peaks/kernels/kernel_images.hpp"
 #include "peaks/neighbours.hpp"
+#include "peaks/peer_experiment.hpp"
 #include "peaks/sharing_remarks.hpp"
 #include "peaks/throughput.hpp"
 
@@ -108,24 +109,32 @@ void warm_up(lab& in) {
   }
 }
 
+struct measured_test {
+  test_id test;
+  peak_result result;
+  std::unique_ptr<experiment> made;  // null: there is nothing more to do with it
+};
+
 /// The tests of one GPU, one after the other.
 class measuring {
  public:
   explicit measuring(lab& in) : in_(in) {}
 
   std::vector<peak_result> run(std::vector<test_id> const& tests) {
-    auto const all = tests.size();
-    std::vector<peak_result> results;
-    std::vector<std::unique_ptr<experiment>> experiments(all);
-    for (std::size_t i = 0; i < all; ++i) {
-      if (in_.options.on_progress) in_.options.on_progress(info_of(tests[i]).name, i, all);
-      results.push_back(measure(tests[i], experiments[i]));
+    std::vector<measured_test> done;
+    for (std::size_t i = 0; i < tests.size(); ++i) {
+      if (in_.options.on_progress) in_.options.on_progress(info_of(tests[i]).name, i, tests.size());
+      for (auto& one : measure(tests[i])) done.push_back(std::move(one));
     }
     // Afterwards: the heat of these would lessen the short figures.
-    for (std::size_t i = 0; i < all; ++i) {
-      if (!is_to_be_sustained(tests[i], results[i], experiments[i].get())) continue;
-      if (in_.options.on_progress) in_.options.on_progress("sustained " + results[i].test, i, all);
-      guarded(results[i], [&] { results[i].sustained = experiments[i]->sustain(sustained_seconds); });
+    std::vector<peak_result> results;
+    for (std::size_t i = 0; i < done.size(); ++i) {
+      auto& [test, result, made] = done[i];
+      if (is_to_be_sustained(test, result, made.get())) {
+        if (in_.options.on_progress) in_.options.on_progress("sustained " + result.test, i, done.size());
+        guarded(result, [&] { result.sustained = made->sustain(sustained_seconds); });
+      }
+      results.push_back(std::move(result));
     }
     return results;
   }
@@ -151,37 +160,50 @@ class measuring {
     result.per_clock = result.burst = result.sustained = {};
   }
 
-  peak_result measure(test_id test, std::unique_ptr<experiment>& made) {
+  peak_effort effort() const noexcept {
+    if (in_.options.quick) return peak_effort::quick;
+    return in_.options.sustain_all ? peak_effort::sustained : peak_effort::standard;
+  }
+
+  std::vector<measured_test> measure(test_id test) {
+    std::vector<measured_test> done;
     auto const& info = info_of(test);
     peak_result result;
     result.test = info.name;
     result.group = info.group;
     result.title = info.title;
     result.unit = info.unit;
-    result.effort = in_.options.quick         ? peak_effort::quick
-                    : in_.options.sustain_all ? peak_effort::sustained
-                                              : peak_effort::standard;
-    if (!chip_has(test, in_.chip.compute_major, in_.chip.compute_minor)) {
-      result.remark = "this chip has no such units";
-      return result;
-    }
+    std::unique_ptr<experiment> made;
     guarded(result, [&] {
       if (!lost_in_.empty()) {
         throw no_figure(peak_outcome::failed,
                         "not measured: the GPU does not answer any more since " + lost_in_);
       }
-      made = make_experiment(test, in_);
-      if (made == nullptr) {
-        throw no_figure(peak_outcome::unavailable,
-                        "no kernel was built for this chip (compute capability " +
-                            std::to_string(in_.chip.compute_major) + "." +
-                            std::to_string(in_.chip.compute_minor) + ")");
+      if (test == test_id::p2p) {
+        for (auto& peer : measure_peers(in_)) done.push_back({test, std::move(peer), nullptr});
+      } else {
+        made = measure_with_experiment(test, result);
       }
-      result.outcome = peak_outcome::measured;
-      made->measure(result);
-      compare_with_theory(test, result);
     });
-    return result;
+    if (done.empty()) done.push_back({test, std::move(result), std::move(made)});
+    for (auto& one : done) one.result.effort = effort();
+    return done;
+  }
+
+  std::unique_ptr<experiment> measure_with_experiment(test_id test, peak_result& result) {
+    if (!chip_has(test, in_.chip.compute_major, in_.chip.compute_minor))
+      throw no_figure(peak_outcome::unavailable, "this chip has no such units");
+    auto made = make_experiment(test, in_);
+    if (made == nullptr) {
+      throw no_figure(peak_outcome::unavailable,
+                      "no kernel was built for this chip (compute capability " +
+                          std::to_string(in_.chip.compute_major) + "." +
+                          std::to_string(in_.chip.compute_minor) + ")");
+    }
+    result.outcome = peak_outcome::measured;
+    made->measure(result);
+    compare_with_theory(test, result);
+    return made;
   }
 
   void compare_with_theory(test_id test, peak_result& result) {

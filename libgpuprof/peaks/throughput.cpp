@@ -84,7 +84,7 @@ throughput_figures measure_throughput(lab& in, throughput_job const& job) {
     }
     per_clock.push_back(rates.per_clock);
     per_second.push_back(rates.per_second);
-    if (!in.options.quick) pause_ms(1);  // power control looks back some milliseconds
+    if (job.rests) pause_ms(1);  // power control looks back some milliseconds
   }
   figures.burst.spread = spread_of(per_second);
   figures.per_clock.spread = spread_of(per_clock);

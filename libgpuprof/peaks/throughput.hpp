@@ -12,6 +12,7 @@ struct throughput_job {
   kernel_launch launch;       // iterations are chosen here
   double work = 0;            // of one block in one iteration
   std::uint64_t granule = 1;  // iterations come in multiples of this
+  bool rests = false;         // between launches: for what the power limit would slow down
 };
 
 struct throughput_figures {

@@ -38,7 +38,8 @@ workbench::workbench(cuda_compute const& cuda, int ordinal) : cuda_(cuda) {
   if (code == CUDA_SUCCESS) {
     code = cuda_.cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING);
     if (code == CUDA_SUCCESS) return;
-    cuda_.cuCtxPopCurrent_v2(nullptr);
+    CUcontext popped = nullptr;
+    cuda_.cuCtxPopCurrent_v2(&popped);
   }
   cuda_.cuDevicePrimaryCtxRelease_v2(device_);
   expect(code, "making a stream");

@@ -113,4 +113,21 @@ class workbench {
   std::map<std::string, CUmodule, std::less<>> modules_;  // null: no code for this chip
 };
 
+/// Makes the context of a workbench current for a while, when another one is.
+class current_context {
+ public:
+  explicit current_context(workbench const& bench) : bench_(bench) {
+    bench.expect(bench.cuda().cuCtxPushCurrent_v2(bench.context()), "cuCtxPushCurrent");
+  }
+  ~current_context() {
+    CUcontext popped = nullptr;
+    bench_.cuda().cuCtxPopCurrent_v2(&popped);
+  }
+  current_context(current_context const&) = delete;
+  current_context& operator=(current_context const&) = delete;
+
+ private:
+  workbench const& bench_;
+};
+
 }  // namespace gpuprof::peaks

@@ -31,8 +31,8 @@ __device__ __forceinline__ std::uint32_t sm_number() {
 class span_of_block {
  public:
   __device__ __forceinline__ void begin() {
+    start_time_ = nanosecond_timer();  // takes a microsecond: nobody may start working in it
     __syncthreads();
-    start_time_ = nanosecond_timer();
     start_clock_ = cycle_counter();
   }
 
