@@ -11,6 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import correctness  # noqa: E402
 import cost  # noqa: E402
 import harness  # noqa: E402
+import peaks  # noqa: E402
 
 
 def main():
@@ -22,6 +23,7 @@ def main():
     wanted = set(filter(None, arguments.only.split(",")))
 
     checks = [(f"{c.__name__}", c, ()) for c in correctness.ALL]
+    checks += [(f"peaks_{c.__name__}", c, ()) for c in peaks.ALL]
     if not arguments.no_cost:
         checks += [(f"cost_{c.__name__}", c, (arguments.times,)) for c in cost.ALL]
     for name, check, extra in checks:
