@@ -1,6 +1,6 @@
 // The tests of DRAM: read, write, copy, triad over gigabytes.
+#include "peaks/driver_copy.hpp"
 #include "peaks/experiment.hpp"
-#include "peaks/gpu_events.hpp"
 #include "peaks/result_check.hpp"
 #include "peaks/span_statistics.hpp"
 
@@ -214,61 +214,6 @@ class dram_experiment final : public experiment {
   traffic traffic_;
   kernel_launch launch_;
   double seconds_ = 0;  // of one run
-};
-
-/// The driver's copy within the device, from the first half of the arena to the second.
-class driver_copy {
- public:
-  explicit driver_copy(lab& in) : in_(in) {}
-
-  peak_figure best() {
-    peak_figure figure;
-    std::vector<double> rates;
-    seconds_of(1);
-    for (unsigned i = 0; i < in_.samples(); ++i) {
-      rates.push_back(bytes() / seconds_of(1));
-      if (rates.back() <= figure.value) continue;
-      figure.value = rates.back();
-      figure.chip = in_.read_chip();
-    }
-    figure.samples = in_.samples();
-    figure.spread = spread_of(rates);
-    return figure;
-  }
-
-  peak_figure sustain(double seconds) {
-    auto const copies = std::max(6u, static_cast<unsigned>(seconds / seconds_of(1)));
-    peak_figure figure;
-    enqueue(copies - copies / 3);
-    figure.samples = copies / 3;
-    figure.value = bytes() * figure.samples / seconds_of(figure.samples);
-    figure.chip = in_.read_chip();
-    return figure;
-  }
-
- private:
-  double bytes() const { return static_cast<double>(in_.arena.bytes() / 2 * 2); }
-
-  void enqueue(unsigned copies) const {
-    auto const half = in_.arena.bytes() / 2;
-    auto const from = in_.arena.device();
-    for (unsigned i = 0; i < copies; ++i)
-      in_.bench.expect(
-          in_.bench.cuda().cuMemcpyDtoDAsync_v2(from + half, from, half, in_.bench.stream()),
-          "cuMemcpyDtoDAsync");
-  }
-
-  /// After what is in the stream already.
-  double seconds_of(unsigned copies) const {
-    event begin(in_.bench), end(in_.bench);
-    begin.record(in_.bench.stream());
-    enqueue(copies);
-    end.record(in_.bench.stream());
-    in_.bench.wait();
-    return end.seconds_since(begin);
-  }
-
-  lab& in_;
 };
 
 /// Our kernel or the driver's copy: the peak is what the better of them reaches.
