@@ -3,7 +3,7 @@
 get_filename_component(folder "${IMAGE}" DIRECTORY)
 file(MAKE_DIRECTORY "${folder}")
 execute_process(
-  COMMAND "${NVCC}" -std=c++20 -fatbin --compress-mode=size -diag-suppress 177 ${FLAGS} "-I${INCLUDE}" "${SOURCE}" -o "${IMAGE}"
+  COMMAND "${NVCC}" -std=c++20 -fatbin -diag-suppress 177 ${FLAGS} "-I${INCLUDE}" "${SOURCE}" -o "${IMAGE}"
   OUTPUT_VARIABLE said ERROR_VARIABLE said RESULT_VARIABLE code)
 if(NOT said STREQUAL "")
   message("${said}")
