@@ -1,8 +1,8 @@
 // gpuprof peaks: what the GPUs of this machine really reach, measured once and kept.
 #include "base/process.hpp"
+#include "peaks/obtain.hpp"
 #include "peaks/store.hpp"
 #include "peaks_output.hpp"
-#include "peaks_source.hpp"
 #include "progress.hpp"
 #include "subcommands.hpp"
 
@@ -39,10 +39,7 @@ int finish(result<void> const& printed, int code) {
 result<std::vector<peaks::test_id>> asked_tests(peaks_options const& options) {
   std::string names;
   for (auto const& name : options.only) names += (names.empty() ? "" : ",") + name;
-  if (!options.only.empty()) return peaks::select_tests(names);
-  std::vector<peaks::test_id> all;
-  for (auto const& test : peaks::all_tests()) all.push_back(test.id);
-  return all;
+  return options.only.empty() ? peaks::every_test() : peaks::select_tests(names);
 }
 
 int print_files(peaks_options const& options, std::vector<peaks::test_id> const& tests) {
@@ -54,7 +51,7 @@ int print_files(peaks_options const& options, std::vector<peaks::test_id> const&
   }
   if (gpus.empty()) return fail(1, "there are no peaks in " + options.from.front());
   if (!options.only.empty())  // else also tests that this gpuprof does not know
-    for (auto& gpu : gpus) keep_only(gpu, tests);
+    for (auto& gpu : gpus) peaks::keep_only(gpu, tests);
   return finish(print_peaks(gpus, {}, options.format()), 0);
 }
 
@@ -71,7 +68,7 @@ void say_origin(std::string const& label, std::string const& origin, peaks_forma
 }
 
 int measure_devices(peaks_options const& options, std::vector<int> const& devices,
-                    peaks_request const& request) {
+                    peaks::request const& request) {
   std::vector<gpu_peaks> gpus;
   std::vector<std::string> labels;
   int code = 0;
@@ -85,7 +82,7 @@ int measure_devices(peaks_options const& options, std::vector<int> const& device
         progress.show("gpuprof: " + prefix + "measuring " + std::string(test) + ", " +
                       std::to_string(done + 1) + " of " + std::to_string(all));
       };
-      return obtain_peaks({peaks::key_of, peaks::measure}, device, watched);
+      return peaks::obtain({peaks::key_of, peaks::measure}, device, watched);
     }();
     if (!obtained) {
       code = fail(1, prefix + obtained.message());
@@ -130,7 +127,7 @@ int run(peaks_options const& options) {
   if (!tests) return fail(2, tests.message());
   if (!options.from.empty()) return print_files(options, *tests);
 
-  auto const count = count_gpus();
+  auto const count = peaks::count_gpus();
   if (!count) return fail(1, count.message());
   auto devices = options.devices;
   for (int i = 0; devices.empty() && i < *count; ++i) devices.push_back(i);
@@ -138,7 +135,7 @@ int run(peaks_options const& options) {
     if (device < 0 || device >= *count)
       return fail(2, "there is no GPU " + std::to_string(device) + "; CUDA shows " +
                          std::to_string(*count) + " here, counted from 0");
-  peaks_request request;
+  peaks::request request;
   request.what = {.tests = *tests,
                   .quick = options.quick,
                   .sustain_all = options.sustained,

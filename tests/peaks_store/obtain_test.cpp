@@ -1,5 +1,6 @@
+#include "peaks/obtain.hpp"
+
 #include "peaks/store.hpp"
-#include "peaks_source.hpp"
 #include "peaks_store/pretended_gpu.hpp"
 #include "support/catch.hpp"
 #include "support/scratch_folder.hpp"
@@ -24,7 +25,7 @@ struct quick_gpu {
   int measurements = 0;
   peak_outcome outcome = peak_outcome::measured;
 
-  gpu_access access() {
+  peaks::gpu_access access() {
     return {[this](int) { return result<peaks_key>(key); },
             [this](int, peaks::measure_options const& asked) {
               ++measurements;
@@ -47,14 +48,14 @@ struct store {
   scratch_folder scratch;
   quick_gpu gpu;
 
-  peaks_request asking(std::vector<test_id> tests) const {
-    peaks_request request;
+  peaks::request asking(std::vector<test_id> tests) const {
+    peaks::request request;
     request.what.tests = std::move(tests);
     request.folder = scratch / "peaks";
     return request;
   }
-  obtained_peaks obtain(peaks_request const& request) {
-    auto made = obtain_peaks(gpu.access(), 0, request);
+  peaks::obtained obtain(peaks::request const& request) {
+    auto made = peaks::obtain(gpu.access(), 0, request);
     if (!made) FAIL(made.message());
     return std::move(*made);
   }
@@ -68,11 +69,13 @@ TEST_CASE("what was measured once is not measured again, and both times it is sa
   auto const first = s.obtain(request);
   CHECK(first.origin == "measured now, stored in " + peaks::store_path(request.folder, s.gpu.key));
   CHECK(first.trouble.empty());
+  CHECK_FALSE(first.is_stored);
   auto const second = s.obtain(request);
   CHECK(s.gpu.measurements == 1);
   CHECK(second.origin == "measured 2026-01-01T00:00:00Z, stored in " +
                              peaks::store_path(request.folder, s.gpu.key) +
                              "; gpuprof peaks --refresh measures anew");
+  CHECK(second.is_stored);
   CHECK(second.peaks.results.size() == 2);
 }
 
@@ -92,7 +95,7 @@ TEST_CASE("a refresh measures, whatever is stored, even if that is damaged") {
   auto request = s.asking({test_id::dram_read});
   s.obtain(request);
   std::ofstream(peaks::store_path(request.folder, s.gpu.key)) << "damage";
-  auto const refused = obtain_peaks(s.gpu.access(), 0, request);
+  auto const refused = peaks::obtain(s.gpu.access(), 0, request);
   REQUIRE_FALSE(refused);
   CHECK(refused.message().ends_with("gpuprof peaks --refresh measures anew"));
   request.refresh = true;
@@ -187,10 +190,10 @@ TEST_CASE("a GPU that cannot be asked or measured is one line") {
   access.measure = [](int, peaks::measure_options const&) {
     return result<gpu_peaks>(error{"the GPU is gone"});
   };
-  auto const gone = obtain_peaks(access, 0, request);
+  auto const gone = peaks::obtain(access, 0, request);
   REQUIRE_FALSE(gone);
   CHECK(gone.message() == "the GPU is gone");
   CHECK_FALSE(std::filesystem::exists(s.scratch / "peaks"));
   access.key_of = [](int) { return result<peaks_key>(error{"no such GPU"}); };
-  CHECK(obtain_peaks(access, 0, request).message() == "no such GPU");
+  CHECK(peaks::obtain(access, 0, request).message() == "no such GPU");
 }
