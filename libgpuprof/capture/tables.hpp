@@ -440,12 +440,41 @@ struct table<end_row> {
   }
 };
 
-/// Every table: definitions first and names before all. A table's number is its place.
+template <>
+struct table<peak_record> {
+  static constexpr std::uint16_t number = 23;
+  static constexpr std::string_view name = "peak";
+  static constexpr bool definition = false;
+  static constexpr void columns(auto&& column) {
+    column("device", at<&peak_record::device>);
+    column("test", at<&peak_record::test>);
+    column("group", at<&peak_record::group>);
+    column("title", at<&peak_record::title>);
+    column("unit", at<&peak_record::unit>);
+    column("clock", at<&peak_record::clock>);
+    column("per_clock", at<&peak_record::per_clock>);
+    column("per_clock_theory", at<&peak_record::per_clock_theory>);
+    column("burst", at<&peak_record::burst>);
+    column("burst_spread", at<&peak_record::burst_spread>);
+    column("burst_sm_clock_mhz", at<&peak_record::burst_sm_clock_mhz>);
+    column("sustained", at<&peak_record::sustained>);
+    column("sustained_sm_clock_mhz", at<&peak_record::sustained_sm_clock_mhz>);
+    column("sustained_watts", at<&peak_record::sustained_watts>);
+    column("theory", at<&peak_record::theory>);
+    column("limiters", at<&peak_record::limiters>);
+    column("method", at<&peak_record::method>);
+    column("operands", at<&peak_record::operands>);
+    column("measured_at", at<&peak_record::measured_at>);
+  }
+};
+
+/// Every table: definitions before their users and names before all. A table's number is its place.
 using row_types =
     std::tuple<schema_row, name_row, fact_record, device_record, context_record, thread_record,
                category_record, kernel_shape, window_record, clock_record, counter_record,
                kernel_record, graph_record, copy_record, memset_record, api_record, sync_record,
-               memory_record, unified_memory_record, range_begin, range_end, mark_record, end_row>;
+               memory_record, unified_memory_record, range_begin, range_end, mark_record, end_row,
+               peak_record>;
 inline constexpr std::size_t table_count = std::tuple_size_v<row_types>;
 
 }  // namespace gpuprof::capture

@@ -252,6 +252,30 @@ struct device_record {
   name_id pci_bus{};
 };
 
+/// What a peak test measured on a GPU, see model/peaks.hpp. Figures are in `unit`; 0: not measured,
+/// or nobody knows.
+struct peak_record {
+  device_id device{};
+  name_id test{};   // "tensor_bf16"
+  name_id group{};  // "tensor_cores"
+  name_id title{};  // "Tensor BF16, FP32 accumulate"
+  name_id unit{};   // "FLOP/s", "op/s", "B/s", or "s" where less is better
+  name_id clock{};  // of per_clock: "SM clock per SM", "memory clock"
+  double per_clock = 0;
+  double per_clock_theory = 0;
+  double burst = 0;
+  double burst_spread = 0;  // (greatest - least) / median
+  double burst_sm_clock_mhz = 0;
+  double sustained = 0;
+  double sustained_sm_clock_mhz = 0;
+  double sustained_watts = 0;
+  double theory = 0;           // at the greatest clocks
+  std::uint64_t limiters = 0;  // NVML's clocks event reasons, of burst and sustained together
+  name_id method{};            // instruction or call: "wgmma m64n256k16"
+  name_id operands{};          // "random"
+  name_id measured_at{};       // "2026-03-01T12:00:00Z"
+};
+
 /// One capture of a session: from its trigger to its end.
 struct window_record {
   std::uint32_t index = 0;

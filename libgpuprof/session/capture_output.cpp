@@ -6,7 +6,9 @@
 #include "collect/name_registry.hpp"
 #include "collect/nvtx_labels.hpp"
 #include "driver/device_facts.hpp"
+#include "driver/nvml.hpp"
 #include "session/output_name.hpp"
+#include "session/stored_peaks.hpp"
 
 #include <algorithm>
 #include <span>
@@ -115,6 +117,7 @@ void capture_output::describe_gpus(cupti_tracer const& tracer) {
   fact("cupti.version", cupti_version_text(tracer.library().version));
   auto const driver = load_cuda_driver();
   if (!driver) return;
+  auto const library = nvml::open();  // held: each opening takes tens of milliseconds
   auto const facts = read_driver_facts(*driver);
   fact("driver.version", facts.version);
   fact("driver.cuda_version", std::to_string(facts.cuda_version / 1000) + "." +
@@ -122,6 +125,7 @@ void capture_output::describe_gpus(cupti_tracer const& tracer) {
   for (auto const& d : facts.devices) {
     file_->add(row_of(d, tracer.chip_name(static_cast<std::size_t>(d.ordinal))));
   }
+  for (auto const& row : stored_peaks(facts, library ? &*library : nullptr)) file_->add(row);
 }
 
 void capture_output::write_names() {

@@ -36,8 +36,8 @@ class capture_output {
 
   /// Names given out since the last call. Before rows that use them.
   void write_names();
-  /// The GPUs and the libraries: once, when cuInit has long returned. Asking NVML takes tens of
-  /// milliseconds.
+  /// The GPUs, what is stored of their peaks, and the libraries: once, when cuInit has long
+  /// returned. Asking NVML takes tens of milliseconds.
   void describe_gpus(cupti_tracer const& tracer);
   /// New threads and labels, names, counters; then all of it to disk.
   void flush(named_counters const& counters);

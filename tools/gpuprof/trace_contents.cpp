@@ -113,6 +113,20 @@ thread_index trace_contents::thread_of(std::uint32_t os_thread) const {
   return known != threads_.end() ? known->second : thread_index{};
 }
 
+/// "peaks: GPU 0 measured 2026-03-01T12:00:00Z", the latest of each; empty when there are none.
+std::string trace_contents::peaks_line() {
+  std::map<std::uint32_t, std::string> latest;
+  each<peak_record>(file_, [&](auto const& peak) {
+    auto& moment = latest[raw(peak.device)];
+    moment = std::max(moment, std::string(text_(peak.measured_at)));
+  });
+  std::string line;
+  for (auto const& [device, moment] : latest)
+    line +=
+        (line.empty() ? "peaks: GPU " : ", GPU ") + std::to_string(device) + " measured " + moment;
+  return line;
+}
+
 report::overview trace_contents::overview() {
   report::overview about;
   about.program = fact("process.command_line");
@@ -130,6 +144,7 @@ report::overview trace_contents::overview() {
                    {"NVTX ranges", file_.row_count<range_begin>()},
                    {"marks", file_.row_count<mark_record>()}};
   for (auto const& [name, value] : counters_) add_counter(about, name, value);
+  if (auto line = peaks_line(); !line.empty()) about.remarks.push_back(std::move(line));
   for (auto const& warning : file_.warnings()) about.remarks.push_back("warning: " + warning);
   return about;
 }

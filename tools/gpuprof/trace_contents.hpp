@@ -43,6 +43,7 @@ class trace_contents {
 
  private:
   timestamp_ns last_moment();
+  std::string peaks_line();
 
   capture::reader file_;
   text_of_name text_;
