@@ -106,6 +106,33 @@ export_nvcc() {
   if [ -z "${CUDACXX:-}" ] && [ -x "$cuda_root/bin/nvcc" ]; then export CUDACXX="$cuda_root/bin/nvcc"; fi
 }
 
+# The test that reads the GPU code needs nvdisasm and cuobjdump, which not every toolkit brings along.
+disassembler_from_pypi() {
+  local target="$1" program
+  rm -rf "$target"
+  mkdir -p "$target/bin"
+  python3 -c 'import ensurepip' || (install_packages python3-venv) || return 1
+  python3 -m venv "$target/venv" &&
+    "$target/venv/bin/pip" -q install --no-deps 'nvidia-cuda-nvdisasm>=13.2,<14' \
+      'nvidia-cuda-cuobjdump>=13.2,<14' || return 1
+  for program in nvdisasm cuobjdump; do
+    ln -s "$(echo "$target"/venv/lib/python3*/site-packages/nvidia/cu13/bin/$program)" "$target/bin/" &&
+      "$target/bin/$program" --version || return 1
+  done
+}
+
+# Without them that test is skipped, and says so.
+find_disassembler() {
+  local tools="$root/build/tools"
+  [ -x "$cuda_root/bin/nvcc" ] || return 0
+  (
+    PATH="$cuda_root/bin:$PATH:$tools/bin"
+    command -v nvdisasm && command -v cuobjdump
+  ) >/dev/null && return 0
+  stage "No nvdisasm here: fetching it from PyPI" disassembler_from_pypi "$tools" ||
+    say "The machine code of the peak kernels will not be checked."
+}
+
 # A build folder keeps the CUDA toolkit it was configured with; the cache is used when there is one.
 configure_preset() {
   local launcher=()

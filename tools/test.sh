@@ -16,7 +16,10 @@ run_tests() {
   grep -E 'tests passed|tests failed' "$logs/Testing__${preset}_.log" || true
 }
 
-part_release() { build_preset ci && run_tests ci; }
+part_release() {
+  find_disassembler
+  build_preset ci && run_tests ci
+}
 part_asan() { build_preset asan && run_tests asan; }
 part_tsan() { build_preset tsan && run_tests tsan; }
 
