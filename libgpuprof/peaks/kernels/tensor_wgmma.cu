@@ -7,8 +7,8 @@
 //   D = iterations * sum over stages s and steps k of (+/-) A[s, k] * B[s, k]
 // A row of a stage is 128 bytes along K, whatever the type: four steps of 32 bytes.
 //
-// wait_group 0 closes every batch. With accumulators in flight across the loop's edge ptxas
-// serialises all of them (C7514), at a quarter of the speed; the build fails on that message.
+// wait_group 0 closes every batch: accumulators that are looked at while in flight make ptxas
+// serialise all of them (C7514), at a quarter of the speed. The build fails on that message.
 #include "peaks/kernels/operands.cuh"
 #include "peaks/kernels/span.cuh"
 
