@@ -1,4 +1,5 @@
 // A libcuda.so.1 with no GPU behind it: enough of the driver for a tool and for gpuprof-play.
+#include "replay/driver/compute/gpu.hpp"
 #include "replay/driver/machine.hpp"
 #include "replay/driver/tool_hooks.hpp"
 
@@ -174,9 +175,8 @@ CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device) {
 }
 
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice device) {
-  auto const* const d = device_at(device);
-  if (d == nullptr) return CUDA_ERROR_INVALID_DEVICE;
-  *value = attribute_of(*d, which);
+  if (device_at(device) == nullptr) return CUDA_ERROR_INVALID_DEVICE;
+  *value = attribute_of(computing_device(device), which);
   return CUDA_SUCCESS;
 }
 

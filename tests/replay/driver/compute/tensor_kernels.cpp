@@ -1,0 +1,495 @@
+#include "replay/driver/compute/tensor_kernels.hpp"
+
+#include "peaks/kernels/operands.cuh"
+#include "replay/driver/compute/small_floats.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+namespace gpuprof::replay {
+namespace {
+
+using gpuprof::peaks::operand_f64;
+using gpuprof::peaks::operand_format;
+using gpuprof::peaks::operand_word;
+
+enum class unit { warp, warpgroup, tensor_memory };
+enum class sum_type { f32, f16, s32, f64 };
+
+struct tensor_kernel {
+  std::string_view name;
+  unit runs_on;
+  operand_format format;  // not looked at for f64
+  sum_type sum;
+  unsigned m, n, k;
+
+  unsigned per_word() const {
+    switch (format) {
+      case operand_format::tf32:
+        return 1;
+      case operand_format::f16:
+      case operand_format::bf16:
+        return 2;
+      case operand_format::e2m1:
+        return 8;
+      default:
+        return 4;
+    }
+  }
+  bool is_scaled() const { return format == operand_format::e2m1; }
+  bool subtracts() const {
+    return runs_on != unit::warp && format != operand_format::s8 && !is_scaled();
+  }
+};
+
+constexpr std::array kernels = [] {
+  using enum unit;
+  using enum sum_type;
+  using o = operand_format;
+  return std::array{
+      tensor_kernel{"mma_fp64_large", warp, o::f16, f64, 16, 8, 16},
+      tensor_kernel{"mma_fp64", warp, o::f16, f64, 8, 8, 4},
+      tensor_kernel{"mma_tf32", warp, o::tf32, f32, 16, 8, 8},
+      tensor_kernel{"mma_fp16", warp, o::f16, f32, 16, 8, 16},
+      tensor_kernel{"mma_turing_fp16", warp, o::f16, f32, 16, 8, 8},
+      tensor_kernel{"mma_fp16_acc16", warp, o::f16, f16, 16, 8, 16},
+      tensor_kernel{"mma_turing_fp16_acc16", warp, o::f16, f16, 16, 8, 8},
+      tensor_kernel{"mma_bf16", warp, o::bf16, f32, 16, 8, 16},
+      tensor_kernel{"mma_fp8", warp, o::e4m3, f32, 16, 8, 32},
+      tensor_kernel{"mma120_fp8", warp, o::e4m3, f32, 16, 8, 32},
+      tensor_kernel{"mma_int8", warp, o::s8, s32, 16, 8, 32},
+      tensor_kernel{"mma_turing_int8", warp, o::s8, s32, 8, 8, 16},
+      tensor_kernel{"mma120_fp6", warp, o::e3m2, f32, 16, 8, 32},
+      tensor_kernel{"mma120_fp4", warp, o::e2m1, f32, 16, 8, 64},
+      tensor_kernel{"wgmma_tf32", warpgroup, o::tf32, f32, 64, 256, 8},
+      tensor_kernel{"wgmma_fp16", warpgroup, o::f16, f32, 64, 256, 16},
+      tensor_kernel{"wgmma_fp16_acc16", warpgroup, o::f16, f16, 64, 256, 16},
+      tensor_kernel{"wgmma_bf16", warpgroup, o::bf16, f32, 64, 256, 16},
+      tensor_kernel{"wgmma_fp8", warpgroup, o::e4m3, f32, 64, 256, 32},
+      tensor_kernel{"wgmma_int8", warpgroup, o::s8, s32, 64, 256, 32},
+      tensor_kernel{"tcgen05_tf32", tensor_memory, o::tf32, f32, 128, 256, 8},
+      tensor_kernel{"tcgen05_fp16", tensor_memory, o::f16, f32, 128, 256, 16},
+      tensor_kernel{"tcgen05_fp16_acc16", tensor_memory, o::f16, f16, 128, 256, 16},
+      tensor_kernel{"tcgen05_bf16", tensor_memory, o::bf16, f32, 128, 256, 16},
+      tensor_kernel{"tcgen05_fp8", tensor_memory, o::e4m3, f32, 128, 256, 32},
+      tensor_kernel{"tcgen05_int8", tensor_memory, o::s8, s32, 128, 256, 32},
+      tensor_kernel{"tcgen05_fp6", tensor_memory, o::e3m2, f32, 128, 256, 32},
+      tensor_kernel{"tcgen05_fp4", tensor_memory, o::e2m1, f32, 128, 256, 64},
+  };
+}();
+
+tensor_kernel const& kernel_named(std::string_view name) {
+  auto const found = std::find_if(kernels.begin(), kernels.end(),
+                                  [&](tensor_kernel const& k) { return k.name == name; });
+  if (found == kernels.end()) throw std::out_of_range("no tensor kernel " + std::string(name));
+  return *found;
+}
+
+// Numbers --------------------------------------------------------------------
+
+/// Element `i` of the bits from the lowest of `word` on.
+double element_of(operand_format format, std::uint32_t word, unsigned i) {
+  switch (format) {
+    case operand_format::tf32: {
+      float value = 0;
+      std::memcpy(&value, &word, sizeof value);
+      return value;
+    }
+    case operand_format::f16:
+      return value_of(small_format::f16, word >> 16 * i);
+    case operand_format::bf16:
+      return value_of(small_format::bf16, word >> 16 * i);
+    case operand_format::e4m3:
+      return value_of(small_format::e4m3, word >> 8 * i);
+    case operand_format::e3m2:
+      return value_of(small_format::e3m2, word >> 8 * i);
+    case operand_format::s8:
+      return static_cast<signed char>(word >> 8 * i);
+    case operand_format::e2m1:
+      break;
+  }
+  return value_of(small_format::e2m1, word >> 4 * i);
+}
+
+double number_f64(std::uint32_t seed, std::uint32_t place) {
+  auto const bits = operand_f64(seed, place);
+  double value = 0;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/// Scale `i` of four, numbers without a sign.
+double scale_of(std::uint32_t seed, std::uint32_t place, unsigned i) {
+  auto const word = operand_word(operand_format::e4m3, seed, place) & 0x7F7F7F7Fu;
+  return value_of(small_format::e4m3, word >> 8 * i);
+}
+
+/// The accumulator after one more product.
+double accumulated(sum_type type, double sum, double product) {
+  switch (type) {
+    case sum_type::f64:
+      return sum + product;
+    case sum_type::f16:
+      return nearest(small_format::f16, static_cast<long double>(sum) + product);
+    case sum_type::s32:
+      return static_cast<std::int32_t>(static_cast<std::int64_t>(sum) +
+                                       static_cast<std::int64_t>(product));
+    case sum_type::f32:
+      break;
+  }
+  return static_cast<float>(sum + product);
+}
+
+struct matrix {
+  matrix(unsigned rows, unsigned width) : columns(width), values(rows * width) {}
+  double& at(unsigned r, unsigned c) { return values[r * columns + c]; }
+  double const* row(unsigned r) const { return values.data() + r * columns; }
+
+  unsigned columns;
+  std::vector<double> values;
+};
+
+/// Both along K: element (r, c) is the product of row r of `a` and row c of `b`.
+matrix product_of(matrix const& a, unsigned rows, matrix const& b, unsigned columns, double sign) {
+  matrix p(rows, columns);
+  for (unsigned r = 0; r < rows; ++r) {
+    for (unsigned c = 0; c < columns; ++c) {
+      auto const *x = a.row(r), *y = b.row(c);
+      double sum = 0;
+      for (unsigned k = 0; k < a.columns; ++k) sum += x[k] * y[k];
+      p.at(r, c) = sign * sum;
+    }
+  }
+  return p;
+}
+
+// mma.sync -------------------------------------------------------------------
+
+constexpr unsigned warp_chains = 4, warp_rounds = 8;
+constexpr std::uint32_t place_of_b = 0x100000;
+
+/// A lane of a warp, by the manual's names.
+struct lane_of_warp {
+  unsigned group_id, thread_in_group;
+};
+
+template <class Of>
+void for_each_lane(Of const& of) {
+  for (unsigned lane = 0; lane < 32; ++lane) of(lane_of_warp{lane / 4, lane % 4}, lane);
+}
+
+unsigned elements_in_register(tensor_kernel const& kernel) {
+  return kernel.sum == sum_type::f64 ? 1 : kernel.per_word();
+}
+unsigned words_of_row(tensor_kernel const& kernel) {
+  return kernel.sum == sum_type::f64 ? kernel.k : 8;
+}
+
+double loaded(tensor_kernel const& kernel, std::uint32_t seed, std::uint32_t place, unsigned i) {
+  if (kernel.sum == sum_type::f64) return number_f64(seed, place);
+  return element_of(kernel.format, operand_word(kernel.format, seed, place), i);
+}
+
+/// PTX ISA, "Matrix fragments for mma.m16n8k16" and its siblings: element a_i of a lane is in row
+/// groupID for even registers, groupID + 8 for odd ones; four threads cover four registers' columns.
+matrix fragment_a(tensor_kernel const& kernel, std::uint32_t seed) {
+  matrix a(kernel.m, kernel.k);
+  auto const in_register = elements_in_register(kernel), halves = kernel.m / 8;
+  for_each_lane([&](lane_of_warp lane, unsigned) {
+    for (unsigned i = 0; i < kernel.m * kernel.k / 32; ++i) {
+      auto const reg = i / in_register;
+      auto const row = lane.group_id + (halves == 2 && reg % 2 == 1 ? 8 : 0);
+      auto const column = lane.thread_in_group * in_register + i % in_register +
+                          reg / halves * 4 * in_register;
+      auto const place = (lane.group_id + 8 * (reg % halves)) * words_of_row(kernel) +
+                         lane.thread_in_group + 4 * (reg / halves);
+      a.at(row, column) = loaded(kernel, seed, place, i % in_register);
+    }
+  });
+  if (!kernel.is_scaled()) return a;
+  // "Block scaling", thread-id-a 0: threads 0 and 1 of a quad give the scales of rows groupID and
+  // groupID + 8.
+  for_each_lane([&](lane_of_warp lane, unsigned) {
+    if (lane.thread_in_group > 1) return;
+    auto const row = lane.group_id + lane.thread_in_group % 2 * 8;
+    for (unsigned k = 0; k < kernel.k; ++k) a.at(row, k) *= scale_of(seed, 0x200000 + row, k / 16);
+  });
+  return a;
+}
+
+/// Transposed: a row for each column of B. Element b_i is in row (thread in group) * (elements of a
+/// register) and on, 4 registers' worth further for the next register, column groupID.
+matrix fragment_b(tensor_kernel const& kernel, std::uint32_t seed, unsigned chain) {
+  matrix b(8, kernel.k);
+  auto const in_register = elements_in_register(kernel);
+  for_each_lane([&](lane_of_warp lane, unsigned) {
+    for (unsigned i = 0; i < kernel.k / 4; ++i) {
+      auto const reg = i / in_register;
+      auto const row =
+          lane.thread_in_group * in_register + i % in_register + reg * 4 * in_register;
+      auto const place = place_of_b + (chain * 8 + lane.group_id) * words_of_row(kernel) +
+                         lane.thread_in_group + 4 * reg;
+      b.at(lane.group_id, row) = loaded(kernel, seed, place, i % in_register);
+    }
+  });
+  if (!kernel.is_scaled()) return b;
+  for (unsigned column = 0; column < 8; ++column) {
+    for (unsigned k = 0; k < kernel.k; ++k)
+      b.at(column, k) *= scale_of(seed, 0x300000 + chain * 8 + column, k / 16);
+  }
+  return b;
+}
+
+tensor_result multiplied_by_warp(tensor_kernel const& kernel, std::uint32_t seed,
+                                 std::uint64_t rounds) {
+  tensor_result result{warp_chains, kernel.m, kernel.n, {}};
+  result.values.resize(warp_chains * kernel.m * kernel.n);
+  auto const a = fragment_a(kernel, seed);
+  for (unsigned chain = 0; chain < warp_chains; ++chain) {
+    auto p = product_of(a, kernel.m, fragment_b(kernel, seed, chain), kernel.n, 1);
+    for (unsigned r = 0; r < kernel.m; ++r) {
+      for (unsigned c = 0; c < kernel.n; ++c) {
+        auto& sum = result.at(chain, r, c);
+        for (std::uint64_t i = 0; i < rounds; ++i) sum = accumulated(kernel.sum, sum, p.at(r, c));
+      }
+    }
+  }
+  return result;
+}
+
+// Operands in shared memory --------------------------------------------------
+
+constexpr unsigned stages = 4, steps = 4, row_bytes = 128, step_bytes = 32;
+
+/// Rows of 128 bytes along K, as the kernels write them.
+class shared_memory {
+ public:
+  shared_memory(tensor_kernel const& kernel, std::uint32_t seed, std::uint32_t base, unsigned rows)
+      : kernel_(kernel), rows_(rows), bytes_(stages * rows * row_bytes) {
+    for (unsigned row = 0; row < stages * rows; ++row) {
+      for (unsigned chunk = 0; chunk < 8; ++chunk) {
+        std::array<std::uint32_t, 4> words{};
+        for (unsigned w = 0; w < 4; ++w)
+          words[w] = operand_word(kernel.format, seed, base + row * 32 + chunk * 4 + w);
+        if (packs_six_bits()) words = packed(words);
+        std::memcpy(bytes_.data() + row * row_bytes + (chunk ^ row % 8) * 16, words.data(), 16);
+      }
+    }
+  }
+
+  /// As the tensor core reads it: 128-byte swizzling exchanges bits 4 to 6 of an address by bits 7
+  /// to 9. A step begins 32 bytes on.
+  matrix step(unsigned stage, unsigned step) const {
+    matrix m(rows_, kernel_.k);
+    for (unsigned row = 0; row < rows_; ++row) {
+      auto const first = (stage * rows_ + row) * row_bytes + step * step_bytes;
+      for (unsigned k = 0; k < kernel_.k; ++k) m.at(row, k) = element(first, k);
+    }
+    return m;
+  }
+
+ private:
+  bool packs_six_bits() const {
+    return kernel_.runs_on == unit::tensor_memory && kernel_.format == operand_format::e3m2;
+  }
+
+  /// 16 numbers of 6 bits in 12 bytes.
+  static std::array<std::uint32_t, 4> packed(std::array<std::uint32_t, 4> const& bytes) {
+    std::array<std::uint32_t, 4> bits{};
+    for (unsigned i = 0; i < 16 * 6; ++i) {
+      auto const from = i / 6 * 8 + i % 6;
+      bits[i / 32] |= (bytes[from / 32] >> from % 32 & 1) << i % 32;
+    }
+    return bits;
+  }
+
+  std::uint32_t word(unsigned address) const {
+    std::uint32_t value = 0;
+    std::memcpy(&value, bytes_.data() + (address ^ (address >> 7 & 7) << 4), sizeof value);
+    return value;
+  }
+
+  double element(unsigned first, unsigned k) const {
+    if (!packs_six_bits()) {
+      auto const in_word = kernel_.per_word();
+      return element_of(kernel_.format, word(first + k / in_word * 4), k % in_word);
+    }
+    auto const bit = k % 16 * 6;
+    auto const chunk = first + k / 16 * 16;
+    auto const both = word(chunk + bit / 32 * 4) | std::uint64_t{word(chunk + bit / 32 * 4 + 4)} << 32;
+    return value_of(small_format::e3m2, static_cast<std::uint32_t>(both >> bit % 32));
+  }
+
+  tensor_kernel const& kernel_;
+  unsigned rows_;
+  std::vector<unsigned char> bytes_;
+};
+
+void scale_rows(matrix& m, unsigned rows, std::uint32_t seed, std::uint32_t base) {
+  for (unsigned row = 0; row < rows; ++row) {
+    for (unsigned k = 0; k < m.columns; ++k) m.at(row, k) *= scale_of(seed, base + row, k / 16);
+  }
+}
+
+std::vector<matrix> batch_of(tensor_kernel const& kernel, std::uint32_t seed, bool adds_all) {
+  shared_memory const a(kernel, seed, 0, kernel.m), b(kernel, seed, place_of_b, kernel.n);
+  std::vector<matrix> products;
+  for (unsigned stage = 0; stage < stages; ++stage) {
+    for (unsigned step = 0; step < steps; ++step) {
+      auto x = a.step(stage, step), y = b.step(stage, step);
+      if (kernel.is_scaled()) {
+        scale_rows(x, kernel.m, seed, 0x200000);
+        scale_rows(y, kernel.n, seed, 0x300000);
+      }
+      bool const subtracts = kernel.subtracts() && !adds_all && step % 2 == 1;
+      products.push_back(product_of(x, kernel.m, y, kernel.n, subtracts ? -1 : 1));
+    }
+  }
+  return products;
+}
+
+/// tcgen05 kernels have an accumulator for even batches and one for odd ones.
+tensor_result multiplied_in_batches(tensor_kernel const& kernel, std::uint32_t seed,
+                                    std::uint64_t batches, bool adds_all) {
+  tensor_result result{1, kernel.m, kernel.n, {}};
+  result.values.resize(kernel.m * kernel.n);
+  auto const products = batch_of(kernel, seed, adds_all);
+  auto const accumulators =
+      kernel.runs_on == unit::tensor_memory && !kernel.is_scaled() ? 2u : 1u;
+  for (std::size_t i = 0; i < result.values.size(); ++i) {
+    std::array<double, 2> sums{};
+    for (std::uint64_t batch = 0; batch < batches; ++batch) {
+      auto& sum = sums[batch % accumulators];
+      for (auto const& p : products) sum = accumulated(kernel.sum, sum, p.values[i]);
+    }
+    result.values[i] =
+        accumulated(kernel.sum == sum_type::f16 ? sum_type::f32 : kernel.sum, sums[0], sums[1]);
+  }
+  return result;
+}
+
+// What lies in memory --------------------------------------------------------
+
+/// Puts element `i` of a thread to where the kernel stores its register.
+class register_file {
+ public:
+  register_file(sum_type type, unsigned threads, std::size_t elements)
+      : type_(type), threads_(threads),
+        bytes_(elements * (type == sum_type::f64 ? 8 : type == sum_type::f16 ? 2 : 4)) {}
+
+  /// Registers count from `first`, which is in elements too.
+  void put(unsigned thread, unsigned first, unsigned i, double value) {
+    if (type_ == sum_type::f16) {
+      auto const half = static_cast<std::uint16_t>(nearest_code(small_format::f16, value));
+      write(((first + i) / 2 * threads_ + thread) * 2 + i % 2, half);
+    } else if (type_ == sum_type::f64) {
+      write((first + i) * threads_ + thread, value);
+    } else if (type_ == sum_type::s32) {
+      write((first + i) * threads_ + thread, static_cast<std::int32_t>(value));
+    } else {
+      write((first + i) * threads_ + thread, static_cast<float>(value));
+    }
+  }
+  std::vector<std::byte> bytes() && { return std::move(bytes_); }
+
+ private:
+  template <class T>
+  void write(std::size_t place, T value) {
+    std::memcpy(bytes_.data() + place * sizeof value, &value, sizeof value);
+  }
+  sum_type type_;
+  unsigned threads_;
+  std::vector<std::byte> bytes_;
+};
+
+std::vector<std::byte> stored_by_warp(tensor_kernel const& kernel, tensor_result result) {
+  register_file file(kernel.sum, 32, result.values.size());
+  auto const in_lane = kernel.m / 4;
+  for_each_lane([&](lane_of_warp lane, unsigned number) {
+    for (unsigned chain = 0; chain < warp_chains; ++chain) {
+      for (unsigned i = 0; i < in_lane; ++i) {
+        auto const row = i < 2 ? lane.group_id : lane.group_id + 8;
+        auto const column = lane.thread_in_group * 2 + (i & 1);
+        file.put(number, chain * in_lane, i, result.at(chain, row, column));
+      }
+    }
+  });
+  return std::move(file).bytes();
+}
+
+/// PTX ISA, "WGMMA .m64nNk16 D fragment".
+std::vector<std::byte> stored_by_warpgroup(tensor_kernel const& kernel, tensor_result result) {
+  register_file file(kernel.sum, 128, result.values.size());
+  for (unsigned thread = 0; thread < 128; ++thread) {
+    auto const warp = thread / 32, lane = thread % 32;
+    for (unsigned i = 0; i < 128; ++i) {
+      auto const row = warp * 16 + lane / 4 + 8 * (i / 2 % 2);
+      auto const column = i / 4 * 8 + lane % 4 * 2 + i % 2;
+      file.put(thread, 0, i, result.at(0, row, column));
+    }
+  }
+  return std::move(file).bytes();
+}
+
+std::vector<std::byte> stored_row_by_row(tensor_kernel const& kernel, tensor_result const& result) {
+  register_file file(kernel.sum == sum_type::f16 ? sum_type::f32 : kernel.sum, 1,
+                     result.values.size());
+  for (unsigned i = 0; i < result.values.size(); ++i) file.put(0, 0, i, result.values[i]);
+  return std::move(file).bytes();
+}
+
+}  // namespace
+
+bool is_tensor_kernel(std::string_view kernel) noexcept {
+  return std::any_of(kernels.begin(), kernels.end(),
+                     [&](tensor_kernel const& k) { return k.name == kernel; });
+}
+
+double tensor_work(std::string_view name) {
+  auto const& kernel = kernel_named(name);
+  auto const one = 2.0 * kernel.m * kernel.n * kernel.k;
+  constexpr unsigned warps = 8, warpgroups = 2;
+  switch (kernel.runs_on) {
+    case unit::warp:
+      return one * warps * warp_chains * warp_rounds;
+    case unit::warpgroup:
+      return one * warpgroups * stages * steps;
+    case unit::tensor_memory:
+      break;
+  }
+  return one * stages * steps;
+}
+
+tensor_result multiplied(std::string_view name, std::uint32_t seed, std::uint64_t iterations,
+                         tensor_defect defect) {
+  auto const& kernel = kernel_named(name);
+  if (kernel.runs_on == unit::warp)
+    return multiplied_by_warp(kernel, seed, iterations * warp_rounds - defect.rounds_missing);
+  return multiplied_in_batches(kernel, seed, iterations - defect.rounds_missing,
+                               defect.adds_odd_steps);
+}
+
+std::vector<std::byte> stored(std::string_view name, tensor_result const& result) {
+  auto const& kernel = kernel_named(name);
+  switch (kernel.runs_on) {
+    case unit::warp:
+      return stored_by_warp(kernel, result);
+    case unit::warpgroup:
+      return stored_by_warpgroup(kernel, result);
+    case unit::tensor_memory:
+      break;
+  }
+  return stored_row_by_row(kernel, result);
+}
+
+std::size_t stored_bytes(std::string_view name) {
+  auto const& kernel = kernel_named(name);
+  tensor_result nothing{kernel.runs_on == unit::warp ? warp_chains : 1, kernel.m, kernel.n, {}};
+  nothing.values.resize(nothing.chains * kernel.m * kernel.n);
+  return stored(name, nothing).size();
+}
+
+}  // namespace gpuprof::replay
