@@ -110,6 +110,11 @@ double element(operand_format format, std::uint32_t word, int i) {
 
 constexpr unsigned lanes_and_chains = 256;
 
+/// Part 0 or 1 of a word of two numbers.
+std::uint32_t half_word(std::uint32_t word, unsigned part) {
+  return word >> (16 * part) & 0xFFFF;
+}
+
 /// Runs the chain of `place` on the host; `one_step(x, addend)` is the operation.
 template <class T, class Start, class Step>
 T end_of_chain(Start const& start, Step const& one_step, unsigned place, std::uint64_t steps) {
@@ -130,6 +135,14 @@ std::string compare_chains(Start const& start, Step const& one_step, Found const
       return mismatch("chain " + std::to_string(place), wanted, got);
   }
   return {};
+}
+
+/// Of kernels that compute two numbers at a time: `compare(part)` looks at the first or the second.
+template <class Compare>
+std::string compare_parts(unsigned parts, Compare const& compare) {
+  std::string wrong;
+  for (unsigned part = 0; part < parts && wrong.empty(); ++part) wrong = compare(part);
+  return wrong;
 }
 
 // Tensors --------------------------------------------------------------------
@@ -244,6 +257,11 @@ double tolerance_of(tensor_geometry const& g) {
   return few_bits ? 1e-2 : 1e-3;
 }
 
+/// Of many rows some: one of every group of eight, each time another of the eight.
+unsigned next_row(tensor_geometry const& g, unsigned r) {
+  return g.rows <= 16 || r % 8 == 7 ? r + 1 : r + 9;
+}
+
 double product(tensor_geometry const& g, std::vector<double> const& a, std::vector<double> const& b,
                std::uint64_t repeats) {
   auto const per_step = a.size() / (g.stages * g.steps);
@@ -285,12 +303,14 @@ std::string check_chains(chain_kind kind, std::span<std::byte const> bytes, std:
   switch (kind) {
     case chain_kind::fp32:
     case chain_kind::fp32_pairs: {
-      auto const pairs = kind == chain_kind::fp32_pairs;
+      auto const parts = kind == chain_kind::fp32_pairs ? 2u : 1u;
       auto const m = as_bits<float>(0xBF7FFFFFu);
-      return compare_chains<float>(
-          [&](unsigned i) { return as_bits<float>(start(operand_format::bf16)(i)); },
-          [m](float x, float b) { return std::fma(x, m, b); },
-          [&](unsigned i) { return as_bits<float>(word(pairs ? 2 * i : i)); }, steps, 0);
+      return compare_parts(parts, [&](unsigned part) {
+        return compare_chains<float>(
+            [&](unsigned i) { return as_bits<float>(start(operand_format::bf16)(i)); },
+            [m](float x, float b) { return std::fma(x, m, b); },
+            [&](unsigned i) { return as_bits<float>(word(parts * i + part)); }, steps, 0);
+      });
     }
     case chain_kind::fp64: {
       auto const m = as_bits<double>(std::uint64_t{0xBFEFFFFFFFFFFFFF});
@@ -300,15 +320,19 @@ std::string check_chains(chain_kind kind, std::span<std::byte const> bytes, std:
           [&](unsigned i) { return read<double>(bytes, i); }, steps, 0);
     }
     case chain_kind::fp16:
-      return compare_chains<double>(
-          [&](unsigned i) { return half(start(operand_format::f16)(i)); },
-          [m = half(0xBBFF)](double x, double b) { return half_fma(x, m, b); },
-          [&](unsigned i) { return half(word(i)); }, steps, 0);
+      return compare_parts(2, [&](unsigned part) {
+        return compare_chains<double>(
+            [&](unsigned i) { return half(half_word(start(operand_format::f16)(i), part)); },
+            [m = half(0xBBFF)](double x, double b) { return half_fma(x, m, b); },
+            [&](unsigned i) { return half(half_word(word(i), part)); }, steps, 0);
+      });
     case chain_kind::bf16:
-      return compare_chains<double>(
-          [&](unsigned i) { return bfloat(start(operand_format::bf16)(i) & 0xFFFF); },
-          [m = bfloat(0xBF7F)](double x, double b) { return bfloat_fma(x, m, b); },
-          [&](unsigned i) { return bfloat(word(i) & 0xFFFF); }, steps, 0);
+      return compare_parts(2, [&](unsigned part) {
+        return compare_chains<double>(
+            [&](unsigned i) { return bfloat(half_word(start(operand_format::bf16)(i), part)); },
+            [m = bfloat(0xBF7F)](double x, double b) { return bfloat_fma(x, m, b); },
+            [&](unsigned i) { return bfloat(half_word(word(i), part)); }, steps, 0);
+      });
     case chain_kind::int32:
       return compare_chains<std::uint32_t>(
           start(operand_format::s8),
@@ -336,7 +360,6 @@ std::uint64_t stored_bytes(tensor_geometry const& g) noexcept {
   return numbers * 4;
 }
 
-// Of many rows some: every group of eight and every warp has one among them.
 std::string check_tensor(tensor_geometry const& g, std::span<std::byte const> bytes,
                          std::uint32_t seed, std::uint64_t repeats) {
   if (bytes.size() < stored_bytes(g)) return "its result is missing";
@@ -348,7 +371,7 @@ std::string check_tensor(tensor_geometry const& g, std::span<std::byte const> by
     std::vector<std::vector<double>> columns;
     for (unsigned c = 0; c < g.columns; ++c)
       columns.push_back(operands.column_of_b(chain, c));
-    for (unsigned r = 0; r < g.rows; r += g.rows > 16 ? 9 : 1) {
+    for (unsigned r = 0; r < g.rows; r = next_row(g, r)) {
       auto const row = operands.row_of_a(r);
       for (unsigned c = 0; c < g.columns; ++c) {
         auto const wanted = product(g, row, columns[c], repeats);
