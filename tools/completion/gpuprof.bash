@@ -35,7 +35,7 @@ _gpuprof_profile() {
         COMPREPLY=($(compgen -W '--output --force-overwrite --trace --capture-range
           --capture-range-end --nvtx-capture --delay --duration --schedule --step-range
           --cuda-graph-trace --kernel-name --launch-skip --launch-count --stats --log-level
-          --flush-interval-ms --flush-timeout-ms --buffer-limit-mib --help' -- "$current"))
+          --flush-interval-ms --flush-timeout-ms --buffer-limit-mib --peaks --help' -- "$current"))
       else
         COMPREPLY=($(compgen -c -f -- "$current"))
       fi

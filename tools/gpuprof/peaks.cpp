@@ -3,7 +3,7 @@
 #include "peaks/obtain.hpp"
 #include "peaks/store.hpp"
 #include "peaks_output.hpp"
-#include "progress.hpp"
+#include "peaks_progress.hpp"
 #include "subcommands.hpp"
 
 #include <CLI/CLI.hpp>
@@ -75,15 +75,7 @@ int measure_devices(peaks_options const& options, std::vector<int> const& device
   for (auto const device : devices) {
     auto const label = "GPU " + std::to_string(device);
     auto const prefix = devices.size() > 1 ? label + ": " : "";
-    auto obtained = [&] {
-      terminal_line progress;
-      auto watched = request;
-      watched.what.on_progress = [&](std::string_view test, std::size_t done, std::size_t all) {
-        progress.show("gpuprof: " + prefix + "measuring " + std::string(test) + ", " +
-                      std::to_string(done + 1) + " of " + std::to_string(all));
-      };
-      return peaks::obtain({peaks::key_of, peaks::measure}, device, watched);
-    }();
+    auto obtained = obtain_visibly(device, prefix, request);
     if (!obtained) {
       code = fail(1, prefix + obtained.message());
       continue;

@@ -4,6 +4,7 @@
 #include "capture_files.hpp"
 #include "launch_environment.hpp"
 #include "library_file.hpp"
+#include "peaks_beforehand.hpp"
 #include "program_file.hpp"
 #include "run_program.hpp"
 #include "session/option_table.hpp"
@@ -26,6 +27,7 @@ constexpr int wrong_usage = 2;
 struct profile_arguments {
   std::map<std::string_view, std::vector<std::string>> given;
   std::vector<std::string> command;
+  bool peaks = false;
 };
 
 void say(std::string const& line) {
@@ -67,11 +69,15 @@ void declare_options(CLI::App& command, std::shared_ptr<profile_arguments> const
         ->multi_option_policy(o.repeatable ? CLI::MultiOptionPolicy::TakeAll
                                            : CLI::MultiOptionPolicy::TakeLast);
   }
+  // For the command alone: a program that is up already has the GPU in use.
+  command.add_flag("--peaks", arguments->peaks,
+                   "Have the peaks of the GPUs measured and stored first, unless they are, so that "
+                   "the capture holds them.");
 }
 
 /// A word that begins with a dash where the program should stand is a misspelt option.
 std::string unknown_option(std::string const& word) {
-  std::vector<std::string> names;
+  std::vector<std::string> names{"--peaks"};
   for (auto const& o : options()) names.push_back("--" + std::string(o.name));
   auto const spelt = word.substr(0, word.find('='));
   auto const nearest = nearest_name(spelt, names);
@@ -136,6 +142,7 @@ int profile(profile_arguments const& arguments) {
   }
   if (!program.preload_obstacle.empty()) say(program.preload_obstacle);
 
+  if (arguments.peaks) store_peaks_beforehand(s->log_level);
   auto const started = file_clock_ns();
   chosen["GPUPROF_RUN_STARTED"] = std::to_string(started);
   auto const environment = make_launch_environment(environ, chosen, *library);
@@ -178,9 +185,9 @@ void add_profile(CLI::App& app, int& exit_code) {
   auto const arguments = std::make_shared<profile_arguments>();
   auto* const command = app.add_subcommand("profile", "Run a program and record what it does");
   command->footer(
-      "Usage: gpuprof profile [OPTION]... [--] PROGRAM [ARGUMENT]...\nEvery option is also an "
-      "environment variable, GPUPROF_OUTPUT for --output, for programs run "
-      "with LD_PRELOAD=libgpuprof.so.");
+      "Usage: gpuprof profile [OPTION]... [--] PROGRAM [ARGUMENT]...\nEvery option but --peaks is "
+      "also an environment variable, GPUPROF_OUTPUT for --output, for programs run with "
+      "LD_PRELOAD=libgpuprof.so.");
   declare_options(*command, arguments);
   command->prefix_command();  // everything from the first word that is no option on
   command->callback([command, arguments, &exit_code] {

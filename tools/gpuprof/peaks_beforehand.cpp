@@ -1,0 +1,84 @@
+#include "peaks_beforehand.hpp"
+
+#include "peaks/obtain.hpp"
+#include "peaks/store.hpp"
+#include "peaks_progress.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace gpuprof {
+namespace {
+
+class lines {
+ public:
+  explicit lines(log_level level) : level_(level) {}
+
+  void say(log_level level, std::string const& line) const {
+    if (level >= level_) std::fprintf(stderr, "gpuprof: %s\n", line.c_str());
+  }
+  void say_missing(std::string const& what, std::string const& why) const {
+    say(log_level::warning, what + ": " + why + ". The program is profiled all the same");
+  }
+
+ private:
+  log_level level_;
+};
+
+void store_peaks(lines const& out) {
+  auto const count = peaks::count_gpus();
+  if (!count) return out.say_missing("no peaks", count.message());
+  peaks::request asked;
+  asked.what.tests = peaks::every_test();
+  asked.folder = peaks::store_folder();
+  for (int device = 0; device < *count; ++device) {
+    auto const name = "GPU " + std::to_string(device);
+    auto const made = obtain_visibly(device, *count > 1 ? name + ": " : std::string(), asked);
+    if (!made) {
+      out.say_missing("no peaks of " + name, made.message());
+    } else if (!made->trouble.empty()) {
+      out.say_missing("peaks of " + name, made->trouble);
+    } else {
+      out.say(log_level::info, "peaks of " + name + ": " + made->origin);
+    }
+  }
+}
+
+/// Another tool that watches CUDA programs would watch this one, and slow it.
+void forget_injected_tools() {
+  unsetenv("CUDA_INJECTION64_PATH");
+  unsetenv("NVTX_INJECTION64_PATH");
+}
+
+[[noreturn]] void work_in_child(lines const& out) {
+  forget_injected_tools();
+  try {
+    store_peaks(out);
+  } catch (std::exception const& e) {
+    out.say_missing("no peaks", e.what());
+  }
+  _exit(0);  // no exit handlers: those of this process are its own
+}
+
+}  // namespace
+
+void store_peaks_beforehand(log_level level) {
+  lines const out(level);
+  pid_t const child = fork();
+  if (child == 0) work_in_child(out);
+  if (child < 0) return out.say_missing("no peaks", std::strerror(errno));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFSIGNALED(status))
+    out.say_missing("no peaks",
+                    "measuring them crashed with signal " + std::to_string(WTERMSIG(status)));
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,13 @@
+// Gets the peaks of a GPU, with a line on the terminal that says which test runs.
+#pragma once
+
+#include "peaks/obtain.hpp"
+
+#include <string>
+
+namespace gpuprof {
+
+/// `label` goes before the name of the test: "GPU 0: ", or nothing when there is but one.
+result<peaks::obtained> obtain_visibly(int device, std::string const& label, peaks::request asked);
+
+}  // namespace gpuprof
