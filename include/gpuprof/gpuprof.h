@@ -6,8 +6,9 @@
  *   gpuprof_stop();
  *
  * Every function may be called on any thread, at any time, also before CUDA is initialised and on machines with no GPU. None
- * throws, aborts or prints to stdout; none changes the device, context, stream or clocks. All settings come from GPUPROF_*
- * environment variables (see `man gpuprof`); what the functions are given here goes before them.
+ * throws, aborts or prints to stdout; none changes the device, context, stream or clocks; none but gpuprof_measure_peaks()
+ * runs anything on a GPU. All settings come from GPUPROF_* environment variables (see `man gpuprof`); what the functions are
+ * given here goes before them.
  */
 #ifndef GPUPROF_GPUPROF_H
 #define GPUPROF_GPUPROF_H
@@ -28,10 +29,11 @@ extern "C" {
 /** What a call came to. */
 typedef enum gpuprof_status {
   GPUPROF_OK = 0,
-  /** Nothing is being captured and nothing could be: a forked child, a process going down, no resources. The program is not
-   * affected; the reason has been logged. */
+  /** Nothing is being captured (or measured) and nothing could be: a forked child, a process going down, no resources, no GPU.
+   * The program is not affected; the reason has been logged. */
   GPUPROF_INACTIVE = 1,
-  /** A null pointer, or a struct_size that fits no known version of the struct. Nothing was done. */
+  /** A null pointer, a struct_size that fits no known version of the struct, or a value that its field does not allow. Nothing
+   * was done. */
   GPUPROF_INVALID_ARGUMENT = 2,
   /** The call's time limit (GPUPROF_FLUSH_TIMEOUT_MS, default 2 s) passed first. What was asked for goes on in the background. */
   GPUPROF_TIMEOUT = 3
@@ -131,6 +133,79 @@ GPUPROF_API void gpuprof_release_totals(const gpuprof_totals* totals);
  * 0 while there is no file.
  */
 GPUPROF_API size_t gpuprof_capture_path(char* buffer, size_t size);
+
+/**
+ * Options of gpuprof_measure_peaks(). Set struct_size to sizeof(gpuprof_peaks_options) and all else to zero for the defaults.
+ */
+typedef struct gpuprof_peaks_options {
+  size_t struct_size;
+  /** Names of tests and groups, separated by commas: "tensor_bf16,dram_read" or "memory". `gpuprof peaks --list` shows them.
+   * NULL: all. An unknown name is GPUPROF_INVALID_ARGUMENT. */
+  const char* tests;
+  /** The GPU, as CUDA counts them in this process; 0 is the first. A negative one is GPUPROF_INVALID_ARGUMENT. */
+  int device;
+  int quick;   /**< 1: fewer runs, no sustained figures: a second at most instead of up to three */
+  int force;   /**< 1: measure also while another process loads the GPU; the figures are lower then, and not stored */
+  int refresh; /**< 1: measure even when stored results answer */
+} gpuprof_peaks_options;
+
+/** What one test came to. Numbers that were not measured or that nobody knows are 0, texts are then "". Never NULL. */
+typedef struct gpuprof_peak {
+  const char* name;         /**< "tensor_bf16" */
+  const char* title;        /**< "Tensor BF16, FP32 accumulate"; tells the peers of peer copies apart */
+  const char* unit;         /**< of burst, sustained and theory: "FLOP/s", "op/s", "B/s", or "s", where less is better */
+  int measured;             /**< 0: no figures, because it failed or this GPU has nothing to measure; `remark` says why */
+  const char* clock;        /**< what per_clock is of: "SM clock per SM", "memory clock", or "" */
+  double per_clock;         /**< FLOP, operations or bytes in one clock cycle */
+  double per_clock_theory;  /**< the same by the chip's datasheet */
+  double burst;             /**< the best of several runs of about a millisecond; of times, the median */
+  double burst_spread;      /**< (greatest - least) / median of those runs */
+  double burst_sm_clock_mhz;
+  double sustained;         /**< the last third of a run of 150 ms or more; 0 where power does not matter */
+  double sustained_sm_clock_mhz;
+  double sustained_watts;   /**< of the board */
+  double theory;            /**< what the GPU could do at its greatest clocks */
+  uint64_t limiters;        /**< what held the clocks down: bits of NVML's clocks event reasons */
+  const char* method;       /**< instruction or call: "wgmma m64n256k16" */
+  const char* operands;     /**< "random" */
+  const char* remark;       /**< one line on what is missing or lessens the figures */
+  const char* measured_at;  /**< "2026-03-01T12:00:00Z" */
+} gpuprof_peak;
+
+/** Results for one GPU, in the order of `gpuprof peaks --list`. All it points to belongs to it. */
+typedef struct gpuprof_peaks {
+  const char* gpu;    /**< "NVIDIA H200" */
+  const char* uuid;   /**< "GPU-..." or "MIG-..." */
+  int stored;         /**< 1: nothing was measured now, stored results answered */
+  const char* origin; /**< one line: measured when, stored where */
+  const gpuprof_peak* peaks;
+  size_t peak_count;
+} gpuprof_peaks;
+
+/**
+ * What a GPU really reaches: stored results where they answer, else measured now and stored, as `gpuprof peaks` does.
+ *
+ *   const gpuprof_peaks* roof = NULL;
+ *   if (gpuprof_measure_peaks(NULL, &roof) == GPUPROF_OK)
+ *     printf("%s: %g %s\n", roof->peaks[0].name, roof->peaks[0].burst, roof->peaks[0].unit);
+ *   gpuprof_release_peaks(roof);
+ *
+ * `options` may be NULL. Stored results answer within some 100 ms. To measure takes up to 3 s, in which the calling thread
+ * waits. It works in the device's primary context (made and given back when the program has none) with at most 5 GiB of its
+ * memory: best before the program uses the GPU, since work beside it lessens the figures, and an error of a kernel would end
+ * the program's context too. Calls are served one after the other.
+ *
+ * Nothing is measured while a capture runs in this process: it would be full of kernels the program never launched. And unless
+ * the environment says otherwise, one runs from cuInit on, which this function calls: set
+ * GPUPROF_CAPTURE_RANGE=cudaProfilerApi, or call cuInit and gpuprof_stop() first, or have results stored (`gpuprof peaks`).
+ *
+ * GPUPROF_INACTIVE, *peaks = NULL and one line in the log: a capture runs, there is no such GPU, another process loads it.
+ * GPUPROF_OK also when single tests failed. Release the results with gpuprof_release_peaks().
+ */
+GPUPROF_API gpuprof_status gpuprof_measure_peaks(const gpuprof_peaks_options* options, const gpuprof_peaks** peaks);
+
+/** NULL is allowed. */
+GPUPROF_API void gpuprof_release_peaks(const gpuprof_peaks* peaks);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-// The C interface of include/gpuprof/gpuprof.h.
+// The C interface of include/gpuprof/gpuprof.h, without the peaks.
 #define GPUPROF_BUILDING
 #include <gpuprof/gpuprof.h>
 

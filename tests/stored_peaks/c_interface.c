@@ -1,0 +1,84 @@
+/* gpuprof_measure_peaks() in plain C: c_interface [TESTS [refresh|stop-first]], or c_interface
+ * invalid|fork. */
+#include <gpuprof/gpuprof.h>
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int print(gpuprof_peaks_options const* options) {
+  gpuprof_peaks const* roof = (gpuprof_peaks const*)options; /* must not survive */
+  gpuprof_status const status = gpuprof_measure_peaks(options, &roof);
+  printf("status=%d\n", (int)status);
+  if (status != GPUPROF_OK) {
+    printf("peaks=%s\n", roof == NULL ? "none" : "left");
+    return 0;
+  }
+  printf("gpu=%s\nuuid=%s\nstored=%d\norigin=%s\n", roof->gpu, roof->uuid, roof->stored,
+         roof->origin);
+  for (size_t i = 0; i < roof->peak_count; ++i) {
+    gpuprof_peak const* p = &roof->peaks[i];
+    printf("%s|%s|%s|%d|%s|%g|%g|%g|%g|%g|%g|%g|%g|%g|%llu|%s|%s|%s|%s\n", p->name, p->title,
+           p->unit, p->measured, p->clock, p->per_clock, p->per_clock_theory, p->burst,
+           p->burst_spread, p->burst_sm_clock_mhz, p->sustained, p->sustained_sm_clock_mhz,
+           p->sustained_watts, p->theory, (unsigned long long)p->limiters, p->method, p->operands,
+           p->remark, p->measured_at);
+  }
+  gpuprof_release_peaks(roof);
+  return 0;
+}
+
+static int invalid(void) {
+  gpuprof_peaks const* roof = NULL;
+  gpuprof_peaks_options options = {.struct_size = sizeof options};
+  printf("no place %d\n", (int)gpuprof_measure_peaks(&options, NULL));
+  options.struct_size = sizeof(size_t);
+  printf("too small %d\n", (int)gpuprof_measure_peaks(&options, &roof));
+  options.struct_size = sizeof options;
+  options.device = -1;
+  printf("no device %d\n", (int)gpuprof_measure_peaks(&options, &roof));
+  options.device = 0;
+  options.tests = "tensor_bf61";
+  printf("no test %d\n", (int)gpuprof_measure_peaks(&options, &roof));
+  options.tests = "";
+  printf("no name %d\n", (int)gpuprof_measure_peaks(&options, &roof));
+  gpuprof_release_peaks(NULL);
+  return roof != NULL;
+}
+
+/* The child must come back, whatever the parent was doing. */
+static int in_child(void) {
+  gpuprof_peaks const* roof = NULL;
+  gpuprof_measure_peaks(NULL, &roof);
+  gpuprof_release_peaks(roof);
+  fflush(stdout);
+  pid_t const child = fork();
+  if (child == 0) _exit((int)gpuprof_measure_peaks(NULL, &roof));
+  int status = 0;
+  waitpid(child, &status, 0);
+  printf("child=%d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+  return 0;
+}
+
+/* As a program does that wants to measure though a capture begins with cuInit. */
+static void begin_and_stop(void) {
+  void* driver = dlopen("libcuda.so.1", RTLD_NOW);
+  int (*initialise)(unsigned) = NULL;
+  if (driver != NULL) *(void**)&initialise = dlsym(driver, "cuInit");
+  if (initialise != NULL) initialise(0);
+  gpuprof_stop();
+}
+
+int main(int count, char** words) {
+  char const* const first = count > 1 ? words[1] : NULL;
+  if (first != NULL && strcmp(first, "invalid") == 0) return invalid();
+  if (first != NULL && strcmp(first, "fork") == 0) return in_child();
+  if (first == NULL) return print(NULL);
+  if (count > 2 && strcmp(words[2], "stop-first") == 0) begin_and_stop();
+  gpuprof_peaks_options options = {.struct_size = sizeof options,
+                                   .tests = first,
+                                   .refresh = count > 2 && strcmp(words[2], "refresh") == 0};
+  return print(&options);
+}

@@ -1,0 +1,196 @@
+"""Stored peaks in captures, before captures and in the C interface, with the shipped library in real processes."""
+import json
+import pathlib
+import processes
+
+PLAN = dict(threads=2, launches=20)
+
+
+class StoredPeaks(processes.Case):
+    def setUp(self):
+        super().setUp()
+        self.store = self.folder / "peaks"
+        self.capture = self.folder / "out.gpuprof"
+        self.session = self.synthetic(**PLAN)
+        # What gpuprof-play has of itself: the pretended driver, NVML and CUPTI.
+        self.pretended = {"REPLAY_SESSION": self.session, "LD_LIBRARY_PATH": processes.path("BUILT_REPLAY_LIBS"),
+                          "GPUPROF_PEAKS_DIR": str(self.store)}
+        self.no_gpu = {"CUDA_VISIBLE_DEVICES": "", "GPUPROF_PEAKS_DIR": str(self.store)}
+
+    def store_peaks(self):
+        """The file in which they are now."""
+        run = self.run_program(processes.path("BUILT_MAKE_STORED_PEAKS"), self.store, env=self.pretended)
+        self.assertEqual(run.code, 0, run.err)
+        return pathlib.Path(run.out.strip())
+
+    def profile(self, **settings):
+        env = {"GPUPROF_OUTPUT": str(self.folder / "out"), "GPUPROF_PEAKS_DIR": str(self.store)}
+        env.update(settings)
+        run = self.play(self.session, preload=[processes.path("BUILT_LIBGPUPROF")], env=env)
+        self.assertEqual(run.code, 0, run.err)
+        return run
+
+    def rows(self):
+        run = self.run_program(processes.path("BUILT_SHOW_CAPTURE_PEAKS"), self.capture)
+        self.assertEqual((run.code, run.err), (0, ""))
+        return {row["test"]: row for row in map(json.loads, run.out.splitlines())}
+
+    def stats(self):
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "stats", "-r", "cuda_gpu_kern_sum", self.capture)
+        self.assertEqual(run.code, 0, run.err)
+        return run.out
+
+    def lines_on_peaks(self, err):
+        return [line for line in err.splitlines() if "peaks" in line]
+
+
+class InCaptures(StoredPeaks):
+    def test_stored_peaks_are_in_the_capture(self):
+        self.store_peaks()
+        run = self.profile()
+        self.assertEqual(self.lines_on_peaks(run.err), [])
+        rows = self.rows()
+        self.assertIn("h2d", rows)
+        self.assertNotIn("tensor_fp4", rows)  # was not measured
+        self.assertEqual(rows["tensor_bf16"], {
+            "device": 0, "test": "tensor_bf16", "group": "tensor_cores", "title": rows["tensor_bf16"]["title"],
+            "unit": "FLOP/s", "clock": "SM clock per SM", "method": "wgmma m64n256k16", "operands": "random",
+            "measured_at": "2026-01-01T12:00:00Z", "per_clock": 50, "per_clock_theory": 64, "burst": 100,
+            "burst_spread": 0.01, "burst_sm_clock_mhz": 1000, "sustained": 80, "sustained_sm_clock_mhz": 1000,
+            "sustained_watts": 300, "theory": 128, "limiters": 0x24})
+        self.assertEqual(rows["dram_read"]["measured_at"], "2026-02-01T12:00:00Z")
+        self.assertIn("\npeaks: GPU 0 measured 2026-02-01T12:00:00Z\n", self.stats())
+
+    def test_nothing_stored_is_nothing_said(self):
+        for made in (False, True):
+            with self.subTest(folder=made):
+                if made:
+                    self.store.mkdir()
+                self.capture.unlink(missing_ok=True)
+                self.assertEqual(self.lines_on_peaks(self.profile().err), [])
+                self.assertEqual(self.rows(), {})
+                self.assertNotIn("peaks", self.stats())
+
+    def test_peaks_of_another_state_of_the_gpu_are_not_its_own(self):
+        self.store_peaks()
+        run = self.profile(REPLAY_GPU_MIG="1")
+        self.assertEqual(self.lines_on_peaks(run.err), [])
+        self.assertEqual(self.rows(), {})
+
+    def test_a_damaged_store_is_one_line_and_the_capture_is_whole(self):
+        file = self.store_peaks()
+        whole = file.read_text()
+        damaged = [whole[:500], "damage", "", "{\"format\": 1, \"gpus\": 7}", "[" * 100_000]
+        for text in damaged:
+            with self.subTest(text[:30]):
+                file.write_text(text)
+                self.capture.unlink(missing_ok=True)
+                lines = self.lines_on_peaks(self.profile().err)
+                self.assertEqual(len(lines), 1, lines)
+                self.assertIn("the capture goes without peaks", lines[0])
+                self.assertIn(str(file), lines[0])
+                self.assertEqual(self.rows(), {})
+                self.assertIn("lost: nothing", self.stats())
+
+    def test_the_line_can_be_left_out(self):
+        self.store_peaks().write_text("damage")
+        self.assertEqual(self.profile(GPUPROF_LOG_LEVEL="warning").err, "")
+
+
+class Beforehand(StoredPeaks):
+    def profile_with_peaks(self, *command, env):
+        return self.run_program(processes.path("BUILT_GPUPROF"), "profile", "--peaks", "-o", self.folder / "out",
+                                "--", *command, env={"GPUPROF_LIBRARY": processes.path("BUILT_LIBGPUPROF"), **env})
+
+    def test_what_is_stored_is_taken_and_in_the_capture(self):
+        self.store_peaks()
+        run = self.profile_with_peaks(processes.path("BUILT_PLAY"), self.session, env=self.pretended)
+        self.assertEqual(run.code, 0, run.err)
+        self.assertIn("gpuprof: peaks of GPU 0: measured 2026-01-01T12:00:00Z, stored in ", run.err)
+        self.assertIn("tensor_bf16", self.rows())
+
+    def test_what_cannot_be_measured_is_one_line_and_the_program_runs(self):
+        run = self.profile_with_peaks("sh", "-c", "exit 7", env=self.no_gpu)
+        self.assertEqual(run.code, 7)
+        lines = [line for line in run.err.splitlines() if "peaks" in line]
+        self.assertEqual(len(lines), 1, run.err)
+        self.assertRegex(lines[0], r"^gpuprof: no peaks: .*The program is profiled all the same$")
+
+    def test_a_wrong_command_line_measures_nothing(self):
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "profile", "--peaks", "no-such-program", env=self.no_gpu)
+        self.assertEqual(run.code, 127)
+        self.assertEqual(len(run.err.splitlines()), 1, run.err)
+
+    def test_the_programs_environment_has_nothing_of_it(self):
+        run = self.profile_with_peaks("sh", "-c", "env", env={**self.no_gpu, "NVTX_INJECTION64_PATH": "/opt/other.so"})
+        self.assertNotIn("GPUPROF_PEAKS=", run.out)
+        self.assertIn("NVTX_INJECTION64_PATH=/opt/other.so", run.out)
+
+
+class CInterface(StoredPeaks):
+    def ask(self, *words, env=None):
+        run = self.run_program(processes.path("BUILT_C_INTERFACE"), *words, env=env or self.pretended)
+        self.assertEqual(run.code, 0, run.err)
+        return run
+
+    def assert_inactive(self, run, words):
+        self.assertEqual(run.out.splitlines(), ["status=1", "peaks=none"], run.err)
+        lines = [line for line in run.err.splitlines() if "no peaks are measured" in line]
+        self.assertEqual(len(lines), 1, run.err)
+        self.assertIn(words, lines[0])
+
+    def test_without_a_gpu_it_is_inactive_and_says_why_once(self):
+        for words in ([], ["tensor_bf16"], ["memory", "refresh"]):
+            with self.subTest(words):
+                run = self.ask(*words, env=self.no_gpu)
+                self.assert_inactive(run, "no peaks are measured: there is no ")
+                self.assertEqual(len(run.err.splitlines()), 1, run.err)
+
+    def test_invalid_arguments(self):
+        run = self.ask("invalid", env=self.no_gpu)
+        self.assertEqual(run.out.splitlines(), ["no place 2", "too small 2", "no device 2", "no test 2", "no name 2"])
+        self.assertIn("tensor_bf16", run.err.splitlines()[0])
+
+    def test_stored_peaks_answer_also_while_a_capture_runs(self):
+        file = self.store_peaks()
+        out = self.ask().out.splitlines()
+        self.assertEqual([out[0], out[1], out[3]], ["status=0", "gpu=Pretended GPU", "stored=1"])
+        self.assertIn(str(file), out[4])
+        rows = {line.split("|")[0]: line.split("|") for line in out[5:]}
+        self.assertEqual(rows["tensor_bf16"][2:], [
+            "FLOP/s", "1", "SM clock per SM", "50", "64", "100", "0.01", "1000", "80", "1000", "300", "128", "36",
+            "wgmma m64n256k16", "random", "", "2026-01-01T12:00:00Z"])
+        self.assertEqual(rows["tensor_fp4"][3], "0")
+        self.assertEqual(rows["tensor_fp4"][-2], "this chip has no such units")
+        self.assertEqual(rows["dram_read"][-1], "2026-02-01T12:00:00Z")
+
+    def test_tests_are_chosen_by_name_and_group(self):
+        self.store_peaks()
+        names = [line.split("|")[0] for line in self.ask("latency,fp64").out.splitlines()[5:]]
+        self.assertEqual(names, ["fp64", "launch_latency", "launch_throughput", "graph_node", "synchronize"])
+
+    def test_nothing_is_measured_while_a_capture_runs(self):
+        self.assert_inactive(self.ask(), "call gpuprof_stop() first")
+        self.store_peaks()
+        self.assert_inactive(self.ask("fp64", "refresh"), "call gpuprof_stop() first")
+
+    def test_without_a_capture_it_goes_on_to_the_gpu(self):
+        for words, more in ([["launch_latency", "stop-first"], {}],
+                            [["launch_latency"], {"GPUPROF_CAPTURE_RANGE": "cudaProfilerApi"}]):
+            with self.subTest(words):
+                run = self.ask(*words, env={**self.pretended, **more})
+                self.assertNotIn("gpuprof_stop()", run.err)
+                self.assertRegex(run.out, r"^status=[01]\n")  # the pretended driver may lack what it takes
+
+    def test_a_damaged_store_is_said_and_a_refresh_named(self):
+        self.store_peaks().write_text("damage")
+        self.assert_inactive(self.ask(), "the stored peaks cannot be read")
+
+    def test_a_forked_child_is_left_alone(self):
+        self.store_peaks()
+        for env in (self.pretended, self.no_gpu):
+            self.assertIn("child=1\n", self.ask("fork", env=env).out)
+
+
+if __name__ == "__main__":
+    processes.main()
