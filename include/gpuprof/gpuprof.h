@@ -174,10 +174,11 @@ typedef struct gpuprof_peak {
 
 /** Results for one GPU, in the order of `gpuprof peaks --list`. All it points to belongs to it. */
 typedef struct gpuprof_peaks {
-  const char* gpu;    /**< "NVIDIA H200" */
-  const char* uuid;   /**< "GPU-..." or "MIG-..." */
-  int stored;         /**< 1: nothing was measured now, stored results answered */
-  const char* origin; /**< one line: measured when, stored where */
+  const char* gpu;     /**< "NVIDIA H200" */
+  const char* uuid;    /**< "GPU-..." or "MIG-..." */
+  int stored;          /**< 1: nothing was measured now, stored results answered */
+  const char* origin;  /**< one line: measured when, stored where */
+  const char* remarks; /**< what to know of all of it (a MIG slice, MPS), a line each, without a line end after the last */
   const gpuprof_peak* peaks;
   size_t peak_count;
 } gpuprof_peaks;

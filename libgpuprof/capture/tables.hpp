@@ -465,6 +465,7 @@ struct table<peak_record> {
     column("method", at<&peak_record::method>);
     column("operands", at<&peak_record::operands>);
     column("measured_at", at<&peak_record::measured_at>);
+    column("remark", at<&peak_record::remark>);
   }
 };
 

@@ -26,6 +26,7 @@ std::mutex one_at_a_time;  // only one measurement can have the GPU to itself
 struct owned_peaks {
   gpuprof_peaks view{};  // first member: the address handed out is the owner's
   peaks::obtained results;
+  std::string remarks;
   std::vector<gpuprof_peak> peaks;
 };
 
@@ -56,11 +57,13 @@ std::unique_ptr<owned_peaks> owned(peaks::obtained results) {
   auto made = std::make_unique<owned_peaks>();
   made->results = std::move(results);
   auto const& all = made->results.peaks;
+  for (auto const& line : all.remarks) made->remarks += (made->remarks.empty() ? "" : "\n") + line;
   for (auto const& r : all.results) made->peaks.push_back(view_of(r, all));
   made->view = {.gpu = all.name.c_str(),
                 .uuid = all.key.uuid.c_str(),
                 .stored = made->results.is_stored ? 1 : 0,
                 .origin = made->results.origin.c_str(),
+                .remarks = made->remarks.c_str(),
                 .peaks = made->peaks.data(),
                 .peak_count = made->peaks.size()};
   return made;

@@ -274,6 +274,7 @@ struct peak_record {
   name_id method{};            // instruction or call: "wgmma m64n256k16"
   name_id operands{};          // "random"
   name_id measured_at{};       // "2026-03-01T12:00:00Z"
+  name_id remark{};            // what lessens the figures; empty: nothing
 };
 
 /// One capture of a session: from its trigger to its end.

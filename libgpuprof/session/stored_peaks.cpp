@@ -34,6 +34,7 @@ peak_record row_of(peak_result const& r, int device, std::string const& measured
   row.method = names().intern(r.method);
   row.operands = names().intern(r.operands);
   row.measured_at = names().intern(r.measured_at.empty() ? measured_at : r.measured_at);
+  row.remark = names().intern(r.remark);
   return row;
 }
 

@@ -16,8 +16,8 @@ static int print(gpuprof_peaks_options const* options) {
     printf("peaks=%s\n", roof == NULL ? "none" : "left");
     return 0;
   }
-  printf("gpu=%s\nuuid=%s\nstored=%d\norigin=%s\n", roof->gpu, roof->uuid, roof->stored,
-         roof->origin);
+  printf("gpu=%s\nuuid=%s\nstored=%d\norigin=%s\nremarks=%s\n", roof->gpu, roof->uuid, roof->stored,
+         roof->origin, roof->remarks);
   for (size_t i = 0; i < roof->peak_count; ++i) {
     gpuprof_peak const* p = &roof->peaks[i];
     printf("%s|%s|%s|%d|%s|%g|%g|%g|%g|%g|%g|%g|%g|%g|%llu|%s|%s|%s|%s\n", p->name, p->title,

@@ -16,6 +16,7 @@ gpu_peaks peaks_of_every_test() {
   gpu_peaks made;
   made.name = "Pretended GPU";
   made.measured_at = "2026-01-01T12:00:00Z";
+  made.remarks = {"first line", "second line"};
   for (auto const& test : peaks::all_tests()) {
     auto r = test::with_sustained(
         test::with_clock(test::measured(std::string(test.name), std::string(test.group),
@@ -24,6 +25,7 @@ gpu_peaks peaks_of_every_test() {
         test::figure(80, 0.02, 0x4));
     r.burst.chip.limiters = 0x20;
     r.method = "wgmma m64n256k16";
+    if (test.id == peaks::test_id::l2_read) r.remark = "one line on what lessens it";
     if (test.id == peaks::test_id::tensor_fp4)
       r = test::without_figure(r, peak_outcome::unavailable, "this chip has no such units");
     if (test.id == peaks::test_id::dram_read) r.measured_at = "2026-02-01T12:00:00Z";

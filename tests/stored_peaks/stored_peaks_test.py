@@ -35,8 +35,9 @@ class StoredPeaks(processes.Case):
         self.assertEqual((run.code, run.err), (0, ""))
         return {row["test"]: row for row in map(json.loads, run.out.splitlines())}
 
-    def stats(self):
-        run = self.run_program(processes.path("BUILT_GPUPROF"), "stats", "-r", "cuda_gpu_kern_sum", self.capture)
+    def stats(self, capture=None):
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "stats", "-r", "cuda_gpu_kern_sum",
+                               capture or self.capture)
         self.assertEqual(run.code, 0, run.err)
         return run.out
 
@@ -57,7 +58,8 @@ class InCaptures(StoredPeaks):
             "unit": "FLOP/s", "clock": "SM clock per SM", "method": "wgmma m64n256k16", "operands": "random",
             "measured_at": "2026-01-01T12:00:00Z", "per_clock": 50, "per_clock_theory": 64, "burst": 100,
             "burst_spread": 0.01, "burst_sm_clock_mhz": 1000, "sustained": 80, "sustained_sm_clock_mhz": 1000,
-            "sustained_watts": 300, "theory": 128, "limiters": 0x24})
+            "sustained_watts": 300, "theory": 128, "limiters": 0x24, "remark": ""})
+        self.assertEqual(rows["l2_read"]["remark"], "one line on what lessens it")
         self.assertEqual(rows["dram_read"]["measured_at"], "2026-02-01T12:00:00Z")
         self.assertIn("\npeaks: GPU 0 measured 2026-02-01T12:00:00Z\n", self.stats())
 
@@ -109,10 +111,23 @@ class Beforehand(StoredPeaks):
         self.assertIn("gpuprof: peaks of GPU 0: measured 2026-01-01T12:00:00Z, stored in ", run.err)
         self.assertIn("tensor_bf16", self.rows())
 
+    def test_what_is_not_stored_is_measured_first(self):
+        run = self.profile_with_peaks(processes.path("BUILT_PLAY"), self.session, env=self.pretended)
+        self.assertEqual(run.code, 0, run.err)
+        self.assertIn("gpuprof: peaks of GPU 0: measured now, stored in ", run.err)
+        self.assertIn("fp32", self.rows())
+
+    def test_peaks_that_cannot_be_stored_are_one_line(self):
+        self.store.write_text("a file where the folder should be")
+        run = self.profile_with_peaks("sh", "-c", "exit 7", env=self.pretended)
+        self.assertEqual(run.code, 7)
+        self.assertEqual(len(self.lines_on_peaks(run.err)), 1, run.err)
+        self.assertRegex(run.err, r"gpuprof: peaks of GPU 0: the peaks are not stored: cannot write ")
+
     def test_what_cannot_be_measured_is_one_line_and_the_program_runs(self):
         run = self.profile_with_peaks("sh", "-c", "exit 7", env=self.no_gpu)
         self.assertEqual(run.code, 7)
-        lines = [line for line in run.err.splitlines() if "peaks" in line]
+        lines = self.lines_on_peaks(run.err)
         self.assertEqual(len(lines), 1, run.err)
         self.assertRegex(lines[0], r"^gpuprof: no peaks: .*The program is profiled all the same$")
 
@@ -156,17 +171,19 @@ class CInterface(StoredPeaks):
         out = self.ask().out.splitlines()
         self.assertEqual([out[0], out[1], out[3]], ["status=0", "gpu=Pretended GPU", "stored=1"])
         self.assertIn(str(file), out[4])
-        rows = {line.split("|")[0]: line.split("|") for line in out[5:]}
+        self.assertEqual(out[5:7], ["remarks=first line", "second line"])
+        rows = {line.split("|")[0]: line.split("|") for line in out[7:]}
         self.assertEqual(rows["tensor_bf16"][2:], [
             "FLOP/s", "1", "SM clock per SM", "50", "64", "100", "0.01", "1000", "80", "1000", "300", "128", "36",
             "wgmma m64n256k16", "random", "", "2026-01-01T12:00:00Z"])
         self.assertEqual(rows["tensor_fp4"][3], "0")
         self.assertEqual(rows["tensor_fp4"][-2], "this chip has no such units")
+        self.assertEqual(rows["l2_read"][-2], "one line on what lessens it")
         self.assertEqual(rows["dram_read"][-1], "2026-02-01T12:00:00Z")
 
     def test_tests_are_chosen_by_name_and_group(self):
         self.store_peaks()
-        names = [line.split("|")[0] for line in self.ask("latency,fp64").out.splitlines()[5:]]
+        names = [line.split("|")[0] for line in self.ask("latency,fp64").out.splitlines() if "|" in line]
         self.assertEqual(names, ["fp64", "launch_latency", "launch_throughput", "graph_node", "synchronize"])
 
     def test_nothing_is_measured_while_a_capture_runs(self):
@@ -174,13 +191,20 @@ class CInterface(StoredPeaks):
         self.store_peaks()
         self.assert_inactive(self.ask("fp64", "refresh"), "call gpuprof_stop() first")
 
-    def test_without_a_capture_it_goes_on_to_the_gpu(self):
-        for words, more in ([["launch_latency", "stop-first"], {}],
-                            [["launch_latency"], {"GPUPROF_CAPTURE_RANGE": "cudaProfilerApi"}]):
-            with self.subTest(words):
-                run = self.ask(*words, env={**self.pretended, **more})
-                self.assertNotIn("gpuprof_stop()", run.err)
-                self.assertRegex(run.out, r"^status=[01]\n")  # the pretended driver may lack what it takes
+    def test_without_a_capture_it_measures_and_stores_and_captures_nothing_of_it(self):
+        for name, words, more in (["stopped", ["stop-first"], {}],
+                                  ["armed", [], {"GPUPROF_CAPTURE_RANGE": "cudaProfilerApi"}]):
+            with self.subTest(name):
+                store = self.folder / name
+                env = {**self.pretended, **more, "GPUPROF_PEAKS_DIR": str(store),
+                       "GPUPROF_OUTPUT": str(self.folder / name)}
+                out = self.ask("fp32,launch_latency", *words, env=env).out.splitlines()
+                self.assertEqual([out[0], out[3]], ["status=0", "stored=0"])
+                self.assertEqual(len(list(store.iterdir())), 1)
+                self.assertIn("stored=1", self.ask("fp32", env=env).out)
+                capture = self.folder / (name + ".gpuprof")
+                if capture.exists():
+                    self.assertNotRegex(self.stats(capture), r"captured: .*\b(kernel|cop)")
 
     def test_a_damaged_store_is_said_and_a_refresh_named(self):
         self.store_peaks().write_text("damage")
