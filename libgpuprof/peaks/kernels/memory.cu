@@ -18,29 +18,18 @@ constexpr std::uint32_t chunk = threads * in_flight;  // of 16 bytes each
 constexpr int mixed_threads = 1024, mixed_in_flight = 2;
 static_assert(mixed_threads * mixed_in_flight == chunk);
 
-__device__ __forceinline__ uint4 load_streaming(uint4 const* p) {
-  uint4 v;
-  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-               : "l"(p));
-  return v;
-}
-
-__device__ __forceinline__ uint4 load_l2(uint4 const* p) {
-  uint4 v;
-  asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-               : "l"(p));
-  return v;
-}
-
-__device__ __forceinline__ uint4 load_l1(uint4 const* p) {
-  uint4 v;
-  asm volatile("ld.global.ca.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-               : "l"(p));
-  return v;
-}
+#define GPUPROF_LOAD(name, instruction)                             \
+  __device__ __forceinline__ uint4 name(uint4 const* p) {           \
+    uint4 v;                                                        \
+    asm volatile(instruction ".v4.u32 {%0, %1, %2, %3}, [%4];"      \
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)       \
+                 : "l"(p));                                         \
+    return v;                                                       \
+  }
+GPUPROF_LOAD(load_streaming, "ld.global.nc.L1::no_allocate")
+GPUPROF_LOAD(load_l2, "ld.global.cg")
+GPUPROF_LOAD(load_l1, "ld.global.ca")
+#undef GPUPROF_LOAD
 
 __device__ __forceinline__ void store_streaming(uint4* p, uint4 v) {
   asm volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z),
