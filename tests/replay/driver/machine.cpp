@@ -28,6 +28,19 @@ fake_device device_from(recording const& r, unsigned ordinal) {
   return d;
 }
 
+/// REPLAY_GPU_COUNT=2: more GPUs like the first.
+void add_siblings(fake_machine& machine) {
+  char const* const wanted = std::getenv("REPLAY_GPU_COUNT");
+  auto const count = wanted != nullptr ? std::strtoul(wanted, nullptr, 10) : 0;
+  while (!machine.devices.empty() && machine.devices.size() < count && count < 10) {
+    auto sibling = machine.devices.front();
+    auto const digit = static_cast<char>('0' + machine.devices.size());
+    sibling.uuid.back() = digit;
+    sibling.pci_bus.back() = digit;
+    machine.devices.push_back(sibling);
+  }
+}
+
 fake_machine read_machine() noexcept {
   fake_machine machine;
   try {
@@ -43,6 +56,7 @@ fake_machine read_machine() noexcept {
     for (unsigned i = 0; i < r->number("device_count"); ++i) {
       machine.devices.push_back(device_from(*r, i));
     }
+    add_siblings(machine);
   } catch (...) {
     std::fprintf(stderr, "fake driver: the session's device facts are no numbers; no devices\n");
   }

@@ -219,10 +219,11 @@ CUresult fake_gpu::copy(void* to, void const* from, std::uint64_t bytes, double 
                     std::to_string(bytes) + name_of(from, bytes, to);
   if (!repeats(to, bytes, what)) {
     std::memcpy(to, from, bytes);
-    if (wishes().wrong == "copy") static_cast<unsigned char*>(to)[bytes / 2 + 64] ^= 1;
+    constexpr std::uint64_t large = 64 * 1024;
+    if (bytes >= large && wishes().is_wrong("copy")) static_cast<unsigned char*>(to)[64] += 1;
   }
-  auto const share = wishes().fast == "copy" ? wishes().fast_share : 1;
-  if (on != nullptr) occupy(*on, static_cast<double>(bytes) / (bytes_per_ns * share));
+  if (on != nullptr)
+    occupy(*on, static_cast<double>(bytes) / (bytes_per_ns * wishes().share_of("copy")));
   return CUDA_SUCCESS;
 }
 

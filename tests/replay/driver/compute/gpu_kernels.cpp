@@ -47,7 +47,7 @@ constexpr std::array units{
     unit_of_kernel{"_fp6", test_id::tensor_fp6},       unit_of_kernel{"_fp4", test_id::tensor_fp4},
 };
 
-constexpr double bytes_of_dram = 4.5;  // in a nanosecond times a thousand: 4.5 TB/s
+constexpr double bytes_of_dram = 4.5;  // in a picosecond
 constexpr double l2_bytes_of_sm = 40, local_bytes_of_sm = 128;
 
 bool is_dram_kernel(std::string_view kernel) {
@@ -76,10 +76,7 @@ double rate_of_sm(std::string_view kernel, int major, int minor) {
   return rate > 0 ? rate : 128;
 }
 
-/// Of the theory. Real kernels reach 96 to 100 %.
-double share_of(std::string_view kernel) {
-  return kernel == wishes().fast ? wishes().fast_share : 0.985;
-}
+constexpr double reached = 0.985;  // of the theory; real kernels reach 96 to 100 %
 
 std::uint32_t mixed(std::string_view kernel, std::uint64_t iterations) {
   std::uint32_t fold = 2166136261u;
@@ -93,7 +90,7 @@ void store_result(grid const& what) {
   auto bytes = is_core_kernel(what.kernel)
                    ? chains_of(what.kernel, a.seed, a.iterations)
                    : stored(what.kernel, multiplied(what.kernel, a.seed, a.iterations));
-  if (what.kernel == wishes().wrong) bytes[bytes.size() / 2 - 1] ^= std::byte{0x40};
+  if (wishes().is_wrong(what.kernel)) bytes[bytes.size() / 2 - 1] ^= std::byte{0x40};
   std::memcpy(a.output, bytes.data(), bytes.size());
 }
 
@@ -103,7 +100,7 @@ std::uint32_t fold_of(grid const& what) {
   auto fold = mixed(what.kernel, a.iterations);
   auto const is_short = a.iterations <= (what.kernel == "l2_read" ? a.bytes / 65536 : 8);
   if (is_memory_kernel(what.kernel) && is_short) fold = fold_of_block(what.kernel, 0, a);
-  return what.kernel == wishes().wrong ? fold + 1 : fold;
+  return wishes().is_wrong(what.kernel) ? fold + 1 : fold;
 }
 
 void write_edges(grid const& what, double start_ns, double end_ns, unsigned sm_count) {
@@ -133,10 +130,10 @@ double nanoseconds_of(grid const& what, int major, int minor, unsigned sm_count)
   if (is_latency_kernel(what.kernel)) return 500;
   auto const work = work_of_iteration(what.kernel) * what.blocks;
   if (is_dram_kernel(what.kernel)) {
-    auto const share = what.kernel == wishes().fast ? wishes().fast_share : 1;
-    return work / (bytes_of_dram * 1e3 * share);
+    return work / (bytes_of_dram * 1e3 * wishes().share_of(what.kernel));
   }
-  auto const rate = rate_of_sm(what.kernel, major, minor) * share_of(what.kernel) * sm_count;
+  auto const rate = rate_of_sm(what.kernel, major, minor) * reached *
+                    wishes().share_of(what.kernel) * sm_count;
   auto const cycles = work * static_cast<double>(what.arguments.iterations) / rate;
   return cycles * 1e3 / wishes().mhz;
 }
@@ -149,7 +146,7 @@ std::uint32_t run(grid const& what, bool repeats) {
     if (!repeats) {
       run_on_memory(what.kernel, what.blocks, a);
       bool const writes = touched_by(what.kernel, what.blocks, a).output != 0;
-      if (writes && what.kernel == wishes().wrong) *static_cast<std::uint32_t*>(a.output) ^= 1;
+      if (writes && wishes().is_wrong(what.kernel)) *static_cast<std::uint32_t*>(a.output) ^= 1;
     }
     return is_dram_kernel(what.kernel) ? 0 : fold_of(what);
   }
@@ -173,7 +170,7 @@ void write_spans(grid const& what, std::uint32_t fold, double start_ns, double e
     what.arguments.spans[b] = {time(start_ns + late), time(end_ns + late), clock(start_ns + late),
                                clock(end_ns + late), sm, fold};
   }
-  if (what.kernel == wishes().differs) what.arguments.spans[what.blocks / 2].fold += 2;
+  if (wishes().differs(what.kernel)) what.arguments.spans[what.blocks / 2].fold += 2;
 }
 
 footprint footprint_of(grid const& what) {

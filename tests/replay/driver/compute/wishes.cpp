@@ -17,6 +17,13 @@ double number_of(char const* variable, double otherwise) {
   return text.empty() ? otherwise : std::strtod(text.c_str(), nullptr);
 }
 
+std::vector<std::string> items_of(char const* variable) {
+  std::istringstream in(text_of(variable));
+  std::vector<std::string> items;
+  for (std::string item; std::getline(in, item, ',');) items.push_back(item);
+  return items;
+}
+
 gpu_wishes read_wishes() {
   gpu_wishes w;
   std::sscanf(text_of("REPLAY_GPU_CHIP").c_str(), "%d.%d", &w.compute_major, &w.compute_minor);
@@ -27,12 +34,12 @@ gpu_wishes read_wishes() {
   w.limit_mib = number_of("REPLAY_GPU_LIMIT_MIB", 0);
   w.mhz = number_of("REPLAY_GPU_MHZ", 1980);
   w.noise = number_of("REPLAY_GPU_NOISE", 0);
-  w.wrong = text_of("REPLAY_GPU_WRONG");
-  w.differs = text_of("REPLAY_GPU_DIFFERS");
-  w.fast = text_of("REPLAY_GPU_FAST");
-  if (auto const colon = w.fast.find(':'); colon != std::string::npos) {
-    w.fast_share = std::strtod(w.fast.c_str() + colon + 1, nullptr);
-    w.fast.resize(colon);
+  for (auto& name : items_of("REPLAY_GPU_WRONG")) w.wrong.insert(std::move(name));
+  for (auto& name : items_of("REPLAY_GPU_DIFFERS")) w.differing.insert(std::move(name));
+  for (auto const& item : items_of("REPLAY_GPU_FAST")) {
+    auto const colon = item.find(':');
+    if (colon != std::string::npos)
+      w.shares[item.substr(0, colon)] = std::strtod(item.c_str() + colon + 1, nullptr);
   }
   w.ledger = text_of("REPLAY_GPU_LEDGER");
   return w;
@@ -47,8 +54,7 @@ struct failing_call {
 
 std::vector<failing_call> failing_calls(char const* variable) {
   std::vector<failing_call> all;
-  std::istringstream in(text_of(variable));
-  for (std::string item; std::getline(in, item, ',');) {
+  for (auto const& item : items_of(variable)) {
     auto const equals = item.find('=');
     failing_call call;
     call.function = item.substr(0, equals);
