@@ -40,6 +40,12 @@ class Peaks(processes.Case):
         self.check_ledger(run)
         return run
 
+    def leave_out_nvml(self):
+        libraries = self.folder / "libraries"
+        libraries.mkdir()
+        (libraries / "libcuda.so.1").symlink_to(pathlib.Path(self.libraries, "libcuda.so.1"))
+        self.libraries = str(libraries)
+
     def check_ledger(self, run):
         if not self.ledger.exists():
             return
@@ -227,6 +233,18 @@ class WrongResults(Peaks):
             self.check_failed(results[name], "the test is wrong here")
         self.assertEqual(results["int32"]["outcome"], "measured")
 
+    def test_a_kernel_that_never_answers_is_given_up(self):
+        results = self.results("--quick", "--only", "latency", code=1, wrong="tell_host")
+        self.check_failed(results["launch_latency"], "did not answer within a second")
+        for name in ("launch_throughput", "graph_node", "synchronize"):
+            self.assertEqual(results[name]["outcome"], "measured")
+
+    @unittest.expectedFailure  # only rates per clock are compared with theory
+    def test_dram_above_theory_is_a_broken_test_also_without_nvml(self):
+        self.leave_out_nvml()
+        results = self.results("--quick", "--only", "dram_read", code=1, fast="dram_read:1.2")
+        self.check_failed(results["dram_read"], "the test is wrong here")
+
     @unittest.expectedFailure  # only rates per clock are compared with theory
     def test_links_above_theory_are_broken_tests(self):
         results = self.results("--quick", "--only", "h2d,h2d_d2h", code=1, fast="copy:1.5")
@@ -324,10 +342,7 @@ class Lost(Peaks):
 
 class Surroundings(Peaks):
     def test_without_nvml_there_is_a_remark_and_all_figures(self):
-        libraries = self.folder / "libraries"
-        libraries.mkdir()
-        (libraries / "libcuda.so.1").symlink_to(pathlib.Path(self.libraries, "libcuda.so.1"))
-        self.libraries = str(libraries)
+        self.leave_out_nvml()
         gpu = self.measured("--quick", "--only", "fp64,dram_read,h2d")
         self.assertIn("There is no NVML", gpu["remarks"][0])
         for r in gpu["results"]:
