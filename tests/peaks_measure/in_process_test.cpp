@@ -79,8 +79,8 @@ TEST_CASE("a GPU that is not there is told with those that are") {
   for (int const ordinal : {-1, 2, 1000}) {
     auto const none = measure(ordinal, quick({test_id::fp64}));
     REQUIRE_FALSE(none);
-    CHECK(none.message() == "there is no GPU " + std::to_string(ordinal) +
-                                ": the driver sees 2, numbered from 0");
+    CHECK(none.message() ==
+          "there is no GPU " + std::to_string(ordinal) + ": the driver sees 2, numbered from 0");
     CHECK_FALSE(key_of(ordinal));
   }
 }

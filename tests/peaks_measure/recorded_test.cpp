@@ -1,5 +1,5 @@
-// What `gpuprof peaks --json` printed on an H200: it must hold against theory, survive the store, and
-// be reported as it was.
+// What `gpuprof peaks --json` printed on an H200: it must hold against theory, survive the store,
+// and be reported as it was.
 #include "peaks/obtain.hpp"
 #include "peaks/peaks_json.hpp"
 #include "peaks/store.hpp"
@@ -94,7 +94,8 @@ TEST_CASE("rate per clock, clock and rate per second are of one piece") {
     if (r.clock.empty()) continue;
     INFO(r.test);
     bool const is_dram = r.clock == "memory clock";
-    auto const clock_hz = 1e6 * (is_dram ? r.burst.chip.memory_clock_mhz : r.burst.chip.sm_clock_mhz);
+    auto const clock_hz =
+        1e6 * (is_dram ? r.burst.chip.memory_clock_mhz : r.burst.chip.sm_clock_mhz);
     auto const by_clock = r.per_clock.value * clock_hz * (is_dram ? 1 : 132);
     CHECK(r.burst.value == Approx(by_clock).epsilon(0.03));
     CHECK(clock_hz <= 1e6 * (is_dram ? 3201 : 1985));

@@ -1,4 +1,5 @@
 #include "peaks/span_statistics.hpp"
+
 #include "support/catch.hpp"
 
 #include <algorithm>
@@ -9,7 +10,8 @@ namespace {
 
 /// A block that ran `cycles` at 2 GHz from nanosecond `start` on. SMs count cycles from days of
 /// their own.
-block_span ran(std::uint32_t sm, std::uint64_t start, std::uint64_t cycles, std::uint32_t fold = 7) {
+block_span ran(std::uint32_t sm, std::uint64_t start, std::uint64_t cycles,
+               std::uint32_t fold = 7) {
   auto const first_clock = 1'000'000ull * (sm + 1) + 2 * start;
   return {start, start + cycles / 2, first_clock, first_clock + cycles, sm, fold};
 }
@@ -35,9 +37,9 @@ TEST_CASE("blocks that share an SM add up over the time it was busy") {
 }
 
 TEST_CASE("the rate per clock is that of the SM in the middle, the rate per second that of all") {
-  auto const r = rates_of(
-      std::vector{ran(0, 0, 4000), ran(1, 0, 5000), ran(2, 0, 40000), ran(3, 0, 4000), ran(4, 0, 8000)},
-      4000);
+  auto const r = rates_of(std::vector{ran(0, 0, 4000), ran(1, 0, 5000), ran(2, 0, 40000),
+                                      ran(3, 0, 4000), ran(4, 0, 8000)},
+                          4000);
   CHECK(r.per_clock == Approx(4000.0 / 5000));
   CHECK(r.seconds == Approx(20e-6));
   CHECK(r.per_second == Approx(5 * 4000 / 20e-6));

@@ -115,8 +115,8 @@ TEST_CASE("an accumulator that is no number is found") {
     auto bytes = replay::stored(name, right_result(kernel));
     bool const is_half = check_of(kernel).geometry.accumulator == accumulator_type::f16;
     auto const bytes_of_number = check_of(kernel).geometry.accumulator == accumulator_type::f64 ? 8u
-                                 : is_half                                                    ? 2u
-                                                                                              : 4u;
+                                 : is_half                                                      ? 2u
+                                           : 4u;
     // The most significant bytes of the first number.
     bytes[bytes_of_number - 1] = std::byte{0x7F};
     bytes[bytes_of_number - 2] = is_half ? std::byte{0xFF} : std::byte{0xF8};
@@ -149,8 +149,7 @@ TEST_CASE("registers and lanes that are exchanged are found") {
     INFO(kernel.name);
     auto bytes = replay::stored(kernel.name, right_result(kernel));
     auto const word = check_of(kernel).geometry.accumulator == accumulator_type::f64 ? 8 : 4;
-    auto const lanes =
-        check_of(kernel).geometry.layout == accumulator_layout::warpgroup ? 128 : 32;
+    auto const lanes = check_of(kernel).geometry.layout == accumulator_layout::warpgroup ? 128 : 32;
     auto registers = bytes;
     std::swap_ranges(registers.begin(), registers.begin() + lanes * word,
                      registers.begin() + lanes * word);
@@ -163,8 +162,7 @@ TEST_CASE("registers and lanes that are exchanged are found") {
 TEST_CASE("a multiplication that is missing is found") {
   for (auto const& kernel : tensor_kernels()) {
     INFO(kernel.name);
-    auto const fewer =
-        replay::multiplied(kernel.name, seed, iterations, {.rounds_missing = 1});
+    auto const fewer = replay::multiplied(kernel.name, seed, iterations, {.rounds_missing = 1});
     CHECK(verdict(kernel, fewer) != "");
     auto const nothing = std::vector<std::byte>(replay::stored_bytes(kernel.name));
     CHECK(verdict(kernel, nothing) != "");
@@ -193,9 +191,8 @@ TEST_CASE("operands of another seed and results cut short are found") {
 
 TEST_CASE("the line says where, what should be and what is") {
   auto const kernels = tensor_kernels();
-  auto const kernel = *std::find_if(kernels.begin(), kernels.end(), [](compute_kernel const& k) {
-    return k.name == "mma_int8";
-  });
+  auto const kernel = *std::find_if(kernels.begin(), kernels.end(),
+                                    [](compute_kernel const& k) { return k.name == "mma_int8"; });
   auto wrong = right_result(kernel);
   auto const should_be = wrong.at(1, 9, 3);
   wrong.at(1, 9, 3) = should_be + 1e6;

@@ -1,4 +1,5 @@
-// The driver functions that run kernels and copies, as libgpuprof/driver/cuda_compute.hpp lists them.
+// The driver functions that run kernels and copies, as libgpuprof/driver/cuda_compute.hpp lists
+// them.
 #include "replay/driver/compute/gpu.hpp"
 #include "replay/driver/compute/wishes.hpp"
 
@@ -77,7 +78,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   return gpu.retain(context, device);
 }
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
-  return give_back("cuDevicePrimaryCtxRelease_v2", [&](fake_gpu& gpu) { return gpu.release(device); });
+  return give_back("cuDevicePrimaryCtxRelease_v2",
+                   [&](fake_gpu& gpu) { return gpu.release(device); });
 }
 CUresult cuCtxPushCurrent_v2(CUcontext context) {
   auto& gpu = fake_gpu::get();
@@ -222,7 +224,8 @@ CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t bytes) {
   return copied("cuMemcpyDtoH_v2", to, address_of(from), bytes, link_bytes_per_ns, nullptr,
                 {address_of(from)});
 }
-CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, void const* from, std::size_t bytes, CUstream stream) {
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, void const* from, std::size_t bytes,
+                              CUstream stream) {
   return copied("cuMemcpyHtoDAsync_v2", address_of(to), from, bytes, link_bytes_per_ns, stream,
                 {address_of(to)});
 }
@@ -230,7 +233,8 @@ CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t bytes, CUs
   return copied("cuMemcpyDtoHAsync_v2", to, address_of(from), bytes, link_bytes_per_ns, stream,
                 {address_of(from)});
 }
-CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes,
+                              CUstream stream) {
   return copied("cuMemcpyDtoDAsync_v2", address_of(to), address_of(from), bytes, dram_bytes_per_ns,
                 stream, {address_of(to), address_of(from)});
 }

@@ -114,9 +114,8 @@ std::vector<std::byte> chains_of(std::string_view name, std::uint32_t seed,
   if (name == "cores_bf16")
     return packed_chains(small_format::bf16, operand_format::bf16, 0xBF7F, seed, steps);
   if (name == "cores_int32") {
-    return run<std::uint32_t>(
-        steps, word(operand_format::s8),
-        [](std::uint32_t x, std::uint32_t b) { return x * 0x915F77F5u + b; });
+    return run<std::uint32_t>(steps, word(operand_format::s8),
+                              [](std::uint32_t x, std::uint32_t b) { return x * 0x915F77F5u + b; });
   }
   if (name == "cores_special") {
     return run<float>(
@@ -130,8 +129,13 @@ std::vector<std::byte> chains_of(std::string_view name, std::uint32_t seed,
   if (name == "cores_fp32") return run<float>(steps, start, next_fp32);
   using pair = std::array<float, 2>;
   return run<pair>(
-      steps, [&](unsigned i) { return pair{start(i), start(i)}; },
-      [](pair x, pair b) { return pair{next_fp32(x[0], b[0]), next_fp32(x[1], b[1])}; });
+      steps,
+      [&](unsigned i) {
+        return pair{start(i), start(i)};
+      },
+      [](pair x, pair b) {
+        return pair{next_fp32(x[0], b[0]), next_fp32(x[1], b[1])};
+      });
 }
 
 }  // namespace gpuprof::replay

@@ -16,8 +16,8 @@ T at(std::byte const* bytes, std::size_t offset) {
 
 }  // namespace
 
-// A header of 16 bytes, then entries: kind, length of the entry's header, length of its content, and
-// further on the chip and flags.
+// A header of 16 bytes, then entries: kind, length of the entry's header, length of its content,
+// and further on the chip and flags.
 std::vector<code_target> targets_of(void const* image) {
   constexpr std::uint32_t magic = 0xBA55ED50u, chip_alone = 0x100000u;
   constexpr std::uint16_t kind_ptx = 1;

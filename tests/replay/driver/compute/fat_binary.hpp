@@ -7,7 +7,7 @@
 namespace gpuprof::replay {
 
 struct code_target {
-  unsigned chip = 0;          // 90 of sm_90 and of compute_90
+  unsigned chip = 0;  // 90 of sm_90 and of compute_90
   bool is_ptx = false;
   bool is_of_this_chip = false;  // sm_90a: nothing else runs it
 };

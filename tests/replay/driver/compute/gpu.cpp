@@ -174,9 +174,8 @@ CUresult fake_gpu::free(void* address, bool is_pinned) {
 }
 
 std::uint64_t fake_gpu::free_bytes() const {
-  auto const all = wishes().free_mib != 0
-                       ? static_cast<std::uint64_t>(wishes().free_mib * mib)
-                       : computing_device(current_device()).memory_bytes;
+  auto const all = wishes().free_mib != 0 ? static_cast<std::uint64_t>(wishes().free_mib * mib)
+                                          : computing_device(current_device()).memory_bytes;
   return all - std::min(all, device_bytes_);
 }
 

@@ -1,8 +1,8 @@
-// A GPU that is not there, for programs that compute: memory is the host's, time is made up, kernels
-// are those of libgpuprof/peaks.
+// A GPU that is not there, for programs that compute: memory is the host's, time is made up,
+// kernels are those of libgpuprof/peaks.
 //
-// Everything happens at once when it is asked for; streams only remember when it would have ended. It
-// is stricter than a driver: what was not made or was given back already is counted as misuse.
+// Everything happens at once when it is asked for; streams only remember when it would have ended.
+// It is stricter than a driver: what was not made or was given back already is counted as misuse.
 // One lock around all: the exports of compute_functions.cpp take it.
 #pragma once
 

@@ -23,13 +23,13 @@ struct limited_kernel {
   unsigned from, to;
 };
 constexpr std::array limited{
-    limited_kernel{"cores_bf16", 80, 999},        limited_kernel{"cores_fp32_pairs", 100, 999},
-    limited_kernel{"mma_turing_fp16", 75, 79},    limited_kernel{"mma_turing_fp16_acc16", 75, 79},
-    limited_kernel{"mma_turing_int8", 75, 79},    limited_kernel{"mma_fp16", 80, 999},
-    limited_kernel{"mma_fp16_acc16", 80, 999},    limited_kernel{"mma_bf16", 80, 999},
-    limited_kernel{"mma_tf32", 80, 999},          limited_kernel{"mma_int8", 80, 999},
-    limited_kernel{"mma_fp64", 80, 999},          limited_kernel{"mma_fp64_large", 90, 90},
-    limited_kernel{"mma_fp8", 89, 89},            limited_kernel{"tcgen05_int8", 100, 100},
+    limited_kernel{"cores_bf16", 80, 999},     limited_kernel{"cores_fp32_pairs", 100, 999},
+    limited_kernel{"mma_turing_fp16", 75, 79}, limited_kernel{"mma_turing_fp16_acc16", 75, 79},
+    limited_kernel{"mma_turing_int8", 75, 79}, limited_kernel{"mma_fp16", 80, 999},
+    limited_kernel{"mma_fp16_acc16", 80, 999}, limited_kernel{"mma_bf16", 80, 999},
+    limited_kernel{"mma_tf32", 80, 999},       limited_kernel{"mma_int8", 80, 999},
+    limited_kernel{"mma_fp64", 80, 999},       limited_kernel{"mma_fp64_large", 90, 90},
+    limited_kernel{"mma_fp8", 89, 89},         limited_kernel{"tcgen05_int8", 100, 100},
 };
 
 struct unit_of_kernel {
@@ -37,14 +37,21 @@ struct unit_of_kernel {
   test_id test;
 };
 constexpr std::array units{
-    unit_of_kernel{"cores_fp64", test_id::fp64},       unit_of_kernel{"cores_fp32", test_id::fp32},
-    unit_of_kernel{"cores_fp16", test_id::fp16},       unit_of_kernel{"cores_bf16", test_id::bf16},
-    unit_of_kernel{"cores_int32", test_id::int32},     unit_of_kernel{"cores_special", test_id::special},
+    unit_of_kernel{"cores_fp64", test_id::fp64},
+    unit_of_kernel{"cores_fp32", test_id::fp32},
+    unit_of_kernel{"cores_fp16", test_id::fp16},
+    unit_of_kernel{"cores_bf16", test_id::bf16},
+    unit_of_kernel{"cores_int32", test_id::int32},
+    unit_of_kernel{"cores_special", test_id::special},
     unit_of_kernel{"_acc16", test_id::tensor_fp16_acc16},
-    unit_of_kernel{"_fp64", test_id::tensor_fp64},     unit_of_kernel{"_tf32", test_id::tensor_tf32},
-    unit_of_kernel{"_fp16", test_id::tensor_fp16},     unit_of_kernel{"_bf16", test_id::tensor_bf16},
-    unit_of_kernel{"_fp8", test_id::tensor_fp8},       unit_of_kernel{"_int8", test_id::tensor_int8},
-    unit_of_kernel{"_fp6", test_id::tensor_fp6},       unit_of_kernel{"_fp4", test_id::tensor_fp4},
+    unit_of_kernel{"_fp64", test_id::tensor_fp64},
+    unit_of_kernel{"_tf32", test_id::tensor_tf32},
+    unit_of_kernel{"_fp16", test_id::tensor_fp16},
+    unit_of_kernel{"_bf16", test_id::tensor_bf16},
+    unit_of_kernel{"_fp8", test_id::tensor_fp8},
+    unit_of_kernel{"_int8", test_id::tensor_int8},
+    unit_of_kernel{"_fp6", test_id::tensor_fp6},
+    unit_of_kernel{"_fp4", test_id::tensor_fp4},
 };
 
 constexpr double bytes_of_dram = 4.5;  // in a picosecond
@@ -72,7 +79,8 @@ double rate_of_sm(std::string_view kernel, int major, int minor) {
   auto const unit = std::find_if(units.begin(), units.end(), [&](unit_of_kernel const& u) {
     return kernel.find(u.part) != std::string_view::npos;
   });
-  auto const rate = unit == units.end() ? 0 : rates->operations[static_cast<std::size_t>(unit->test)];
+  auto const rate =
+      unit == units.end() ? 0 : rates->operations[static_cast<std::size_t>(unit->test)];
   return rate > 0 ? rate : 128;
 }
 
@@ -132,8 +140,8 @@ double nanoseconds_of(grid const& what, int major, int minor, unsigned sm_count)
   if (is_dram_kernel(what.kernel)) {
     return work / (bytes_of_dram * 1e3 * wishes().share_of(what.kernel));
   }
-  auto const rate = rate_of_sm(what.kernel, major, minor) * reached *
-                    wishes().share_of(what.kernel) * sm_count;
+  auto const rate =
+      rate_of_sm(what.kernel, major, minor) * reached * wishes().share_of(what.kernel) * sm_count;
   auto const cycles = work * static_cast<double>(what.arguments.iterations) / rate;
   return cycles * 1e3 / wishes().mhz;
 }
@@ -168,8 +176,12 @@ void write_spans(grid const& what, std::uint32_t fold, double start_ns, double e
     };
     auto const time = [](double ns) { return static_cast<std::uint64_t>(ns) / 32 * 32; };
     auto const late = b / sm_count * 5.0;  // blocks of an SM begin one after the other
-    what.arguments.spans[b] = {time(start_ns + late), time(end_ns + late), clock(start_ns + late),
-                               clock(end_ns + late), sm, fold};
+    what.arguments.spans[b] = {time(start_ns + late),
+                               time(end_ns + late),
+                               clock(start_ns + late),
+                               clock(end_ns + late),
+                               sm,
+                               fold};
   }
   if (wishes().differs(what.kernel)) what.arguments.spans[what.blocks / 2].fold += 2;
 }

@@ -21,8 +21,8 @@ struct grid {
 /// Of the whole grid, without noise.
 double nanoseconds_of(grid const& what, int compute_major, int compute_minor, unsigned sm_count);
 
-/// Stores what the kernel stores, except for times. `repeats`: memory still is as the same grid left
-/// it. Gives the fold of block 0.
+/// Stores what the kernel stores, except for times. `repeats`: memory still is as the same grid
+/// left it. Gives the fold of block 0.
 std::uint32_t run(grid const& what, bool repeats);
 
 /// Writes down when blocks ran, on so many SMs.

@@ -133,8 +133,8 @@ void write_in_l2(unsigned blocks, kernel_arguments const& a) {
   }
 }
 
-constexpr std::array kernels{"memory_fill", "dram_read",  "dram_write", "dram_copy",
-                             "dram_triad",  "l2_read",    "l2_write",   "l1_read",
+constexpr std::array kernels{"memory_fill", "dram_read",   "dram_write", "dram_copy",
+                             "dram_triad",  "l2_read",     "l2_write",   "l1_read",
                              "shared_read", "shared_write"};
 
 }  // namespace

@@ -23,13 +23,15 @@ double bf16_value(std::uint32_t code) {
 
 double e4m3_value(std::uint32_t code) {
   auto const fraction = code % 8, exponent = code / 8 % 16;
-  auto const size = exponent == 0 ? fraction / 8.0 / 64 : (8 + fraction) * std::pow(2.0, int(exponent) - 10);
+  auto const size =
+      exponent == 0 ? fraction / 8.0 / 64 : (8 + fraction) * std::pow(2.0, int(exponent) - 10);
   return code & 0x80 ? -size : size;
 }
 
 double e3m2_value(std::uint32_t code) {
   auto const fraction = code % 4, exponent = code / 4 % 8;
-  auto const size = exponent == 0 ? fraction / 16.0 : (4 + fraction) * std::pow(2.0, int(exponent) - 5);
+  auto const size =
+      exponent == 0 ? fraction / 16.0 : (4 + fraction) * std::pow(2.0, int(exponent) - 5);
   return code & 0x20 ? -size : size;
 }
 

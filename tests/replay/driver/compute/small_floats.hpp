@@ -10,8 +10,8 @@ enum class small_format { f16, bf16, e4m3, e3m2, e2m1 };
 
 double value_of(small_format format, std::uint32_t code);
 
-/// f16 and bf16 alone. The nearest number of the format; of two that are as near, the one whose code
-/// is even.
+/// f16 and bf16 alone. The nearest number of the format; of two that are as near, the one whose
+/// code is even.
 std::uint32_t nearest_code(small_format format, long double exact);
 double nearest(small_format format, long double exact);
 

@@ -194,7 +194,8 @@ double loaded(tensor_kernel const& kernel, std::uint32_t seed, std::uint32_t pla
 }
 
 /// PTX ISA, "Matrix fragments for mma.m16n8k16" and its siblings: element a_i of a lane is in row
-/// groupID for even registers, groupID + 8 for odd ones; four threads cover four registers' columns.
+/// groupID for even registers, groupID + 8 for odd ones; four threads cover four registers'
+/// columns.
 matrix fragment_a(tensor_kernel const& kernel, std::uint32_t seed) {
   matrix a(kernel.m, kernel.k);
   auto const in_register = elements_in_register(kernel), halves = kernel.m / 8;
@@ -202,8 +203,8 @@ matrix fragment_a(tensor_kernel const& kernel, std::uint32_t seed) {
     for (unsigned i = 0; i < kernel.m * kernel.k / 32; ++i) {
       auto const reg = i / in_register;
       auto const row = lane.group_id + (halves == 2 && reg % 2 == 1 ? 8 : 0);
-      auto const column = lane.thread_in_group * in_register + i % in_register +
-                          reg / halves * 4 * in_register;
+      auto const column =
+          lane.thread_in_group * in_register + i % in_register + reg / halves * 4 * in_register;
       auto const place = (lane.group_id + 8 * (reg % halves)) * words_of_row(kernel) +
                          lane.thread_in_group + 4 * (reg / halves);
       a.at(row, column) = loaded(kernel, seed, place, i % in_register);
@@ -228,8 +229,7 @@ matrix fragment_b(tensor_kernel const& kernel, std::uint32_t seed, unsigned chai
   for_each_lane([&](lane_of_warp lane, unsigned) {
     for (unsigned i = 0; i < kernel.k / 4; ++i) {
       auto const reg = i / in_register;
-      auto const row =
-          lane.thread_in_group * in_register + i % in_register + reg * 4 * in_register;
+      auto const row = lane.thread_in_group * in_register + i % in_register + reg * 4 * in_register;
       auto const place = place_of_b + (chain * 8 + lane.group_id) * words_of_row(kernel) +
                          lane.thread_in_group + 4 * reg;
       b.at(lane.group_id, row) = loaded(kernel, seed, place, i % in_register);
@@ -319,7 +319,8 @@ class shared_memory {
     }
     auto const bit = k % 16 * 6;
     auto const chunk = first + k / 16 * 16;
-    auto const both = word(chunk + bit / 32 * 4) | std::uint64_t{word(chunk + bit / 32 * 4 + 4)} << 32;
+    auto const both = word(chunk + bit / 32 * 4) | std::uint64_t{word(chunk + bit / 32 * 4 + 4)}
+                                                       << 32;
     return value_of(small_format::e3m2, static_cast<std::uint32_t>(both >> bit % 32));
   }
 
@@ -357,8 +358,7 @@ tensor_result multiplied_in_batches(tensor_kernel const& kernel, std::uint32_t s
   tensor_result result{1, kernel.m, kernel.n, {}};
   result.values.resize(kernel.m * kernel.n);
   auto const products = batch_of(kernel, seed, adds_all);
-  auto const accumulators =
-      kernel.runs_on == unit::tensor_memory && !kernel.is_scaled() ? 2u : 1u;
+  auto const accumulators = kernel.runs_on == unit::tensor_memory && !kernel.is_scaled() ? 2u : 1u;
   for (std::size_t i = 0; i < result.values.size(); ++i) {
     std::array<double, 2> sums{};
     for (std::uint64_t batch = 0; batch < batches; ++batch) {
@@ -377,8 +377,11 @@ tensor_result multiplied_in_batches(tensor_kernel const& kernel, std::uint32_t s
 class register_file {
  public:
   register_file(sum_type type, unsigned threads, std::size_t elements)
-      : type_(type), threads_(threads),
-        bytes_(elements * (type == sum_type::f64 ? 8 : type == sum_type::f16 ? 2 : 4)) {}
+      : type_(type),
+        threads_(threads),
+        bytes_(elements * (type == sum_type::f64   ? 8
+                           : type == sum_type::f16 ? 2
+                                                   : 4)) {}
 
   /// Registers count from `first`, which is in elements too.
   void put(unsigned thread, unsigned first, unsigned i, double value) {
