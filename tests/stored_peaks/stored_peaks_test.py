@@ -102,7 +102,8 @@ class InCaptures(StoredPeaks):
 class Beforehand(StoredPeaks):
     def profile_with_peaks(self, *command, env):
         return self.run_program(processes.path("BUILT_GPUPROF"), "profile", "--peaks", "-o", self.folder / "out",
-                                "--", *command, env={"GPUPROF_LIBRARY": processes.path("BUILT_LIBGPUPROF"), **env})
+                                "--", *command, env={"GPUPROF_LIBRARY": processes.path("BUILT_LIBGPUPROF"), **env},
+                                timeout=400)  # every test on a pretended GPU, perhaps with a sanitizer
 
     def test_what_is_stored_is_taken_and_in_the_capture(self):
         self.store_peaks()
