@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cupti.h>
+#include <cupti_profiler_host.h>
 #include <cupti_target.h>
 
 #include <string>
@@ -35,9 +36,24 @@ namespace gpuprof {
   X(cuptiDeviceGetChipName)       \
   X(cuptiActivityConfigureUnifiedMemoryCounter)
 
+// Needed to know metrics and to plan passes, which takes no GPU. From CUDA 12.6 on; absent ones
+// turn counters off, the rest works.
+#define GPUPROF_CUPTI_COUNTERS(X)         \
+  X(cuptiProfilerHostInitialize)          \
+  X(cuptiProfilerHostDeinitialize)        \
+  X(cuptiProfilerHostGetSupportedChips)   \
+  X(cuptiProfilerHostGetBaseMetrics)      \
+  X(cuptiProfilerHostGetSubMetrics)       \
+  X(cuptiProfilerHostGetMetricProperties) \
+  X(cuptiProfilerHostConfigAddMetrics)    \
+  X(cuptiProfilerHostGetConfigImageSize)  \
+  X(cuptiProfilerHostGetConfigImage)      \
+  X(cuptiProfilerHostGetNumOfPasses)
+
 #define GPUPROF_CUPTI_FUNCTIONS(X) \
   GPUPROF_CUPTI_TRACING(X)         \
-  GPUPROF_CUPTI_OPTIONAL(X)
+  GPUPROF_CUPTI_OPTIONAL(X)        \
+  GPUPROF_CUPTI_COUNTERS(X)
 
 /// A null member means: this libcupti does not have it.
 struct cupti_api {
@@ -48,6 +64,8 @@ struct cupti_api {
   /// Name of the first missing function of the tracing group, or nullptr when the group is
   /// complete.
   char const* first_missing_for_tracing() const noexcept;
+  /// The same of the counters group.
+  char const* first_missing_for_counters() const noexcept;
 };
 
 /// Fills the table from a loaded library.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <dlfcn.h>
+#include <filesystem>
 #include <link.h>
 #include <sys/stat.h>
 
@@ -141,6 +142,15 @@ result<loaded_cupti> load_cupti(unsigned driver_major) {
   }
   return error{"no usable libcupti was found (" + reasons +
                "). Set GPUPROF_CUPTI_PATH to the folder that holds libcupti.so.13 or .12"};
+}
+
+void open_nvperf_host(loaded_cupti const& cupti) {
+  std::error_code ignored;
+  auto const file = std::filesystem::canonical(cupti.path, ignored).string();  // behind links
+  for (auto const& path : {cupti.path, file}) {
+    auto const beside = folder_of(path) + "libnvperf_host.so";
+    if (dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return;
+  }
 }
 
 }  // namespace gpuprof

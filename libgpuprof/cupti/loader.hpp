@@ -22,6 +22,11 @@ struct loaded_cupti {
 /// process.
 result<loaded_cupti> load_cupti(unsigned driver_major);
 
+/// Opens libnvperf_host beside that libcupti, which counters need: libcupti itself looks for it by
+/// bare name, in vain inside a pip wheel. 32 MB, so only when counters are wanted. Without it the
+/// first call of the counters group answers CUPTI_ERROR_NOT_INITIALIZED.
+void open_nvperf_host(loaded_cupti const& cupti);
+
 /// The places load_cupti() would try, in order; for `gpuprof status`.
 std::vector<std::string> cupti_candidates(unsigned driver_major);
 

@@ -183,6 +183,8 @@ CUptiResult fake_cupti::act(Args... args) {
       params->pChipName = "GH100";
       return CUPTI_SUCCESS;
     }(args...);
+  } else if constexpr (requires { host.answer(args...); }) {
+    return host.answer(args...);
   } else {
     std::lock_guard const lock(mutex_);
     if constexpr (is<M, &cupti_api::cuptiUnsubscribe>) {

@@ -5,6 +5,7 @@
 #include "cupti/api.hpp"
 #include "cupti/guard.hpp"
 #include "cupti/loader.hpp"
+#include "support/fake_host.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -29,6 +30,8 @@ class fake_cupti {
 
   /// All functions there are; set members to null to play an older library.
   loaded_cupti library;
+  /// Answers the functions of the counters group.
+  fake_host host;
 
   /// The n-th call of this function (from 1; 0: every one) returns `code` and does nothing.
   void fail_nth(std::string const& function, unsigned n, CUptiResult code);
