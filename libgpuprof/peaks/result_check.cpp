@@ -86,7 +86,6 @@ int elements_per_word(operand_format format) {
 }
 
 double element(operand_format format, std::uint32_t word, int i) {
-  auto const byte = word >> (8 * i);
   switch (format) {
     case operand_format::tf32:
       return as_bits<float>(word);
@@ -95,11 +94,11 @@ double element(operand_format format, std::uint32_t word, int i) {
     case operand_format::bf16:
       return bfloat(word >> (16 * i) & 0xFFFF);
     case operand_format::e4m3:
-      return decoded(byte & 0xFF, 4, 3);
+      return decoded(word >> (8 * i) & 0xFF, 4, 3);
     case operand_format::e3m2:
-      return decoded(byte & 0x3F, 3, 2);
+      return decoded(word >> (8 * i) & 0x3F, 3, 2);
     case operand_format::s8:
-      return static_cast<std::int8_t>(byte & 0xFF);
+      return static_cast<std::int8_t>(word >> (8 * i) & 0xFF);
     case operand_format::e2m1:
       return decoded(word >> (4 * i) & 0xF, 2, 1);
   }
