@@ -61,7 +61,7 @@ TEST_CASE("the tests are listed with their groups and titles, without a GPU") {
   CHECK(text.code == 0);
   CHECK(text.err.empty());
   for (auto const& test : peaks::all_tests()) {
-    has(text.out, " " + std::string(test.name) + " ");
+    has(text.out, std::string(" ").append(test.name).append(" "));
     has(text.out, test.title);
   }
   auto const rows = nlohmann::json::parse(f.peaks("--list --json").out);
