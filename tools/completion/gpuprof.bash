@@ -47,7 +47,7 @@ _gpuprof() {
   local current="${COMP_WORDS[COMP_CWORD]}"
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W 'profile stats peaks status --help --version' -- "$current"))
+    COMPREPLY=($(compgen -W 'profile stats peaks metrics status --help --version' -- "$current"))
     return
   fi
   case "${COMP_WORDS[1]}" in
@@ -67,6 +67,18 @@ _gpuprof() {
           COMPREPLY=($(compgen -W '--quick --only --refresh --force --sustained --zeros --device
             --from --json --csv --list --help' -- "$current"))
           ;;
+      esac
+      ;;
+    metrics)
+      case "${COMP_WORDS[COMP_CWORD - 1]}" in
+        --set) COMPREPLY=($(compgen -W 'basic roofline memory full' -- "$current")) ;;
+        --chip)
+          COMPREPLY=($(compgen -W 'GV100 TU102 TU104 TU106 TU116 TU117 GA100 GA102 GA103 GA104 GA106 GA107 GA10B
+            GH100 AD102 AD103 AD104 AD106 AD107 GB100 GB102 GB110 GB10B GB202 GB203 GB205 GB206 GB207
+            GB20B' -- "$current"))
+          ;;
+        --query) COMPREPLY=() ;;
+        *) COMPREPLY=($(compgen -W '--chip --query --set --passes --json --csv --help' -- "$current")) ;;
       esac
       ;;
     status) COMPREPLY=($(compgen -W '--json --help' -- "$current")) ;;

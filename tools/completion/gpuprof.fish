@@ -8,6 +8,7 @@ end
 complete -c gpuprof -n __fish_use_subcommand -f -a profile -d 'Run a program and record what it does'
 complete -c gpuprof -n __fish_use_subcommand -f -a stats -d 'Print reports of a capture'
 complete -c gpuprof -n __fish_use_subcommand -f -a peaks -d 'Measure what the GPUs of this machine really reach'
+complete -c gpuprof -n __fish_use_subcommand -f -a metrics -d 'List what the hardware can count'
 complete -c gpuprof -n __fish_use_subcommand -f -a status -d 'Say what works on this machine'
 
 complete -c gpuprof -n '__gpuprof_is profile' -s o -l output -r -d 'Where the capture goes'
@@ -49,4 +50,10 @@ complete -c gpuprof -n '__gpuprof_is peaks' -l from -r -d 'Print what is in this
 complete -c gpuprof -n '__gpuprof_is peaks' -l json -f -d 'As JSON'
 complete -c gpuprof -n '__gpuprof_is peaks' -l csv -f -d 'As CSV'
 complete -c gpuprof -n '__gpuprof_is peaks' -l list -f -d 'List the tests'
+complete -c gpuprof -n '__gpuprof_is metrics' -l chip -x -a 'GV100 TU102 TU104 TU106 TU116 TU117 GA100 GA102 GA103 GA104 GA106 GA107 GA10B GH100 AD102 AD103 AD104 AD106 AD107 GB100 GB102 GB110 GB10B GB202 GB203 GB205 GB206 GB207 GB20B' -d 'This chip instead of that of the GPU here'
+complete -c gpuprof -n '__gpuprof_is metrics' -l query -x -d 'Only metrics whose name matches'
+complete -c gpuprof -n '__gpuprof_is metrics' -l set -x -a 'basic roofline memory full' -d 'How these sets or metrics are read'
+complete -c gpuprof -n '__gpuprof_is metrics' -l passes -f -d 'Passes of every metric listed'
+complete -c gpuprof -n '__gpuprof_is metrics' -l json -f -d 'As JSON'
+complete -c gpuprof -n '__gpuprof_is metrics' -l csv -f -d 'As CSV'
 complete -c gpuprof -n '__gpuprof_is status' -l json -f -d 'As JSON'

@@ -32,6 +32,7 @@ int main(int argc, char** argv) {
     gpuprof::add_profile(app, exit_code);
     gpuprof::add_stats(app, exit_code);
     gpuprof::add_peaks(app, exit_code);
+    gpuprof::add_metrics(app, exit_code);
     gpuprof::add_status(app, exit_code);
     if (argc > 1 && names_no_subcommand(app, argv[1])) {
       std::fprintf(stderr, "gpuprof: there is no subcommand '%s'; see gpuprof --help\n", argv[1]);

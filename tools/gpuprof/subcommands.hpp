@@ -17,6 +17,7 @@ void add_profile(CLI::App& app, int& exit_code);
 std::vector<std::string> words_to_parse(int argc, char const* const* argv);
 void add_stats(CLI::App& app, int& exit_code);
 void add_peaks(CLI::App& app, int& exit_code);
+void add_metrics(CLI::App& app, int& exit_code);
 void add_status(CLI::App& app, int& exit_code);
 
 }  // namespace gpuprof

@@ -1,0 +1,58 @@
+#include "chip_at_hand.hpp"
+
+#include "child_probe.hpp"
+#include "counters/chips.hpp"
+#include "cupti/loader.hpp"
+#include "driver/device_facts.hpp"
+
+#include <cstdlib>
+
+namespace gpuprof {
+namespace {
+
+std::string chip_by_cupti(int cuda_version) {
+  auto const cupti = load_cupti(static_cast<unsigned>(cuda_version / 1000));
+  if (!cupti || cupti->api.cuptiDeviceGetChipName == nullptr) return {};
+  CUpti_Device_GetChipName_Params params{.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE,
+                                         .pPriv = nullptr,
+                                         .deviceIndex = 0,
+                                         .pChipName = nullptr};
+  auto const answer = cupti->api.cuptiDeviceGetChipName(&params);
+  return answer == CUPTI_SUCCESS && params.pChipName != nullptr ? params.pChipName : "";
+}
+
+findings probe_chip() {
+  unsetenv("CUDA_INJECTION64_PATH");  // no tool is to start in the probe
+  findings found;
+  auto const driver = load_cuda_driver();
+  if (!driver) {
+    found["missing"] = driver.message();
+    return found;
+  }
+  if (driver->cuInit == nullptr || driver->cuInit(0) != CUDA_SUCCESS) {
+    found["missing"] = "cuInit failed, see gpuprof status";
+    return found;
+  }
+  auto const facts = read_driver_facts(*driver);
+  if (facts.devices.empty()) {
+    found["missing"] = "none is visible";
+    return found;
+  }
+  auto& chip = found["chip"] = chip_by_cupti(facts.cuda_version);
+  auto const& gpu = facts.devices.front();
+  if (chip.empty()) chip = chip_of_compute_capability(gpu.compute_major, gpu.compute_minor);
+  if (chip.empty()) found["missing"] = gpu.name + " is of no chip that is known";
+  return found;
+}
+
+}  // namespace
+
+result<std::string> chip_at_hand() {
+  auto outcome = probe_in_child(probe_chip);
+  if (!outcome.failure.empty()) return error{"the probe " + outcome.failure};
+  if (auto const missing = outcome.found.find("missing"); missing != outcome.found.end())
+    return error{missing->second};
+  return outcome.found["chip"];
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,42 @@
+// Prints metrics of a chip and the plan of a set: text, CSV or JSON.
+#pragma once
+
+#include "base/result.hpp"
+#include "counters/pass_plan.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+enum class metrics_format { text, csv, json };
+
+struct shown_metric {
+  std::string name;
+  metric_properties properties;
+  /// Launches it takes alone, and whether it can be sampled; empty: not asked. 0: the launch
+  /// sampler cannot read it.
+  std::optional<std::size_t> passes;
+  std::optional<bool> sampled;
+};
+
+struct metric_list {
+  std::string chip, cupti;  // "GH100", "13.0.1"
+  std::vector<shown_metric> metrics;
+  metric_catalogue const* catalogue = nullptr;  // its suffixes
+};
+
+struct set_plan {
+  std::string cupti;
+  std::vector<std::string> words;     // what was asked for: sets and names
+  std::vector<shown_metric> metrics;  // those of the plan, in its order
+  std::vector<std::string> absent;    // what the sets have on other chips
+  pass_plan plan;
+};
+
+result<void> print_metrics(metric_list const& list, metrics_format format);
+/// Unusable metrics are in JSON, and else said by the caller.
+result<void> print_plan(set_plan const& set, metrics_format format);
+
+}  // namespace gpuprof
