@@ -165,6 +165,8 @@ class graph_experiment final : public experiment {
       auto const less = shorter.run_seconds();
       return (longer.run_seconds() - less) / (many - few);
     });
+    if (into.burst.value <= 0)
+      throw no_figure(peak_outcome::failed, "its times vary too much to tell that of a node");
   }
 
  private:

@@ -108,9 +108,10 @@ peak_figure sustain_throughput(lab& in, throughput_job const& job, std::uint64_t
   auto const begin = rates_in(in, job, iterations, 1), end = rates_in(in, job, iterations, 2);
   auto const starts = in.bench.copied<block_span>(in.spans, job.launch.blocks, job.launch.blocks);
   auto const ends = in.bench.copied<block_span>(in.spans, job.launch.blocks, 2 * job.launch.blocks);
+  auto const taken = seconds_between(starts, ends);
+  if (taken == 0) throw no_figure(peak_outcome::failed, "its blocks left no times");
   figure.samples = last - first + 1;
-  figure.value = job.work * static_cast<double>(iterations) * job.launch.blocks * figure.samples /
-                 seconds_between(starts, ends);
+  figure.value = job.work * static_cast<double>(iterations) * job.launch.blocks * figure.samples / taken;
   figure.spread = spread_of({begin.per_second, end.per_second});
   figure.chip.sm_clock_mhz = end.sm_clock_mhz;
   return figure;

@@ -239,19 +239,16 @@ class WrongResults(Peaks):
         for name in ("launch_throughput", "graph_node", "synchronize"):
             self.assertEqual(results[name]["outcome"], "measured")
 
-    @unittest.expectedFailure  # only rates per clock are compared with theory
     def test_dram_above_theory_is_a_broken_test_also_without_nvml(self):
         self.leave_out_nvml()
         results = self.results("--quick", "--only", "dram_read", code=1, fast="dram_read:1.2")
         self.check_failed(results["dram_read"], "the test is wrong here")
 
-    @unittest.expectedFailure  # only rates per clock are compared with theory
     def test_links_above_theory_are_broken_tests(self):
         results = self.results("--quick", "--only", "h2d,h2d_d2h", code=1, fast="copy:1.5")
         for name in ("h2d", "h2d_d2h"):
             self.check_failed(results[name], "the test is wrong here")
 
-    @unittest.expectedFailure  # what warming up throws ends everything
     def test_a_wrong_kernel_of_the_warm_up_is_one_failed_test(self):
         results = self.results("--quick", "--only", "fp32,int32", code=1, wrong="cores_fp32")
         self.check_failed(results["fp32"], "its result is wrong")
@@ -379,7 +376,6 @@ class Surroundings(Peaks):
         self.assertIn("FP64 FMA", run.out)
         self.assertEqual(run.err.count("\n"), 1, run.err)
 
-    @unittest.expectedFailure  # it stops after the first
     def test_all_gpus_are_measured_unless_some_are_named(self):
         run = self.peaks("--quick", "--only", "fp64", count=3)
         self.assertEqual(run.code, 0, run.err)

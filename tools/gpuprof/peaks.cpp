@@ -122,7 +122,8 @@ int run(peaks_options const& options) {
   auto const count = peaks::count_gpus();
   if (!count) return fail(1, count.message());
   auto devices = options.devices;
-  for (int i = 0; devices.empty() && i < *count; ++i) devices.push_back(i);
+  bool const all = devices.empty();
+  for (int i = 0; all && i < *count; ++i) devices.push_back(i);
   for (auto const device : devices)
     if (device < 0 || device >= *count)
       return fail(2, "there is no GPU " + std::to_string(device) + "; CUDA shows " +
