@@ -13,7 +13,7 @@ class StoredPeaks(processes.Case):
         self.capture = self.folder / "out.gpuprof"
         self.session = self.synthetic(**PLAN)
         # What gpuprof-play has of itself: the pretended driver, NVML and CUPTI.
-        self.pretended = {"REPLAY_SESSION": self.session, "LD_LIBRARY_PATH": processes.path("BUILT_REPLAY_LIBS"),
+        self.pretended = {"REPLAY_GPU_MHZ": "1000", "REPLAY_SESSION": self.session, "LD_LIBRARY_PATH": processes.path("BUILT_REPLAY_LIBS"),
                           "GPUPROF_PEAKS_DIR": str(self.store)}
         self.no_gpu = {"CUDA_VISIBLE_DEVICES": "", "GPUPROF_PEAKS_DIR": str(self.store)}
 
