@@ -30,6 +30,11 @@ result<std::optional<obtained>> stored_answer(gpu_access const& gpus, int device
   return std::optional(std::move(found));
 }
 
+/// A peer copy has a result for each other GPU beside the one of the test: "p2p_to_1".
+bool is_of(peak_result const& r, test_id test) noexcept {
+  return r.test == info_of(test).name || (test == test_id::p2p && r.test.starts_with("p2p_"));
+}
+
 }  // namespace
 
 bool answers(gpu_peaks const& stored, measure_options const& asked) {
@@ -49,7 +54,7 @@ bool answers(gpu_peaks const& stored, measure_options const& asked) {
 void keep_only(gpu_peaks& peaks, std::vector<test_id> const& tests) {
   std::erase_if(peaks.results, [&](peak_result const& r) {
     return std::none_of(tests.begin(), tests.end(),
-                        [&](test_id test) { return info_of(test).name == r.test; });
+                        [&](test_id test) { return is_of(r, test); });
   });
 }
 

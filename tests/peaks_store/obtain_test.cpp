@@ -90,6 +90,16 @@ TEST_CASE("stored peaks answer for those of their tests that are asked for") {
   CHECK(s.gpu.measurements == 2);
 }
 
+TEST_CASE("who asks for peer copies gets those to each other GPU") {
+  gpu_peaks gpu;
+  for (auto const* name : {"p2p", "p2p_to_1", "p2p_both_1", "h2d"})
+    gpu.results.push_back(bandwidth(name));
+  peaks::keep_only(gpu, {test_id::p2p});
+  REQUIRE(gpu.results.size() == 3);
+  CHECK(gpu.results[0].test == "p2p");
+  CHECK(gpu.results[2].test == "p2p_both_1");
+}
+
 TEST_CASE("a refresh measures, whatever is stored, even if that is damaged") {
   store s;
   auto request = s.asking({test_id::dram_read});
