@@ -1,6 +1,6 @@
 // The tests of the memories on the chip: L2, L1, shared memory.
 #include "peaks/experiment.hpp"
-#include "peaks/result_check.hpp"
+#include "peaks/memory_check.hpp"
 #include "peaks/throughput.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace gpuprof::peaks {
 namespace {
 
 constexpr std::uint64_t mib = 1024 * 1024;
-constexpr std::uint64_t fill_bytes = 32 * 1024;  // of one block of memory_fill
+constexpr std::uint64_t fill_bytes = 32 * 1024;   // of one block of memory_fill
 constexpr std::uint64_t chunk_bytes = 64 * 1024;  // what a block of the L2 kernels takes at a time
 constexpr unsigned l2_threads = 512, local_threads = 256;
 constexpr std::uint64_t local_bytes = 28 * 1024;
@@ -60,8 +60,8 @@ class l2_experiment final : public experiment {
   void measure(peak_result& into) override {
     into.operands = in_.options.zeros ? "zeros" : "random";
     into.method = writes_ ? "st.global.cg.v4" : "ld.global.cg.v4";
-    auto const l2 = static_cast<std::uint64_t>(
-        in_.bench.attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE));
+    auto const l2 =
+        static_cast<std::uint64_t>(in_.bench.attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE));
     for (auto const share : std::array{16u, 12u, 8u, 5u}) {
       auto const footprint = std::max(l2 / share / mib, std::uint64_t{1}) * mib;
       try_footprint(footprint, share == 16, into);

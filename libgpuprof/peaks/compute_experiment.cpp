@@ -88,8 +88,8 @@ std::unique_ptr<experiment> make_compute_experiment(test_id test, lab& in) {
     launch.function = function;
     launch.threads = kernel.threads;
     launch.shared_bytes = kernel.shared_bytes;
-    launch.blocks =
-        in.bench.sm_count() * in.bench.resident_blocks(function, kernel.threads, kernel.shared_bytes);
+    launch.blocks = in.bench.sm_count() *
+                    in.bench.resident_blocks(function, kernel.threads, kernel.shared_bytes);
     launch.arguments.seed = operand_seed;
     launch.arguments.zeros = in.options.zeros ? 1 : 0;
     found.push_back(c);

@@ -1,7 +1,7 @@
 // The tests of DRAM: read, write, copy, triad over gigabytes.
 #include "peaks/driver_copy.hpp"
 #include "peaks/experiment.hpp"
-#include "peaks/result_check.hpp"
+#include "peaks/memory_check.hpp"
 #include "peaks/span_statistics.hpp"
 
 #include <algorithm>
@@ -44,8 +44,7 @@ traffic traffic_of(test_id test) {
 /// As much as is wanted, or 40 % of what is free: the program may want memory too.
 std::uint64_t arena_bytes(lab& in) {
   auto const free = in.bench.free_bytes();
-  auto const l2 =
-      static_cast<std::uint64_t>(in.bench.attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE));
+  auto const l2 = static_cast<std::uint64_t>(in.bench.attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE));
   auto const bytes = std::min(wanted_bytes, free * 2 / 5) / stretch * stretch;
   if (bytes < std::max(8 * l2, 64 * mib)) {
     throw no_figure(peak_outcome::failed,
@@ -121,7 +120,9 @@ class dram_experiment final : public experiment {
   void check_copy() const { check(); }
 
  private:
-  double bytes() const { return static_cast<double>(launch_.blocks) * chunk_bytes * traffic_.parts; }
+  double bytes() const {
+    return static_cast<double>(launch_.blocks) * chunk_bytes * traffic_.parts;
+  }
   std::uint64_t edge_blocks() const { return std::min<std::uint64_t>(timed, launch_.blocks); }
 
   /// The arena, with random floats in it: the test before may have written over them.
@@ -176,10 +177,12 @@ class dram_experiment final : public experiment {
   /// Of eight MiB: the host has to add up the same words.
   void check_read() const {
     auto const sum = in_.bench.allocate(sizeof(std::uint32_t));
-    in_.bench.expect(in_.bench.cuda().cuMemsetD8Async(sum.device(), 0, sum.bytes(), in_.bench.stream()),
-                     "cuMemsetD8Async");
+    in_.bench.expect(
+        in_.bench.cuda().cuMemsetD8Async(sum.device(), 0, sum.bytes(), in_.bench.stream()),
+        "cuMemsetD8Async");
     auto what = launch_;
-    what.blocks = static_cast<unsigned>(std::min<std::uint64_t>(8 * mib / chunk_bytes, what.blocks));
+    what.blocks =
+        static_cast<unsigned>(std::min<std::uint64_t>(8 * mib / chunk_bytes, what.blocks));
     what.arguments.spans = static_cast<block_span*>(in_.spans.on_gpu());
     what.arguments.iterations = 0;
     what.arguments.output = sum.on_gpu();
@@ -198,8 +201,8 @@ class dram_experiment final : public experiment {
     for (std::uint64_t i = 0; i < pages; ++i) {
       auto const at = (part - page) / page * i / (pages - 1) * page;
       std::array<std::uint32_t, page / 4> words{};
-      in_.bench.copy_to_host(words.data(),
-                             in_.arena.device() + (traffic_.parts - 1) * part + at, page);
+      in_.bench.copy_to_host(words.data(), in_.arena.device() + (traffic_.parts - 1) * part + at,
+                             page);
       for (std::uint64_t w = 0; w < words.size(); ++w) {
         if (words[w] != wanted_word(at / 4 + w, part / 4))
           throw no_figure(peak_outcome::failed, "its result is wrong: it did not write everything");

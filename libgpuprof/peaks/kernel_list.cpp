@@ -9,17 +9,30 @@ constexpr unsigned chains = 8;  // of a thread, in cuda_cores.cu
 
 compute_kernel cores(test_id test, std::string_view name, std::string_view method, chain_kind kind,
                      unsigned rounds, double work_per_step, bool or_next = false) {
-  return {test,  "cuda_cores", name, method, 256, 0, work_per_step * 256 * chains * rounds,
-          chain_check{kind, rounds}, or_next};
+  return {test,
+          "cuda_cores",
+          name,
+          method,
+          256,
+          0,
+          work_per_step * 256 * chains * rounds,
+          chain_check{kind, rounds},
+          or_next};
 }
 
 /// Four chains of accumulators in each of eight warps, eight rounds of them in an iteration.
 compute_kernel mma(test_id test, std::string_view image, std::string_view name,
                    std::string_view method, tensor_geometry g, unsigned k, bool or_next = false) {
   g.chains = 4;
-  return {test,   image, name,
-          method, 256,   0,
-          2.0 * g.rows * g.columns * k * 4 * 8 * 8, tensor_check{g, 8}, or_next};
+  return {test,
+          image,
+          name,
+          method,
+          256,
+          0,
+          2.0 * g.rows * g.columns * k * 4 * 8 * 8,
+          tensor_check{g, 8},
+          or_next};
 }
 
 tensor_geometry fragments(accumulator_type accumulator, operand_format format, unsigned rows = 16,
@@ -43,9 +56,15 @@ compute_kernel wgmma(test_id test, std::string_view name, std::string_view metho
                     .stages = 4,
                     .steps = 4,
                     .subtracts_odd_steps = format != operand_format::s8};
-  return {test,   "tensor_wgmma", name,
-          method, 256,            192 * 1024 + 1024,
-          2.0 * 64 * 256 * k * 16 * 2, tensor_check{g, 1}, false};
+  return {test,
+          "tensor_wgmma",
+          name,
+          method,
+          256,
+          192 * 1024 + 1024,
+          2.0 * 64 * 256 * k * 16 * 2,
+          tensor_check{g, 1},
+          false};
 }
 
 compute_kernel tcgen05(test_id test, std::string_view name, std::string_view method,
@@ -60,9 +79,15 @@ compute_kernel tcgen05(test_id test, std::string_view name, std::string_view met
                     .steps = 4,
                     .subtracts_odd_steps = format != operand_format::s8 && !scaled,
                     .block_scaled = scaled};
-  return {test,   "tensor_tcgen05", name,
-          method, 128,              192 * 1024 + 1024,
-          2.0 * 128 * 256 * k * 16, tensor_check{g, 1}, false};
+  return {test,
+          "tensor_tcgen05",
+          name,
+          method,
+          128,
+          192 * 1024 + 1024,
+          2.0 * 128 * 256 * k * 16,
+          tensor_check{g, 1},
+          false};
 }
 
 auto const& kernels() {
@@ -81,8 +106,8 @@ auto const& kernels() {
       cores(int32, "cores_int32", "mad.lo.u32", chain_kind::int32, 64, 2),
       cores(special, "cores_special", "ex2.approx.f32", chain_kind::special, 32, 1),
 
-      mma(tensor_fp64, small, "mma_fp64_large", "mma.sync m16n8k16", fragments(f64, format::f16, 16, 16),
-          16, true),
+      mma(tensor_fp64, small, "mma_fp64_large", "mma.sync m16n8k16",
+          fragments(f64, format::f16, 16, 16), 16, true),
       mma(tensor_fp64, small, "mma_fp64", "mma.sync m8n8k4", fragments(f64, format::f16, 8, 4), 4),
 
       wgmma(tensor_tf32, "wgmma_tf32", "wgmma m64n256k8", f32, format::tf32, 8),

@@ -1,7 +1,8 @@
 // The kernels that compute: which test each is for, how to launch it, what its result must be.
 #pragma once
 
-#include "peaks/result_check.hpp"
+#include "peaks/chain_check.hpp"
+#include "peaks/tensor_check.hpp"
 #include "peaks/test_list.hpp"
 
 #include <span>
@@ -28,7 +29,8 @@ struct compute_kernel {
   unsigned shared_bytes = 0;
   double work = 0;  // FLOP or op of one block in one iteration
   std::variant<chain_check, tensor_check> check;
-  /// Measure the next of the same test too and keep the better: which is faster depends on the chip.
+  /// Measure the next of the same test too and keep the better: which is faster depends on the
+  /// chip.
   bool or_next = false;
 };
 

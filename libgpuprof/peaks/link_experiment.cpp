@@ -12,7 +12,8 @@ namespace gpuprof::peaks {
 namespace {
 
 constexpr std::uint64_t mib = 1024 * 1024;
-constexpr std::uint64_t pinned_bytes = 64 * mib;  // of one direction; less than 16 MiB does not fill the link
+constexpr std::uint64_t pinned_bytes =
+    64 * mib;  // of one direction; less than 16 MiB does not fill the link
 constexpr std::uint64_t pageable_bytes = 32 * mib;
 
 /// Best of the samples of `once`, which gives bytes per second.
@@ -68,9 +69,9 @@ class pinned_experiment final : public experiment {
     }
     device_ = in_.bench.allocate(2 * pinned_bytes);
     auto& cuda = in_.bench.cuda();
-    in_.bench.expect(cuda.cuMemcpyHtoD_v2(device_.device() + pinned_bytes, in_.pinned.on_host(),
-                                          pinned_bytes),
-                     "cuMemcpyHtoD");
+    in_.bench.expect(
+        cuda.cuMemcpyHtoD_v2(device_.device() + pinned_bytes, in_.pinned.on_host(), pinned_bytes),
+        "cuMemcpyHtoD");
   }
 
   double once(CUstream other) const {
@@ -84,9 +85,10 @@ class pinned_experiment final : public experiment {
       in_.bench.expect(cuda.cuMemcpyHtoDAsync_v2(device_.device(), host, pinned_bytes, stream),
                        "cuMemcpyHtoDAsync");
     if (to_host())
-      in_.bench.expect(cuda.cuMemcpyDtoHAsync_v2(host + pinned_bytes, device_.device() + pinned_bytes,
-                                                 pinned_bytes, other),
-                       "cuMemcpyDtoHAsync");
+      in_.bench.expect(
+          cuda.cuMemcpyDtoHAsync_v2(host + pinned_bytes, device_.device() + pinned_bytes,
+                                    pinned_bytes, other),
+          "cuMemcpyDtoHAsync");
     end.record(stream);
     end_back.record(other);
     in_.bench.wait();
@@ -140,7 +142,8 @@ class pageable_experiment final : public experiment {
       return static_cast<double>(pageable_bytes) / taken.count();
     });
     in_.bench.copy_to_host(back.data(), device.device(), pageable_bytes);
-    if (back != host) throw no_figure(peak_outcome::failed, "its result is wrong: the copy differs");
+    if (back != host)
+      throw no_figure(peak_outcome::failed, "its result is wrong: the copy differs");
   }
 
  private:

@@ -66,7 +66,8 @@ void warm_up(lab& in) {
   peak_result ignored;
   try {
     spinner->measure(ignored);
-    while (steady < 3 && std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(300)) {
+    while (steady < 3 &&
+           std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(300)) {
       auto const now = spinner->sustain(0.02).chip.sm_clock_mhz;
       steady = std::abs(now - before) < 0.005 * now ? steady + 1 : 0;
       before = now;
@@ -97,7 +98,8 @@ class measuring {
     for (std::size_t i = 0; i < done.size(); ++i) {
       auto& [test, result, made] = done[i];
       if (is_to_be_sustained(test, result, made.get())) {
-        if (in_.options.on_progress) in_.options.on_progress("sustained " + result.test, i, done.size());
+        if (in_.options.on_progress)
+          in_.options.on_progress("sustained " + result.test, i, done.size());
         guarded(result, [&] {
           result.sustained = made->sustain(sustained_seconds);
           reject_above(result.sustained.value, result.theory, result.unit);
@@ -119,7 +121,8 @@ class measuring {
     } catch (cuda_failure const& failure) {
       if (!in_.bench.answers()) lost_in_ = result.test + ": " + failure.what();
       drop(result, peak_outcome::failed,
-           failure.what() + std::string(failure.is_out_of_memory() ? ": too little free memory" : ""));
+           failure.what() +
+               std::string(failure.is_out_of_memory() ? ": too little free memory" : ""));
     }
   }
 
@@ -176,7 +179,8 @@ class measuring {
   }
 
   void compare_with_theory(test_id test, peak_result& result) {
-    auto const expected = fitted_to(theory_of(test, in_.chip), test, in_.chip, result.per_clock.value);
+    auto const expected =
+        fitted_to(theory_of(test, in_.chip), test, in_.chip, result.per_clock.value);
     result.per_clock_theory = expected.per_clock;
     result.theory = expected.rate;
     result.theory_formula = expected.formula;
@@ -194,8 +198,8 @@ class measuring {
   }
 
   bool is_to_be_sustained(test_id test, peak_result const& result, experiment const* made) const {
-    return !in_.options.quick && lost_in_.empty() && result.outcome == peak_outcome::measured && made != nullptr &&
-           made->can_be_sustained() &&
+    return !in_.options.quick && lost_in_.empty() && result.outcome == peak_outcome::measured &&
+           made != nullptr && made->can_be_sustained() &&
            (in_.options.sustain_all || is_sustained_by_default(test));
   }
 
@@ -236,9 +240,13 @@ result<std::vector<peak_result>> run_tests(subject const& on, int ordinal,
   auto const chip = chip_facts_of(on.facts, on.more);
   try {
     workbench bench(*cuda, ordinal);
-    lab in{bench, chip, options,
+    lab in{bench,
+           chip,
+           options,
            [&on] { return on.device ? state_of(on.device->read()) : chip_state{}; },
-           bench.allocate(spans_bytes), {}, {}};
+           bench.allocate(spans_bytes),
+           {},
+           {}};
     warm_up(in);
     return measuring(in).run(tests_of(options));
   } catch (std::exception const& failure) {
@@ -271,8 +279,7 @@ result<gpu_peaks> measure(int ordinal, measure_options const& options) {
   auto results = run_tests(*on, ordinal, options);
   if (!results) return error{results.message()};
   peaks.results = std::move(*results);
-  peaks.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  peaks.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return peaks;
 }
 

@@ -14,9 +14,10 @@ namespace gpuprof::peaks {
 struct measure_options {
   std::vector<test_id> tests;  // empty: all
   bool quick = false;          // fewer runs of each test, no sustained figures
-  bool sustain_all = false;    // sustained figures of every test, not of those alone where power matters
-  bool force = false;          // also while another process loads the GPU
-  bool zeros = false;          // operands that are all zero: more than real data ever reaches
+  bool sustain_all =
+      false;           // sustained figures of every test, not of those alone where power matters
+  bool force = false;  // also while another process loads the GPU
+  bool zeros = false;  // operands that are all zero: more than real data ever reaches
   /// Called before each test with its name, how many are done and how many there are; may be empty.
   std::function<void(std::string_view test, std::size_t done, std::size_t all)> on_progress;
 };

@@ -53,8 +53,7 @@ bool answers(gpu_peaks const& stored, measure_options const& asked) {
 
 void keep_only(gpu_peaks& peaks, std::vector<test_id> const& tests) {
   std::erase_if(peaks.results, [&](peak_result const& r) {
-    return std::none_of(tests.begin(), tests.end(),
-                        [&](test_id test) { return is_of(r, test); });
+    return std::none_of(tests.begin(), tests.end(), [&](test_id test) { return is_of(r, test); });
   });
 }
 

@@ -151,7 +151,8 @@ peak_result named(std::string test, std::string title) {
 peak_result measured(peak_result result, pair_of_gpus const& pair, bool both) {
   result.buffer_bytes = bytes;
   result.operands = "random";
-  result.method = pair.is_direct() ? "cuMemcpyPeerAsync, direct" : "cuMemcpyPeerAsync, through the host";
+  result.method =
+      pair.is_direct() ? "cuMemcpyPeerAsync, direct" : "cuMemcpyPeerAsync, through the host";
   result.burst = pair.best(both);
   result.outcome = peak_outcome::measured;
   return result;

@@ -11,11 +11,12 @@ namespace gpuprof::peaks {
 
 /// One launch of a kernel whose blocks all do the same work and are all resident at once.
 struct launch_rates {
-  double per_clock = 0;     // work in one cycle of one SM: the median over the SMs
-  double per_second = 0;    // work of all blocks from the first start to the last end
+  double per_clock = 0;   // work in one cycle of one SM: the median over the SMs
+  double per_second = 0;  // work of all blocks from the first start to the last end
   double seconds = 0;
-  double sm_clock_mhz = 0;  // as the kernel saw it: cycles over nanoseconds, the median of the blocks
-  bool folds_agree = false; // all blocks came to the same result
+  double sm_clock_mhz =
+      0;  // as the kernel saw it: cycles over nanoseconds, the median of the blocks
+  bool folds_agree = false;  // all blocks came to the same result
 };
 
 /// `work` is that of one block. Rates and seconds are 0 when a block was too short for the timer.

@@ -37,7 +37,8 @@ launch_rates rates_in(lab& in, throughput_job const& job, std::uint64_t iteratio
                                                   std::size_t{slot} * job.launch.blocks);
   auto const rates = rates_of(blocks, job.work * static_cast<double>(iterations));
   if (!rates.folds_agree)
-    throw no_figure(peak_outcome::failed, "its result is wrong: blocks that computed the same differ");
+    throw no_figure(peak_outcome::failed,
+                    "its result is wrong: blocks that computed the same differ");
   return rates;
 }
 
@@ -95,7 +96,8 @@ throughput_figures measure_throughput(lab& in, throughput_job const& job) {
 peak_figure sustain_throughput(lab& in, throughput_job const& job, std::uint64_t iterations_of_1_ms,
                                double seconds) {
   auto const ms_of_launch = std::clamp(seconds * 1e3 / 10, 1.0, 10.0);
-  auto const iterations = whole(static_cast<double>(iterations_of_1_ms) * ms_of_launch, job.granule);
+  auto const iterations =
+      whole(static_cast<double>(iterations_of_1_ms) * ms_of_launch, job.granule);
   auto const launches =
       std::max(6u, static_cast<unsigned>(std::ceil(seconds * 1e3 / ms_of_launch)));
   auto const first = launches * 2 / 3, last = launches - 1;
@@ -111,7 +113,8 @@ peak_figure sustain_throughput(lab& in, throughput_job const& job, std::uint64_t
   auto const taken = seconds_between(starts, ends);
   if (taken == 0) throw no_figure(peak_outcome::failed, "its blocks left no times");
   figure.samples = last - first + 1;
-  figure.value = job.work * static_cast<double>(iterations) * job.launch.blocks * figure.samples / taken;
+  figure.value =
+      job.work * static_cast<double>(iterations) * job.launch.blocks * figure.samples / taken;
   figure.spread = spread_of({begin.per_second, end.per_second});
   figure.chip.sm_clock_mhz = end.sm_clock_mhz;
   return figure;

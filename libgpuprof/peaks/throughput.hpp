@@ -20,8 +20,8 @@ struct throughput_figures {
   std::uint64_t iterations = 0;  // of a run of about a millisecond
 };
 
-/// One launch. Throws no_figure when blocks disagree on the result. Rates are 0 of a launch that was
-/// too short.
+/// One launch. Throws no_figure when blocks disagree on the result. Rates are 0 of a launch that
+/// was too short.
 launch_rates run_once(lab& in, throughput_job const& job, std::uint64_t iterations);
 
 /// The first launches only find out how many iterations take a millisecond.

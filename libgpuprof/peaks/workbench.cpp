@@ -95,7 +95,8 @@ CUfunction workbench::find_kernel(std::string_view image, std::string_view kerne
   }
   if (found->second == nullptr) return nullptr;
   CUfunction function = nullptr;
-  auto const code = cuda_.cuModuleGetFunction(&function, found->second, std::string(kernel).c_str());
+  auto const code =
+      cuda_.cuModuleGetFunction(&function, found->second, std::string(kernel).c_str());
   if (code == CUDA_ERROR_NOT_FOUND) return nullptr;
   expect(code, "cuModuleGetFunction");
   return function;

@@ -83,7 +83,8 @@ class workbench {
 
   /// Null when the image has no code for this chip, or not this kernel.
   CUfunction find_kernel(std::string_view image, std::string_view kernel);
-  /// Blocks of this kernel that one SM holds at a time. Allows the kernel its dynamic shared memory.
+  /// Blocks of this kernel that one SM holds at a time. Allows the kernel its dynamic shared
+  /// memory.
   unsigned resident_blocks(CUfunction function, unsigned threads, unsigned shared_bytes) const;
 
   buffer allocate(std::uint64_t bytes) const;

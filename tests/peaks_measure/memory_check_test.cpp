@@ -1,5 +1,5 @@
 // What memory kernels must leave and report, against their loops run thread by thread.
-#include "peaks/result_check.hpp"
+#include "peaks/memory_check.hpp"
 #include "replay/driver/compute/memory_kernels.hpp"
 #include "support/catch.hpp"
 

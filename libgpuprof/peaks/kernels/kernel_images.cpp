@@ -5,14 +5,17 @@
 #include <cstdio>
 
 // The assembler reads the file: no compiler has to chew on it as text.
-#define GPUPROF_CARRY(name)                                                                     \
-  asm(".pushsection .rodata, \"a\", @progbits\n"                                                 \
-      ".balign 64\n"                                                                             \
-      ".globl gpuprof_kernels_" #name "\n.hidden gpuprof_kernels_" #name "\n"                    \
-      "gpuprof_kernels_" #name ":\n.incbin \"" GPUPROF_KERNEL_FOLDER "/" #name ".fatbin\"\n"     \
-      ".globl gpuprof_kernels_" #name "_end\n.hidden gpuprof_kernels_" #name "_end\n"            \
-      "gpuprof_kernels_" #name "_end:\n.popsection\n");                                          \
-  extern "C" std::byte const gpuprof_kernels_##name[];                                           \
+#define GPUPROF_CARRY(name)                                                    \
+  asm(".pushsection .rodata, \"a\", @progbits\n"                               \
+      ".balign 64\n"                                                           \
+      ".globl gpuprof_kernels_" #name "\n.hidden gpuprof_kernels_" #name       \
+      "\n"                                                                     \
+      "gpuprof_kernels_" #name ":\n.incbin \"" GPUPROF_KERNEL_FOLDER "/" #name \
+      ".fatbin\"\n"                                                            \
+      ".globl gpuprof_kernels_" #name "_end\n.hidden gpuprof_kernels_" #name   \
+      "_end\n"                                                                 \
+      "gpuprof_kernels_" #name "_end:\n.popsection\n");                        \
+  extern "C" std::byte const gpuprof_kernels_##name[];                         \
   extern "C" std::byte const gpuprof_kernels_##name##_end[];
 
 #define GPUPROF_KERNEL_FILES(X) \
@@ -40,7 +43,8 @@ std::span<kernel_image const> kernel_images() noexcept {
 std::string kernels_hash() {
   std::uint64_t hash = 0xCBF29CE484222325u;
   for (auto const& image : kernel_images()) {
-    for (auto const byte : image.code) hash = (hash ^ static_cast<std::uint8_t>(byte)) * 0x100000001B3u;
+    for (auto const byte : image.code)
+      hash = (hash ^ static_cast<std::uint8_t>(byte)) * 0x100000001B3u;
   }
   char text[17];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
