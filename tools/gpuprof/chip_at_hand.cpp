@@ -1,25 +1,13 @@
 #include "chip_at_hand.hpp"
 
 #include "child_probe.hpp"
-#include "counters/chips.hpp"
-#include "cupti/loader.hpp"
+#include "counters/counter_library.hpp"
 #include "driver/device_facts.hpp"
 
 #include <cstdlib>
 
 namespace gpuprof {
 namespace {
-
-std::string chip_by_cupti(int cuda_version) {
-  auto const cupti = load_cupti(static_cast<unsigned>(cuda_version / 1000));
-  if (!cupti || cupti->api.cuptiDeviceGetChipName == nullptr) return {};
-  CUpti_Device_GetChipName_Params params{.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE,
-                                         .pPriv = nullptr,
-                                         .deviceIndex = 0,
-                                         .pChipName = nullptr};
-  auto const answer = cupti->api.cuptiDeviceGetChipName(&params);
-  return answer == CUPTI_SUCCESS && params.pChipName != nullptr ? params.pChipName : "";
-}
 
 findings probe_chip() {
   unsetenv("CUDA_INJECTION64_PATH");  // no tool is to start in the probe
@@ -38,9 +26,9 @@ findings probe_chip() {
     found["missing"] = "none is visible";
     return found;
   }
-  auto& chip = found["chip"] = chip_by_cupti(facts.cuda_version);
   auto const& gpu = facts.devices.front();
-  if (chip.empty()) chip = chip_of_compute_capability(gpu.compute_major, gpu.compute_minor);
+  auto& chip = found["chip"] = chip_of_gpu(0, static_cast<unsigned>(facts.cuda_version / 1000),
+                                           gpu.compute_major, gpu.compute_minor);
   if (chip.empty()) found["missing"] = gpu.name + " is of no chip that is known";
   return found;
 }

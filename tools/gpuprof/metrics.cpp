@@ -1,8 +1,8 @@
 // gpuprof metrics: what the hardware of a chip can count, and what it takes to read it.
 #include "chip_at_hand.hpp"
 #include "counters/chips.hpp"
+#include "counters/counter_library.hpp"
 #include "counters/metric_sets.hpp"
-#include "cupti/loader.hpp"
 #include "metrics_output.hpp"
 #include "progress.hpp"
 #include "subcommands.hpp"
@@ -38,11 +38,11 @@ int fail(int code, std::string const& message) {
 }
 
 struct counters_of_chip {
-  loaded_cupti const& cupti;
+  counter_library const& library;
   std::string chip;
 
   result<host_profiler> open(counter_engine engine) const {
-    return host_profiler::open(cupti.api, engine, chip);
+    return host_profiler::open(library.api(), engine, chip);
   }
 };
 
@@ -89,7 +89,7 @@ int list_metrics(metrics_options const& options, counters_of_chip const& chip) {
   if (!catalogue) return fail(1, catalogue.message());
 
   metric_list list{.chip = chip.chip,
-                   .cupti = cupti_version_text(chip.cupti.version),
+                   .cupti = chip.library.version(),
                    .metrics = {},
                    .catalogue = &*catalogue};
   auto const* const named = catalogue->base_of(options.query);  // a whole name with its suffix
@@ -118,7 +118,7 @@ result<pass_plan> plan_watched(counters_of_chip const& chip, std::vector<std::st
   terminal_line line;
   auto const begun = std::chrono::steady_clock::now();
   return plan_passes(
-      chip.cupti.api,
+      chip.library.api(),
       {.chip = chip.chip,
        .metrics = std::move(metrics),
        .range_availability = {},
@@ -148,7 +148,7 @@ int plan_set(metrics_options const& options, counters_of_chip const& chip) {
   if (!ranges) return fail(1, ranges.message());
   auto const sampling = chip.open(counter_engine::sampling);
 
-  set_plan set{.cupti = cupti_version_text(chip.cupti.version),
+  set_plan set{.cupti = chip.library.version(),
                .words = options.set,
                .metrics = {},
                .absent = {},
@@ -173,16 +173,15 @@ int run(metrics_options const& options) {
   if (options.json && options.csv) return fail(2, "choose one of --json and --csv");
   if (!options.set.empty() && !options.query.empty())
     return fail(2, "--set says which metrics: leave out --query");
-  auto const cupti = load_cupti(0);
-  if (!cupti) return fail(1, cupti.message());
-  open_nvperf_host(*cupti);
-  auto const chips = known_chips(cupti->api);
+  auto const library = counter_library::open();
+  if (!library) return fail(1, library.message());
+  auto const chips = known_chips(library->api());
   if (!chips) return fail(1, chips.message());
 
   if (!options.chip.empty()) {
     auto chip = chip_named(options.chip, *chips);
     if (!chip) return fail(2, chip.message());
-    counters_of_chip const counters{*cupti, *std::move(chip)};
+    counters_of_chip const counters{*library, *std::move(chip)};
     return options.set.empty() ? list_metrics(options, counters) : plan_set(options, counters);
   }
   auto chip = chip_at_hand();
@@ -192,7 +191,7 @@ int run(metrics_options const& options) {
     return fail(1, "there is no GPU whose chip could be asked about (" + chip.message() +
                        "); give one by --chip, known are" + known);
   }
-  counters_of_chip const counters{*cupti, *std::move(chip)};
+  counters_of_chip const counters{*library, *std::move(chip)};
   return options.set.empty() ? list_metrics(options, counters) : plan_set(options, counters);
 }
 

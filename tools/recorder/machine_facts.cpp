@@ -1,11 +1,10 @@
 #include "recorder/machine_facts.hpp"
 
 #include "base/process.hpp"
+#include "cupti/chip_name.hpp"
 #include "cupti/loader.hpp"
 #include "driver/device_facts.hpp"
 #include "recorder/session_log.hpp"
-
-#include <cupti_target.h>
 
 #include <chrono>
 #include <ctime>
@@ -30,12 +29,7 @@ driver_facts read_when_ready() {
 
 std::string chip_of(unsigned device) {
   auto const cupti = load_cupti(0);
-  if (!cupti || cupti->api.cuptiDeviceGetChipName == nullptr) return {};
-  CUpti_Device_GetChipName_Params params{};
-  params.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE;
-  params.deviceIndex = device;
-  if (cupti->api.cuptiDeviceGetChipName(&params) != CUPTI_SUCCESS) return {};
-  return params.pChipName != nullptr ? params.pChipName : "";
+  return cupti ? chip_name(cupti->api, device) : std::string();
 }
 
 /// The command as typed, without the folder of the program.
