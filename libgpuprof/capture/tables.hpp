@@ -2,12 +2,12 @@
 // share.
 #pragma once
 
+#include "capture/member_path.hpp"
 #include "model/records.hpp"
 
 #include <cstdint>
 #include <string_view>
 #include <tuple>
-#include <type_traits>
 
 namespace gpuprof::capture {
 
@@ -34,25 +34,6 @@ struct end_row {
   std::uint64_t rows_lost = 0;  // could not be written
   std::int32_t error = 0;       // errno of the write that failed; 0: none did
 };
-
-/// Reaches a value inside a row: at<&kernel_shape::grid, &extent3::x>.
-template <auto First, auto... Rest>
-struct accessor {
-  template <class Row>
-  constexpr auto& operator()(Row& row) const noexcept {
-    auto& member = row.*First;
-    if constexpr (sizeof...(Rest) > 0) {
-      return accessor<Rest...>{}(member);
-    } else if constexpr (std::is_class_v<std::remove_reference_t<decltype(member)>> &&
-                         requires { member.value; }) {
-      return member.value;  // timestamp_ns, duration_ns
-    } else {
-      return member;
-    }
-  }
-};
-template <auto... Path>
-inline constexpr accessor<Path...> at{};
 
 template <class Row>
 struct table;
