@@ -3,6 +3,7 @@
 #include "peaks/test_list.hpp"
 #include "peaks_store/pretended_gpu.hpp"
 #include "support/catch.hpp"
+#include "support/documented_options.hpp"
 #include "support/run_cli.hpp"
 
 #include <nlohmann/json.hpp>
@@ -12,7 +13,6 @@
 #include <dlfcn.h>
 #include <fstream>
 #include <regex>
-#include <set>
 
 using namespace gpuprof;
 using namespace gpuprof::test;
@@ -45,13 +45,6 @@ struct folder_with_files {
   }
   scratch_folder scratch;
 };
-
-std::string document(std::string const& path) {
-  auto text = read_file(std::string(GPUPROF_DOCUMENTS) + "/" + path);
-  REQUIRE_FALSE(text.empty());
-  std::erase(text, '\\');  // roff writes \- for a dash
-  return text;
-}
 
 }  // namespace
 
@@ -148,26 +141,10 @@ TEST_CASE("bars are of # where the terminal has no blocks") {
 TEST_CASE("the manual and the completions have every option of peaks") {
   folder_with_files const f;
   auto const help = f.peaks("--help").out;
-  static std::regex const spelling("--([a-z]+)");
-  std::set<std::string> options;
-  for (std::sregex_iterator i(help.begin(), help.end(), spelling), end; i != end; ++i)
-    options.insert((*i)[1]);
-  CHECK(options.size() == 12);  // with help
-  auto const manual = document("man/gpuprof.1");
-  auto const bash = document("completion/gpuprof.bash"), zsh = document("completion/_gpuprof"),
-             fish = document("completion/gpuprof.fish");
-  for (auto const& option : options) {
-    INFO(option);
-    auto const dashed = "--" + option;
-    CHECK((option == "help" || manual.find(dashed) != std::string::npos));
-    CHECK(bash.find(dashed) != std::string::npos);
-    CHECK(zsh.find(dashed) != std::string::npos);
-    CHECK((option == "help" ||
-           fish.find("__gpuprof_is peaks' -l " + option + " ") != std::string::npos));
-  }
+  check_documented_options("peaks", help, 12);
   std::string names;
   for (auto const& test : peaks::all_tests()) names += std::string(test.name) + " ";
   names.pop_back();
-  for (auto const* const text : {&bash, &zsh, &fish})
-    CHECK(std::regex_replace(*text, std::regex("\\s+"), " ").find(names) != std::string::npos);
+  for (auto const* const file : {"gpuprof.bash", "_gpuprof", "gpuprof.fish"})
+    CHECK(std::regex_replace(document(std::string("completion/") + file), std::regex("\\s+"), " ").find(names) != std::string::npos);
 }
