@@ -9,9 +9,8 @@
 namespace gpuprof::peaks {
 namespace {
 
-constexpr std::uint64_t mib = 1024 * 1024;
 constexpr std::uint64_t fill_bytes = 32 * 1024;   // of one block of memory_fill
-constexpr std::uint64_t chunk_bytes = 64 * 1024;  // what a block of the L2 kernels takes at a time
+constexpr std::uint64_t chunk_bytes = 32 * 1024;  // what a block of the L2 kernels takes at a time
 constexpr unsigned l2_threads = 512, local_threads = 256;
 constexpr std::uint64_t local_bytes = 28 * 1024;
 
@@ -53,53 +52,50 @@ void expect_fold(lab& in, throughput_job const& job, std::uint64_t iterations, s
 class l2_experiment final : public experiment {
  public:
   l2_experiment(lab& in, throughput_job job, bool writes)
-      : in_(in), job_(std::move(job)), writes_(writes) {}
+      : in_(in), job_(std::move(job)), writes_(writes) {
+    auto const l2 =
+        static_cast<std::uint64_t>(in.bench.attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE));
+    // Two blocks keep an SM busy; more only crowd the crossbar. Each has one or two chunks of its
+    // own, in half of the L2: the other half may hold copies of it.
+    auto const sms = in.bench.sm_count();
+    auto const fitting = l2 / 2 / chunk_bytes / sms;  // chunks of an SM
+    auto& blocks = job_.launch.blocks;
+    blocks =
+        std::min(blocks, sms * static_cast<unsigned>(std::clamp<std::uint64_t>(fitting, 1, 2)));
+    chunks_of_block_ = fitting * sms / blocks >= 2 ? 2 : 1;
+  }
 
-  /// How much of the L2 a kernel can have for itself depends on the chip: several footprints, and
-  /// the best is the peak.
   void measure(peak_result& into) override {
     into.operands = in_.options.zeros ? "zeros" : "random";
     into.method = writes_ ? "st.global.cg.v4" : "ld.global.cg.v4";
-    auto const l2 =
-        static_cast<std::uint64_t>(in_.bench.attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE));
-    for (auto const share : std::array{16u, 12u, 8u, 5u}) {
-      auto const footprint = std::max(l2 / share / mib, std::uint64_t{1}) * mib;
-      try_footprint(footprint, share == 16, into);
-    }
+    prepare();
+    auto const figures = measure_throughput(in_, job_);
+    if (writes_) check_written();
+    into.per_clock = figures.per_clock;
+    into.burst = figures.burst;
+    into.buffer_bytes = memory_.bytes();
+    iterations_ = figures.iterations;
   }
 
-  bool can_be_sustained() const noexcept override { return best_iterations_ != 0; }
+  bool can_be_sustained() const noexcept override { return iterations_ != 0; }
   peak_figure sustain(double seconds) override {
-    memory_ = filled_buffer(in_, best_footprint_);
-    return sustain_throughput(in_, prepared(best_footprint_), best_iterations_, seconds);
+    return sustain_throughput(in_, job_, iterations_, seconds);
   }
 
  private:
-  throughput_job prepared(std::uint64_t footprint) {
-    auto job = job_;
-    job.work = chunk_bytes;
-    job.granule = footprint / chunk_bytes;
-    job.launch.arguments.input = job.launch.arguments.output = memory_.on_gpu();
-    job.launch.arguments.bytes = footprint;
-    return job;
-  }
-
-  void try_footprint(std::uint64_t footprint, bool check, peak_result& into) {
+  void prepare() {
+    auto const footprint = chunks_of_block_ * job_.launch.blocks * chunk_bytes;
     memory_ = filled_buffer(in_, footprint);
-    auto const job = prepared(footprint);
-    if (check && !writes_)
-      expect_fold(in_, job, job.granule, l2_read_fold(operand_seed, footprint, 1));
-    auto const figures = measure_throughput(in_, job);
-    if (check && writes_) check_written(footprint);
-    if (figures.burst.value <= into.burst.value) return;
-    into.per_clock = figures.per_clock;
-    into.burst = figures.burst;
-    into.buffer_bytes = best_footprint_ = footprint;
-    best_iterations_ = figures.iterations;
+    job_.work = chunk_bytes;
+    job_.granule = chunks_of_block_;
+    if (!writes_ && !in_.options.zeros)
+      job_.folds = l2_read_folds(operand_seed, footprint, job_.launch.blocks);
+    job_.launch.arguments.input = job_.launch.arguments.output = memory_.on_gpu();
+    job_.launch.arguments.bytes = footprint;
   }
 
-  void check_written(std::uint64_t footprint) const {
-    auto const words = in_.bench.copied<std::uint32_t>(memory_, footprint / 4);
+  void check_written() const {
+    auto const words = in_.bench.copied<std::uint32_t>(memory_, memory_.bytes() / 4);
     for (std::uint64_t i = 0; i < words.size(); ++i) {
       if (words[i] != written_word(operand_seed, i) && !in_.options.zeros)
         throw no_figure(peak_outcome::failed, "its result is wrong: it did not write everything");
@@ -109,8 +105,9 @@ class l2_experiment final : public experiment {
   lab& in_;
   throughput_job job_;
   bool writes_;
+  std::uint64_t chunks_of_block_ = 1;
   buffer memory_;
-  std::uint64_t best_footprint_ = 0, best_iterations_ = 0;
+  std::uint64_t iterations_ = 0;
 };
 
 enum class local_kind { l1_read, shared_read, shared_write };

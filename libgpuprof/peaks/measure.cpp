@@ -68,7 +68,7 @@ void warm_up(lab& in) {
     spinner->measure(ignored);
     while (steady < 3 &&
            std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(300)) {
-      auto const now = spinner->sustain(0.02).chip.sm_clock_mhz;
+      auto const now = spinner->sustain(0.01).chip.sm_clock_mhz;
       steady = std::abs(now - before) < 0.005 * now ? steady + 1 : 0;
       before = now;
     }

@@ -37,13 +37,20 @@ std::uint32_t filled_sum(std::uint32_t seed, std::uint64_t words) noexcept {
   return sum;
 }
 
-std::uint32_t l2_read_fold(std::uint32_t seed, std::uint64_t bytes, std::uint64_t rounds) {
+std::vector<std::uint32_t> l2_read_folds(std::uint32_t seed, std::uint64_t bytes, unsigned blocks) {
   constexpr std::uint32_t threads = 512;
-  return folded(threads, [&](std::uint32_t t) {
-    std::uint32_t sum = 0;
-    for (std::uint64_t quad = t; quad < bytes / 16; quad += threads) sum += sum_of_quad(seed, quad);
-    return sum * static_cast<std::uint32_t>(rounds);
-  });
+  constexpr std::uint64_t chunk = 2048;  // quads
+  std::vector<std::uint32_t> folds(blocks);
+  for (unsigned b = 0; b < blocks; ++b) {
+    folds[b] = folded(threads, [&](std::uint32_t t) {
+      std::uint32_t sum = 0;
+      for (auto at = b * chunk; at < bytes / 16; at += blocks * chunk) {
+        for (auto quad = at + t; quad < at + chunk; quad += threads) sum += sum_of_quad(seed, quad);
+      }
+      return sum;
+    });
+  }
+  return folds;
 }
 
 std::uint32_t local_read_fold(std::uint32_t seed, std::uint64_t iterations) {

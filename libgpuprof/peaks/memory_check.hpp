@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace gpuprof::peaks {
 
@@ -12,8 +13,10 @@ std::uint32_t written_word(std::uint32_t seed, std::uint64_t place) noexcept;
 /// Sum of all words of a filled buffer, modulo 2^32.
 std::uint32_t filled_sum(std::uint32_t seed, std::uint64_t words) noexcept;
 
-/// Folds (see span.cuh) that every block of these kernels must report.
-std::uint32_t l2_read_fold(std::uint32_t seed, std::uint64_t bytes, std::uint64_t rounds);
+/// Fold (see span.cuh) that each block of l2_read must report of one round through its chunks of a
+/// filled buffer; n rounds give n times as much.
+std::vector<std::uint32_t> l2_read_folds(std::uint32_t seed, std::uint64_t bytes, unsigned blocks);
+/// Folds that every block of these kernels must report.
 std::uint32_t local_read_fold(std::uint32_t seed, std::uint64_t iterations);
 std::uint32_t shared_write_fold(std::uint32_t seed, std::uint64_t iterations);
 

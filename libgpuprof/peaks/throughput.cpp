@@ -32,13 +32,24 @@ kernel_launch launch_of(lab& in, throughput_job const& job, std::uint64_t iterat
   return launch;
 }
 
+/// Whether each block came to what the job knows it must come to.
+bool are_as_expected(throughput_job const& job, std::vector<block_span> const& blocks,
+                     std::uint64_t iterations) {
+  auto const granules = static_cast<std::uint32_t>(iterations / job.granule);
+  return std::equal(
+      blocks.begin(), blocks.end(), job.folds.begin(), job.folds.end(),
+      [&](block_span const& block, std::uint32_t fold) { return block.fold == fold * granules; });
+}
+
 launch_rates rates_in(lab& in, throughput_job const& job, std::uint64_t iterations, unsigned slot) {
   auto const blocks = in.bench.copied<block_span>(in.spans, job.launch.blocks,
                                                   std::size_t{slot} * job.launch.blocks);
   auto const rates = rates_of(blocks, job.work * static_cast<double>(iterations));
-  if (!rates.folds_agree)
+  if (job.folds.empty() && !rates.folds_agree)
     throw no_figure(peak_outcome::failed,
                     "its result is wrong: blocks that computed the same differ");
+  if (!job.folds.empty() && !are_as_expected(job, blocks, iterations))
+    throw no_figure(peak_outcome::failed, "its result is wrong: it did not read what was written");
   return rates;
 }
 

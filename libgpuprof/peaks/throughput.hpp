@@ -5,6 +5,7 @@
 #include "peaks/span_statistics.hpp"
 
 #include <cstdint>
+#include <vector>
 
 namespace gpuprof::peaks {
 
@@ -13,6 +14,8 @@ struct throughput_job {
   double work = 0;            // of one block in one iteration
   std::uint64_t granule = 1;  // iterations come in multiples of this
   bool rests = false;         // between launches: for what the power limit would slow down
+  /// What each block must come to in one granule, n times as much in n; empty: all to the same.
+  std::vector<std::uint32_t> folds = {};
 };
 
 struct throughput_figures {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t gap = 2;
 constexpr std::size_t share_width = 5;  // "| 97%"
-constexpr std::size_t least_bar = 10, greatest_bar = 27;
+constexpr std::size_t least_bar = 8, greatest_bar = 27;
 
 /// At most `width` characters; an eighth of a block is the finest step.
 std::string bar_of(double share, std::size_t width, bool blocks) {

@@ -94,6 +94,7 @@ grid_line line_of(peak_result const& result) {
       "",
       whole_text(chip.sm_clock_mhz),
       whole_text(chip.watts),
+      whole_text(chip.temperature_c),
       result.burst.is_there() ? share_text(result.burst.spread) : "",
       limit_words(result.burst.chip.limiters | result.sustained.chip.limiters),
   };
@@ -113,6 +114,7 @@ grid grid_of(peak_group const& group) {
              {"of theory", bar},
              {"MHz"},
              {"W"},
+             {"C"},
              {"spread"},
              {"limits", to_the_left}},
             {},
@@ -131,8 +133,8 @@ constexpr std::string_view explanations[] = {
     "chip can do in it.",
     "burst: best of several runs of 0.5 to 2 ms; spread: between them; sustained: end of a run of "
     "150 ms or more.",
-    "theory: at the greatest clocks; bar: burst against it; MHz, W: while sustained where that was "
-    "measured, else in bursts.",
+    "theory: at the greatest clocks; bar: burst against it; MHz, W, C (degrees): while sustained "
+    "where that was measured, else in bursts.",
 };
 
 }  // namespace

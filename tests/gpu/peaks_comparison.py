@@ -91,9 +91,10 @@ def main():
     parser.add_argument("--json", type=pathlib.Path, help="write all figures here too")
     arguments = parser.parse_args()
 
-    measured = subprocess.run([arguments.gpuprof, "peaks", "--refresh", "--json"], check=True,
-                              stdout=subprocess.PIPE, text=True).stdout
+    measured = subprocess.run([arguments.gpuprof, "peaks", "--refresh", "--json"], stdout=subprocess.PIPE, text=True).stdout
     gpu = json.loads(measured)["gpus"][0]
+    for failed in (r for r in gpu["results"] if r["outcome"] == "failed"):
+        print(f"{failed['test']}: {failed['remark']}", file=sys.stderr)
     ours = {r["test"]: r["burst"]["value"] for r in gpu["results"] if "burst" in r}
     theirs = library_figures()
     print(f"{gpu['name']}, driver {gpu['key']['driver_version']}, one run")

@@ -1,5 +1,6 @@
 // What memory kernels must leave and report, against their loops run thread by thread.
 #include "peaks/memory_check.hpp"
+
 #include "replay/driver/compute/memory_kernels.hpp"
 #include "support/catch.hpp"
 
@@ -13,7 +14,7 @@ using namespace gpuprof::peaks;
 namespace {
 
 constexpr std::uint32_t seed = 20260;
-constexpr std::uint64_t fill_bytes = 32 * 1024, l2_chunk_bytes = 64 * 1024;
+constexpr std::uint64_t fill_bytes = 32 * 1024, l2_chunk_bytes = 32 * 1024;
 
 std::vector<std::uint32_t> filled(std::uint64_t bytes) {
   std::vector<std::uint32_t> words(bytes / 4);
@@ -59,7 +60,7 @@ TEST_CASE("every word that is written is known by its place") {
   for (auto const* const kernel : {"dram_write", "l2_write"}) {
     std::vector<std::uint32_t> words(4 * l2_chunk_bytes / 4);
     bool const is_l2 = std::string(kernel) == "l2_write";
-    replay::run_on_memory(kernel, is_l2 ? 3 : 8, over(words, 4));
+    replay::run_on_memory(kernel, is_l2 ? 3 : 4, over(words, 4));
     unsigned wrong = 0;
     for (std::size_t i = 0; i < words.size(); ++i) wrong += words[i] != written_word(seed, i);
     INFO(kernel);
@@ -67,44 +68,46 @@ TEST_CASE("every word that is written is known by its place") {
   }
 }
 
-TEST_CASE("all blocks of an L2 read report the same fold after whole rounds") {
-  for (std::uint64_t const chunks : {1u, 4u, 16u}) {
-    auto words = filled(chunks * l2_chunk_bytes);
-    for (std::uint64_t const rounds : {1u, 3u}) {
-      auto const a = over(words, rounds * chunks);
-      auto const wanted = l2_read_fold(seed, a.bytes, rounds);
-      for (unsigned const block : {0u, 1u, 131u, 263u})
-        CHECK(replay::fold_of_block("l2_read", block, a) == wanted);
+TEST_CASE("each block of an L2 read reports the fold of its own chunks") {
+  for (unsigned const blocks : {1u, 3u, 8u}) {
+    for (unsigned const each : {1u, 2u, 3u}) {
+      auto words = filled(std::uint64_t{blocks} * each * l2_chunk_bytes);
+      auto const wanted = l2_read_folds(seed, words.size() * 4, blocks);
+      REQUIRE(wanted.size() == blocks);
+      for (unsigned b = 0; b < blocks; ++b) {
+        for (unsigned const rounds : {1u, 5u})
+          CHECK(replay::l2_read_fold(b, blocks, over(words, rounds * each)) == wanted[b] * rounds);
+        if (b > 0) CHECK(wanted[b] != wanted[b - 1]);
+      }
+      words[77] ^= 1;
+      CHECK(replay::l2_read_fold(0, blocks, over(words, each)) != wanted[0]);
     }
-    auto const a = over(words, chunks + (chunks > 1));
-    words[77] ^= 1;
-    CHECK(replay::fold_of_block("l2_read", 0, a) != l2_read_fold(seed, a.bytes, 1));
   }
 }
 
 TEST_CASE("a fold tells a thread that did nothing, though all others agree") {
   auto words = filled(l2_chunk_bytes);
-  auto const right = replay::fold_of_block("l2_read", 0, over(words, 1));
+  auto const right = replay::l2_read_fold(0, 1, over(words, 1));
   for (std::size_t quad = 9; quad < words.size() / 4; quad += 512)
     for (int i = 0; i < 4; ++i) words[quad * 4 + static_cast<std::size_t>(i)] = 0;
-  CHECK(replay::fold_of_block("l2_read", 0, over(words, 1)) != right);
+  CHECK(replay::l2_read_fold(0, 1, over(words, 1)) != right);
 }
 
 TEST_CASE("reads of L1 and shared memory report the same fold, of the same words") {
   auto words = filled(fill_bytes);
   for (std::uint64_t const iterations : {1u, 2u, 3u, 7u}) {
     auto const wanted = local_read_fold(seed, iterations);
-    CHECK(replay::fold_of_block("l1_read", 0, over(words, iterations)) == wanted);
-    CHECK(replay::fold_of_block("shared_read", 0, over(words, iterations)) == wanted);
+    CHECK(replay::fold_of_blocks("l1_read", over(words, iterations)) == wanted);
+    CHECK(replay::fold_of_blocks("shared_read", over(words, iterations)) == wanted);
   }
   words[1] += 1;  // of the first thread, which all rounds read
-  CHECK(replay::fold_of_block("l1_read", 0, over(words, 3)) != local_read_fold(seed, 3));
+  CHECK(replay::fold_of_blocks("l1_read", over(words, 3)) != local_read_fold(seed, 3));
 }
 
 TEST_CASE("writes of shared memory report what lay there last") {
   std::vector<std::uint32_t> nothing;
   for (std::uint64_t const iterations : {1u, 2u, 3u, 10u})
-    CHECK(replay::fold_of_block("shared_write", 0, over(nothing, iterations)) ==
+    CHECK(replay::fold_of_blocks("shared_write", over(nothing, iterations)) ==
           shared_write_fold(seed, iterations));
   CHECK(shared_write_fold(seed, 2) != shared_write_fold(seed, 3));
 }

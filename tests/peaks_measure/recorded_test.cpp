@@ -97,7 +97,8 @@ TEST_CASE("rate per clock, clock and rate per second are of one piece") {
     auto const clock_hz =
         1e6 * (is_dram ? r.burst.chip.memory_clock_mhz : r.burst.chip.sm_clock_mhz);
     auto const by_clock = r.per_clock.value * clock_hz * (is_dram ? 1 : 132);
-    CHECK(r.burst.value == Approx(by_clock).epsilon(0.03));
+    // The rate per clock is that of the median SM; to the L2, SMs are near or far.
+    CHECK(r.burst.value == Approx(by_clock).epsilon(r.test == "l2_read" ? 0.07 : 0.03));
     CHECK(clock_hz <= 1e6 * (is_dram ? 3201 : 1985));
     CHECK(r.per_clock.spread < (is_dram ? 0.05 : 0.02));
   }
@@ -133,10 +134,14 @@ TEST_CASE("tensor cores, CUDA cores and shared memory reach their targets per cl
   }
 }
 
-TEST_CASE("DRAM reaches its targets for reads and writes") {
+TEST_CASE("DRAM reaches its targets") {
   auto const gpu = h200();
   CHECK(result_of(gpu, test_id::dram_read).burst.value >= 0.93 * h200_dram_bytes_per_second);
   CHECK(result_of(gpu, test_id::dram_write).burst.value >= 0.92 * h200_dram_bytes_per_second);
+  CHECK(result_of(gpu, test_id::dram_triad).burst.value >= 0.87 * h200_dram_bytes_per_second);
+  // 88 % of what this board has; of the datasheet's width it is 86 %.
+  auto const& copy = result_of(gpu, test_id::dram_copy);
+  CHECK(copy.burst.value >= 0.88 * copy.theory);
   for (auto const test : {test_id::dram_read, test_id::dram_write, test_id::dram_copy}) {
     CHECK(result_of(gpu, test).remark.empty());
     CHECK(result_of(gpu, test).buffer_bytes > 4.2e9);

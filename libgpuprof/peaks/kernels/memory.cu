@@ -162,17 +162,29 @@ extern "C" __global__ void __launch_bounds__(mixed_threads) dram_triad(kernel_ar
 
 namespace {
 
-constexpr int l2_in_flight = 8;
+constexpr int l2_in_flight = 4;
 constexpr std::uint32_t l2_chunk = threads * l2_in_flight;  // of 16 bytes each
+
+/// The chunks that belong to a block: one of as many as there are blocks, and so on through the
+/// footprint. No two blocks read the same: where SMs ask for the same lines about the same time, an
+/// H200 merges them on the way, and its L2 would seem up to 2.8 times as fast as it is.
+struct own_chunks {
+  std::uint32_t chunks, at = blockIdx.x;
+  __device__ explicit own_chunks(kernel_arguments const& a)
+      : chunks(static_cast<std::uint32_t>(a.bytes / (l2_chunk * 16))) {}
+  __device__ __forceinline__ void advance() {
+    at += gridDim.x;
+    if (at >= chunks) at = blockIdx.x;
+  }
+};
 
 }  // namespace
 
-/// Every block walks the whole footprint of a.bytes, a multiple of 64 KiB, from a place of its own,
-/// in a.iterations chunks. The fold is the same for all blocks when these are whole rounds.
+/// Every block reads its chunks of 32 KiB of the a.bytes round and round, a.iterations chunks in all.
+/// There are whole numbers of chunks for each block.
 extern "C" __global__ void __launch_bounds__(threads, 2) l2_read(kernel_arguments a) {
   auto const* const input = static_cast<uint4 const*>(a.input);
-  auto const chunks = static_cast<std::uint32_t>(a.bytes / (l2_chunk * 16));
-  auto at = static_cast<std::uint32_t>(blockIdx.x * 61u % chunks);
+  own_chunks own(a);
   std::uint32_t total = 0;
   span_of_block span;
   span.begin();
@@ -181,31 +193,30 @@ extern "C" __global__ void __launch_bounds__(threads, 2) l2_read(kernel_argument
     uint4 v[l2_in_flight];
 #pragma unroll
     for (int u = 0; u < l2_in_flight; ++u)
-      v[u] = load_l2(input + at * l2_chunk + u * threads + threadIdx.x);
+      v[u] = load_l2(input + own.at * l2_chunk + u * threads + threadIdx.x);
 #pragma unroll
     for (int u = 0; u < l2_in_flight; ++u) total += sum(v[u]);
-    if (++at == chunks) at = 0;
+    own.advance();
   }
   span.end(a, total);
 }
 
 extern "C" __global__ void __launch_bounds__(threads, 2) l2_write(kernel_arguments a) {
   auto* const output = static_cast<uint4*>(a.output);
-  auto const chunks = static_cast<std::uint32_t>(a.bytes / (l2_chunk * 16));
-  auto at = static_cast<std::uint32_t>(blockIdx.x * 61u % chunks);
+  own_chunks own(a);
   span_of_block span;
   span.begin();
 #pragma unroll 1
   for (std::uint64_t i = 0; i < a.iterations; ++i) {
 #pragma unroll
     for (int u = 0; u < l2_in_flight; ++u) {
-      auto const place = at * l2_chunk + u * threads + threadIdx.x;
+      auto const place = own.at * l2_chunk + u * threads + threadIdx.x;
       auto const v = written(a, place);
       asm volatile("st.global.cg.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(output + place), "r"(v.x),
                    "r"(v.y), "r"(v.z), "r"(v.w)
                    : "memory");
     }
-    if (++at == chunks) at = 0;
+    own.advance();
   }
   __threadfence();
   span.end(a, 0);

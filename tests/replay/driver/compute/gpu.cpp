@@ -281,9 +281,9 @@ CUresult fake_gpu::launch(fake_function const& function, unsigned blocks, unsign
                    what.kernel + std::to_string(blocks) + text_of(arguments) + input +
                        (arguments.check != 0 ? std::to_string(launches_) : ""));
   }
-  auto const fold = run(what, same);
+  auto const folds = run(what, same);
   occupy(*on, ns + 1000);
-  write_spans(what, fold, on->busy_until_ns - ns, on->busy_until_ns, sms);
+  write_spans(what, folds, on->busy_until_ns - ns, on->busy_until_ns, sms);
   return CUDA_SUCCESS;
 }
 

@@ -103,12 +103,19 @@ void store_result(grid const& what) {
 }
 
 /// Loops that are too long to be followed get a fold that is the same for all blocks.
-std::uint32_t fold_of(grid const& what) {
+std::vector<std::uint32_t> folds_of(grid const& what) {
   auto const& a = what.arguments;
-  auto fold = mixed(what.kernel, a.iterations);
-  auto const is_short = a.iterations <= (what.kernel == "l2_read" ? a.bytes / 65536 : 8);
-  if (is_memory_kernel(what.kernel) && is_short) fold = fold_of_block(what.kernel, 0, a);
-  return wishes().is_wrong(what.kernel) ? fold + 1 : fold;
+  std::vector<std::uint32_t> folds;
+  if (what.kernel == "l2_read") {
+    for (unsigned b = 0; b < what.blocks; ++b) folds.push_back(l2_read_fold(b, what.blocks, a));
+  } else if (is_memory_kernel(what.kernel) && a.iterations <= 8) {
+    folds.push_back(fold_of_blocks(what.kernel, a));
+  } else {
+    folds.push_back(mixed(what.kernel, a.iterations));
+  }
+  if (wishes().is_wrong(what.kernel))
+    for (auto& fold : folds) ++fold;
+  return folds;
 }
 
 void write_edges(grid const& what, double start_ns, double end_ns, unsigned sm_count) {
@@ -146,25 +153,25 @@ double nanoseconds_of(grid const& what, int major, int minor, unsigned sm_count)
   return cycles * 1e3 / wishes().mhz;
 }
 
-std::uint32_t run(grid const& what, bool repeats) {
+std::vector<std::uint32_t> run(grid const& what, bool repeats) {
   auto const& a = what.arguments;
   if (what.kernel == "tell_host" && !wishes().is_wrong(what.kernel))
     std::memcpy(a.output, &a.seed, sizeof a.seed);
-  if (is_latency_kernel(what.kernel)) return 0;
+  if (is_latency_kernel(what.kernel)) return {0};
   if (is_memory_kernel(what.kernel)) {
     if (!repeats) {
       run_on_memory(what.kernel, what.blocks, a);
       bool const writes = touched_by(what.kernel, what.blocks, a).output != 0;
       if (writes && wishes().is_wrong(what.kernel)) *static_cast<std::uint32_t*>(a.output) ^= 1;
     }
-    return is_dram_kernel(what.kernel) ? 0 : fold_of(what);
+    return is_dram_kernel(what.kernel) ? std::vector{0u} : folds_of(what);
   }
   if (a.check != 0) store_result(what);
-  return fold_of(what);
+  return folds_of(what);
 }
 
-void write_spans(grid const& what, std::uint32_t fold, double start_ns, double end_ns,
-                 unsigned sm_count) {
+void write_spans(grid const& what, std::vector<std::uint32_t> const& folds, double start_ns,
+                 double end_ns, unsigned sm_count) {
   if (is_latency_kernel(what.kernel) || what.kernel == "memory_fill") return;
   if (is_dram_kernel(what.kernel)) return write_edges(what, start_ns, end_ns, sm_count);
   auto const cycle = 1e3 / wishes().mhz;
@@ -181,7 +188,7 @@ void write_spans(grid const& what, std::uint32_t fold, double start_ns, double e
                                clock(start_ns + late),
                                clock(end_ns + late),
                                sm,
-                               fold};
+                               folds[b % folds.size()]};
   }
   if (wishes().differs(what.kernel)) what.arguments.spans[what.blocks / 2].fold += 2;
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gpuprof::replay {
 
@@ -22,12 +23,12 @@ struct grid {
 double nanoseconds_of(grid const& what, int compute_major, int compute_minor, unsigned sm_count);
 
 /// Stores what the kernel stores, except for times. `repeats`: memory still is as the same grid
-/// left it. Gives the fold of block 0.
-std::uint32_t run(grid const& what, bool repeats);
+/// left it. Gives the fold of each block; one for all: they are alike.
+std::vector<std::uint32_t> run(grid const& what, bool repeats);
 
 /// Writes down when blocks ran, on so many SMs.
-void write_spans(grid const& what, std::uint32_t fold, double start_ns, double end_ns,
-                 unsigned sm_count);
+void write_spans(grid const& what, std::vector<std::uint32_t> const& folds, double start_ns,
+                 double end_ns, unsigned sm_count);
 
 /// Bytes that a grid touches, from its pointers on; 0: none.
 struct footprint {

@@ -14,7 +14,7 @@ namespace {
 using peaks::kernel_arguments;
 using quad = std::array<std::uint32_t, 4>;  // 16 bytes: what a thread moves at a time
 
-constexpr std::uint64_t chunk = 2048, l2_chunk = 4096;  // quads that a block takes at a time
+constexpr std::uint64_t chunk = 2048;  // quads that a block takes at a time
 constexpr unsigned local_threads = 256;
 
 std::uint32_t sum(quad const& v) {
@@ -66,21 +66,6 @@ std::uint32_t weighted(std::uint32_t total, unsigned thread) {
   return total * (2 * thread + 1);
 }
 
-std::uint32_t l2_read_fold(unsigned block, kernel_arguments const& a) {
-  auto const chunks = static_cast<std::uint32_t>(a.bytes / (l2_chunk * sizeof(quad)));
-  std::uint32_t fold = 0;
-  for (unsigned thread = 0; thread < 512; ++thread) {
-    std::uint32_t at = block * 61u % chunks, total = 0;
-    for (std::uint64_t i = 0; i < a.iterations; ++i) {
-      for (unsigned u = 0; u < 8; ++u)
-        total += sum(read_quad(a.input, at * l2_chunk + u * 512 + thread));
-      if (++at == chunks) at = 0;
-    }
-    fold += weighted(total, thread);
-  }
-  return fold;
-}
-
 /// `quad_at` gives what lies at a byte offset of the 28 KiB.
 template <class QuadAt>
 std::uint32_t local_read_fold(kernel_arguments const& a, QuadAt const& quad_at) {
@@ -120,17 +105,11 @@ std::uint32_t shared_write_fold(kernel_arguments const& a) {
   return fold;
 }
 
-/// Once all blocks have been everywhere there is nothing new to write.
+/// Once every block has been through its chunks there is nothing new to write.
 void write_in_l2(unsigned blocks, kernel_arguments const& a) {
-  auto const chunks = a.bytes / (l2_chunk * sizeof(quad));
-  auto const all = a.iterations >= chunks;
-  for (unsigned block = 0; block < (all ? 1 : blocks); ++block) {
-    for (std::uint64_t i = 0; i < std::min(a.iterations, chunks); ++i) {
-      auto const first = (block * 61u + i) % chunks * l2_chunk;
-      for (std::uint64_t p = first; p < first + l2_chunk; ++p)
-        write_quad(a.output, p, written_quad(a, p));
-    }
-  }
+  auto const chunks = a.bytes / (chunk * sizeof(quad));
+  auto const reached = std::min(chunks, a.iterations * blocks);
+  for (std::uint64_t p = 0; p < reached * chunk; ++p) write_quad(a.output, p, written_quad(a, p));
 }
 
 constexpr std::array kernels{"memory_fill", "dram_read",   "dram_write", "dram_copy",
@@ -145,7 +124,6 @@ bool is_memory_kernel(std::string_view kernel) noexcept {
 
 double memory_work(std::string_view kernel) {
   constexpr double chunk_bytes = chunk * sizeof(quad), local_bytes = 16 * 16 * local_threads;
-  if (kernel.starts_with("l2_")) return l2_chunk * sizeof(quad);
   if (kernel == "dram_copy") return 2 * chunk_bytes;
   if (kernel == "dram_triad") return 3 * chunk_bytes;
   return kernel.starts_with("l1_") || kernel.starts_with("shared_") ? local_bytes : chunk_bytes;
@@ -186,14 +164,29 @@ void run_on_memory(std::string_view kernel, unsigned blocks, kernel_arguments co
   }
 }
 
-std::uint32_t fold_of_block(std::string_view kernel, unsigned block, kernel_arguments const& a) {
-  if (kernel == "l2_read") return l2_read_fold(block, a);
+std::uint32_t fold_of_blocks(std::string_view kernel, kernel_arguments const& a) {
   if (kernel == "l1_read")
     return local_read_fold(a, [&](unsigned byte) { return read_quad(a.input, byte / 16); });
   if (kernel == "shared_read")
     return local_read_fold(a, [&](unsigned byte) { return random_quad(a, byte / 16); });
   if (kernel == "shared_write") return shared_write_fold(a);
   return 0;
+}
+
+std::uint32_t l2_read_fold(unsigned block, unsigned blocks, kernel_arguments const& a) {
+  auto const each = a.bytes / (chunk * sizeof(quad)) / blocks;  // chunks of a block
+  auto const rounds = a.iterations / each, rest = a.iterations % each;
+  std::uint32_t fold = 0;
+  for (unsigned thread = 0; thread < 512; ++thread) {
+    std::uint32_t total = 0;
+    for (std::uint64_t i = 0; i < each; ++i) {
+      auto const times = static_cast<std::uint32_t>(rounds + (i < rest));
+      for (unsigned u = 0; u < 4; ++u)
+        total += times * sum(read_quad(a.input, (block + i * blocks) * chunk + u * 512 + thread));
+    }
+    fold += weighted(total, thread);
+  }
+  return fold;
 }
 
 }  // namespace gpuprof::replay

@@ -25,8 +25,9 @@ touched_bytes touched_by(std::string_view kernel, unsigned blocks,
 /// except for the sum of dram_read.
 void run_on_memory(std::string_view kernel, unsigned blocks, peaks::kernel_arguments const& a);
 
-/// Of l2_read, l2_write, l1_read, shared_read and shared_write.
-std::uint32_t fold_of_block(std::string_view kernel, unsigned block,
-                            peaks::kernel_arguments const& a);
+/// Of l2_write, l1_read, shared_read and shared_write: every block reports the same.
+std::uint32_t fold_of_blocks(std::string_view kernel, peaks::kernel_arguments const& a);
+/// Of l2_read, where each block reads chunks of its own.
+std::uint32_t l2_read_fold(unsigned block, unsigned blocks, peaks::kernel_arguments const& a);
 
 }  // namespace gpuprof::replay
