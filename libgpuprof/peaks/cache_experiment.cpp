@@ -71,8 +71,10 @@ class l2_experiment final : public experiment {
     prepare();
     auto const figures = measure_throughput(in_, job_);
     if (writes_) check_written();
-    into.per_clock = figures.per_clock;
-    into.burst = figures.burst;
+    into.burst = into.per_clock = figures.burst;
+    // SMs are near to the L2 or far from it: what one of them gets is not what all get together.
+    into.per_clock.value =
+        figures.burst.value / (figures.burst.chip.sm_clock_mhz * 1e6 * in_.bench.sm_count());
     into.buffer_bytes = memory_.bytes();
     iterations_ = figures.iterations;
   }
