@@ -450,13 +450,54 @@ struct table<peak_record> {
   }
 };
 
+template <>
+struct table<metric_record> {
+  static constexpr std::uint16_t number = 24;
+  static constexpr std::string_view name = "metric";
+  static constexpr bool definition = true;
+  static constexpr void columns(auto&& column) {
+    column("metric", at<&metric_record::metric>);
+    column("name", at<&metric_record::name>);
+    column("device", at<&metric_record::device>);
+    column("group", at<&metric_record::group>);
+    column("patches_kernel", at<&metric_record::patches_kernel>);
+  }
+};
+
+template <>
+struct table<sampled_launch_record> {
+  static constexpr std::uint16_t number = 25;
+  static constexpr std::string_view name = "sampled_launch";
+  static constexpr bool definition = false;
+  static constexpr void columns(auto&& column) {
+    column("correlation", at<&sampled_launch_record::correlation>);
+    column("device", at<&sampled_launch_record::device>);
+    column("context", at<&sampled_launch_record::context>);
+    column("group", at<&sampled_launch_record::group>);
+    column("opened", at<&sampled_launch_record::opened>);
+    column("closed", at<&sampled_launch_record::closed>);
+  }
+};
+
+template <>
+struct table<launch_metric_record> {
+  static constexpr std::uint16_t number = 26;
+  static constexpr std::string_view name = "launch_metric";
+  static constexpr bool definition = false;
+  static constexpr void columns(auto&& column) {
+    column("correlation", at<&launch_metric_record::correlation>);
+    column("metric", at<&launch_metric_record::metric>);
+    column("value", at<&launch_metric_record::value>);
+  }
+};
+
 /// Every table: definitions before their users and names before all. A table's number is its place.
 using row_types =
     std::tuple<schema_row, name_row, fact_record, device_record, context_record, thread_record,
                category_record, kernel_shape, window_record, clock_record, counter_record,
                kernel_record, graph_record, copy_record, memset_record, api_record, sync_record,
                memory_record, unified_memory_record, range_begin, range_end, mark_record, end_row,
-               peak_record>;
+               peak_record, metric_record, sampled_launch_record, launch_metric_record>;
 inline constexpr std::size_t table_count = std::tuple_size_v<row_types>;
 
 }  // namespace gpuprof::capture

@@ -277,6 +277,33 @@ struct peak_record {
   name_id remark{};            // what lessens the figures; empty: nothing
 };
 
+/// A hardware counter that the capture reads, by CUPTI's name.
+struct metric_record {
+  metric_id metric{};
+  name_id name{};               // with suffix: "dram__bytes_read.sum"
+  device_id device{};           // whose chip it was planned for
+  std::uint16_t group = 0;      // metrics of one group are read from the same launch
+  bool patches_kernel = false;  // counts by rewriting the kernel, which is slower then
+};
+
+/// A launch around which the counters ran. Whether anything else ran beside it, the kernel records
+/// tell.
+struct sampled_launch_record {
+  correlation_id correlation{};  // as in the kernel's record
+  device_id device{};
+  context_id context{};
+  std::uint16_t group = 0;  // of metrics
+  timestamp_ns opened;      // the counters ran from no earlier than here
+  timestamp_ns closed;      // to no later than here
+};
+
+/// What a counter had counted at the end of such a launch.
+struct launch_metric_record {
+  correlation_id correlation{};
+  metric_id metric{};
+  double value = 0;
+};
+
 /// One capture of a session: from its trigger to its end.
 struct window_record {
   std::uint32_t index = 0;
