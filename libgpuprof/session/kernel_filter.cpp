@@ -16,9 +16,10 @@ namespace {
 constexpr auto grammar = std::regex::ECMAScript | std::regex_constants::__polynomial;
 
 /// Found anywhere; as part of the expression, else every place would be tried by itself.
-std::regex anywhere(std::string const& expression) {
-  std::regex const valid_alone(expression, grammar);  // "a)(b" would be valid in parentheses
-  return std::regex("[\\s\\S]*(?:" + expression + ")", grammar | std::regex::nosubs);
+std::regex anywhere(kernel_pattern const& wanted) {
+  std::regex const valid_alone(wanted.text, grammar);  // "a)(b" would be valid in parentheses
+  auto const how = wanted.ignores_case ? grammar | std::regex::icase : grammar;
+  return std::regex("[\\s\\S]*(?:" + wanted.text + ")", how | std::regex::nosubs);
 }
 
 }  // namespace
@@ -33,27 +34,39 @@ struct kernel_filter::pattern {
   }
 };
 
-kernel_filter::kernel_filter(settings const& wishes)
-    : skip_(wishes.launch_skip), count_(wishes.launch_count) {}
+kernel_filter::kernel_filter(std::uint64_t skip, std::uint64_t count)
+    : skip_(skip), count_(count) {}
 kernel_filter::~kernel_filter() = default;
 
 result<std::unique_ptr<kernel_filter>> kernel_filter::make(settings const& wishes) {
-  std::unique_ptr<kernel_filter> filter(new kernel_filter(wishes));
-  for (auto const& wanted : wishes.kernel_names) {
-    pattern p{wanted.text, {}};
-    try {
-      if (wanted.is_regex) p.expression.emplace(anywhere(wanted.text));
-    } catch (std::regex_error const& e) {
-      return error{"--kernel-name regex:" + wanted.text + " is not a regular expression (" +
-                   e.what() + "): all kernels are traced"};
-    }
-    filter->patterns_.push_back(std::move(p));
-  }
-  if (filter->has_names()) {
-    filter->matcher_.emplace(
-        [names = filter.get()](std::string_view mangled) { return names->name_matches(mangled); });
+  std::unique_ptr<kernel_filter> filter(new kernel_filter(wishes.launch_skip, wishes.launch_count));
+  if (auto const wrong = filter->add_names(wishes.kernel_names); !wrong.empty()) {
+    return error{"--kernel-name " + wrong + ": all kernels are traced"};
   }
   return filter;
+}
+
+result<std::unique_ptr<kernel_filter>> kernel_filter::make(
+    std::vector<kernel_pattern> const& names) {
+  std::unique_ptr<kernel_filter> filter(new kernel_filter(0, 0));
+  if (auto wrong = filter->add_names(names); !wrong.empty()) return error{std::move(wrong)};
+  return filter;
+}
+
+std::string kernel_filter::add_names(std::vector<kernel_pattern> const& names) {
+  for (auto const& wanted : names) {
+    pattern p{wanted.text, {}};
+    try {
+      if (wanted.is_regex) p.expression.emplace(anywhere(wanted));
+    } catch (std::regex_error const& e) {
+      return "regex:" + wanted.text + " is not a regular expression (" + e.what() + ")";
+    }
+    patterns_.push_back(std::move(p));
+  }
+  if (has_names()) {
+    matcher_.emplace([this](std::string_view mangled) { return name_matches(mangled); });
+  }
+  return {};
 }
 
 bool kernel_filter::name_matches(std::string_view mangled) const {

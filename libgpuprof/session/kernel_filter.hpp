@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,9 @@ namespace gpuprof {
 class kernel_filter {
  public:
   static result<std::unique_ptr<kernel_filter>> make(settings const&);
+  /// Names alone, such as those of --metrics-skip: every launch of theirs is selected. An empty
+  /// list selects all: ask has_names() first.
+  static result<std::unique_ptr<kernel_filter>> make(std::vector<kernel_pattern> const& names);
   ~kernel_filter();
 
   /// Neither names nor counts are limited.
@@ -39,7 +43,8 @@ class kernel_filter {
 
  private:
   struct pattern;
-  explicit kernel_filter(settings const&);
+  kernel_filter(std::uint64_t skip, std::uint64_t count);
+  std::string add_names(std::vector<kernel_pattern> const&);  // what is wrong; empty: nothing
   bool remembered_name_matches(char const* mangled) noexcept;
 
   std::vector<pattern> patterns_;

@@ -157,17 +157,86 @@ bool is_regex(std::string const& text) {
   }
 }
 
-bool read_kernel_names(settings& s, std::string_view text) {
+bool read_kernel_patterns(std::vector<kernel_pattern>& out, std::string_view text,
+                          bool ignores_case) {
   std::vector<kernel_pattern> patterns;
   for (auto part : split(text, ';')) {
     kernel_pattern pattern;
     pattern.is_regex = part.starts_with("regex:");
+    pattern.ignores_case = pattern.is_regex && ignores_case;
     if (pattern.is_regex) part.remove_prefix(6);
     pattern.text = part;
     if (pattern.text.empty() || (pattern.is_regex && !is_regex(pattern.text))) return false;
     patterns.push_back(std::move(pattern));
   }
-  s.kernel_names.insert(s.kernel_names.end(), patterns.begin(), patterns.end());
+  out = std::move(patterns);
+  return true;
+}
+
+constexpr std::array<std::string_view, 4> metric_set_names{"basic", "roofline", "memory", "full"};
+
+bool is_metric_set(std::string_view word) {
+  return std::find(metric_set_names.begin(), metric_set_names.end(), word) !=
+         metric_set_names.end();
+}
+
+/// By its looks: whether a chip has it is found out once there is a chip.
+bool may_be_a_metric(std::string_view word) {
+  constexpr std::string_view letters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+  return word.find("__") != std::string_view::npos &&
+         word.find_first_not_of(letters) == std::string_view::npos;
+}
+
+/// Names or a set, without a mode, ask for the mode auto.
+void settle_metrics(settings& s) {
+  auto const& given = s.metrics_given;
+  auto& words = s.metrics.words;
+  words.clear();
+  if (!given.set.empty()) words.push_back(given.set);
+  words.insert(words.end(), given.names.begin(), given.names.end());
+  auto const unsaid = words.empty() ? metrics_mode::none : metrics_mode::automatic;
+  s.metrics.mode = given.mode.value_or(unsaid);
+}
+
+bool read_metrics(settings& s, std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, metrics_mode>, 4> modes{{
+      {"none", metrics_mode::none},
+      {"auto", metrics_mode::automatic},
+      {"sampled", metrics_mode::sampled},
+      {"exact", metrics_mode::exact},
+  }};
+  std::optional<metrics_mode> mode;
+  std::vector<std::string> names;
+  for (auto const word : split(text, ',')) {
+    if (metrics_mode read{}; read_word(read, word, modes)) {
+      if (mode) return false;
+      mode = read;
+    } else if (is_metric_set(word) || may_be_a_metric(word)) {
+      names.emplace_back(word);
+    } else {
+      return false;
+    }
+  }
+  if (mode == metrics_mode::none && !names.empty()) return false;
+  s.metrics_given.mode = mode;
+  s.metrics_given.names = std::move(names);
+  settle_metrics(s);
+  return true;
+}
+
+bool read_metric_set(settings& s, std::string_view text) {
+  if (!is_metric_set(text)) return false;
+  s.metrics_given.set = text;
+  settle_metrics(s);
+  return true;
+}
+
+bool read_percent(double& out, std::string_view text, double least, double most) {
+  if (text.ends_with('%')) text.remove_suffix(1);
+  double percent = 0;
+  if (!read_number(percent, text, least, most) || !std::isfinite(percent)) return false;
+  out = percent;
   return true;
 }
 
@@ -231,7 +300,9 @@ constexpr std::array table{
     option{"kernel-name", 0, "NAME|regex:EXPRESSION",
            "a kernel name, or regex: followed by a valid regular expression", "",
            "Record only these kernels: demangled or base name. May be given several times.", true,
-           read_kernel_names},
+           [](settings& s, std::string_view v) {
+             return read_kernel_patterns(s.kernel_names, v, false);
+           }},
     option{"launch-skip", 0, "N", "a whole number", "0",
            "Leave out the first N launches that --kernel-name selects.", false,
            [](settings& s, std::string_view v) {
@@ -241,6 +312,30 @@ constexpr std::array table{
            "Record at most N launches. 0: no limit.", false,
            [](settings& s, std::string_view v) {
              return read_number(s.launch_count, v, std::uint64_t{0}, most_launches);
+           }},
+    option{"metrics", 0, "none|auto|sampled|exact|NAME[,NAME...]",
+           "none, or a list of metrics (dram__bytes_read.sum) and sets (basic, roofline, memory, "
+           "full) with at most one of auto, sampled, exact",
+           "none",
+           "Read hardware counters: auto (within --overhead-budget), sampled (in windows of time), "
+           "exact (every launch). Names of metrics or sets say which, and alone mean auto.",
+           false, read_metrics},
+    option{"set", 0, "basic|roofline|memory|full", "basic, roofline, memory, full", "",
+           "The metrics to read; roofline unless --metrics names some. Alone it means --metrics "
+           "auto.",
+           false, read_metric_set},
+    option{"overhead-budget", 0, "PERCENT", "a percentage from 0.01 to 100", "1",
+           "Most of the run time that reading counters may cost.", false,
+           [](settings& s, std::string_view v) {
+             return read_percent(s.metrics.budget_percent, v, 0.01, 100);
+           }},
+    option{"metrics-skip", 0, "NAME|regex:EXPRESSION",
+           "a kernel name, or regex: followed by a valid regular expression", "regex:nccl|nvshmem",
+           "Never read counters around these kernels, demangled or base name; expressions ignore "
+           "case. May be given several times.",
+           true,
+           [](settings& s, std::string_view v) {
+             return read_kernel_patterns(s.metrics.skip, v, true);
            }},
     option{"stats", 0, "", switch_values, "",
            "Print a summary of kernels and ranges to stderr when the program ends.", false,

@@ -49,6 +49,10 @@ void read_variable(parsed_settings& parsed, std::string_view name, std::string_v
 
 }  // namespace
 
+std::vector<kernel_pattern> kernels_of_collectives() {
+  return {{.text = "nccl|nvshmem", .is_regex = true, .ignores_case = true}};
+}
+
 parsed_settings read_settings(char const* const* environ) noexcept try {
   parsed_settings parsed;
   for (; environ != nullptr && *environ != nullptr; ++environ) {
@@ -78,6 +82,15 @@ std::vector<std::string> contradictions(settings const& s) {
   }
   if (s.schedule && s.range != capture_range::none) {
     lines.emplace_back("schedule and capture-range cannot be combined: choose one of them");
+  }
+  if (s.metrics.mode != metrics_mode::none && !s.trace.cuda) {
+    lines.emplace_back(
+        "metrics has no effect when trace leaves out cuda: counters are read around kernels that "
+        "are traced");
+  }
+  if (s.metrics.mode == metrics_mode::none && !s.metrics_given.set.empty()) {
+    lines.emplace_back("metrics none and set " + s.metrics_given.set +
+                       " cannot be combined: leave one of them out");
   }
   return lines;
 }

@@ -55,11 +55,34 @@ struct step_schedule {
 /// Selects kernels by demangled or base name.
 struct kernel_pattern {
   std::string text;
-  bool is_regex = false;  // else the whole name must be equal
+  bool is_regex = false;      // else the whole name must be equal
+  bool ignores_case = false;  // of a regular expression
   friend bool operator==(kernel_pattern const&, kernel_pattern const&) = default;
 };
 
 enum class graph_detail { graph, node };
+
+enum class metrics_mode { none, automatic, sampled, exact };
+
+/// Kernels that wait for other GPUs: NCCL's and NVSHMEM's.
+std::vector<kernel_pattern> kernels_of_collectives();
+
+/// Which hardware counters are read, and at what price.
+struct metrics_choice {
+  metrics_mode mode = metrics_mode::none;
+  std::vector<std::string> words;  // sets and metrics as given; empty: the set roofline
+  double budget_percent = 1;       // of the run time
+  std::vector<kernel_pattern> skip = kernels_of_collectives();  // never counted
+  friend bool operator==(metrics_choice const&, metrics_choice const&) = default;
+};
+
+/// --metrics and --set as they were given, in whichever order: metrics_choice's mode and words come
+/// from both.
+struct metrics_wish {
+  std::optional<metrics_mode> mode;
+  std::vector<std::string> names;  // of --metrics
+  std::string set;                 // of --set
+};
 
 struct settings {
   std::string output = "report%n";  // a pattern, see output_name.hpp
@@ -76,6 +99,8 @@ struct settings {
   std::vector<kernel_pattern> kernel_names;  // empty: all kernels
   std::uint64_t launch_skip = 0;
   std::uint64_t launch_count = 0;  // 0: no limit
+  metrics_choice metrics;
+  metrics_wish metrics_given;
   bool stats = false;
   gpuprof::log_level log_level = gpuprof::log_level::info;
   std::uint32_t flush_interval_ms = 500;

@@ -56,6 +56,21 @@ TEST_CASE("a regular expression may be found anywhere in either form of the name
   CHECK_FALSE(filter_of({{"gemm<double>", true}})->name_matches(gemm));
 }
 
+TEST_CASE("the kernels around which counters are never read are found whatever their case") {
+  auto const skipped = kernel_filter::make(metrics_choice{}.skip);
+  REQUIRE(skipped);
+  CHECK((*skipped)->has_names());
+  CHECK((*skipped)->selects_launch("_Z42ncclDevKernel_AllReduce_Sum_f32_RING_LLv"));
+  CHECK((*skipped)->selects_launch("_Z12run_NVSHMEM_v"));
+  CHECK_FALSE((*skipped)->selects_launch(gemm));
+  auto const plain = kernel_filter::make(std::vector<kernel_pattern>{{"GEMM"}, {"GEMM", true}});
+  REQUIRE(plain);
+  CHECK_FALSE((*plain)->name_matches(gemm));
+  auto const wrong = kernel_filter::make(std::vector<kernel_pattern>{{"a)(b", true, true}});
+  REQUIRE_FALSE(wrong);
+  CHECK(wrong.message().find("regex:a)(b is not a regular expression") == 0);
+}
+
 TEST_CASE("what surrounds the expression does not leak into it") {
   CHECK(filter_of({{"double|gemm", true}})->name_matches(gemm));
   CHECK(filter_of({{"^reduce$|^gemm$", true}})->name_matches(gemm));
@@ -93,7 +108,8 @@ TEST_CASE("a name of 100 kB is matched from a thread with a stack of 64 KiB") {
   auto const filter = filter_of({{".*gemm.*", true}});
   auto const wanted = "cutlass_gemm_" + std::string(100 << 10, 'x');
   auto const other = std::string(100 << 10, 'g');
-  auto const late = std::string(100 << 10, 'x') + "gemm";  // beyond the part that counts
+  std::string late(100 << 10, 'x');  // beyond the part that counts
+  late.append("gemm");
   bool found_wanted = false, found_other = true, found_late = true;
   on_a_small_stack([&] {
     found_wanted = filter->selects_launch(wanted.c_str());

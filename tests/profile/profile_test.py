@@ -114,6 +114,8 @@ class CommandLine(InFolder):
                 (("--capture-range-end=repeat-shutdown",), "repeat-shutdown:N"),
                 (("-y", "soon"), "seconds"), (("--schedule", "1,2,3"), "WAIT,WARMUP,ACTIVE,REPEAT"),
                 (("--kernel-name", "regex:["), "regular expression"), (("-o", "%z"), "%q{VARIABLE}"),
+                (("--metrics", "all"), "dram__bytes_read.sum"), (("--set", "some"), "memory"),
+                (("--overhead-budget", "200%"), "0.01 to 100"),
                 (("--launch-count", "-1"), "whole number"), (("--log-level", "all"), "warning"),
                 (("--cuda-graph-trace", ""), "graph, node")]:
             with self.subTest(words=words):
@@ -130,6 +132,7 @@ class CommandLine(InFolder):
     def test_options_that_contradict_each_other_are_refused(self):
         self.assert_refused(self.profile("-c", "nvtx", "true"), 2, "nvtx-capture")
         self.assert_refused(self.profile("--step-range", "x", "true"), 2, "schedule")
+        self.assert_refused(self.profile("--set", "full", "-t", "nvtx", "true"), 2, "metrics", "cuda")
 
     def test_help_lists_every_option_and_succeeds(self):
         run = self.profile("--help")
@@ -141,7 +144,8 @@ class CommandLine(InFolder):
 class Environment(InFolder):
     def test_the_library_is_preloaded_and_told_the_options(self):
         run = self.profile("-t", "cuda", "--kernel-name", "a", "--kernel-name", "regex:b|c", "--stats",
-                           "-p", "step@train", "-c", "nvtx", "true")
+                           "--metrics", "exact,lts__t_bytes.sum", "--metrics-skip", "c", "--metrics-skip",
+                           "regex:d", "-p", "step@train", "-c", "nvtx", "true")
         self.assertEqual(run.returncode, 0, run.stderr)
         told = self.told()
         self.assertEqual(told["LD_PRELOAD"], PROBE)
@@ -149,6 +153,8 @@ class Environment(InFolder):
         self.assertEqual(told["NVTX_INJECTION64_PATH"], PROBE)
         self.assertEqual(told["GPUPROF_TRACE"], "cuda")
         self.assertEqual(told["GPUPROF_KERNEL_NAME"], "a;regex:b|c")
+        self.assertEqual(told["GPUPROF_METRICS"], "exact,lts__t_bytes.sum")
+        self.assertEqual(told["GPUPROF_METRICS_SKIP"], "c;regex:d")
         self.assertEqual(told["GPUPROF_STATS"], "1")
         self.assertEqual(told["GPUPROF_CAPTURE_RANGE"], "nvtx")
         self.assertNotIn("GPUPROF_DELAY", told)

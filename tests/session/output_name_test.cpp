@@ -87,7 +87,7 @@ TEST_CASE("%n is the first free number") {
 TEST_CASE("an existing capture is replaced only on request") {
   imagined_host const host{.variables = {}, .files = {{"a.gpuprof", 1}}};
   settings s;
-  s.output = "a";
+  s.output = std::string("a");
   auto const refused = choose_capture_path(s, host.facts());
   REQUIRE_FALSE(refused);
   CHECK(refused.message().find("a.gpuprof exists") != std::string::npos);

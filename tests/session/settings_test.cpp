@@ -1,8 +1,10 @@
 #include "session/settings.hpp"
 
+#include "counters/metric_sets.hpp"
 #include "session/option_table.hpp"
 #include "support/catch.hpp"
 
+#include <algorithm>
 #include <set>
 
 using namespace gpuprof;
@@ -24,6 +26,10 @@ TEST_CASE("an environment without GPUPROF_ variables gives the defaults and no c
   CHECK(parsed.values.range == capture_range::none);
   CHECK(parsed.values.range_end.action == range_end_action::stop);
   CHECK(parsed.values.buffer_limit_mib == 256);
+  CHECK(parsed.values.metrics.mode == metrics_mode::none);
+  CHECK(parsed.values.metrics.words.empty());
+  CHECK(parsed.values.metrics.budget_percent == 1);
+  CHECK(parsed.values.metrics.skip == std::vector<kernel_pattern>{{"nccl|nvshmem", true, true}});
   CHECK(read_settings(nullptr).complaints.empty());
 }
 
@@ -43,6 +49,7 @@ TEST_CASE("the defaults written in the option table are those of the struct") {
     CHECK(changed.graph_trace == plain.graph_trace);
     CHECK(changed.launch_skip == plain.launch_skip);
     CHECK(changed.launch_count == plain.launch_count);
+    CHECK(changed.metrics == plain.metrics);
     CHECK(changed.log_level == plain.log_level);
     CHECK(changed.flush_interval_ms == plain.flush_interval_ms);
     CHECK(changed.flush_timeout_ms == plain.flush_timeout_ms);
@@ -62,19 +69,31 @@ TEST_CASE("option names, letters and variables are distinct") {
     CHECK_FALSE(o.accepted.empty());
   }
   CHECK(environment_name(*find_option("capture-range-end")) == "GPUPROF_CAPTURE_RANGE_END");
-  CHECK(find_option("metrics") == nullptr);
+  CHECK(find_option("metric") == nullptr);
 }
 
 TEST_CASE("every option is read from its variable") {
-  auto const parsed =
-      read({"GPUPROF_OUTPUT=%h/%q{JOB}-%p", "GPUPROF_FORCE_OVERWRITE=yes",
-            "GPUPROF_TRACE=cuda,cuda-api,cuda-memory,sync,um", "GPUPROF_CAPTURE_RANGE=nvtx",
-            "GPUPROF_CAPTURE_RANGE_END=repeat:3", "GPUPROF_NVTX_CAPTURE=step@train",
-            "GPUPROF_DELAY=0.25", "GPUPROF_DURATION=2", "GPUPROF_CUDA_GRAPH_TRACE=graph",
-            "GPUPROF_KERNEL_NAME=gemm;regex:^void f<int, [0-9]+>", "GPUPROF_LAUNCH_SKIP=10",
-            "GPUPROF_LAUNCH_COUNT=5", "GPUPROF_STATS=on", "GPUPROF_LOG_LEVEL=debug",
-            "GPUPROF_FLUSH_INTERVAL_MS=50", "GPUPROF_FLUSH_TIMEOUT_MS=0",
-            "GPUPROF_BUFFER_LIMIT_MIB=64"});
+  auto const parsed = read({"GPUPROF_OUTPUT=%h/%q{JOB}-%p",
+                            "GPUPROF_FORCE_OVERWRITE=yes",
+                            "GPUPROF_TRACE=cuda,cuda-api,cuda-memory,sync,um",
+                            "GPUPROF_CAPTURE_RANGE=nvtx",
+                            "GPUPROF_CAPTURE_RANGE_END=repeat:3",
+                            "GPUPROF_NVTX_CAPTURE=step@train",
+                            "GPUPROF_DELAY=0.25",
+                            "GPUPROF_DURATION=2",
+                            "GPUPROF_CUDA_GRAPH_TRACE=graph",
+                            "GPUPROF_KERNEL_NAME=gemm;regex:^void f<int, [0-9]+>",
+                            "GPUPROF_LAUNCH_SKIP=10",
+                            "GPUPROF_LAUNCH_COUNT=5",
+                            "GPUPROF_METRICS=exact,dram__bytes_read.sum",
+                            "GPUPROF_SET=memory",
+                            "GPUPROF_OVERHEAD_BUDGET=2.5%",
+                            "GPUPROF_METRICS_SKIP=all_reduce;regex:^void nccl",
+                            "GPUPROF_STATS=on",
+                            "GPUPROF_LOG_LEVEL=debug",
+                            "GPUPROF_FLUSH_INTERVAL_MS=50",
+                            "GPUPROF_FLUSH_TIMEOUT_MS=0",
+                            "GPUPROF_BUFFER_LIMIT_MIB=64"});
   CHECK(parsed.complaints == std::vector<std::string>{});
   auto const& s = parsed.values;
   CHECK(s.output == "%h/%q{JOB}-%p");
@@ -91,6 +110,11 @@ TEST_CASE("every option is read from its variable") {
   CHECK(s.kernel_names[1] == kernel_pattern{"^void f<int, [0-9]+>", true});
   CHECK(s.launch_skip == 10);
   CHECK(s.launch_count == 5);
+  CHECK(s.metrics.mode == metrics_mode::exact);
+  CHECK(s.metrics.words == std::vector<std::string>{"memory", "dram__bytes_read.sum"});
+  CHECK(s.metrics.budget_percent == 2.5);
+  CHECK(s.metrics.skip ==
+        std::vector<kernel_pattern>{{"all_reduce", false, false}, {"^void nccl", true, true}});
   CHECK(s.stats);
   CHECK(s.log_level == log_level::debug);
   CHECK(s.flush_interval_ms == 50);
@@ -143,6 +167,18 @@ TEST_CASE("a bad value leaves the default and one line that names the accepted v
            {"GPUPROF_KERNEL_NAME=a;;b", "kernel name"},
            {"GPUPROF_LAUNCH_SKIP=-3", "whole number"},
            {"GPUPROF_LAUNCH_COUNT=99999999999999999999", "whole number"},
+           {"GPUPROF_METRICS=rooflin", "roofline"},
+           {"GPUPROF_METRICS=auto,exact", "at most one of auto"},
+           {"GPUPROF_METRICS=none,basic", "none, or a list"},
+           {"GPUPROF_METRICS=auto,", "none, or a list"},
+           {"GPUPROF_METRICS=dram__bytes_read.sum lts__t_bytes.sum", "none, or a list"},
+           {"GPUPROF_SET=all", "basic, roofline, memory, full"},
+           {"GPUPROF_SET=basic,memory", "basic, roofline, memory, full"},
+           {"GPUPROF_OVERHEAD_BUDGET=0", "0.01 to 100"},
+           {"GPUPROF_OVERHEAD_BUDGET=100.1%", "0.01 to 100"},
+           {"GPUPROF_OVERHEAD_BUDGET=nan", "0.01 to 100"},
+           {"GPUPROF_OVERHEAD_BUDGET=%", "0.01 to 100"},
+           {"GPUPROF_METRICS_SKIP=regex:(", "regular expression"},
            {"GPUPROF_STATS=maybe", "true, false"},
            {"GPUPROF_LOG_LEVEL=loud", "warning"},
            {"GPUPROF_FLUSH_INTERVAL_MS=1", "10 to 60000"},
@@ -158,7 +194,8 @@ TEST_CASE("a bad value leaves the default and one line that names the accepted v
     REQUIRE(parsed.complaints.size() == 1);
     INFO(parsed.complaints[0]);
     CHECK(parsed.complaints[0].find(accepted) != std::string::npos);
-    CHECK(parsed.complaints[0].find(std::string(variable).substr(0, 12)) == 0);
+    std::string const given = variable;
+    CHECK(parsed.complaints[0].find(given.substr(0, given.find('='))) == 0);
     CHECK(parsed.complaints[0].find('\n') == std::string::npos);
     settings const plain;
     CHECK(parsed.values.trace == plain.trace);
@@ -168,7 +205,68 @@ TEST_CASE("a bad value leaves the default and one line that names the accepted v
     CHECK(parsed.values.launch_count == plain.launch_count);
     CHECK(parsed.values.buffer_limit_mib == plain.buffer_limit_mib);
     CHECK_FALSE(parsed.values.schedule);
+    CHECK(parsed.values.metrics == plain.metrics);
   }
+}
+
+TEST_CASE("metrics and set say together what is read, in whichever order they come") {
+  using words = std::vector<std::string>;
+  struct wish {
+    std::vector<char const*> variables;
+    metrics_mode mode;
+    words read;
+  };
+  for (auto const& [variables, mode, read_words] : std::vector<wish>{
+           {{"GPUPROF_METRICS=auto"}, metrics_mode::automatic, {}},
+           {{"GPUPROF_METRICS=sampled"}, metrics_mode::sampled, {}},
+           {{"GPUPROF_SET=full"}, metrics_mode::automatic, {"full"}},
+           {{"GPUPROF_METRICS=roofline"}, metrics_mode::automatic, {"roofline"}},
+           {{"GPUPROF_METRICS=dram__bytes_read.sum,exact,basic"},
+            metrics_mode::exact,
+            {"dram__bytes_read.sum", "basic"}},
+           {{"GPUPROF_METRICS=TPC.TriageCompute.sm__cycles_active.avg"},
+            metrics_mode::automatic,
+            {"TPC.TriageCompute.sm__cycles_active.avg"}},
+           {{"GPUPROF_SET=memory", "GPUPROF_METRICS=exact"}, metrics_mode::exact, {"memory"}},
+           {{"GPUPROF_METRICS=exact", "GPUPROF_SET=memory"}, metrics_mode::exact, {"memory"}},
+           {{"GPUPROF_METRICS=lts__t_bytes.sum", "GPUPROF_SET=basic"},
+            metrics_mode::automatic,
+            {"basic", "lts__t_bytes.sum"}},
+       }) {
+    INFO(variables.front());
+    auto const parsed = read(variables);
+    CHECK(parsed.complaints == words{});
+    CHECK(parsed.values.metrics.mode == mode);
+    CHECK(parsed.values.metrics.words == read_words);
+  }
+}
+
+TEST_CASE("a later value replaces an earlier one and leaves what the other option said") {
+  settings s;
+  auto const set = [&](char const* name, char const* value) {
+    REQUIRE(set_option(s, *find_option(name), value, name));
+  };
+  set("metrics", "exact,dram__bytes_read.sum");
+  set("set", "basic");
+  set("metrics", "auto");
+  CHECK(s.metrics.mode == metrics_mode::automatic);
+  CHECK(s.metrics.words == std::vector<std::string>{"basic"});
+  set("metrics", "none");
+  CHECK(s.metrics.mode == metrics_mode::none);
+  set("metrics-skip", "a");
+  set("metrics-skip", "b");
+  CHECK(s.metrics.skip == std::vector<kernel_pattern>{{"b"}});
+}
+
+TEST_CASE("every set of metrics there is can be chosen, and no other") {
+  for (auto const& known : metric_sets()) {
+    settings s;
+    REQUIRE(set_option(s, *find_option("set"), known.name, "x"));
+    REQUIRE(set_option(s, *find_option("metrics"), known.name, "x"));
+  }
+  auto accepted = find_option("set")->accepted;
+  CHECK(static_cast<std::size_t>(std::count(accepted.begin(), accepted.end(), ',') + 1) ==
+        metric_sets().size());
 }
 
 TEST_CASE("an unknown variable is reported once, with the nearest name") {
@@ -194,4 +292,9 @@ TEST_CASE("choices that make no sense together are said") {
   CHECK(read({"GPUPROF_SCHEDULE=1,1,1,1", "GPUPROF_CAPTURE_RANGE=cudaProfilerApi"})
             .complaints.size() == 1);
   CHECK(read({"GPUPROF_SCHEDULE=1,1,1,1", "GPUPROF_STEP_RANGE=step"}).complaints.empty());
+  auto const no_kernels = read({"GPUPROF_METRICS=auto", "GPUPROF_TRACE=nvtx"}).complaints;
+  REQUIRE(no_kernels.size() == 1);
+  CHECK(no_kernels[0].find("trace leaves out cuda") != std::string::npos);
+  CHECK(read({"GPUPROF_METRICS=none", "GPUPROF_TRACE=nvtx"}).complaints.empty());
+  CHECK(read({"GPUPROF_METRICS=none", "GPUPROF_SET=full"}).complaints.size() == 1);
 }

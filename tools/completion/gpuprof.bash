@@ -8,8 +8,9 @@ _gpuprof_profile() {
       --) ((++i)) ; break ;;
       -o | -t | -c | -p | -y | -d | --output | --trace | --capture-range | --capture-range-end | \
         --nvtx-capture | --delay | --duration | --schedule | --step-range | --cuda-graph-trace | \
-        --kernel-name | --launch-skip | --launch-count | --log-level | --flush-interval-ms | \
-        --flush-timeout-ms | --buffer-limit-mib) ((++i)) ;;
+        --kernel-name | --launch-skip | --launch-count | --metrics | --set | --overhead-budget | \
+        --metrics-skip | --log-level | --flush-interval-ms | --flush-timeout-ms | \
+        --buffer-limit-mib) ((++i)) ;;
       -*) ;;
       *) break ;;
     esac
@@ -25,17 +26,21 @@ _gpuprof_profile() {
       COMPREPLY=($(compgen -W 'none stop stop-shutdown repeat repeat: repeat-shutdown:' -- "$current"))
       ;;
     --cuda-graph-trace) COMPREPLY=($(compgen -W 'graph node' -- "$current")) ;;
+    --metrics)
+      COMPREPLY=($(compgen -W 'none auto sampled exact basic roofline memory full' -- "$current"))
+      ;;
+    --set) COMPREPLY=($(compgen -W 'basic roofline memory full' -- "$current")) ;;
     --log-level) COMPREPLY=($(compgen -W 'debug info warning error off' -- "$current")) ;;
     -o | --output) COMPREPLY=($(compgen -f -- "$current")) ;;
     -p | -y | -d | --nvtx-capture | --delay | --duration | --schedule | --step-range | \
-      --kernel-name | --launch-skip | --launch-count | --flush-interval-ms | --flush-timeout-ms | \
-      --buffer-limit-mib) COMPREPLY=() ;;
+      --kernel-name | --launch-skip | --launch-count | --overhead-budget | --metrics-skip | \
+      --flush-interval-ms | --flush-timeout-ms | --buffer-limit-mib) COMPREPLY=() ;;
     *)
       if [[ $current == -* ]]; then
         COMPREPLY=($(compgen -W '--output --force-overwrite --trace --capture-range
           --capture-range-end --nvtx-capture --delay --duration --schedule --step-range
-          --cuda-graph-trace --kernel-name --launch-skip --launch-count --stats --log-level
-          --flush-interval-ms --flush-timeout-ms --buffer-limit-mib --peaks --help' -- "$current"))
+          --cuda-graph-trace --kernel-name --launch-skip --launch-count --metrics --set
+          --overhead-budget --metrics-skip --stats --log-level --flush-interval-ms --flush-timeout-ms --buffer-limit-mib --peaks --help' -- "$current"))
       else
         COMPREPLY=($(compgen -c -f -- "$current"))
       fi

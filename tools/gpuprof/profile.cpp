@@ -92,7 +92,6 @@ result<settings> read_arguments(profile_arguments const& arguments, variables& c
   for (auto const& [name, values] : arguments.given) {
     auto const& o = *find_option(name);
     auto const value = joined(values);
-    if (o.repeatable) s.kernel_names.clear();  // the command line replaces the environment
     if (auto const read = set_option(s, o, value, "--" + std::string(name)); !read) {
       return error{read.message()};
     }
