@@ -28,6 +28,8 @@ call_class classify_driver_call(char const* text) noexcept {
   if (starts("cuMemcpy") || starts("cuMemset")) return call_class::copy;
   if (name == "cuProfilerStart") return call_class::profiler_start;
   if (name == "cuProfilerStop") return call_class::profiler_stop;
+  if (starts("cuStreamBeginCapture")) return call_class::stream_capture_begin;
+  if (starts("cuStreamEndCapture")) return call_class::stream_capture_end;
   if (starts("cuDevicePrimaryCtxReset") || starts("cuCtxDestroy")) return call_class::context_reset;
   return call_class::none;
 }
@@ -38,6 +40,7 @@ void launch_callbacks::learn_calls(cupti_api const& api) {
     if (api.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, cbid, &name) != CUPTI_SUCCESS)
       continue;
     classes_[cbid] = classify_driver_call(name);
+    launch_calls_[cbid] = launch_call_named(name);
   }
 }
 
@@ -64,6 +67,30 @@ void launch_callbacks::entry(void* self, CUpti_CallbackDomain domain, CUpti_Call
   }
 }
 
+void launch_callbacks::tell_gate(launch_gate& gate, CUpti_CallbackId id,
+                                 CUpti_CallbackData const& call) noexcept {
+  auto const entering = call.callbackSite == CUPTI_API_ENTER;
+  auto const* const status = static_cast<int const*>(call.functionReturnValue);
+  auto const failed = !entering && status != nullptr && *status != 0;
+  switch (class_of(id)) {
+    case call_class::kernel:
+      entering ? gate.entered(launch_calls_[id], call) : gate.left(call);
+      break;
+    case call_class::stream_capture_begin:
+      if (entering) gate.stream_capture_begins();
+      if (failed) gate.stream_capture_ends();
+      break;
+    case call_class::stream_capture_end:
+      if (!entering) gate.stream_capture_ends();
+      break;
+    case call_class::context_reset:
+      if (entering) gate.context_ending(call.context);
+      break;
+    default:
+      break;
+  }
+}
+
 void launch_callbacks::driver_call(CUpti_CallbackId id, CUpti_CallbackData const& call) noexcept {
   auto const what = class_of(id);
   if (call.callbackSite == CUPTI_API_ENTER) {
@@ -85,8 +112,10 @@ void launch_callbacks::driver_call(CUpti_CallbackId id, CUpti_CallbackData const
       default:
         break;
     }
+    if (auto* const gate = gate_.load(std::memory_order_acquire)) tell_gate(*gate, id, call);
     return;
   }
+  if (auto* const gate = gate_.load(std::memory_order_acquire)) tell_gate(*gate, id, call);
   if (what == call_class::kernel || what == call_class::many_kernels || what == call_class::copy) {
     launch_ended(what, call);
   } else if (what == call_class::profiler_start) {

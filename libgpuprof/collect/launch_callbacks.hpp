@@ -4,6 +4,7 @@
 
 #include "collect/thread_log.hpp"
 #include "cupti/api.hpp"
+#include "cupti/launch_parameters.hpp"
 
 #include <array>
 #include <atomic>
@@ -26,6 +27,21 @@ class cuda_event_observer {
   virtual bool is_selected(char const* kernel) noexcept = 0;
 };
 
+/// Stands around launches: what reads counters there. All inside the callback of the launching
+/// thread.
+class launch_gate {
+ public:
+  virtual ~launch_gate() = default;
+  /// Before a launch of kernels. left() follows on the same thread when the call has returned.
+  virtual void entered(launch_call_kind kind, CUpti_CallbackData const& call) noexcept = 0;
+  virtual void left(CUpti_CallbackData const& call) noexcept = 0;
+  /// A stream begins to be captured into a graph, on whatever thread; it ends, or did not begin.
+  virtual void stream_capture_begins() noexcept = 0;
+  virtual void stream_capture_ends() noexcept = 0;
+  /// Before the call that destroys this context, or all of the current device when null.
+  virtual void context_ending(CUcontext context) noexcept = 0;
+};
+
 enum class call_class : std::uint8_t {
   none,
   kernel,
@@ -33,7 +49,9 @@ enum class call_class : std::uint8_t {
   copy,
   profiler_start,
   profiler_stop,
-  context_reset
+  context_reset,
+  stream_capture_begin,
+  stream_capture_end
 };
 
 /// One per process, never destroyed: CUPTI may call late.
@@ -46,6 +64,10 @@ class launch_callbacks {
   call_class class_of(std::uint32_t driver_cbid) const noexcept {
     return driver_cbid < classes_.size() ? classes_[driver_cbid] : call_class::none;
   }
+
+  /// From now on: it must live as long as the process.
+  void place_gate(launch_gate& gate) noexcept { gate_.store(&gate, std::memory_order_release); }
+  bool has_gate() const noexcept { return gate_.load(std::memory_order_acquire) != nullptr; }
 
   /// Launch filters on or off; set while no launches are recorded.
   void ask_observer(bool on) noexcept { ask_observer_.store(on, std::memory_order_relaxed); }
@@ -60,9 +82,12 @@ class launch_callbacks {
  private:
   void driver_call(CUpti_CallbackId id, CUpti_CallbackData const& call) noexcept;
   void launch_ended(call_class what, CUpti_CallbackData const& call) noexcept;
+  void tell_gate(launch_gate& gate, CUpti_CallbackId id, CUpti_CallbackData const& call) noexcept;
 
   cuda_event_observer& observer_;
   std::array<call_class, 1024> classes_{};
+  std::array<launch_call_kind, 1024> launch_calls_{};
+  std::atomic<launch_gate*> gate_{nullptr};
   std::atomic<bool> ask_observer_{false};
   std::atomic<bool> leave_{false};
 };

@@ -246,4 +246,26 @@ result<counter_configuration> host_profiler::configure(CUpti_Profiler_Host_Objec
   return configuration;
 }
 
+result<std::vector<double>> host_profiler::evaluate(std::span<std::uint8_t const> image,
+                                                    std::size_t index,
+                                                    std::span<std::string const> metrics) const {
+  std::vector<char const*> names;
+  names.reserve(metrics.size());
+  for (auto const& metric : metrics) names.push_back(metric.c_str());
+  std::vector<double> values(metrics.size());
+  CUpti_Profiler_Host_EvaluateToGpuValues_Params params{
+      .structSize = CUpti_Profiler_Host_EvaluateToGpuValues_Params_STRUCT_SIZE,
+      .pPriv = nullptr,
+      .pHostObject = object_,
+      .pCounterDataImage = image.data(),
+      .counterDataImageSize = image.size(),
+      .rangeIndex = index,
+      .ppMetricNames = names.data(),
+      .numMetrics = names.size(),
+      .pMetricValues = values.data()};
+  auto const evaluated = guard_.call<&cupti_api::cuptiProfilerHostEvaluateToGpuValues>(&params);
+  if (!evaluated) return error{evaluated.message()};
+  return values;
+}
+
 }  // namespace gpuprof

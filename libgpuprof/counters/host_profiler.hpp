@@ -59,6 +59,10 @@ class host_profiler {
   /// Fails only when CUPTI does; what it refuses has no passes, and does not affect what is asked
   /// next. Takes 1 to 5 ms.
   result<counter_configuration> configure(std::span<std::string const> metrics) const;
+  /// The values of these metrics in range or sample `index` of a counter data image, in their
+  /// order.
+  result<std::vector<double>> evaluate(std::span<std::uint8_t const> image, std::size_t index,
+                                       std::span<std::string const> metrics) const;
 
  private:
   host_profiler(cupti_api const& api, counter_engine engine, std::string chip,

@@ -4,6 +4,8 @@
 
 #include <cupti.h>
 #include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
 #include <cupti_target.h>
 
 #include <string>
@@ -50,10 +52,30 @@ namespace gpuprof {
   X(cuptiProfilerHostGetConfigImage)      \
   X(cuptiProfilerHostGetNumOfPasses)
 
+// Needed to count around launches. From CUDA 12.6 on, too.
+#define GPUPROF_CUPTI_RANGES(X)                   \
+  X(cuptiProfilerInitialize)                      \
+  X(cuptiProfilerDeviceSupported)                 \
+  X(cuptiProfilerGetCounterAvailability)          \
+  X(cuptiProfilerHostEvaluateToGpuValues)         \
+  X(cuptiRangeProfilerEnable)                     \
+  X(cuptiRangeProfilerDisable)                    \
+  X(cuptiRangeProfilerSetConfig)                  \
+  X(cuptiRangeProfilerStart)                      \
+  X(cuptiRangeProfilerStop)                       \
+  X(cuptiRangeProfilerPushRange)                  \
+  X(cuptiRangeProfilerPopRange)                   \
+  X(cuptiRangeProfilerDecodeData)                 \
+  X(cuptiRangeProfilerGetCounterDataSize)         \
+  X(cuptiRangeProfilerCounterDataImageInitialize) \
+  X(cuptiRangeProfilerGetCounterDataInfo)         \
+  X(cuptiRangeProfilerCounterDataGetRangeInfo)
+
 #define GPUPROF_CUPTI_FUNCTIONS(X) \
   GPUPROF_CUPTI_TRACING(X)         \
   GPUPROF_CUPTI_OPTIONAL(X)        \
-  GPUPROF_CUPTI_COUNTERS(X)
+  GPUPROF_CUPTI_COUNTERS(X)        \
+  GPUPROF_CUPTI_RANGES(X)
 
 /// A null member means: this libcupti does not have it.
 struct cupti_api {
@@ -66,6 +88,8 @@ struct cupti_api {
   char const* first_missing_for_tracing() const noexcept;
   /// The same of the counters group.
   char const* first_missing_for_counters() const noexcept;
+  /// The same of the ranges group.
+  char const* first_missing_for_ranges() const noexcept;
 };
 
 /// Fills the table from a loaded library.

@@ -16,7 +16,9 @@ namespace gpuprof {
   X(cuDeviceGetUuid_v2)             \
   X(cuDeviceGetAttribute)           \
   X(cuDeviceTotalMem_v2)            \
-  X(cuDeviceGetPCIBusId)
+  X(cuDeviceGetPCIBusId)            \
+  X(cuStreamQuery)                  \
+  X(cuStreamIsCapturing)
 
 /// A null member means: this driver does not have it.
 struct cuda_driver {

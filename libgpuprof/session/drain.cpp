@@ -144,6 +144,8 @@ void drain::round(bool flush) {
 void drain::last_round() {
   fetch(true);
   if (assembler_ == nullptr) return;
+  if (auto* const worker = counting_.load(std::memory_order_acquire))
+    worker->finish(counter_worker::ending::capture, wishes_.flush_timeout_ms);
   take_some_buffers();  // once more for records that waited for their launch
   assembler_->settle_pending();
   assembler_->hand_over();
@@ -161,7 +163,17 @@ bool drain::at_rest(std::uint64_t patience_ns) const noexcept {
   return quiet_ && (assembler_->copies_outstanding() == 0 || waited > patience_for_copies);
 }
 
+void drain::take_counters() {
+  auto* const worker = counting_.load(std::memory_order_acquire);
+  if (worker == nullptr) return;
+  auto const harvest = worker->take();
+  output_.write_names();
+  for (auto const& metric : harvest.metrics) assembler_->metric(metric);
+  for (auto const& launch : harvest.launches) assembler_->sampled(launch);
+}
+
 void drain::flush_file() {
+  take_counters();
   auto* const tracer = tracer_.load(std::memory_order_acquire);
   if (tracer != nullptr && records_seen_ != 0) output_.describe_gpus(*tracer);
   count_everything();
@@ -208,6 +220,23 @@ void drain::count_everything() {
   if (output_.file() != nullptr) put("lost.rows_on_disk", output_.file()->rows_lost());
   put("note.unmatched_pops", unmatched_pops);
 
+  if (auto* const worker = counting_.load(std::memory_order_acquire)) {
+    auto const& counts = worker->sampler().counts();
+    auto const put_count = [&](char const* name, std::atomic<std::uint64_t> const& count) {
+      put(name, count.load(std::memory_order_relaxed));
+    };
+    put_count("counters.launches_read", counts.sampled);
+    put_count("counters.failed", counts.failed);
+    put_count("counters.abandoned", counts.abandoned);
+    put_count("counters.skipped_cooperative", counts.cooperative);
+    put_count("counters.skipped_by_name", counts.by_name);
+    put_count("counters.skipped_while_capturing", counts.capturing);
+    put_count("counters.skipped_beside_those", counts.beside_skipped);
+    put_count("counters.skipped_in_use", counts.in_use);
+    put_count("counters.skipped_over_budget", counts.over_budget);
+    put_count("counters.skipped_unknown", counts.unknown);
+    put("cost.counters_ns", worker->sampler().budget().spent());
+  }
   timespec cpu{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
   put("cost.start_ns", costs_.start_ns.load(std::memory_order_relaxed));
@@ -245,6 +274,8 @@ bool drain::serve_requests() {
   if (!flush && !finish) return false;
   if (finish) {
     wait_for_the_gpu(patience_at_exit);
+    if (auto* const worker = counting_.load(std::memory_order_acquire))
+      worker->finish(counter_worker::ending::process, wishes_.flush_timeout_ms);
     last_round();
     output_.close();
     say_what_was_written();

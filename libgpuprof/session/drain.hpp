@@ -5,6 +5,7 @@
 #include "collect/activity_decoder.hpp"
 #include "collect/cupti_tracer.hpp"
 #include "session/capture_output.hpp"
+#include "session/counter_worker.hpp"
 #include "session/kernel_filter.hpp"
 #include "session/settings.hpp"
 #include "session/trace_assembler.hpp"
@@ -44,6 +45,10 @@ class drain {
   void use_tracer(cupti_tracer& tracer) noexcept {
     tracer_.store(&tracer, std::memory_order_release);
   }
+  /// From then on what its counters read is written, too.
+  void use_counters(counter_worker& worker) noexcept {
+    counting_.store(&worker, std::memory_order_release);
+  }
   /// Overrides the settings' name of the capture file. Without effect once a capture has begun.
   void choose_output(std::string const& pattern) { output_.choose(pattern); }
   void post(window_event event);
@@ -82,6 +87,7 @@ class drain {
   bool take_some_buffers();
   void fetch(bool forced);
   void count_everything();
+  void take_counters();
   void flush_file();
   void wait_for_the_gpu(std::uint64_t patience_ns);
   void say_what_was_written();
@@ -91,6 +97,7 @@ class drain {
   app_costs const& costs_;
   memory_budget& budget_;
   std::atomic<cupti_tracer*> tracer_{nullptr};
+  std::atomic<counter_worker*> counting_{nullptr};
   std::atomic<bool> pointers_stale_{false};
   std::string asked_text_;  // before totals_, which asks for it
   live_totals totals_;

@@ -252,6 +252,11 @@ bool process_profiler::make_tracer() {
   tracer_ = std::make_unique<cupti_tracer>(*cupti_, budget_, buffer_bytes_within(budget_.limit()),
                                            callbacks_);
   drain_.use_tracer(*tracer_);
+  counters_ = counter_worker::make(settings_, cupti_->api);
+  if (counters_ != nullptr) {
+    callbacks_.place_gate(*counters_);
+    drain_.use_counters(*counters_);
+  }
   return true;
 }
 
@@ -294,9 +299,11 @@ void process_profiler::open_window(std::uint32_t index, std::string trigger) {
   idle_since_ = 0;
   drain_.post({true, index, now(), std::move(trigger)});
   log_is_recording.store(true, std::memory_order_release);
+  if (counters_ != nullptr && tracing_) counters_->resume();
 }
 
 void process_profiler::close_window() {
+  if (counters_ != nullptr) counters_->pause();
   log_is_recording.store(false, std::memory_order_release);
   drain_.post({false, open_window_.exchange(0), now(), {}});
 }
@@ -336,7 +343,10 @@ void process_profiler::rest_if_nothing_runs() {
       tracing_ = false;
     }
   }
-  if (!tracing_ && !armed && tracer_ != nullptr && tracer_->attached() && !leaving_) {
+  auto const stuck = counters_ != nullptr && counters_->is_stuck();
+  if (!tracing_ && !armed && tracer_ != nullptr && tracer_->attached() && !leaving_ && !stuck) {
+    if (counters_ != nullptr)
+      counters_->finish(counter_worker::ending::leaving, settings_.flush_timeout_ms);
     leaving_ = true;
     callbacks_.leave_at_next_call(true);
     tracer_->listen_to_any_call();
@@ -430,6 +440,7 @@ void process_profiler::shut_down() noexcept {
   if (is_forked_child() || getpid() != owner_ || shut_down_.exchange(true)) return;
   try {
     note_process_exit();
+    if (counters_ != nullptr) counters_->pause();
     if (open_window_.load() != 0) {
       log_is_recording.store(false, std::memory_order_release);
       drain_.post({false, open_window_.exchange(0), now(), {}});

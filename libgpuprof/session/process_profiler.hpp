@@ -7,6 +7,7 @@
 #include "collect/launch_callbacks.hpp"
 #include "collect/nvtx_ranges.hpp"
 #include "session/capture_plan.hpp"
+#include "session/counter_worker.hpp"
 #include "session/drain.hpp"
 #include "session/kernel_filter.hpp"
 #include "session/settings.hpp"
@@ -117,6 +118,7 @@ class process_profiler final : public cuda_event_observer, public range_observer
   std::atomic<bool> look_again_{false};
   std::unique_ptr<loaded_cupti> cupti_;
   std::unique_ptr<cupti_tracer> tracer_;
+  std::unique_ptr<counter_worker> counters_;  // null: none are asked for
   bool tracing_ = false;
   bool leaving_ = false;
   std::string reason_tracing_is_off_;  // as last told to the user

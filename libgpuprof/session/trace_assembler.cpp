@@ -205,6 +205,16 @@ void trace_assembler::finish_graph(graph_record record, bool first_look) {
   write(record);
 }
 
+void trace_assembler::metric(metric_record const& record) {
+  write(record);
+}
+
+void trace_assembler::sampled(launch_counters const& sample) {
+  write(sample.launch);
+  for (auto const& [metric, value] : sample.values)
+    write(launch_metric_record{sample.launch.correlation, metric, value});
+}
+
 void trace_assembler::settle_pending() {
   auto const again = [this](auto& pending, auto finish) {
     auto const waiting = std::exchange(pending, {});

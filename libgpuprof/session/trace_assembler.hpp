@@ -8,6 +8,7 @@
 #include "collect/launch_table.hpp"
 #include "collect/log_decoder.hpp"
 #include "collect/name_registry.hpp"
+#include "counters/launch_sampler.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -64,6 +65,10 @@ class trace_assembler final : public activity_sink {
   void sync(sync_record const&) override;
   void memory(memory_record const&) override;
   void unified_memory(unified_memory_record const&) override;
+
+  // From the counters.
+  void metric(metric_record const& record);
+  void sampled(launch_counters const& sample);
 
   /// Records whose launch had not been read from its ring yet get their second chance; the rest
   /// stay without.

@@ -1,0 +1,24 @@
+// Whether this process may read the counters of a GPU, and which of them there are.
+#pragma once
+
+#include "base/result.hpp"
+#include "cupti/guard.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace gpuprof {
+
+/// Makes CUPTI ready for counters; harmless when repeated. It is never undone: that is not counted,
+/// and would end the counting of others in this process. The error is one line: what forbids it
+/// (rights, MIG, virtual GPU, ...) and what helps.
+result<void> open_counters(cupti_api const& api, int device);
+
+/// The counter availability image of the context's GPU as it is set up. Fails first where rights
+/// are missing.
+result<std::vector<std::uint8_t>> counter_availability(cupti_api const& api, CUcontext context);
+
+/// The line for a call that failed: who may hold the counters, what rights are needed.
+error counters_refused(cupti_api const& api, CUptiResult code, std::string const& message);
+
+}  // namespace gpuprof

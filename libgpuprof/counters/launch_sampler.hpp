@@ -1,0 +1,134 @@
+// Reads counters around chosen launches of the program, without replay, within a budget.
+#pragma once
+
+#include "counters/pass_plan.hpp"
+#include "counters/sampled_context.hpp"
+#include "counters/sampling_budget.hpp"
+#include "driver/cuda_driver.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+struct sampler_wishes {
+  bool every_launch = false;       // one pass around each launch, instead of each kind once
+  double budget_percent = 1;       // of the running time; without meaning for every_launch
+  std::vector<std::string> words;  // sets and metrics by name; empty: the set roofline
+  /// Kernels (mangled) around which nothing is ever read: they wait for other launches.
+  std::function<bool(char const*)> skips;
+};
+
+/// What was not read, and why. Launches, as all below.
+struct sampler_counts {
+  std::atomic<std::uint64_t> sampled{0};
+  std::atomic<std::uint64_t> failed{0};          // CUPTI refused, or the launch failed
+  std::atomic<std::uint64_t> abandoned{0};       // did not end in time
+  std::atomic<std::uint64_t> cooperative{0};     // and others whose call cannot be read
+  std::atomic<std::uint64_t> by_name{0};         // on the skip list
+  std::atomic<std::uint64_t> capturing{0};       // while a graph was under construction
+  std::atomic<std::uint64_t> beside_skipped{0};  // while a kernel on the skip list may run
+  std::atomic<std::uint64_t> in_use{0};          // while another launch was read on that GPU
+  std::atomic<std::uint64_t> over_budget{0};
+  std::atomic<std::uint64_t> unknown{0};  // more kinds of launches than the table holds
+};
+
+/// A launch with its counters evaluated.
+struct launch_counters {
+  sampled_launch_record launch;
+  std::vector<std::pair<metric_id, double>> values;
+};
+
+/// One per process, never destroyed.
+class launch_sampler {
+ public:
+  launch_sampler(cupti_api const& api, cuda_driver const& driver, sampler_wishes wishes);
+
+  // Launching threads, inside CUPTI's callbacks ------------------------------
+
+  /// Before the driver call; left() must follow on this thread after it.
+  void entered(launch_call_kind kind, CUpti_CallbackData const& call) noexcept;
+  void left(CUpti_CallbackData const& call) noexcept;
+  void capture_begins() noexcept;
+  void capture_ends() noexcept;
+  /// The current context is about to be destroyed, or one of its device.
+  void context_ending(CUcontext context) noexcept;
+
+  // Whoever switches captures ------------------------------------------------
+
+  void resume() noexcept;
+  void pause() noexcept;
+
+  // Drain thread -------------------------------------------------------------
+
+  /// Prepares new contexts, changes groups, evaluates what was counted. `closing`: nothing is to be
+  /// left in the counters. Adds to both lists.
+  void turn(bool closing, std::vector<metric_record>& metrics,
+            std::vector<launch_counters>& launches,
+            std::function<name_id(std::string const&)> const& intern);
+  /// Gives the counters back, as before cuptiFinalize; what was counted comes with the next turn.
+  void end() noexcept;
+  /// Lines for the log since the last call.
+  std::vector<std::string> take_complaints();
+
+  sampler_counts const& counts() const noexcept { return counts_; }
+  sampling_budget const& budget() const noexcept { return budget_; }
+
+ private:
+  static constexpr std::size_t most_contexts = 64;
+
+  /// Of one chip, as the plan for a device has it.
+  struct device_plan {
+    std::unique_ptr<host_profiler> evaluator;
+    std::vector<prepared_group> groups;
+    std::vector<std::vector<metric_id>> ids;  // by group
+  };
+
+  bool choose(launch_call_kind kind, CUpti_CallbackData const& call) noexcept;
+  void end(sampled_context& context, bool for_good) noexcept;
+  sampled_context* context_of(CUpti_CallbackData const& call) noexcept;
+  launch_signature::groups wanted(launch_signature& signature) noexcept;
+  bool may_be_sampled(launch_signature& signature, CUpti_CallbackData const& call,
+                      launch_parameters const& launch) noexcept;
+  bool stream_is_free(CUstream stream) noexcept;
+  bool open(sampled_context& context, launch_signature& signature, launch_parameters const& launch,
+            CUpti_CallbackData const& call) noexcept;
+
+  device_plan* plan_for(sampled_context& context, std::vector<metric_record>& metrics,
+                        std::function<name_id(std::string const&)> const& intern);
+  void evaluate(device_plan const& plan, sampled_context::batch const& batch,
+                std::vector<launch_counters>& launches);
+  void give_up(std::string why);
+
+  cupti_api const& api_;
+  cuda_driver const& driver_;
+  sampler_wishes const wishes_;
+  sampling_budget budget_;
+  sampler_counts counts_;
+  launch_signatures signatures_;
+  std::atomic<bool> on_{false};
+  std::atomic<bool> given_up_{false};
+  std::atomic<launch_signature::groups> all_groups_{0};
+  std::atomic<int> captures_{0};
+  std::atomic<CUstream> skipped_stream_{nullptr};
+  std::atomic<bool> skipped_may_run_{false};
+  std::array<std::atomic<sampled_context*>, most_contexts> contexts_{};
+
+  // Drain thread alone.
+  std::map<device_id, device_plan> plans_;
+  std::uint32_t next_metric_ = 1;
+  std::vector<std::string> complaints_;
+  std::vector<sampled_context::batch> left_over_;
+
+  // Batches of contexts that ended, until the drain thread takes them: it and the ending thread.
+  std::atomic_flag ended_claim_ = ATOMIC_FLAG_INIT;
+  std::vector<std::pair<sampled_context*, sampled_context::batch>> ended_;
+};
+
+}  // namespace gpuprof

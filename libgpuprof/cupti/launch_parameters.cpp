@@ -1,0 +1,64 @@
+#include "cupti/launch_parameters.hpp"
+
+#include <string_view>
+
+namespace gpuprof {
+namespace {
+
+bool is_cooperative(CUlaunchConfig const& config) noexcept {
+  for (unsigned i = 0; config.attrs != nullptr && i < config.numAttrs; ++i) {
+    if (config.attrs[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+      return config.attrs[i].value.cooperative != 0;
+  }
+  return false;
+}
+
+}  // namespace
+
+launch_call_kind launch_call_named(char const* text) noexcept {
+  std::string_view name = text != nullptr ? text : "";
+  launch_call_kind kind;
+  constexpr std::string_view per_thread = "_ptsz";
+  if (name.ends_with(per_thread)) {
+    kind.default_stream_per_thread = true;
+    name.remove_suffix(per_thread.size());
+  }
+  if (name == "cuLaunchKernel")
+    kind.call = launch_call::kernel;
+  else if (name == "cuLaunchKernelEx")
+    kind.call = launch_call::kernel_ex;
+  else if (name.starts_with("cuLaunch") && name != "cuLaunchHostFunc")
+    kind.call = launch_call::not_readable;
+  return kind;
+}
+
+// The _ptsz variants have the same parameters.
+bool read_launch_parameters(launch_call_kind kind, CUpti_CallbackData const& call,
+                            launch_parameters& into) noexcept {
+  if (call.functionParams == nullptr) return false;
+  if (kind.call == launch_call::kernel) {
+    auto const& p = *static_cast<cuLaunchKernel_params const*>(call.functionParams);
+    into = {p.f,
+            {p.gridDimX, p.gridDimY, p.gridDimZ},
+            {p.blockDimX, p.blockDimY, p.blockDimZ},
+            p.sharedMemBytes,
+            p.hStream,
+            false};
+  } else if (kind.call == launch_call::kernel_ex) {
+    auto const& p = *static_cast<cuLaunchKernelEx_params const*>(call.functionParams);
+    if (p.config == nullptr) return false;
+    auto const& c = *p.config;
+    into = {p.f,
+            {c.gridDimX, c.gridDimY, c.gridDimZ},
+            {c.blockDimX, c.blockDimY, c.blockDimZ},
+            c.sharedMemBytes,
+            c.hStream,
+            is_cooperative(c)};
+  } else {
+    return false;
+  }
+  if (into.stream == nullptr && kind.default_stream_per_thread) into.stream = CU_STREAM_PER_THREAD;
+  return true;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,40 @@
+// What a launch callback says of the launch, read from the parameters of the driver call.
+#pragma once
+
+#include <cuda.h>
+#include <cupti.h>
+
+#include <array>
+#include <cstdint>
+
+namespace gpuprof {
+
+/// How a driver call's parameters are laid out, by its name.
+enum class launch_call : std::uint8_t {
+  none,
+  kernel,        // cuLaunchKernel
+  kernel_ex,     // cuLaunchKernelEx
+  not_readable,  // launches kernels, and counters cannot run around it: cooperative, old calls
+};
+
+struct launch_call_kind {
+  launch_call call = launch_call::none;
+  bool default_stream_per_thread = false;  // stream 0 is the thread's own
+};
+
+/// By CUPTI's name of the call, as in "cuLaunchKernelEx_ptsz".
+launch_call_kind launch_call_named(char const* name) noexcept;
+
+struct launch_parameters {
+  CUfunction function = nullptr;
+  std::array<unsigned, 3> grid{}, block{};
+  unsigned shared_bytes = 0;  // dynamic
+  CUstream stream = nullptr;
+  bool cooperative = false;
+};
+
+/// False when the call has none that can be read.
+bool read_launch_parameters(launch_call_kind kind, CUpti_CallbackData const& call,
+                            launch_parameters& into) noexcept;
+
+}  // namespace gpuprof

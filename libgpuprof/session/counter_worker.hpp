@@ -1,0 +1,77 @@
+// The thread that turns the launch sampler: prepares contexts, changes groups, evaluates.
+#pragma once
+
+#include "collect/launch_callbacks.hpp"
+#include "counters/launch_sampler.hpp"
+#include "session/kernel_filter.hpp"
+#include "session/settings.hpp"
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+/// What the counters gave since it was last asked.
+struct counter_harvest {
+  std::vector<metric_record> metrics;
+  std::vector<launch_counters> launches;
+};
+
+/// One per process, never destroyed. Not on the drain thread: the first switching on takes a third
+/// of a second, in which rings would run over.
+class counter_worker final : public launch_gate {
+ public:
+  /// Null when the settings ask for no counters. `api` and `driver` must live as long as the
+  /// process.
+  static std::unique_ptr<counter_worker> make(settings const& wishes, cupti_api const& api);
+
+  // Whoever switches captures.
+  void resume() noexcept;
+  void pause() noexcept { sampler_.pause(); }
+
+  /// Any thread: what has come so far.
+  counter_harvest take();
+  enum class ending {
+    capture,  // what is in the counters is taken
+    leaving,  // and they are given back: CUPTI is going to be left
+    process   // and the thread sleeps from then on
+  };
+  /// After pause(). False when `timeout_ms` passed first.
+  bool finish(ending what, std::uint32_t timeout_ms);
+  /// A launch never ended: CUPTI must not be left.
+  bool is_stuck() const noexcept { return sampler_.counts().abandoned.load() != 0; }
+
+  launch_sampler const& sampler() const noexcept { return sampler_; }
+
+  void entered(launch_call_kind kind, CUpti_CallbackData const& call) noexcept override {
+    sampler_.entered(kind, call);
+  }
+  void left(CUpti_CallbackData const& call) noexcept override { sampler_.left(call); }
+  void stream_capture_begins() noexcept override { sampler_.capture_begins(); }
+  void stream_capture_ends() noexcept override { sampler_.capture_ends(); }
+  void context_ending(CUcontext context) noexcept override { sampler_.context_ending(context); }
+
+ private:
+  counter_worker(settings const& wishes, cupti_api const& api, cuda_driver driver,
+                 std::unique_ptr<kernel_filter> skipped);
+  void main() noexcept;
+  void turn(bool closing, ending what);
+
+  cuda_driver const driver_;
+  std::unique_ptr<kernel_filter> const skipped_;
+  launch_sampler sampler_;
+  bool thread_started_ = false;
+
+  std::mutex mutex_;  // protects the rest; never held while CUPTI is called
+  std::condition_variable changed_;
+  counter_harvest harvest_;
+  std::uint64_t finish_wanted_ = 0, finish_done_ = 0;
+  ending ending_ = ending::capture;
+  bool sleeps_ = false;
+};
+
+}  // namespace gpuprof
