@@ -59,15 +59,9 @@ result<void> sampled_context::prepare(cupti_api const& api,
     sampled_context& context;
     ~at_end() { context.release(); }
   } const released{*this};
-  auto opened = range_profiler::open(api, context_);
-  if (!opened) return error{opened.message()};
-  for (auto const& group : groups) {
-    auto setup = (*opened)->make_setup(group.configuration, group.metrics, most_ranges);
-    if (!setup) return error{setup.message()};
-    setups_.push_back(std::move(*setup));
-  }
+  api_ = &api;
+  groups_ = &groups;
   closed_.reserve(most_ranges);
-  profiler_ = std::move(*opened);
   if (auto ok = start(0); !ok) return ok;
   prepared_.store(true, std::memory_order_release);
   return {};
@@ -75,7 +69,7 @@ result<void> sampled_context::prepare(cupti_api const& api,
 
 bool sampled_context::takes_several_passes() const noexcept {
   auto const current = group();
-  return current >= 0 && setups_[static_cast<unsigned>(current)].configuration.passes > 1;
+  return current >= 0 && setup_.configuration.passes > 1;
 }
 
 bool sampled_context::should_change(bool closing) const noexcept {
@@ -93,7 +87,7 @@ bool sampled_context::should_change(bool closing) const noexcept {
 
 /// The next wanted one after the last, round and round.
 unsigned sampled_context::next_group(launch_signature::groups wanted) const noexcept {
-  auto const count = static_cast<unsigned>(setups_.size());
+  auto const count = static_cast<unsigned>(groups_->size());
   for (unsigned i = 1; i <= count; ++i) {
     auto const group = static_cast<unsigned>(last_group_ + static_cast<int>(i)) % count;
     if ((wanted >> group & 1) != 0) return group;
@@ -139,11 +133,23 @@ result<void> sampled_context::change(bool closing, std::vector<batch>& finished)
   return start(next_group(wanted_.exchange(0, std::memory_order_relaxed)));
 }
 
+// A range profiler keeps the configuration of its first start, whatever it is given later: each
+// group gets one of its own.
 result<void> sampled_context::start(unsigned group) {
-  if (auto ok = profiler_->start(setups_[group]); !ok) return ok;
+  if (profiler_ == nullptr || last_group_ != static_cast<int>(group)) {
+    profiler_.reset();
+    auto opened = range_profiler::open(*api_, context_);
+    if (!opened) return error{opened.message()};
+    auto const& wanted = (*groups_)[group];
+    auto setup = (*opened)->make_setup(wanted.configuration, wanted.metrics, most_ranges);
+    if (!setup) return error{setup.message()};
+    setup_ = std::move(*setup);
+    profiler_ = std::move(*opened);
+    last_group_ = static_cast<int>(group);
+  }
+  if (auto ok = profiler_->start(setup_); !ok) return ok;
   ranges_ = ranges_at_turn_ = quiet_turns_ = 0;
   bound_ = nullptr;
-  last_group_ = static_cast<int>(group);
   declined_.store(0, std::memory_order_relaxed);
   group_.store(static_cast<int>(group), std::memory_order_release);
   return {};
@@ -178,7 +184,6 @@ void sampled_context::end(std::vector<batch>& finished, bool for_good) noexcept 
   }
   group_.store(-1, std::memory_order_release);
   profiler_.reset();
-  setups_.clear();
 }
 
 }  // namespace gpuprof

@@ -102,7 +102,9 @@ class sampled_context {
 
   // With the claim alone.
   std::unique_ptr<range_profiler> profiler_;
-  std::vector<range_setup> setups_;
+  cupti_api const* api_ = nullptr;
+  std::vector<prepared_group> const* groups_ = nullptr;
+  range_setup setup_;  // of the group being read
   open_launch opened_;
   std::vector<closed_launch> closed_;
   std::size_t ranges_ = 0;  // pushed in this pass

@@ -83,6 +83,7 @@ bool drain::take_some_buffers() {
     drain_all_logs(*assembler_);
     return false;
   }
+  if (counting_.load(std::memory_order_acquire) != nullptr) assembler_->counters_are_read();
   if (decoder_ == nullptr) {
     decoder_ = std::make_unique<activity_decoder>(tracer->library().api, tracer->library().version,
                                                   names(), *assembler_);

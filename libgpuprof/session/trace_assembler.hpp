@@ -79,6 +79,9 @@ class trace_assembler final : public activity_sink {
 
   /// API calls of this thread are the profiler's own.
   void ignore_thread(std::uint32_t os_thread) noexcept { own_thread_ = os_thread; }
+  /// Before each launch around which it counts, CUPTI runs a kernel WaitNs of its own, under the
+  /// launch's correlation: from now on such records are passed over.
+  void counters_are_read() noexcept { counters_are_read_ = true; }
   /// Launches that still owe a record.
   std::uint64_t outstanding() const noexcept;
   std::uint64_t copies_outstanding() const noexcept {
@@ -125,6 +128,8 @@ class trace_assembler final : public activity_sink {
   };
   std::vector<noted_launch> new_launches_;  // whose window may not have been opened here yet
   std::vector<name_id> shape_names_;        // by shape id
+  std::vector<bool> shape_is_cuptis_;       // by shape id
+  bool counters_are_read_ = false;
   std::vector<std::uint8_t> shape_wanted_;  // by shape id: 0 not asked yet, 1 yes, 2 no
   std::vector<context_record> contexts_;
   std::vector<kernel_record> finished_;  // not handed over yet

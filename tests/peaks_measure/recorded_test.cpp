@@ -97,8 +97,7 @@ TEST_CASE("rate per clock, clock and rate per second are of one piece") {
     auto const clock_hz =
         1e6 * (is_dram ? r.burst.chip.memory_clock_mhz : r.burst.chip.sm_clock_mhz);
     auto const by_clock = r.per_clock.value * clock_hz * (is_dram ? 1 : 132);
-    // Of the L2 this recording has the rate of the median SM: some are nearer to it than others.
-    CHECK(r.burst.value == Approx(by_clock).epsilon(r.test.starts_with("l2_") ? 0.15 : 0.03));
+    CHECK(r.burst.value == Approx(by_clock).epsilon(0.03));
     CHECK(clock_hz <= 1e6 * (is_dram ? 3201 : 1985));
     CHECK(r.per_clock.spread < (is_dram ? 0.05 : 0.02));
   }
