@@ -1,0 +1,68 @@
+// Turns hardware counters into floating-point operations by precision.
+#pragma once
+
+#include "analyse/launch_metrics.hpp"
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace gpuprof {
+
+enum class precision : std::uint8_t {
+  fp64,
+  fp32,
+  fp16,  // BF16 too: one instruction computes either
+  fp8,
+  tensor_fp64,
+  tensor_tf32,
+  tensor_fp16,
+  tensor_bf16,
+  tensor_fp8,
+  tensor_fp6,
+  tensor_fp4,
+  tensor_int8,  // integer operations; no FLOP, but they count in totals as what the GPU computed
+};
+inline constexpr std::size_t precision_count = 12;
+
+std::string_view name_of(precision p) noexcept;  // "tensor BF16"
+std::string_view key_of(precision p) noexcept;   // "tensor_bf16"
+
+/// A hardware counter that counts operations.
+struct flop_counter {
+  std::string_view metric;
+  precision of{};
+  double operations = 0;       // for each time it counts
+  std::string_view peak_test;  // the peak it can reach; empty: none is measured
+  std::uint32_t chips = 0;     // families that have it, a bit each
+};
+
+std::span<flop_counter const> flop_counters() noexcept;
+/// Whether the chip, by CUPTI's name, has this counter; nullopt: the chip is not known.
+std::optional<bool> has_counter(std::string_view chip, flop_counter const& counter) noexcept;
+
+/// Operations of a launch. A precision is there when every counter it needs was read.
+struct counted_flop {
+  std::array<std::optional<double>, precision_count> of;
+  std::optional<double> total;  // when every precision is there
+
+  std::optional<double> operator[](precision p) const noexcept {
+    return of[static_cast<std::size_t>(p)];
+  }
+};
+
+/// One counter's share of it: operations with the peak they are to be compared with.
+struct flop_part {
+  flop_counter const* counter = nullptr;
+  double operations = 0;
+};
+
+/// `chip`: "GH100"; where it is not known, the counters that the capture planned for the device are
+/// taken for those it has.
+counted_flop count_flop(launch_metrics const& metrics, workload_id const& workload,
+                        std::string_view chip);
+/// Of the counters that were read, also where others of their precision were not.
+std::vector<flop_part> flop_parts(launch_metrics const& metrics, workload_id const& workload);
+
+}  // namespace gpuprof

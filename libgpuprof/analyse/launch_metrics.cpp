@@ -1,0 +1,161 @@
+#include "analyse/launch_metrics.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gpuprof {
+
+void running_mean::add(double value) noexcept {
+  ++count_;
+  auto const off = value - mean_;
+  mean_ += off / static_cast<double>(count_);
+  squares_ += off * (value - mean_);
+}
+
+double running_mean::deviation() const noexcept {
+  return count_ < 2 ? 0 : std::sqrt(squares_ / static_cast<double>(count_ - 1));
+}
+
+void launch_metrics::define(metric_record const& defined, std::string_view name) {
+  auto const next = static_cast<std::uint32_t>(names_.size());
+  auto const [at, is_new] = name_index_.try_emplace(std::string(name), next);
+  if (is_new) names_.emplace_back(name);
+  metrics_[raw(defined.metric)] = {at->second, defined.patches_kernel};
+  auto& planned = planned_[defined.device];
+  planned.resize(std::max<std::size_t>(planned.size(), at->second + 1));
+  planned[at->second] = true;
+  if (defined.patches_kernel) group_slows_[{defined.device, defined.group}] = true;
+}
+
+void launch_metrics::add(sampled_launch_record const& sample) {
+  auto const next = static_cast<std::uint32_t>(launches_.size());
+  if (!by_correlation_.try_emplace(raw(sample.correlation), next).second) return;
+  sampled_launch launch;
+  launch.record = sample;
+  if (group_slows_.contains({sample.device, sample.group})) launch.how = sampling::slowed;
+  launches_.push_back(launch);
+  windows_[sample.device].push_back({sample.opened.value, sample.closed.value, 0, next});
+  windows_in_order_ = false;
+}
+
+void launch_metrics::add(launch_metric_record const& value) {
+  values_.push_back(value);
+}
+
+void launch_metrics::order_windows() {
+  for (auto& [device, windows] : windows_) {
+    std::sort(windows.begin(), windows.end(),
+              [](placed_window const& a, placed_window const& b) { return a.opened < b.opened; });
+    std::uint64_t latest = 0;
+    for (auto& window : windows) window.latest_close = latest = std::max(latest, window.closed);
+  }
+  windows_in_order_ = true;
+}
+
+/// All windows of the device that share a moment with the work.
+template <class F>
+void launch_metrics::each_window(device_id device, timestamp_ns start, duration_ns duration, F f) {
+  if (!windows_in_order_) order_windows();
+  auto const of_device = windows_.find(device);
+  if (of_device == windows_.end()) return;
+  auto const& windows = of_device->second;
+  auto const end = (start + duration).value;
+  auto after = std::upper_bound(
+      windows.begin(), windows.end(), end,
+      [](std::uint64_t moment, placed_window const& window) { return moment < window.opened; });
+  while (after != windows.begin()) {
+    --after;
+    if (after->latest_close < start.value) return;  // so did all before it
+    if (after->closed >= start.value) f(launches_[after->launch]);
+  }
+}
+
+void launch_metrics::see(kernel_record const& kernel) {
+  if (auto const own = by_correlation_.find(raw(kernel.correlation));
+      own != by_correlation_.end() && launches_[own->second].record.device == kernel.device) {
+    auto& launch = launches_[own->second];
+    if (++launch.kernels == 1)
+      launch.workload = {kernel.device, kernel.shape, {}};
+    else  // a graph: what was counted is of all its kernels together
+      launch.workload = {kernel.device, {}, kernel.graph}, launch.is_graph = true;
+  }
+  each_window(kernel.device, kernel.start, kernel.duration, [&](sampled_launch& launch) {
+    if (launch.record.correlation != kernel.correlation) launch.beside_kernels = true;
+  });
+}
+
+void launch_metrics::see(graph_record const& graph) {
+  if (auto const own = by_correlation_.find(raw(graph.correlation));
+      own != by_correlation_.end() && launches_[own->second].record.device == graph.device) {
+    auto& launch = launches_[own->second];
+    ++launch.kernels;
+    launch.workload = {graph.device, {}, graph.graph};
+    launch.is_graph = true;
+  }
+  each_window(graph.device, graph.start, graph.duration, [&](sampled_launch& launch) {
+    if (launch.record.correlation != graph.correlation) launch.beside_kernels = true;
+  });
+}
+
+/// The copies of a graph are part of it.
+void launch_metrics::see_copy(device_id device, timestamp_ns start, duration_ns duration) {
+  each_window(device, start, duration,
+              [&](sampled_launch& launch) { launch.beside_copies = true; });
+}
+
+void launch_metrics::join() {
+  for (auto& launch : launches_) {
+    // Several kernels of no graph: the correlation is not that of one launch.
+    bool const unclear = launch.kernels > 1 && launch.is_graph && raw(launch.workload.graph) == 0;
+    if (launch.kernels == 0) {
+      ++discarded_.without_kernel;
+    } else if (launch.beside_kernels || unclear) {
+      launch.beside_kernels = true;
+      ++discarded_.beside_kernels;
+    } else if (launch.beside_copies) {
+      ++discarded_.beside_copies;
+    } else {
+      ++valid_;
+      ++by_workload_[launch.workload].samples;
+    }
+  }
+  for (auto const& value : values_) {
+    auto const found = by_correlation_.find(raw(value.correlation));
+    auto const metric = metrics_.find(raw(value.metric));
+    if (found == by_correlation_.end() || metric == metrics_.end()) continue;
+    auto const& launch = launches_[found->second];
+    if (launch.kernels == 0 || launch.beside_kernels || launch.beside_copies) continue;
+    if (!std::isfinite(value.value)) continue;
+    // A rewritten kernel runs at other rates and moves other bytes: only what it was rewritten to
+    // count holds for the kernel as it is.
+    if (launch.how == sampling::slowed && !metric->second.slows) continue;
+    auto& series = by_workload_[launch.workload].of;
+    series.resize(std::max<std::size_t>(series.size(), metric->second.name + 1));
+    series[metric->second.name].add(value.value);
+  }
+  values_ = {};
+}
+
+bool launch_metrics::was_planned(device_id device, std::string_view metric) const {
+  auto const name = name_index_.find(metric);
+  auto const planned = planned_.find(device);
+  return name != name_index_.end() && planned != planned_.end() &&
+         name->second < planned->second.size() && planned->second[name->second];
+}
+
+running_mean const* launch_metrics::find(workload_id const& workload,
+                                         std::string_view metric) const {
+  auto const name = name_index_.find(metric);
+  auto const values = by_workload_.find(workload);
+  if (name == name_index_.end() || values == by_workload_.end()) return nullptr;
+  auto const& series = values->second.of;
+  if (name->second >= series.size() || series[name->second].count() == 0) return nullptr;
+  return &series[name->second];
+}
+
+std::uint64_t launch_metrics::samples_of(workload_id const& workload) const {
+  auto const values = by_workload_.find(workload);
+  return values == by_workload_.end() ? 0 : values->second.samples;
+}
+
+}  // namespace gpuprof

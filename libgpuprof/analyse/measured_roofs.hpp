@@ -1,0 +1,44 @@
+// What a GPU can reach at a clock, from its measured peaks.
+#pragma once
+
+#include "model/records.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gpuprof {
+
+/// The peaks of one GPU. Rates are per second: operations, bytes.
+class measured_roofs {
+ public:
+  measured_roofs() = default;
+  explicit measured_roofs(device_record const& device) : device_(device) {}
+
+  void add(peak_record const& peak, std::string_view test);
+
+  bool empty() const noexcept { return peaks_.empty(); }
+  std::uint32_t sm_count() const noexcept { return device_.sm_count; }
+  /// Hz; 0: not known.
+  double greatest_clock() const noexcept { return device_.max_sm_clock_khz * 1e3; }
+
+  /// A test on the SMs at an SM clock in Hz: its measured rate per clock on all SMs; without one
+  /// its burst, brought from the clock it had to this one.
+  std::optional<double> at_clock(std::string_view test, double clock) const;
+  /// Best single figure of a test, as measured; and by theory.
+  std::optional<double> burst(std::string_view test) const;
+  std::optional<double> theory(std::string_view test) const;
+
+  /// DRAM for traffic with this share of writes (0 to 1): the measured mix that is nearest to it of
+  /// read, triad (a third), copy (half) and write. Reads and writes slow each other down.
+  std::optional<double> dram(double write_share) const;
+
+ private:
+  peak_record const* find(std::string_view test) const;
+
+  device_record device_{};
+  std::map<std::string, peak_record, std::less<>> peaks_;
+};
+
+}  // namespace gpuprof

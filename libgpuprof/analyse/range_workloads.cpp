@@ -1,0 +1,104 @@
+#include "analyse/range_workloads.hpp"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+namespace gpuprof {
+
+range_workloads::range_workloads(range_tree const& tree, open_ranges const& open,
+                                 std::map<range_id, double> const& declared)
+    : tree_(tree), open_(open), has_work_(tree.size()) {
+  std::map<std::pair<std::uint32_t, range_key>, std::uint32_t> known;
+  path_of_range_.reserve(tree.size());
+  for (auto const& range : tree.ranges()) {
+    auto const parent = range.parent == no_range ? no_range : path_of_range_[range.parent];
+    auto const key = key_of(range);
+    auto const next = static_cast<std::uint32_t>(paths_.size());
+    auto const [at, is_new] = known.try_emplace({parent, key}, next);
+    if (is_new) paths_.push_back({parent, key});
+    path_of_range_.push_back(at->second);
+  }
+  if (declared.empty()) return;
+  declared_.resize(tree.size());
+  own_ns_.resize(tree.size());
+  for (auto const& [id, flops] : declared)
+    if (auto const range = tree.index_of(id); range != no_range) declared_[range] = flops;
+}
+
+void range_workloads::add(range_id innermost, timestamp_ns launched, correlation_id,
+                          workload_times::seen const& seen, std::uint64_t ns) {
+  auto const range = tree_.index_of(innermost);
+  if (range != no_range) {
+    has_work_[range] = true;
+    note(path_of_range_[range], seen, ns);
+    note_declared(range, ns);
+  }
+  if (launched.value == 0) return;
+  auto const open = open_.at(launched);
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    has_work_[open[i]] = true;
+    auto const path = path_of_range_[open[i]];
+    bool const again = std::any_of(open.begin(), open.begin() + static_cast<std::ptrdiff_t>(i),
+                                   [&](std::uint32_t r) { return path_of_range_[r] == path; });
+    if (!again) note(path, seen, ns);
+  }
+}
+
+void range_workloads::note(std::uint32_t path, workload_times::seen const& seen, std::uint64_t ns) {
+  auto const next = static_cast<std::uint32_t>(cells_.size());
+  auto const [at, is_new] = cell_of_.try_emplace({path, seen.workload}, next);
+  if (is_new) cells_.push_back({path, {seen.workload, {}}});
+  cells_[at->second].work.tally.add(seen.how, seen.is_new_launch, ns);
+}
+
+void range_workloads::note_declared(std::uint32_t range, std::uint64_t ns) {
+  if (declared_.empty()) return;
+  while (range != no_range && !(declared_[range] > 0)) range = tree_[range].parent;
+  if (range != no_range) own_ns_[range] += ns;
+}
+
+std::vector<range_work> range_workloads::rows() const {
+  std::map<range_key, range_work> lines;
+  auto const each_key_above = [&](std::uint32_t path, auto f) {
+    std::set<range_key> done;  // ranges of one name nested in each other count once
+    for (auto at = path; at != no_range; at = paths_[at].parent)
+      if (done.insert(paths_[at].key).second) f(paths_[at].key);
+  };
+  std::map<range_key, std::unordered_map<std::uint32_t, launch_tally>> tallies;
+  for (auto const& of_path : cells_)
+    each_key_above(of_path.path, [&](range_key const& key) {
+      auto& tally = tallies[key][of_path.work.workload];
+      tally.launches += of_path.work.tally.launches;
+      tally.slowed_launches += of_path.work.tally.slowed_launches;
+      tally.ns += of_path.work.tally.ns;
+      tally.slowed_ns += of_path.work.tally.slowed_ns;
+    });
+  for (auto const& [key, of_key] : tallies) {
+    auto& line = lines[key];
+    line.key = key;
+    for (auto const& [workload, tally] : of_key) line.workloads.push_back({workload, tally});
+    std::sort(line.workloads.begin(), line.workloads.end(),
+              [](auto const& a, auto const& b) { return a.workload < b.workload; });
+  }
+  auto has_work = has_work_;
+  for (auto i = static_cast<std::uint32_t>(has_work.size()); i-- > 0;)  // enclosing ones come first
+    if (has_work[i] && tree_[i].parent != no_range) has_work[tree_[i].parent] = true;
+  for (std::uint32_t i = 0; i < has_work.size(); ++i)
+    if (has_work[i])
+      if (auto const line = lines.find(key_of(tree_[i])); line != lines.end())
+        ++line->second.instances;
+  for (std::uint32_t i = 0; i < own_ns_.size(); ++i) {
+    if (own_ns_[i] == 0) continue;
+    each_key_above(path_of_range_[i], [&](range_key const& key) {
+      auto& line = lines[key];
+      line.declared_flops += declared_[i];
+      line.declared_ns += own_ns_[i];
+    });
+  }
+  std::vector<range_work> rows;
+  for (auto& [key, line] : lines) rows.push_back(std::move(line));
+  return rows;
+}
+
+}  // namespace gpuprof

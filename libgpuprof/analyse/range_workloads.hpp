@@ -1,0 +1,68 @@
+// Which workloads were launched inside the ranges of each name, and how much work the ranges
+// declared.
+#pragma once
+
+#include "analyse/range_tree.hpp"
+#include "analyse/workload_times.hpp"
+
+#include <map>
+#include <span>
+#include <vector>
+
+namespace gpuprof {
+
+struct range_workload {
+  std::uint32_t workload = 0;
+  launch_tally tally;
+};
+
+struct range_work {
+  range_key key;
+  std::uint64_t instances = 0;  // with GPU work
+  std::vector<range_workload> workloads;
+  // Of the innermost declaring range around each launch, where that is inside this one.
+  double declared_flops = 0;
+  std::uint64_t declared_ns = 0;  // GPU time of the launches in such ranges
+};
+
+/// A launch belongs to the push/pop ranges open on its thread and to the start/end ranges open
+/// anywhere, once for each name.
+class range_workloads {
+ public:
+  /// `declared`: operations by range, where a marker declared some.
+  range_workloads(range_tree const& tree, open_ranges const& open,
+                  std::map<range_id, double> const& declared);
+
+  template <class Record>
+  void add(Record const& record, workload_times::seen const& seen) {
+    add(record.range, record.launched, record.correlation, seen, nanoseconds(record.duration));
+  }
+
+  std::vector<range_work> rows() const;
+
+ private:
+  struct range_path {
+    std::uint32_t parent = no_range;
+    range_key key;
+  };
+  struct cell {
+    std::uint32_t path = 0;
+    range_workload work;
+  };
+  void add(range_id innermost, timestamp_ns launched, correlation_id correlation,
+           workload_times::seen const& seen, std::uint64_t ns);
+  void note(std::uint32_t path, workload_times::seen const& seen, std::uint64_t ns);
+  void note_declared(std::uint32_t range, std::uint64_t ns);
+
+  range_tree const& tree_;
+  open_ranges const& open_;
+  std::vector<range_path> paths_;
+  std::vector<std::uint32_t> path_of_range_;
+  std::vector<double> declared_;       // by range; empty: none declares
+  std::vector<std::uint64_t> own_ns_;  // by range: of launches whose innermost declarer it is
+  std::vector<bool> has_work_;         // by range, itself or inside
+  std::vector<cell> cells_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> cell_of_;
+};
+
+}  // namespace gpuprof

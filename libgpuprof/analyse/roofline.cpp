@@ -1,0 +1,340 @@
+#include "analyse/roofline.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace gpuprof {
+namespace {
+
+// Chips name the same thing differently; those with memory of the processor count no DRAM bytes.
+constexpr std::string_view dram_read_names[] = {"dram__bytes_read.sum", "dram__bytes_op_read.sum"};
+constexpr std::string_view dram_write_names[] = {"dram__bytes_write.sum",
+                                                 "dram__bytes_op_write.sum"};
+constexpr std::string_view l2_bytes_name = "lts__t_bytes.sum";
+constexpr std::string_view clock_name = "sm__cycles_elapsed.avg.per_second";
+constexpr std::string_view occupancy_name = "sm__warps_active.avg.pct_of_peak_sustained_active";
+constexpr std::string_view tensor_cycles_name = "sm__pipe_tensor_cycles_active.avg";
+constexpr std::string_view active_cycles_name = "sm__cycles_active.avg";
+
+constexpr std::size_t dram_roof = 0, l2_roof = 1, compute_roofs = 2;
+
+/// A mean that is weighted by time, of those values that are known.
+class weighted {
+ public:
+  void add(std::optional<double> value, double weight) noexcept {
+    if (!value || weight <= 0) return;
+    sum_ += *value * weight;
+    weight_ += weight;
+  }
+  std::optional<double> mean() const noexcept {
+    if (weight_ <= 0) return std::nullopt;
+    return sum_ / weight_;
+  }
+
+ private:
+  double sum_ = 0, weight_ = 0;
+};
+
+/// Amounts over the time they took.
+class rate {
+ public:
+  void add(std::optional<double> amount, double launches, double ns) noexcept {
+    if (!amount || ns <= 0) return;
+    amount_ += *amount * launches;
+    ns_ += ns;
+  }
+  double ns() const noexcept { return ns_; }
+  std::optional<double> per_second() const noexcept {
+    if (ns_ <= 0) return std::nullopt;
+    return amount_ / ns_ * 1e9;
+  }
+
+ private:
+  double amount_ = 0, ns_ = 0;
+};
+
+/// One amount per another, of the launches where both are known.
+class ratio {
+ public:
+  void add(std::optional<double> above, std::optional<double> below, double launches) noexcept {
+    if (!above || !below) return;
+    above_ += *above * launches;
+    below_ += *below * launches;
+  }
+  std::optional<double> value() const noexcept {
+    if (below_ <= 0) return std::nullopt;
+    return above_ / below_;
+  }
+
+ private:
+  double above_ = 0, below_ = 0;
+};
+
+void longest_first(std::vector<roofline_row>& rows) {
+  std::stable_sort(rows.begin(), rows.end(), [](roofline_row const& a, roofline_row const& b) {
+    return std::tie(b.total_ns, a.name) < std::tie(a.total_ns, b.name);
+  });
+}
+
+}  // namespace
+
+bound_by roof_of(std::size_t index) noexcept {
+  if (index == dram_roof) return {bound_by::kind::dram, {}};
+  if (index == l2_roof) return {bound_by::kind::l2, {}};
+  return {bound_by::kind::compute, static_cast<precision>(index - compute_roofs)};
+}
+
+std::string_view name_of(bound_by const& bound) noexcept {
+  switch (bound.what) {
+    case bound_by::kind::dram:
+      return "DRAM";
+    case bound_by::kind::l2:
+      return "L2";
+    case bound_by::kind::compute:
+      return name_of(bound.of);
+    case bound_by::kind::latency:
+      return "latency";
+    case bound_by::kind::unknown:
+      break;
+  }
+  return "";
+}
+
+std::string_view name_of(flop_source source) noexcept {
+  switch (source) {
+    case flop_source::counted:
+      return "counted";
+    case flop_source::declared:
+      return "declared";
+    case flop_source::not_measured:
+      break;
+  }
+  return "not measured";
+}
+
+roofline::roofline(launch_metrics const& metrics, workload_times const& times,
+                   std::map<device_id, roofline_device> const& devices)
+    : metrics_(metrics), times_(times), devices_(devices) {
+  figures_.reserve(times.size());
+  for (std::uint32_t i = 0; i < times.size(); ++i) {
+    figures_.push_back(figures_of(i));
+    auto const ns = times.time_of(i, times.tally(i));
+    gpu_ns_ += ns;
+    if (figures_.back().flop.total) counted_ns_ += ns;
+  }
+}
+
+std::optional<double> roofline::mean_of(workload_id const& id, std::string_view metric) const {
+  auto const* const values = metrics_.find(id, metric);
+  if (values == nullptr) return std::nullopt;
+  return values->mean();
+}
+
+roofline::figures roofline::figures_of(std::uint32_t workload) const {
+  auto const& id = times_.id(workload);
+  auto const device = devices_.find(id.device);
+  figures f;
+  f.samples = metrics_.samples_of(id);
+  f.mean_ns = times_.undisturbed_mean(workload);
+  f.flop = count_flop(metrics_, id, device != devices_.end() ? device->second.chip : "");
+
+  std::optional<double> read, write;
+  for (auto const name : dram_read_names)
+    if (!read) read = mean_of(id, name);
+  for (auto const name : dram_write_names)
+    if (!write) write = mean_of(id, name);
+  if (read && write) f.dram_bytes = *read + *write;
+  f.l2_bytes = mean_of(id, l2_bytes_name);
+  f.clock = mean_of(id, clock_name);
+  if (auto const percent = mean_of(id, occupancy_name)) f.occupancy = *percent / 100;
+  auto const tensor = mean_of(id, tensor_cycles_name), active = mean_of(id, active_cycles_name);
+  if (tensor && active && *active > 0) f.tensor_active = *tensor / *active;
+
+  if (device == devices_.end()) return f;
+  if (auto const greatest = device->second.roofs.greatest_clock(); f.clock && greatest > 0)
+    f.clock_loss = std::max(0.0, 1 - *f.clock / greatest);
+  compare(f, id, f.dram_bytes && *f.dram_bytes > 0 ? *write / *f.dram_bytes : 0);
+  return f;
+}
+
+/// The share of each roof, the highest of them, and what that says.
+void roofline::compare(figures& f, workload_id const& id, double write_share) const {
+  auto const& roofs = devices_.at(id.device).roofs;
+  if (!f.mean_ns || !(*f.mean_ns > 0)) return;
+  auto const share_of = [&](double amount, std::optional<double> roof) -> std::optional<double> {
+    if (!roof) return std::nullopt;
+    return amount / (*f.mean_ns / 1e9) / *roof;
+  };
+  if (f.dram_bytes) f.shares[dram_roof] = share_of(*f.dram_bytes, roofs.dram(write_share));
+  if (f.l2_bytes && f.clock) {
+    auto roof = roofs.at_clock("l2_read", *f.clock);
+    f.shares[l2_roof] = share_of(*f.l2_bytes, roof);
+  }
+  bool every_roof = f.flop.total.has_value();
+  for (std::size_t p = 0; p < precision_count; ++p)
+    if (f.flop.of[p] && *f.flop.of[p] == 0) f.shares[compute_roofs + p] = 0;
+  for (auto const& part : flop_parts(metrics_, id)) {
+    auto const p = static_cast<std::size_t>(part.counter->of);
+    if (!f.flop.of[p] || !f.clock) continue;
+    auto const share = share_of(part.operations, roofs.at_clock(part.counter->peak_test, *f.clock));
+    auto& sum = f.shares[compute_roofs + p];
+    if (share)
+      sum = sum.value_or(0) + *share;
+    else
+      every_roof = false;
+  }
+  every_roof = every_roof && f.shares[dram_roof] && f.shares[l2_roof];
+
+  for (std::size_t i = 0; i < roof_count; ++i) {
+    if (!f.shares[i] || roofs.empty() || (f.best && *f.shares[i] <= *f.best)) continue;
+    f.best = f.shares[i];
+    f.bound = roof_of(i);
+  }
+  if (!f.best || *f.best >= latency_bound_below) return;
+  // A roof that was not looked at may be the one.
+  f.bound = {every_roof ? bound_by::kind::latency : bound_by::kind::unknown, {}};
+  if (!every_roof) f.best.reset();
+}
+
+roofline::launched_part roofline::whole(std::uint32_t workload) const {
+  auto const& tally = times_.tally(workload);
+  return {workload, tally.launches, times_.time_of(workload, tally)};
+}
+
+roofline_row roofline::sum(std::span<launched_part const> parts) const {
+  roofline_row row;
+  std::array<rate, precision_count> flops;
+  rate total, dram, l2;
+  ratio intensity, l2_intensity;
+  std::array<weighted, roof_count> shares;
+  weighted clock, clock_loss, occupancy, tensor, of_roof;
+  double counted_ns = 0, back_ns = 0, judged_launches = 0, known_launches = 0, known_ns = 0;
+  std::vector<std::pair<bound_by, double>> votes;
+  for (auto const& part : parts) {
+    auto const& f = figures_[part.workload];
+    auto const n = static_cast<double>(part.launches);
+    row.launches += part.launches;
+    row.samples += f.samples;
+    row.total_ns += part.ns;
+    if (!f.mean_ns) continue;  // only ever seen slowed down
+    known_launches += n;
+    known_ns += *f.mean_ns * n;
+    auto const ns = *f.mean_ns * n;
+    for (std::size_t p = 0; p < precision_count; ++p) flops[p].add(f.flop.of[p], n, ns);
+    total.add(f.flop.total, n, ns);
+    if (f.flop.total) counted_ns += part.ns;
+    dram.add(f.dram_bytes, n, ns);
+    l2.add(f.l2_bytes, n, ns);
+    intensity.add(f.flop.total, f.dram_bytes, n);
+    l2_intensity.add(f.flop.total, f.l2_bytes, n);
+    for (std::size_t i = 0; i < roof_count; ++i) shares[i].add(f.shares[i], ns);
+    clock.add(f.clock, ns);
+    clock_loss.add(f.clock_loss, ns);
+    occupancy.add(f.occupancy, ns);
+    tensor.add(f.tensor_active, ns);
+    if (!f.best) continue;
+    of_roof.add(f.best, ns);
+    judged_launches += n;
+    back_ns += part.ns * std::max(0.0, 1 - *f.best);
+    auto vote =
+        std::find_if(votes.begin(), votes.end(), [&](auto const& v) { return v.first == f.bound; });
+    if (vote == votes.end()) vote = votes.insert(vote, {f.bound, 0});
+    vote->second += part.ns;
+  }
+  row.time_share = gpu_ns_ > 0 ? row.total_ns / gpu_ns_ : 0;
+  if (known_launches > 0) row.mean_ns = known_ns / known_launches;
+  for (std::size_t p = 0; p < precision_count; ++p) row.flops[p] = flops[p].per_second();
+  row.total_flops = total.per_second();
+  if (row.total_flops) row.source = flop_source::counted;
+  if (row.total_ns > 0) row.counted_share = counted_ns / row.total_ns;
+  row.dram_rate = dram.per_second();
+  row.l2_rate = l2.per_second();
+  row.intensity = intensity.value();
+  row.l2_intensity = l2_intensity.value();
+  row.clock = clock.mean();
+  row.clock_loss = clock_loss.mean();
+  row.occupancy = occupancy.mean();
+  row.tensor_active = tensor.mean();
+  for (std::size_t i = 0; i < roof_count; ++i) row.shares[i] = shares[i].mean();
+  if (votes.empty()) return row;
+  row.bound = std::max_element(votes.begin(), votes.end(), [](auto const& a, auto const& b) {
+                return a.second < b.second;
+              })->first;
+  row.of_roof = of_roof.mean();
+  row.to_roof_ns = back_ns / judged_launches;
+  row.gives_back = gpu_ns_ > 0 ? back_ns / gpu_ns_ : 0;
+  return row;
+}
+
+std::string roofline::graph_name(workload_id const& id) const {
+  return "[CUDA graph " + std::to_string(raw(id.graph)) + "]";
+}
+
+std::vector<roofline_row> roofline::by_signature(kernel_labels const& labels,
+                                                 std::span<kernel_shape const> shapes) const {
+  std::map<shape_id, kernel_shape const*> by_id;
+  for (auto const& shape : shapes) by_id[shape.id] = &shape;
+  std::map<std::tuple<std::string, extent3, extent3, std::uint32_t>, std::vector<launched_part>>
+      lines;
+  for (std::uint32_t i = 0; i < times_.size(); ++i) {
+    auto const& id = times_.id(i);
+    if (raw(id.graph) != 0) {
+      lines[{graph_name(id), {}, {}, 0}].push_back(whole(i));
+      continue;
+    }
+    auto const shape = by_id.find(id.shape);
+    auto const name = labels.text(labels.label_of(id.shape));
+    if (shape == by_id.end())
+      lines[{name, {}, {}, 0}].push_back(whole(i));
+    else
+      lines[{name, shape->second->grid, shape->second->block, shape->second->dynamic_shared_bytes}]
+          .push_back(whole(i));
+  }
+  std::vector<roofline_row> rows;
+  for (auto const& [key, parts] : lines) {
+    auto& row = rows.emplace_back(sum(parts));
+    row.name = std::get<0>(key);
+    row.grid = std::get<1>(key);
+    row.block = std::get<2>(key);
+  }
+  longest_first(rows);
+  return rows;
+}
+
+std::vector<roofline_row> roofline::by_kernel(kernel_labels const& labels) const {
+  std::map<std::string, std::vector<launched_part>> lines;
+  for (std::uint32_t i = 0; i < times_.size(); ++i) {
+    auto const& id = times_.id(i);
+    lines[raw(id.graph) != 0 ? graph_name(id) : labels.text(labels.label_of(id.shape))].push_back(
+        whole(i));
+  }
+  std::vector<roofline_row> rows;
+  for (auto const& [name, parts] : lines) {
+    auto& row = rows.emplace_back(sum(parts));
+    row.name = name;
+  }
+  longest_first(rows);
+  return rows;
+}
+
+std::vector<roofline_row> roofline::by_range(
+    std::span<range_work const> ranges,
+    std::function<std::string(range_key)> const& name_of_range) const {
+  std::vector<roofline_row> rows;
+  std::vector<launched_part> parts;
+  for (auto const& range : ranges) {
+    parts.clear();
+    for (auto const& [workload, tally] : range.workloads)
+      parts.push_back({workload, tally.launches, times_.time_of(workload, tally)});
+    auto& row = rows.emplace_back(sum(parts));
+    row.name = name_of_range(range.key);
+    row.instances = range.instances;
+    if (row.source != flop_source::not_measured || range.declared_ns == 0) continue;
+    row.total_flops = range.declared_flops / static_cast<double>(range.declared_ns) * 1e9;
+    row.source = flop_source::declared;
+  }
+  longest_first(rows);
+  return rows;
+}
+
+}  // namespace gpuprof

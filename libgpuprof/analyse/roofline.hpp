@@ -1,0 +1,121 @@
+// Says for each kernel and range what it achieved, what holds it back, and how far the roof is.
+#pragma once
+
+#include "analyse/flop_accounting.hpp"
+#include "analyse/measured_roofs.hpp"
+#include "analyse/range_workloads.hpp"
+#include "analyse/workload_times.hpp"
+
+#include <array>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+/// What a kernel can be bound by. Roofs first, in the order of roof_shares.
+struct bound_by {
+  enum class kind : std::uint8_t { unknown, dram, l2, compute, latency };
+  kind what = kind::unknown;
+  precision of{};  // compute only
+  friend bool operator==(bound_by const&, bound_by const&) = default;
+};
+/// "DRAM", "L2", "tensor BF16", "latency"; empty when it is not known.
+std::string_view name_of(bound_by const& bound) noexcept;
+
+/// Below this share of every roof nothing is saturated: work waits for latency.
+inline constexpr double latency_bound_below = 0.4;
+
+/// Shares of DRAM, L2 and of the compute peak of each precision; 1 is the roof.
+inline constexpr std::size_t roof_count = 2 + precision_count;
+using roof_shares = std::array<std::optional<double>, roof_count>;
+bound_by roof_of(std::size_t index) noexcept;
+
+enum class flop_source : std::uint8_t { not_measured, counted, declared };
+std::string_view name_of(flop_source source) noexcept;
+
+/// A line: one signature, one kernel name, or one range name. Rates are of the launches whose
+/// figure was counted, while they ran as if nobody counted.
+struct roofline_row {
+  std::string name;
+  extent3 grid, block;          // signatures only
+  std::uint64_t instances = 0;  // of the range
+  std::uint64_t launches = 0;
+  std::uint64_t samples = 0;  // valid ones
+  double total_ns = 0;
+  double time_share = 0;          // of the time of all kernels
+  std::optional<double> mean_ns;  // of a launch
+
+  std::array<std::optional<double>, precision_count> flops;  // per second
+  std::optional<double> total_flops;                         // per second
+  flop_source source = flop_source::not_measured;            // of the total
+  double counted_share = 0;                  // of the line's time: its FLOP were counted in full
+  std::optional<double> dram_rate, l2_rate;  // bytes per second
+  std::optional<double> intensity;           // FLOP per DRAM byte
+  std::optional<double> l2_intensity;        // FLOP per L2 byte
+  std::optional<double> clock;               // Hz
+  std::optional<double> occupancy, tensor_active;
+
+  roof_shares shares;
+  std::optional<double> clock_loss;
+  bound_by bound;
+  std::optional<double> of_roof;     // the highest share
+  std::optional<double> to_roof_ns;  // what a launch would be shorter at its roof
+  std::optional<double> gives_back;  // the same for all launches, of the time of all kernels
+};
+
+struct roofline_device {
+  std::string chip;  // "GH100"; empty: not known
+  measured_roofs roofs;
+};
+
+class roofline {
+ public:
+  /// All three outlive it; `times` is complete.
+  roofline(launch_metrics const& metrics, workload_times const& times,
+           std::map<device_id, roofline_device> const& devices);
+
+  /// Longest total time first, each.
+  std::vector<roofline_row> by_signature(kernel_labels const& labels,
+                                         std::span<kernel_shape const> shapes) const;
+  std::vector<roofline_row> by_kernel(kernel_labels const& labels) const;
+  std::vector<roofline_row> by_range(std::span<range_work const> ranges,
+                                     std::function<std::string(range_key)> const& name_of) const;
+
+  double gpu_ns() const noexcept { return gpu_ns_; }
+  /// Share of the time of all kernels whose FLOP were counted in full.
+  double counted_share() const noexcept { return gpu_ns_ > 0 ? counted_ns_ / gpu_ns_ : 0; }
+
+ private:
+  struct figures {  // of one workload; amounts are per launch
+    counted_flop flop;
+    std::optional<double> dram_bytes, l2_bytes, clock, clock_loss, occupancy, tensor_active;
+    std::optional<double> mean_ns;
+    roof_shares shares;
+    bound_by bound;
+    std::optional<double> best;
+    std::uint64_t samples = 0;
+  };
+  struct launched_part {
+    std::uint32_t workload = 0;
+    std::uint64_t launches = 0;
+    double ns = 0;
+  };
+  figures figures_of(std::uint32_t workload) const;
+  void compare(figures& of, workload_id const& id, double write_share) const;
+  std::optional<double> mean_of(workload_id const& id, std::string_view metric) const;
+  launched_part whole(std::uint32_t workload) const;
+  roofline_row sum(std::span<launched_part const> parts) const;
+  std::string graph_name(workload_id const& id) const;
+
+  launch_metrics const& metrics_;
+  workload_times const& times_;
+  std::map<device_id, roofline_device> const& devices_;
+  std::vector<figures> figures_;  // by workload
+  double gpu_ns_ = 0, counted_ns_ = 0;
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,55 @@
+#include "analyse/workload_times.hpp"
+
+namespace gpuprof {
+
+std::uint32_t workload_times::index_of(workload_id const& id) {
+  auto const next = static_cast<std::uint32_t>(workloads_.size());
+  auto const [at, is_new] = index_.try_emplace(id, next);
+  if (is_new) workloads_.push_back({id, {}, 0, 0, {}});
+  return at->second;
+}
+
+workload_times::seen workload_times::note(std::uint32_t index, correlation_id correlation,
+                                          duration_ns duration) {
+  auto& workload = workloads_[index];
+  seen result{index, metrics_.sampling_of(correlation), true};
+  if (raw(workload.id.graph) != 0)
+    result.is_new_launch = workload.graph_launches.insert(raw(correlation)).second;
+  auto const ns = nanoseconds(duration);
+  workload.all.add(result.how, result.is_new_launch, ns);
+  if (result.how == sampling::none) {
+    workload.unsampled_launches += result.is_new_launch;
+    workload.unsampled_ns += ns;
+  }
+  return result;
+}
+
+workload_times::seen workload_times::add(kernel_record const& kernel) {
+  workload_id id{kernel.device, {}, kernel.graph};
+  // A graph is one workload where counters ran around it; its kernels alone are not known then.
+  if (raw(kernel.graph) == 0 || !metrics_.has_workload(id)) id = {kernel.device, kernel.shape, {}};
+  return note(index_of(id), kernel.correlation, kernel.duration);
+}
+
+workload_times::seen workload_times::add(graph_record const& graph) {
+  return note(index_of({graph.device, {}, graph.graph}), graph.correlation, graph.duration);
+}
+
+std::optional<double> workload_times::undisturbed_mean(std::uint32_t index) const noexcept {
+  auto const& workload = workloads_[index];
+  if (workload.unsampled_launches > 0)
+    return static_cast<double>(workload.unsampled_ns) /
+           static_cast<double>(workload.unsampled_launches);
+  auto const plain = workload.all.launches - workload.all.slowed_launches;
+  if (plain > 0) return static_cast<double>(workload.all.ns) / static_cast<double>(plain);
+  return std::nullopt;
+}
+
+double workload_times::time_of(std::uint32_t index, launch_tally const& part) const noexcept {
+  if (part.slowed_launches == 0) return static_cast<double>(part.ns);
+  auto const mean = undisturbed_mean(index);
+  return static_cast<double>(part.ns) + (mean ? *mean * static_cast<double>(part.slowed_launches)
+                                              : static_cast<double>(part.slowed_ns));
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,76 @@
+// How often and how long each workload ran, apart by what counting did to the launches.
+#pragma once
+
+#include "analyse/launch_metrics.hpp"
+#include "analyse/samples.hpp"
+
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace gpuprof {
+
+/// Launches of one workload in some place: in all of the trace, or inside a range.
+struct launch_tally {
+  std::uint64_t launches = 0;
+  std::uint64_t slowed_launches = 0;  // of these, with a kernel that was rewritten to count
+  std::uint64_t ns = 0;               // of the others
+  std::uint64_t slowed_ns = 0;
+
+  void add(sampling how, bool is_new_launch, std::uint64_t duration) noexcept {
+    launches += is_new_launch;
+    if (how == sampling::slowed) {
+      slowed_launches += is_new_launch;
+      slowed_ns += duration;
+    } else {
+      ns += duration;
+    }
+  }
+};
+
+/// Feed all kernels and graphs, after launch_metrics::join().
+class workload_times {
+ public:
+  explicit workload_times(launch_metrics const& metrics) : metrics_(metrics) {}
+
+  struct seen {
+    std::uint32_t workload = 0;  // index
+    sampling how{};
+    bool is_new_launch = true;  // false: a further kernel of a graph launch
+  };
+  seen add(kernel_record const& kernel);
+  seen add(graph_record const& graph);
+
+  std::size_t size() const noexcept { return workloads_.size(); }
+  workload_id const& id(std::uint32_t index) const noexcept { return workloads_[index].id; }
+  launch_tally const& tally(std::uint32_t index) const noexcept { return workloads_[index].all; }
+
+  /// ns of a launch as it is when nobody counts: the mean of launches that were not sampled; where
+  /// all were, of those whose kernel was not rewritten; else not known.
+  std::optional<double> undisturbed_mean(std::uint32_t index) const noexcept;
+
+  /// What the launches took, those with a rewritten kernel taken as long as the mean of the others.
+  double time_of(std::uint32_t index, launch_tally const& part) const noexcept;
+
+ private:
+  struct ran {
+    workload_id id;
+    launch_tally all;
+    std::uint64_t unsampled_launches = 0, unsampled_ns = 0;
+    std::unordered_set<std::uint32_t> graph_launches;  // correlations
+  };
+  std::uint32_t index_of(workload_id const& id);
+  seen note(std::uint32_t index, correlation_id correlation, duration_ns duration);
+
+  struct hash {
+    std::size_t operator()(workload_id const& id) const noexcept {
+      auto const mixed = (std::uint64_t{raw(id.shape)} << 32 | raw(id.graph)) * 0x9E3779B97F4A7C15u;
+      return static_cast<std::size_t>(mixed ^ (mixed >> 29) ^ raw(id.device));
+    }
+  };
+  launch_metrics const& metrics_;
+  std::vector<ran> workloads_;
+  std::unordered_map<workload_id, std::uint32_t, hash> index_;
+};
+
+}  // namespace gpuprof
