@@ -52,11 +52,27 @@ _gpuprof() {
   local current="${COMP_WORDS[COMP_CWORD]}"
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W 'profile stats peaks metrics status --help --version' -- "$current"))
+    COMPREPLY=($(compgen -W 'profile stats roofline peaks metrics status --help --version' -- "$current"))
     return
   fi
   case "${COMP_WORDS[1]}" in
     profile) _gpuprof_profile ;;
+    roofline)
+      case "${COMP_WORDS[COMP_CWORD - 1]}" in
+        --by) COMPREPLY=($(compgen -W 'kernel signature range' -- "$current")) ;;
+        -f | --format) COMPREPLY=($(compgen -W 'table csv json svg' -- "$current")) ;;
+        -o | --output) COMPREPLY=($(compgen -f -- "$current")) ;;
+        --limit | --device) COMPREPLY=() ;;
+        *)
+          if [[ $current == -* ]]; then
+            COMPREPLY=($(compgen -W '--by --format --output --force-overwrite --limit --device
+              --help' -- "$current"))
+          else
+            COMPREPLY=($(compgen -f -X '!*.gpuprof' -- "$current") $(compgen -d -- "$current"))
+          fi
+          ;;
+      esac
+      ;;
     peaks)
       case "${COMP_WORDS[COMP_CWORD - 1]}" in
         --only)

@@ -31,6 +31,7 @@ int main(int argc, char** argv) {
   try {
     gpuprof::add_profile(app, exit_code);
     gpuprof::add_stats(app, exit_code);
+    gpuprof::add_roofline(app, exit_code);
     gpuprof::add_peaks(app, exit_code);
     gpuprof::add_metrics(app, exit_code);
     gpuprof::add_status(app, exit_code);

@@ -16,6 +16,7 @@ void add_profile(CLI::App& app, int& exit_code);
 /// may stand before the program to profile: CLI11 has no use for it there.
 std::vector<std::string> words_to_parse(int argc, char const* const* argv);
 void add_stats(CLI::App& app, int& exit_code);
+void add_roofline(CLI::App& app, int& exit_code);
 void add_peaks(CLI::App& app, int& exit_code);
 void add_metrics(CLI::App& app, int& exit_code);
 void add_status(CLI::App& app, int& exit_code);

@@ -1,0 +1,97 @@
+// The roofline as a table for programs.
+#include "report/roofline_report.hpp"
+
+#include <cmath>
+#include <memory>
+
+namespace gpuprof::report {
+namespace {
+
+/// Six digits, more than counters repeat to.
+cell number(std::optional<double> value) {
+  if (!value || !std::isfinite(*value)) return {};
+  if (*value == 0) return 0.0;
+  auto const digits = 5 - static_cast<int>(std::floor(std::log10(std::abs(*value))));
+  if (digits > 300) return 0.0;
+  auto const scale = std::pow(10.0, std::abs(digits));
+  return digits >= 0 ? std::round(*value * scale) / scale : std::round(*value / scale) * scale;
+}
+
+std::string extent_text(extent3 const& e) {
+  return std::to_string(e.x) + " " + std::to_string(e.y) + " " + std::to_string(e.z);
+}
+
+cell whole(std::uint64_t value) {
+  return static_cast<std::int64_t>(value);
+}
+
+std::string snake_case(std::string_view name) {
+  std::string out;
+  for (char const c : name)
+    out += c == ' ' ? '_' : static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+  return out;
+}
+
+std::vector<column> columns_of(roofline_lines of) {
+  using enum column_kind;
+  std::vector<column> columns = {{"name"}};
+  if (of == roofline_lines::signatures) {
+    columns.push_back({"grid"});
+    columns.push_back({"block"});
+  }
+  if (of == roofline_lines::ranges) columns.push_back({"ranges", integer});
+  columns.insert(columns.end(), {{"launches", integer},
+                                 {"samples", integer},
+                                 {"time_ns", column_kind::number},
+                                 {"time_share", column_kind::number},
+                                 {"avg_ns", column_kind::number},
+                                 {"flops", column_kind::number},
+                                 {"flop_source"},
+                                 {"flop_counted_share", column_kind::number}});
+  for (std::size_t p = 0; p < precision_count; ++p)
+    columns.push_back(
+        {"flops_" + std::string(key_of(static_cast<precision>(p))), column_kind::number});
+  for (auto const* const name :
+       {"dram_bytes_per_second", "l2_bytes_per_second", "flop_per_dram_byte", "flop_per_l2_byte",
+        "sm_clock_hz", "clock_loss", "occupancy", "tensor_active"})
+    columns.push_back({name, column_kind::number});
+  columns.push_back({"bound_by"});
+  for (auto const* const name : {"of_roof", "to_roof_ns", "gives_back"})
+    columns.push_back({name, column_kind::number});
+  for (std::size_t i = 0; i < roof_count; ++i)
+    columns.push_back({"of_" + snake_case(name_of(roof_of(i))), column_kind::number});
+  return columns;
+}
+
+}  // namespace
+
+table roofline_csv_table(std::span<roofline_row const> lines, roofline_lines of) {
+  return {"roofline", "Roofline", columns_of(of),
+          [lines, of](std::function<void(row const&)> const& take) {
+            for (auto const& line : lines) {
+              auto const grid = extent_text(line.grid), block = extent_text(line.block);
+              row cells = {std::string_view(line.name)};
+              if (of == roofline_lines::signatures) {
+                cells.emplace_back(std::string_view(grid));
+                cells.emplace_back(std::string_view(block));
+              }
+              if (of == roofline_lines::ranges) cells.push_back(whole(line.instances));
+              cells.insert(cells.end(),
+                           {whole(line.launches), whole(line.samples), number(line.total_ns),
+                            number(line.time_share), number(line.mean_ns), number(line.total_flops),
+                            name_of(line.source), number(line.counted_share)});
+              for (auto const& flops : line.flops) cells.push_back(number(flops));
+              cells.insert(cells.end(),
+                           {number(line.dram_rate), number(line.l2_rate), number(line.intensity),
+                            number(line.l2_intensity), number(line.clock), number(line.clock_loss),
+                            number(line.occupancy), number(line.tensor_active)});
+              cells.emplace_back(name_of(line.bound));
+              cells.insert(cells.end(), {number(line.of_roof), number(line.to_roof_ns),
+                                         number(line.gives_back)});
+              for (auto const& share : line.shares) cells.push_back(number(share));
+              take(cells);
+            }
+          }};
+}
+
+}  // namespace gpuprof::report

@@ -1,0 +1,159 @@
+// The roofline as one JSON object.
+#include "base/json_text.hpp"
+#include "report/roofline_report.hpp"
+
+#include <charconv>
+#include <cmath>
+
+namespace gpuprof::report {
+namespace {
+
+/// Writes members of an object, commas between them.
+class object {
+ public:
+  explicit object(std::string& out) : out_(out) { out_ += '{'; }
+  void text(std::string_view key, std::string_view value) {
+    name(key);
+    append_json_text(out_, value);
+  }
+  /// Six digits; null when it is not known.
+  void number(std::string_view key, std::optional<double> value) {
+    name(key);
+    if (!value || !std::isfinite(*value)) {
+      out_ += "null";
+      return;
+    }
+    char digits[32];
+    auto const end =
+        std::to_chars(digits, digits + sizeof digits, *value, std::chars_format::general, 6).ptr;
+    out_.append(digits, end);
+  }
+  void whole(std::string_view key, std::uint64_t value) {
+    name(key);
+    out_ += std::to_string(value);
+  }
+  template <class F>
+  void member(std::string_view key, F f) {
+    name(key);
+    f(out_);
+  }
+  void end() { out_ += '}'; }
+
+ private:
+  void name(std::string_view key) {
+    if (!first_) out_ += ", ";
+    first_ = false;
+    append_json_text(out_, key);
+    out_ += ": ";
+  }
+  std::string& out_;
+  bool first_ = true;
+};
+
+void append_texts(std::string& out, std::vector<std::string> const& texts) {
+  out += '[';
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (i > 0) out += ", ";
+    append_json_text(out, texts[i]);
+  }
+  out += ']';
+}
+
+void append_extent(std::string& out, extent3 const& e) {
+  out += '[' + std::to_string(e.x) + ", " + std::to_string(e.y) + ", " + std::to_string(e.z) + ']';
+}
+
+void append_line(std::string& out, roofline_row const& line, roofline_lines of) {
+  object o(out);
+  o.text("name", line.name);
+  if (of == roofline_lines::signatures) {
+    o.member("grid", [&](std::string& to) { append_extent(to, line.grid); });
+    o.member("block", [&](std::string& to) { append_extent(to, line.block); });
+  }
+  if (of == roofline_lines::ranges) o.whole("ranges", line.instances);
+  o.whole("launches", line.launches);
+  o.whole("samples", line.samples);
+  o.number("time_ns", line.total_ns);
+  o.number("time_share", line.time_share);
+  o.number("avg_ns", line.mean_ns);
+  o.number("flops", line.total_flops);
+  o.text("flop_source", name_of(line.source));
+  o.number("flop_counted_share", line.counted_share);
+  o.member("flops_by_precision", [&](std::string& to) {
+    object of_precision(to);  // those that were counted
+    for (std::size_t p = 0; p < precision_count; ++p)
+      if (line.flops[p]) of_precision.number(key_of(static_cast<precision>(p)), line.flops[p]);
+    of_precision.end();
+  });
+  o.number("dram_bytes_per_second", line.dram_rate);
+  o.number("l2_bytes_per_second", line.l2_rate);
+  o.number("flop_per_dram_byte", line.intensity);
+  o.number("flop_per_l2_byte", line.l2_intensity);
+  o.number("sm_clock_hz", line.clock);
+  o.number("clock_loss", line.clock_loss);
+  o.number("occupancy", line.occupancy);
+  o.number("tensor_active", line.tensor_active);
+  o.member("bound_by", [&](std::string& to) {
+    if (line.bound == bound_by{})
+      to += "null";
+    else
+      append_json_text(to, name_of(line.bound));
+  });
+  o.number("of_roof", line.of_roof);
+  o.number("to_roof_ns", line.to_roof_ns);
+  o.number("gives_back", line.gives_back);
+  o.member("roof_shares", [&](std::string& to) {
+    object shares(to);
+    for (std::size_t i = 0; i < roof_count; ++i)
+      if (line.shares[i]) shares.number(name_of(roof_of(i)), line.shares[i]);
+    shares.end();
+  });
+  o.end();
+}
+
+std::string_view lines_key(roofline_lines of) {
+  switch (of) {
+    case roofline_lines::kernels:
+      return "kernels";
+    case roofline_lines::signatures:
+      return "signatures";
+    case roofline_lines::ranges:
+      break;
+  }
+  return "ranges";
+}
+
+}  // namespace
+
+void write_roofline_json(std::span<roofline_row const> lines, roofline_lines of,
+                         roofline_facts const& facts, text_sink const& out) {
+  std::string text;
+  object o(text);
+  o.member("overview", [&](std::string& to) { append_texts(to, facts.overview); });
+  o.member("notes", [&](std::string& to) { append_texts(to, facts.notes); });
+  o.number("kernel_time_ns", facts.gpu_ns);
+  o.number("flop_counted_share", facts.counted_share);
+  o.whole("samples", facts.samples);
+  o.member("samples_left_out", [&](std::string& to) {
+    object left_out(to);
+    left_out.whole("other_kernels_beside", facts.discarded.beside_kernels);
+    left_out.whole("copies_beside", facts.discarded.beside_copies);
+    left_out.whole("kernel_not_recorded", facts.discarded.without_kernel);
+    left_out.end();
+  });
+  o.member("has_peaks", [&](std::string& to) { to += facts.roofs != nullptr ? "true" : "false"; });
+  o.member(lines_key(of), [&](std::string& to) {
+    to += '[';
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      to += i == 0 ? "\n  " : ",\n  ";
+      append_line(to, lines[i], of);
+      out(to);  // piece by piece: `to` is `text`
+      to.clear();
+    }
+    to += lines.empty() ? "]" : "\n]";
+  });
+  o.end();
+  out(text + "\n");
+}
+
+}  // namespace gpuprof::report

@@ -1,0 +1,41 @@
+// The roofline of a capture in four formats: text, CSV, JSON, SVG.
+#pragma once
+
+#include "analyse/roofline.hpp"
+#include "report/table.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace gpuprof::report {
+
+enum class roofline_lines { kernels, signatures, ranges };
+
+/// For reading: columns in which no line has anything are left out. The lines must outlive it.
+table roofline_table(std::span<roofline_row const> lines, roofline_lines of);
+
+/// For programs: always the same columns, rates in FLOP/s and B/s, shares from 0 to 1, empty where
+/// nothing was measured. The lines must outlive it.
+table roofline_csv_table(std::span<roofline_row const> lines, roofline_lines of);
+
+struct roofline_facts {
+  std::vector<std::string> overview;      // "captured: ...", "lost: ...", "cost: ..."
+  std::vector<std::string> notes;         // what a reader must know about the numbers
+  std::string device;                     // whose roofs are drawn: "NVIDIA H200"
+  measured_roofs const* roofs = nullptr;  // nullptr: none are known
+  double gpu_ns = 0;
+  double counted_share = 0;  // of it: FLOP were counted in full
+  std::uint64_t samples = 0;
+  discarded_samples discarded;
+};
+
+/// One object: facts, roofs, and a line each under "kernels", "signatures" or "ranges".
+void write_roofline_json(std::span<roofline_row const> lines, roofline_lines of,
+                         roofline_facts const& facts, text_sink const& out);
+
+/// A chart of FLOP per DRAM byte against FLOP per second; a picture that needs nothing else.
+void write_roofline_svg(std::span<roofline_row const> lines, roofline_lines of,
+                        roofline_facts const& facts, text_sink const& out);
+
+}  // namespace gpuprof::report

@@ -1,0 +1,127 @@
+// The roofline as a table for reading.
+#include "report/overview.hpp"
+#include "report/peaks_words.hpp"
+#include "report/roofline_report.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+namespace gpuprof::report {
+namespace {
+
+std::string fixed(std::optional<double> value, char const* format, double scale) {
+  if (!value) return {};
+  char text[64];
+  std::snprintf(text, sizeof text, format, *value * scale);
+  return text;
+}
+std::string percent(std::optional<double> share) {
+  return fixed(share, "%.1f", 100);
+}
+std::string scaled(std::optional<double> value, double scale) {
+  if (!value) return {};
+  return *value == 0 ? "0" : short_number(*value * scale);
+}
+
+std::string extent_text(extent3 const& e) {
+  return std::to_string(e.x) + "," + std::to_string(e.y) + "," + std::to_string(e.z);
+}
+
+/// The precision that most operations of the line are in.
+std::string main_precision(roofline_row const& line) {
+  std::size_t best = precision_count;
+  for (std::size_t p = 0; p < precision_count; ++p)
+    if (line.flops[p] && *line.flops[p] > 0 &&
+        (best == precision_count || *line.flops[p] > *line.flops[best]))
+      best = p;
+  return best == precision_count ? std::string()
+                                 : std::string(name_of(static_cast<precision>(best)));
+}
+
+std::string source_text(roofline_row const& line) {
+  // Of a part of the time: the rates are of that part.
+  if (line.source == flop_source::counted && line.counted_share < 0.9995)
+    return fixed(line.counted_share, "%.1f%% counted", 100);
+  return std::string(name_of(line.source));
+}
+
+struct shown_column {
+  char const* name;
+  bool is_number;
+  std::string (*text)(roofline_row const&);
+};
+
+std::string with_separators(std::uint64_t value) {
+  return readable_count(value);
+}
+
+constexpr shown_column columns[] = {
+    {"Time (%)", true, [](roofline_row const& l) { return percent(l.time_share); }},
+    {"Ranges", true,
+     [](roofline_row const& l) {
+       return l.instances == 0 ? std::string() : with_separators(l.instances);
+     }},
+    {"Launches", true, [](roofline_row const& l) { return with_separators(l.launches); }},
+    {"Avg (us)", true, [](roofline_row const& l) { return scaled(l.mean_ns, 1e-3); }},
+    {"TFLOP/s", true, [](roofline_row const& l) { return scaled(l.total_flops, 1e-12); }},
+    {"Mostly", false, main_precision},
+    {"FLOP from", false, source_text},
+    {"DRAM GB/s", true, [](roofline_row const& l) { return scaled(l.dram_rate, 1e-9); }},
+    {"L2 GB/s", true, [](roofline_row const& l) { return scaled(l.l2_rate, 1e-9); }},
+    {"FLOP/B", true, [](roofline_row const& l) { return scaled(l.intensity, 1); }},
+    {"MHz", true, [](roofline_row const& l) { return fixed(l.clock, "%.0f", 1e-6); }},
+    {"Clock loss (%)", true, [](roofline_row const& l) { return percent(l.clock_loss); }},
+    {"Occ. (%)", true, [](roofline_row const& l) { return percent(l.occupancy); }},
+    {"Tensor (%)", true, [](roofline_row const& l) { return percent(l.tensor_active); }},
+    {"Bound by", false, [](roofline_row const& l) { return std::string(name_of(l.bound)); }},
+    {"Of roof (%)", true, [](roofline_row const& l) { return percent(l.of_roof); }},
+    {"To roof (us)", true, [](roofline_row const& l) { return scaled(l.to_roof_ns, 1e-3); }},
+    {"Gives back (%)", true, [](roofline_row const& l) { return percent(l.gives_back); }},
+    {"Grid", false,
+     [](roofline_row const& l) { return l.grid.x == 0 ? std::string() : extent_text(l.grid); }},
+    {"Block", false,
+     [](roofline_row const& l) { return l.block.x == 0 ? std::string() : extent_text(l.block); }},
+    {"Name", false, [](roofline_row const& l) { return l.name; }},
+};
+
+std::string_view title_of(roofline_lines of) {
+  switch (of) {
+    case roofline_lines::kernels:
+      return "Roofline by Kernel";
+    case roofline_lines::signatures:
+      return "Roofline by Kernel, Grid and Block";
+    case roofline_lines::ranges:
+      break;
+  }
+  return "Roofline by NVTX Range";
+}
+
+}  // namespace
+
+table roofline_table(std::span<roofline_row const> lines, roofline_lines of) {
+  struct shown {
+    std::vector<shown_column const*> columns;
+    std::vector<std::vector<std::string>> rows;
+  };
+  auto const kept = std::make_shared<shown>();
+  table made{"roofline", std::string(title_of(of)), {}, {}};
+  for (auto const& column : columns) {
+    bool const used = std::any_of(lines.begin(), lines.end(),
+                                  [&](auto const& line) { return !column.text(line).empty(); });
+    if (!used && std::string_view(column.name) != "Name") continue;
+    kept->columns.push_back(&column);
+    made.columns.push_back(
+        {column.name, column.is_number ? column_kind::number : column_kind::text});
+  }
+  for (auto const& line : lines) {
+    auto& texts = kept->rows.emplace_back();
+    for (auto const* const column : kept->columns) texts.push_back(column->text(line));
+  }
+  made.each_row = [kept](std::function<void(row const&)> const& take) {
+    for (auto const& texts : kept->rows) take(row(texts.begin(), texts.end()));
+  };
+  return made;
+}
+
+}  // namespace gpuprof::report

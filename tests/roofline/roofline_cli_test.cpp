@@ -1,0 +1,214 @@
+#include "capture/writer.hpp"
+#include "roofline/counted_trace.hpp"
+#include "support/catch.hpp"
+#include "support/documented_options.hpp"
+#include "support/run_cli.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
+
+using namespace gpuprof;
+using namespace gpuprof::test;
+
+namespace {
+
+void write_capture(std::string const& path, counted_trace c) {
+  auto made = capture::writer::create(path, capture::create_mode::fail_if_exists);
+  REQUIRE(made);
+  auto& file = **made;
+  auto& names = c.t.names;
+  window_record const window{.index = 0,
+                             .start = trace_start,
+                             .end = trace_start + 2_ms,
+                             .trigger = names.intern("start")};
+  fact_record const fact{names.intern("process.command_line"), names.intern("./train")};
+  counter_record const cost{names.intern("cost.start_ns"), 9'800'000};
+  for (std::uint32_t id = 1; id < names.size(); ++id)
+    file.add_name(static_cast<name_id>(id), names.text(static_cast<name_id>(id)));
+  file.add(fact);
+  file.add(c.device);
+  file.add(window);
+  for (auto const& row : c.metrics) file.add(row);
+  for (auto const& row : c.peaks) file.add(row);
+  for (auto const& row : c.t.shapes) file.add(row);
+  for (auto const& row : c.t.begins) file.add(row);
+  for (auto const& row : c.t.ends) file.add(row);
+  for (auto const& row : c.t.kernels) file.add(row);
+  for (auto const& row : c.t.copies) file.add(row);
+  for (auto const& row : c.t.graphs) file.add(row);
+  for (auto const& row : c.samples) file.add(row);
+  for (auto const& row : c.values) file.add(row);
+  file.add(cost);
+  REQUIRE(file.flush());
+  REQUIRE(file.close());
+}
+
+struct session {
+  explicit session(counted_trace const& c = counted_step().with_peaks()) {
+    write_capture(folder / "app.gpuprof", c);
+  }
+  outcome roofline(std::string const& arguments = "") const {
+    return run_cli(folder, "roofline app.gpuprof " + arguments);
+  }
+  scratch_folder folder;
+};
+
+void check_refusal(outcome const& r, int code, std::string const& words) {
+  INFO("stderr: " << r.err << "stdout: " << r.out);
+  CHECK(r.code == code);
+  CHECK(r.out.empty());
+  CHECK(std::count(r.err.begin(), r.err.end(), '\n') == 1);
+  CHECK(r.err.find(words) != std::string::npos);
+}
+
+bool holds(std::string const& text, std::string const& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("the table has first lines, notes and a line for each kernel, the longest first") {
+  auto const r = session().roofline();
+  CHECK(r.code == 0);
+  CHECK(r.err.empty());
+  check_golden("roofline_kernels.txt", r.out);
+}
+
+TEST_CASE("lines can be signatures or ranges") {
+  session const s;
+  check_golden("roofline_signatures.txt", s.roofline("--by signature").out);
+  check_golden("roofline_ranges.txt", s.roofline("--by range").out);
+}
+
+TEST_CASE("CSV and SVG stand alone on standard output, the rest goes to stderr") {
+  session const s;
+  auto const csv = s.roofline("--format csv");
+  CHECK(csv.code == 0);
+  check_golden("roofline_kernels.csv", csv.out);
+  CHECK(holds(csv.err, "captured: ./train on NVIDIA H200"));
+  CHECK(holds(csv.err, "counters: 12 sampled launches"));
+  auto const svg = s.roofline("--format svg");
+  CHECK(svg.out.starts_with("<svg "));
+  CHECK(svg.out.ends_with("</svg>\n"));
+  check_golden("roofline_kernels.svg", svg.out);
+}
+
+TEST_CASE("JSON holds everything in one object") {
+  auto const r = session().roofline("--format json");
+  CHECK(r.err.empty());
+  auto const all = nlohmann::json::parse(r.out);
+  CHECK(all["overview"][0] == "captured: ./train on NVIDIA H200, 2 ms, 22 kernels, 2 NVTX ranges");
+  CHECK(all["samples"] == 12);
+  CHECK(all["has_peaks"] == true);
+  REQUIRE(all["kernels"].size() == 5);
+  CHECK(all["kernels"][0]["flops"] == 4e14);
+  CHECK(all["kernels"][0]["bound_by"] == "tensor BF16");
+  CHECK(all["kernels"][0]["roof_shares"]["tensor BF16"] == 0.625);
+  CHECK(all["kernels"][4]["flops"] != nullptr);
+  CHECK(
+      nlohmann::json::parse(session().roofline("--format json --by range").out)["ranges"].size() ==
+      2);
+}
+
+TEST_CASE("a limit leaves the first lines and says how many there are more") {
+  session const s;
+  auto const r = s.roofline("--limit 2");
+  CHECK(holds(r.out, "... and 3 more; --limit 0 shows all"));
+  CHECK_FALSE(holds(r.out, "axpy"));
+  CHECK(nlohmann::json::parse(s.roofline("--format json --limit 1").out)["kernels"].size() == 1);
+}
+
+TEST_CASE("an output file is written once, and replaced when told") {
+  session const s;
+  CHECK(s.roofline("--format svg -o roof.svg").code == 0);
+  CHECK(read_file(s.folder / "roof.svg") == s.roofline("--format svg").out);
+  auto const again = s.roofline("--format svg -o roof.svg");
+  CHECK(again.code == 1);
+  CHECK(holds(again.err, "roof.svg exists already"));
+  CHECK(s.roofline("--format csv -o roof.svg --force-overwrite").code == 0);
+  CHECK(read_file(s.folder / "roof.svg") == s.roofline("--format csv").out);
+  CHECK(holds(s.roofline("-o no/such/place").err, "cannot write no/such/place"));
+}
+
+TEST_CASE("without peaks there are absolute figures and one line that says how to get the rest") {
+  session const s(counted_step());
+  auto const r = s.roofline();
+  CHECK(r.code == 0);
+  CHECK(holds(r.out, "gpuprof profile --peaks"));
+  CHECK(holds(r.out, " 400.0 "));
+  CHECK_FALSE(holds(r.out, "Bound by"));
+  check_golden("roofline_no_peaks.svg", s.roofline("--format svg").out);
+}
+
+TEST_CASE("without counters there is one line that says how to record them") {
+  session const s(counted_trace(trace_of({kernel("k", 0_us, 5_us)})));
+  check_refusal(s.roofline(), 1, "record them with gpuprof profile --metrics auto");
+}
+
+TEST_CASE("ranges that are not there are said to be missing") {
+  auto c = counted_step();
+  c.t.begins.clear();
+  c.t.ends.clear();
+  check_refusal(session(c).roofline("--by range"), 1, "holds no NVTX ranges that launched kernels");
+}
+
+TEST_CASE("one GPU of several can be looked at alone") {
+  auto c = counted_step();
+  for (auto& kernel : c.t.kernels)
+    if (raw(kernel.correlation) > 6) kernel.device = static_cast<device_id>(1);
+  for (auto& sample : c.samples)
+    if (raw(sample.correlation) > 6) sample.device = static_cast<device_id>(1);
+  session const s(c);
+  auto const r = s.roofline("--device 0");
+  CHECK(holds(r.out, "gemm"));
+  CHECK_FALSE(holds(r.out, "axpy"));
+  check_refusal(s.roofline("--device 7"), 2, "there is no GPU 7 in app.gpuprof; it has 0");
+}
+
+TEST_CASE("a wrong command line ends with 2 and one line that names what is accepted") {
+  session const s;
+  check_refusal(run_cli(s.folder, "roofline"), 2, "FILE");
+  check_refusal(s.roofline("--by stream"), 2, "choose from kernel, signature, range");
+  check_refusal(s.roofline("--format html"), 2, "choose from table, csv, json, svg");
+  check_refusal(s.roofline("--limit -3"), 2, "--limit");
+  check_refusal(s.roofline("--device one"), 2, "--device");
+}
+
+TEST_CASE("a file that is no capture is refused, one cut off is read up to there") {
+  session const s;
+  std::ofstream(s.folder / "text.gpuprof") << "hello, this is not a capture, whatever its name\n";
+  check_refusal(run_cli(s.folder, "roofline text.gpuprof"), 1, "not a gpuprof capture");
+  check_refusal(run_cli(s.folder, "roofline missing.gpuprof"), 1, "missing.gpuprof");
+  auto const whole = read_file(s.folder / "app.gpuprof");
+  for (std::size_t length = 0; length < whole.size(); length += 1 + whole.size() / 40) {
+    std::ofstream(s.folder / "cut.gpuprof", std::ios::binary) << whole.substr(0, length);
+    auto const r = run_cli(s.folder, "roofline cut.gpuprof --by range --format json");
+    INFO("cut at " << length << " of " << whole.size() << ": " << r.err);
+    CHECK((r.code == 0 || r.code == 1));
+    if (r.code == 1) CHECK(std::count(r.err.begin(), r.err.end(), '\n') == 1);
+    if (r.code == 0) CHECK(nlohmann::json::accept(r.out));
+  }
+}
+
+TEST_CASE("every option is in the manual and the completions") {
+  scratch_folder const folder;
+  auto const help = run_cli(folder, "roofline --help").out;
+  auto const options = help.substr(0, help.find("Needs hardware"));
+  auto const manual = document("man/gpuprof.1");
+  for (auto const* const option :
+       {"--by", "--format", "--output", "--force-overwrite", "--limit", "--device"}) {
+    INFO(option);
+    CHECK(holds(options, option));
+    CHECK(holds(manual.substr(manual.find("OPTIONS OF ROOFLINE")), option));
+    CHECK(holds(document("completion/gpuprof.fish"),
+                "__gpuprof_is roofline' " +
+                    std::string(option == std::string("--format")   ? "-s f "
+                                : option == std::string("--output") ? "-s o "
+                                                                    : "") +
+                    "-l " + (option + 2) + " "));
+  }
+  for (auto const* const shell : {"completion/gpuprof.bash", "completion/_gpuprof"})
+    CHECK(holds(document(shell), "roofline"));
+}

@@ -1,0 +1,174 @@
+// gpuprof roofline FILE: what kernels and ranges of a capture achieved, against what the GPU can
+// do.
+#include "report/overview.hpp"
+#include "report/summary_tables.hpp"
+#include "roofline_output.hpp"
+#include "roofline_reading.hpp"
+#include "subcommands.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+namespace gpuprof {
+namespace {
+
+struct roofline_options {
+  std::string file, by = "kernel", format = "table", output = "-";
+  bool force_overwrite = false;
+  std::optional<std::int64_t> limit;
+  std::optional<std::int64_t> device;
+};
+
+constexpr std::int64_t lines_for_reading = 30;
+
+int fail(int code, std::string const& message) {
+  std::fprintf(stderr, "gpuprof roofline: %s\n", message.c_str());
+  return code;
+}
+
+template <class Value>
+struct choice {
+  std::string_view word;
+  Value value;
+};
+using report::roofline_lines;
+constexpr choice<roofline_lines> groupings[] = {{"kernel", roofline_lines::kernels},
+                                                {"signature", roofline_lines::signatures},
+                                                {"range", roofline_lines::ranges}};
+constexpr choice<roofline_format> formats[] = {{"table", roofline_format::table},
+                                               {"csv", roofline_format::csv},
+                                               {"json", roofline_format::json},
+                                               {"svg", roofline_format::svg}};
+
+template <class Value, std::size_t N>
+result<Value> choose(std::string_view option, std::string const& word,
+                     choice<Value> const (&choices)[N]) {
+  std::string words;
+  for (auto const& choice : choices) {
+    if (choice.word == word) return choice.value;
+    words += (words.empty() ? "" : ", ") + std::string(choice.word);
+  }
+  return error{std::string(option) + " does not take '" + word + "'; choose from " + words};
+}
+
+/// What a reader must know about the numbers.
+std::vector<std::string> notes_on(roofline_reading const& read, roofline const& roofs,
+                                  bool has_peaks) {
+  std::vector<std::string> notes;
+  auto const& metrics = read.metrics();
+  auto const& discarded = metrics.discarded();
+  std::string line = "counters: " + report::counted(metrics.samples(), "sampled launches");
+  std::vector<std::pair<std::uint64_t, char const*>> const reasons = {
+      {discarded.beside_kernels, "other kernels ran beside them"},
+      {discarded.beside_copies, "copies ran beside them"},
+      {discarded.without_kernel, "their kernel was not recorded"}};
+  for (auto const& [count, reason] : reasons)
+    if (count > 0) line += ", " + report::readable_count(count) + " left out: " + reason;
+  char share[64];
+  std::snprintf(share, sizeof share, "%.1f%%", roofs.counted_share() * 100);
+  notes.push_back(line + "; FLOP counted for " + share + " of the kernel time");
+  if (!has_peaks)
+    notes.push_back(
+        "the capture holds no measured peaks, so these are absolute figures only; gpuprof profile "
+        "--peaks, or gpuprof peaks before the next capture, puts them in");
+  return notes;
+}
+
+int run(roofline_options const& options) {
+  auto const by = choose("--by", options.by, groupings);
+  if (!by) return fail(2, by.message());
+  auto const format = choose("--format", options.format, formats);
+  if (!format) return fail(2, format.message());
+  auto opened = capture::reader::open(options.file);
+  if (!opened) return fail(1, opened.message());
+  trace_contents trace(*std::move(opened));
+
+  std::optional<device_id> device;
+  if (options.device) device = static_cast<device_id>(*options.device);
+  roofline_reading read(trace, device);
+  if (device && !read.devices().contains(*device)) {
+    std::string known;
+    for (auto const& [id, facts] : read.devices())
+      known += (known.empty() ? "" : ", ") + std::to_string(raw(id));
+    return fail(2, "there is no GPU " + std::to_string(*options.device) + " in " + options.file +
+                       (known.empty() ? "" : "; it has " + known));
+  }
+  read.read(*by == roofline_lines::ranges);
+  if (read.metrics().samples() == 0)
+    return fail(1, options.file + " holds no hardware counters" +
+                       (device ? " of GPU " + std::to_string(*options.device) : "") +
+                       "; record them with gpuprof profile --metrics auto");
+  if (*by == roofline_lines::ranges && read.ranges().empty())
+    return fail(1, options.file + " holds no NVTX ranges that launched kernels; try --by kernel");
+
+  roofline const roofs(read.metrics(), read.times(), read.devices());
+  auto const& labels = trace.labels(kernel_name_style::demangled);
+  auto rows = *by == roofline_lines::kernels ? roofs.by_kernel(labels)
+              : *by == roofline_lines::signatures
+                  ? roofs.by_signature(labels, trace.shapes())
+                  : roofs.by_range(read.ranges(), [&](range_key key) {
+                      return report::range_name(key, trace.text());
+                    });
+  bool const has_peaks = std::any_of(
+      read.devices().begin(), read.devices().end(),
+      [&](auto const& d) { return (!device || d.first == *device) && !d.second.roofs.empty(); });
+  report::roofline_facts facts;
+  facts.notes = notes_on(read, roofs, has_peaks);
+  facts.gpu_ns = roofs.gpu_ns();
+  facts.counted_share = roofs.counted_share();
+  facts.samples = read.metrics().samples();
+  facts.discarded = read.metrics().discarded();
+  for (auto const& [id, of] : read.devices()) {
+    if ((device && id != *device) || of.roofs.empty() || facts.roofs != nullptr) continue;
+    facts.roofs = &of.roofs;
+    facts.device = trace.device_names()[raw(id)];
+  }
+  facts.overview = overview_lines(trace.overview());
+
+  auto const limit =
+      options.limit.value_or(*format == roofline_format::table ? lines_for_reading : 0);
+  std::size_t left_out = 0;
+  if (auto const most = static_cast<std::size_t>(limit); most > 0 && rows.size() > most) {
+    left_out = rows.size() - most;
+    rows.resize(most);
+  }
+  auto const written = write_roofline(rows, *by, facts, left_out,
+                                      {*format, options.output, options.force_overwrite});
+  return written ? 0 : fail(1, written.message());
+}
+
+}  // namespace
+
+void add_roofline(CLI::App& app, int& exit_code) {
+  auto const options = std::make_shared<roofline_options>();
+  auto* const command = app.add_subcommand(
+      "roofline", "Say what kernels and ranges achieved, against what the GPU can do");
+  command->footer(
+      "Needs hardware counters in the capture: gpuprof profile --metrics auto. Percentages need "
+      "measured peaks: gpuprof profile --peaks.\nExit status: 0 done, 1 it could not be done, 2 "
+      "the "
+      "command line is wrong.");
+  command->add_option("FILE", options->file, "The capture, made by gpuprof profile")->required();
+  command
+      ->add_option("--by", options->by,
+                   "kernel, signature (kernel, grid and block) or range (NVTX): what a line is")
+      ->capture_default_str();
+  command->add_option("-f,--format", options->format, "table, csv, json or svg")
+      ->capture_default_str();
+  command->add_option("-o,--output", options->output, "-: standard output; else this file")
+      ->capture_default_str();
+  command->add_flag("--force-overwrite", options->force_overwrite, "Replace an existing file");
+  command
+      ->add_option("--limit", options->limit,
+                   "N: at most so many lines, 0 for all; 30 in tables, else all")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--device", options->device, "N: only this GPU, as CUDA counts them")
+      ->check(CLI::NonNegativeNumber);
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,25 @@
+// Puts a roofline where the user wants it, in the format the user wants.
+#pragma once
+
+#include "base/result.hpp"
+#include "report/roofline_report.hpp"
+
+#include <span>
+#include <string>
+
+namespace gpuprof {
+
+enum class roofline_format { table, csv, json, svg };
+
+struct roofline_place {
+  roofline_format format{};
+  std::string output;  // "-": standard output
+  bool overwrite = false;
+};
+
+/// First lines and notes go before tables, into JSON, and else to stderr.
+result<void> write_roofline(std::span<roofline_row const> lines, report::roofline_lines of,
+                            report::roofline_facts const& facts, std::size_t left_out,
+                            roofline_place const& place);
+
+}  // namespace gpuprof

@@ -1,0 +1,102 @@
+#include "roofline_reading.hpp"
+
+#include "progress.hpp"
+
+namespace gpuprof {
+namespace {
+
+template <class Row, class Take>
+void each(capture::reader& file, Take take, capture::column_set<Row> wanted = {}) {
+  file.for_each<Row>(
+      [&](std::span<Row const> rows) {
+        for (auto const& row : rows) take(row);
+      },
+      wanted);
+}
+
+}  // namespace
+
+roofline_reading::roofline_reading(trace_contents& trace, std::optional<device_id> device)
+    : trace_(trace), device_(device) {
+  read_devices();
+}
+
+void roofline_reading::read_devices() {
+  auto const& text = trace_.text();
+  each<device_record>(trace_.file(), [&](device_record const& device) {
+    devices_[device.device] = {std::string(text(device.chip)), measured_roofs(device)};
+  });
+  each<peak_record>(trace_.file(), [&](peak_record const& peak) {
+    if (auto const device = devices_.find(peak.device); device != devices_.end())
+      device->second.roofs.add(peak, text(peak.test));
+  });
+}
+
+void roofline_reading::read(bool with_ranges) {
+  read_counters();
+  if (metrics_.samples() == 0) return;
+  match();
+  sum_up(with_ranges);
+}
+
+void roofline_reading::read_counters() {
+  auto& file = trace_.file();
+  each<metric_record>(
+      file, [&](auto const& metric) { metrics_.define(metric, trace_.text()(metric.name)); });
+  each<sampled_launch_record>(file, [&](auto const& sample) {
+    if (is_wanted(sample.device)) metrics_.add(sample);
+  });
+  each<launch_metric_record>(file, [&](auto const& value) { metrics_.add(value); });
+}
+
+/// The first pass over the work: what ran in the time of each sample.
+void roofline_reading::match() {
+  auto& file = trace_.file();
+  auto const see = [this](auto const& record) { metrics_.see(record); };
+  each<kernel_record>(
+      file, see,
+      capture::only(&kernel_record::start, &kernel_record::duration, &kernel_record::shape,
+                    &kernel_record::device, &kernel_record::correlation, &kernel_record::graph));
+  each<graph_record>(file, see);
+  each<copy_record>(
+      file, see, capture::only(&copy_record::start, &copy_record::duration, &copy_record::device));
+  each<memset_record>(
+      file, see,
+      capture::only(&memset_record::start, &memset_record::duration, &memset_record::device));
+  metrics_.join();
+}
+
+/// The second: who ran how long, and in which ranges.
+void roofline_reading::sum_up(bool with_ranges) {
+  auto& file = trace_.file();
+  std::optional<range_workloads> ranges;
+  std::map<range_id, double> declared;
+  if (with_ranges) {
+    each<range_begin>(
+        file,
+        [&](range_begin const& range) {
+          if (range.declared_flops > 0) declared[range.range] = range.declared_flops;
+        },
+        capture::only(&range_begin::range, &range_begin::declared_flops));
+    ranges.emplace(trace_.ranges(), trace_.open(), declared);
+  }
+  progress_line progress("reading " + file.path(), file.row_count<kernel_record>());
+  auto const take = [&](auto const& record) {
+    if (!is_wanted(record.device)) return;
+    ++kernels_;
+    auto const seen = times_.add(record);
+    if (ranges) ranges->add(record, seen);
+  };
+  file.for_each<kernel_record>(
+      [&](std::span<kernel_record const> kernels) {
+        for (auto const& kernel : kernels) take(kernel);
+        progress.advance(kernels.size());
+      },
+      capture::only(&kernel_record::duration, &kernel_record::shape, &kernel_record::device,
+                    &kernel_record::correlation, &kernel_record::graph, &kernel_record::range,
+                    &kernel_record::launched));
+  each<graph_record>(file, take);
+  if (ranges) ranges_ = ranges->rows();
+}
+
+}  // namespace gpuprof

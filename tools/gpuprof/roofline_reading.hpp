@@ -1,0 +1,45 @@
+// Reads what a roofline needs from a capture: counters first, then all GPU work, twice.
+#pragma once
+
+#include "analyse/roofline.hpp"
+#include "trace_contents.hpp"
+
+#include <memory>
+#include <optional>
+
+namespace gpuprof {
+
+/// Does not move once read: its parts refer to each other.
+class roofline_reading {
+ public:
+  /// `device`: only what ran on this one.
+  explicit roofline_reading(trace_contents& trace, std::optional<device_id> device);
+  roofline_reading(roofline_reading const&) = delete;
+  roofline_reading& operator=(roofline_reading const&) = delete;
+
+  /// `with_ranges`: the lines of ranges are wanted.
+  void read(bool with_ranges);
+
+  launch_metrics const& metrics() const noexcept { return metrics_; }
+  workload_times const& times() const noexcept { return times_; }
+  std::map<device_id, roofline_device> const& devices() const noexcept { return devices_; }
+  std::vector<range_work> const& ranges() const noexcept { return ranges_; }
+  std::uint64_t kernels() const noexcept { return kernels_; }
+
+ private:
+  void read_devices();
+  void read_counters();
+  void match();
+  void sum_up(bool with_ranges);
+  bool is_wanted(device_id device) const noexcept { return !device_ || device == *device_; }
+
+  trace_contents& trace_;
+  std::optional<device_id> device_;
+  launch_metrics metrics_;
+  workload_times times_{metrics_};
+  std::map<device_id, roofline_device> devices_;
+  std::vector<range_work> ranges_;
+  std::uint64_t kernels_ = 0;
+};
+
+}  // namespace gpuprof
