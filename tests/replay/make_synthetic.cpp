@@ -11,6 +11,7 @@ int main(int count, char** arguments) {
   if (count < 2 || arguments[1][0] == '-') {
     std::fprintf(stderr,
                  "usage: %s FILE [threads=N] [launches=N] [copies=N] [graphs=N] [nodes=N] "
+                 "[cooperative=N] [collectives=N] [captured=N] "
                  "[kernel_ns=N] [step_ns=N] [profiler_calls=0|1]\n",
                  arguments[0]);
     return 2;
@@ -34,6 +35,12 @@ int main(int count, char** arguments) {
       plan.graph_launches = value;
     else if (key == "nodes")
       plan.graph_nodes = value;
+    else if (key == "cooperative")
+      plan.cooperative = value;
+    else if (key == "collectives")
+      plan.collectives = value;
+    else if (key == "captured")
+      plan.captured = value;
     else if (key == "kernel_ns")
       plan.kernel_ns = value;
     else if (key == "step_ns")

@@ -83,6 +83,13 @@ class maker {
     if (thread != 0) return;
     for (unsigned i = 0; i < plan_.copies; ++i, now += plan_.step_ns) copy(now);
     for (unsigned i = 0; i < plan_.graph_launches; ++i, now += plan_.step_ns) graph(now);
+    for (unsigned i = 0; i < plan_.cooperative; ++i, now += plan_.step_ns) {
+      launch(now, CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel, "_Z8togetherPf");
+    }
+    for (unsigned i = 0; i < plan_.collectives; ++i, now += plan_.step_ns) {
+      launch(now, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, "_Z17ncclDevKernel_Sumv");
+    }
+    if (plan_.captured > 0) capture(now);
   }
 
   void open_ranges(unsigned thread, std::uint64_t now) {
@@ -129,6 +136,20 @@ class maker {
     auto const id = call(thread, now, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, name);
     add_kernel(id, thread + 7, now + call_ns + 1000, name, 0, 0);
     api(thread, now, id);
+  }
+
+  void launch(std::uint64_t now, std::uint32_t cbid, char const* name) {
+    add_kernel(call(0, now, cbid, name), 7, now + call_ns + 1000, name, 0, 0);
+  }
+
+  void capture(std::uint64_t now) {
+    call(0, now, CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, "");
+    for (unsigned i = 0; i < plan_.captured; ++i) {
+      now += plan_.step_ns;
+      call(0, now, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, "_Z8capturedPf");
+      add(0, now + call_ns / 2, event_kind::resource, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+    }
+    call(0, now + plan_.step_ns, CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, "");
   }
 
   void add_kernel(std::uint32_t correlation, std::uint32_t stream, std::uint64_t start,

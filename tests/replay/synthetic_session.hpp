@@ -11,6 +11,9 @@ struct synthetic_plan {
   unsigned copies = 2;          // host to device, on the first thread
   unsigned graph_launches = 1;  // of graph_nodes kernels each
   unsigned graph_nodes = 5;
+  unsigned cooperative = 0;     // cooperative launches, on the first thread as all below
+  unsigned collectives = 0;     // launches of a kernel that is called as NCCL's are
+  unsigned captured = 0;        // launches into a stream capture: they run nothing
   unsigned kernel_ns = 1000;    // length of each kernel
   unsigned step_ns = 20'000;    // from one launch to the next
   bool profiler_calls = false;  // cuProfilerStart after a quarter of the launches, Stop after half

@@ -2,6 +2,7 @@
 #include "recorder/record_fields.hpp"
 #include "replay/cupti/callback_names.hpp"
 #include "replay/cupti/contract.hpp"
+#include "replay/cupti/entry.hpp"
 #include "replay/cupti/library.hpp"
 #include "replay/driver/machine.hpp"
 
@@ -12,48 +13,14 @@
 #include <cstring>
 #include <ctime>
 #include <thread>
-#include <unistd.h>
 
 using namespace gpuprof::replay;
 
 namespace {
 
-pid_t const process_at_load = getpid();
-
-CUptiResult enter(char const* function) {
-  if (getpid() != process_at_load) {
-    broken(std::string(function) + " was called in a forked child; the real library hangs there");
-  }
-  return faults::get().for_call(function);
-}
-
-CUptiResult enter_with_driver(char const* function) {
-  if (auto const code = enter(function); code != CUPTI_SUCCESS) return code;
-  return library::get().attach_to_driver() ? CUPTI_SUCCESS : CUPTI_ERROR_UNKNOWN;
-}
-
-void not_inside_buffer_callback(char const* function) {
-  if (here().in_buffer_callback) {
-    broken(std::string(function) + " was called from inside a buffer callback");
-  }
-}
-
-// "Allowed callers: any thread, or driver and runtime callbacks", not those of other domains.
-void not_inside_other_callback(char const* function) {
-  if (here().in_other_callback && !here().in_api_callback) {
-    broken(std::string(function) + " was called from inside a resource or state callback");
-  }
-}
-
 std::atomic_flag flush_under_way = ATOMIC_FLAG_INIT;
 
 }  // namespace
-
-// The first lines of each function: rules that hold everywhere, faults, and whether CUPTI works.
-#define WORKS_ALWAYS() \
-  if (auto const code = enter(__func__); code != CUPTI_SUCCESS) return code
-#define NEEDS_DRIVER() \
-  if (auto const code = enter_with_driver(__func__); code != CUPTI_SUCCESS) return code
 
 extern "C" {
 

@@ -30,6 +30,8 @@ faults::faults()
       held_by(variable("REPLAY_HELD_BY")),
       fatal_after(number("REPLAY_FATAL_AFTER", 0)),
       slow_flush_ms(static_cast<unsigned>(number("REPLAY_SLOW_FLUSH_MS", 0))),
+      push_us(static_cast<unsigned>(number("REPLAY_PUSH_US", 0))),
+      pop_us(static_cast<unsigned>(number("REPLAY_POP_US", 0))),
       drop_every_(number("REPLAY_DROP", 0)),
       zero_every_(number("REPLAY_ZERO_TIMES", 0)) {
   read_failing_calls(variable("REPLAY_FAIL"));

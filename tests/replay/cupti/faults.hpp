@@ -18,6 +18,7 @@ namespace gpuprof::replay {
 /// REPLAY_HELD_BY=NAME       another tool holds CUPTI
 /// REPLAY_FATAL_AFTER=n      CUPTI gives up after n records, as after a sticky CUDA error
 /// REPLAY_SLOW_FLUSH_MS=n    each flush takes so long
+/// REPLAY_PUSH_US=n, REPLAY_POP_US=n   each push or pop of a range takes so much longer
 class faults {
  public:
   static faults& get() noexcept;
@@ -29,6 +30,7 @@ class faults {
   std::string held_by;
   std::uint64_t fatal_after = 0;
   unsigned slow_flush_ms = 0;
+  unsigned push_us = 0, pop_us = 0;
 
   bool drops_this_record() noexcept { return hits(drop_every_, dropped_counter_); }
   bool zeroes_this_kernel() noexcept { return hits(zero_every_, zeroed_counter_); }

@@ -3,6 +3,7 @@
 #include "recorder/record_fields.hpp"
 #include "replay/cupti/callback_names.hpp"
 #include "replay/cupti/contract.hpp"
+#include "replay/cupti/range_profiler.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -23,12 +24,15 @@ constexpr tool_hooks our_hooks{
     .driver_gone = []() noexcept { library::get().on_driver_gone(); },
 };
 
-/// What clients get for the context with that unique id.
-CUcontext context_handle(std::uint32_t context) {
+}  // namespace
+
+CUcontext context_handle(std::uint32_t context) noexcept {
   return reinterpret_cast<CUcontext>(static_cast<std::uintptr_t>(context) * 0x1000);
 }
 
-}  // namespace
+std::uint32_t context_number(CUcontext context) noexcept {
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(context) / 0x1000);
+}
 
 library& library::get() noexcept {
   static auto* const one = new library;
@@ -155,6 +159,7 @@ void library::stop_everything() {
 
 // Names become unusable, and are made so: a client that still reads them shall be seen.
 void library::finalize() {
+  range_profiler::get().finalised();
   stop_everything();
   std::lock_guard const hold(texts_lock_);
   for (auto& text : texts_) std::fill(text.begin(), text.end(), '?');
@@ -175,6 +180,7 @@ void library::on_call(driver_call const& call) noexcept {
   CUpti_CallbackData data{};
   data.callbackSite = call.site;
   data.functionName = callback_name(CUPTI_CB_DOMAIN_DRIVER_API, call.cbid);
+  data.functionParams = call.parameters;
   if (call.site == CUPTI_API_EXIT) data.functionReturnValue = &result;
   data.symbolName = call.symbol;
   data.context = context_handle(call.context);
@@ -191,6 +197,9 @@ void library::on_resource(CUpti_CallbackIdResource id, std::uint32_t context) no
   data.resourceDescriptor = &graph;
   raise(CUPTI_CB_DOMAIN_RESOURCE, static_cast<CUpti_CallbackId>(id), &data,
         here().in_other_callback);
+  if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
+    range_profiler::get().context_destroyed(data.context);
+  }
 }
 
 bool library::wants(void const* record, std::uint32_t kind) const noexcept {
@@ -217,6 +226,25 @@ char const* library::keep_text(char const* text) {
 }
 
 void library::on_record(activity const& given) noexcept {
+  // The counters count, whatever is traced.
+  if (range_profiler::get().note_record(given)) add_own_kernel(given);
+  deliver(given);
+}
+
+// The real library runs a kernel of its own before the first one of a range, under the same
+// correlation id.
+void library::add_own_kernel(activity const& counted) noexcept {
+  CUpti_ActivityKernel10 own{};
+  std::memcpy(&own, counted.bytes, sizeof own);
+  own.name = "WaitNs";
+  own.gridX = own.gridY = own.gridZ = own.blockX = own.blockY = own.blockZ = 1;
+  own.dynamicSharedMemory = own.staticSharedMemory = 0;
+  own.end = own.start - 1'000;
+  own.start = own.end - 80'000;
+  deliver({.bytes = &own, .complete_at = own.end});
+}
+
+void library::deliver(activity const& given) noexcept {
   auto const kind = kind_of_record(given.bytes);
   auto const* const fields = fields_of(kind);
   if (fields == nullptr) return;
@@ -256,12 +284,13 @@ void library::on_record(activity const& given) noexcept {
   if (++records_ == fault.fatal_after) give_up();
 }
 
-// As after a sticky CUDA error: CUPTI tells its subscriber, having stopped. Names stay readable: the
-// client had no chance yet to hear that it must not read them.
+// As after a sticky CUDA error: CUPTI tells its subscriber, having stopped. Names stay readable:
+// the client had no chance yet to hear that it must not read them.
 void library::give_up() noexcept {
   auto const callback = callback_.load();
   auto* const context = callback_context_.load();
   bool const told = callback_enabled(CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR);
+  range_profiler::get().gave_up();
   stop_everything();
   if (callback == nullptr || !told) return;
   CUpti_StateData data{};

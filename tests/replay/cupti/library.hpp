@@ -15,6 +15,10 @@
 
 namespace gpuprof::replay {
 
+/// What clients get for the context with that unique id, and back.
+CUcontext context_handle(std::uint32_t context) noexcept;
+std::uint32_t context_number(CUcontext context) noexcept;
+
 class library {
  public:
   static library& get() noexcept;
@@ -48,6 +52,8 @@ class library {
 
  private:
   void stop_everything();
+  void add_own_kernel(activity const& counted) noexcept;
+  void deliver(activity const&) noexcept;
   static constexpr std::size_t most_ids = 1024;
   static constexpr std::size_t most_kinds = 64;
 

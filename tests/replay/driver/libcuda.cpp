@@ -13,6 +13,7 @@
 #include <cstring>
 #include <ctime>
 #include <dlfcn.h>
+#include <map>
 #include <mutex>
 
 namespace {
@@ -22,6 +23,9 @@ using namespace gpuprof::replay;
 std::atomic<tool_hooks const*> the_tool{nullptr};
 std::atomic<bool> is_initialised{false};
 std::atomic<std::uint64_t> gpu_busy_until{0};
+std::mutex streams_lock;  // protects the next
+std::map<CUstream, std::uint64_t> streams_busy_until;
+thread_local bool this_thread_captures = false;
 // Far above the ids of any recording: calls made directly, not replayed.
 std::atomic<std::uint32_t> next_correlation{0x40000000};
 
@@ -120,10 +124,16 @@ void gpuprof_fake_driver_set_tool(tool_hooks const* tool) {
 tool_hooks const* gpuprof_fake_driver_tool() {
   return the_tool;
 }
-void gpuprof_fake_driver_busy_until(std::uint64_t when) {
+void gpuprof_fake_driver_busy_until(CUstream stream, std::uint64_t when) {
   auto until = gpu_busy_until.load();
   while (until < when && !gpu_busy_until.compare_exchange_weak(until, when)) {
   }
+  std::lock_guard const hold(streams_lock);
+  auto& on_stream = streams_busy_until[stream];
+  on_stream = std::max(on_stream, when);
+}
+void gpuprof_fake_driver_capturing(bool begins) {
+  this_thread_captures = begins;
 }
 
 CUresult cuInit(unsigned) {
@@ -203,6 +213,21 @@ CUresult cuCtxSynchronize() {
     timespec const pause{0, static_cast<long>(left)};
     nanosleep(&pause, nullptr);
   }
+}
+
+CUresult cuStreamQuery(CUstream stream) {
+  if (!is_initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  std::lock_guard const hold(streams_lock);
+  auto const found = streams_busy_until.find(stream);
+  bool const busy = found != streams_busy_until.end() && found->second > realtime_ns();
+  return busy ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
+
+CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus* status) {
+  if (!is_initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  if (status == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *status = this_thread_captures ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+  return CUDA_SUCCESS;
 }
 
 CUresult cuProfilerStart() {

@@ -17,6 +17,7 @@ struct driver_call {
   CUresult result = CUDA_SUCCESS;
   char const* symbol = nullptr;
   std::uint64_t* correlation_data = nullptr;  // the same word at entry and exit
+  void const* parameters = nullptr;           // of the call, when it launches kernels
 };
 
 /// An activity record with its times, ids and text pointers already those of this process. The
@@ -37,11 +38,15 @@ struct tool_hooks {
 /// Exported by the fake libcuda.so.1 beside the real driver's functions.
 using set_tool_function = void (*)(tool_hooks const*);
 using get_tool_function = tool_hooks const* (*)();
-using busy_until_function = void (*)(std::uint64_t realtime_ns);
+using busy_until_function = void (*)(CUstream, std::uint64_t realtime_ns);
+using capturing_function = void (*)(bool begins);
 inline constexpr char const* set_tool_name = "gpuprof_fake_driver_set_tool";
 inline constexpr char const* get_tool_name = "gpuprof_fake_driver_tool";
-/// The GPU works until then: cuCtxSynchronize waits for it.
+/// The GPU works on that stream until then: cuCtxSynchronize waits for it, cuStreamQuery says so.
 inline constexpr char const* busy_until_name = "gpuprof_fake_driver_busy_until";
+/// A stream begins or ends to be captured into a graph, for what cuStreamIsCapturing says on that
+/// thread.
+inline constexpr char const* capturing_name = "gpuprof_fake_driver_capturing";
 
 /// Names the session whose device facts the fake driver and the fake NVML answer with.
 inline constexpr char const* session_variable = "REPLAY_SESSION";

@@ -109,6 +109,7 @@ performance::driver start_driver() {
   performance::driver d;
   d.tool = find<get_tool_function>(library, get_tool_name);
   d.busy_until = find<busy_until_function>(library, busy_until_name);
+  d.capturing = find<capturing_function>(library, capturing_name);
   d.synchronize = find<int (*)()>(library, "cuCtxSynchronize");
   if (auto const code = find<int (*)(unsigned)>(library, "cuInit")(0); code != 0) {
     std::fprintf(stderr, "gpuprof-play: cuInit failed with %d: has the session device facts?\n",

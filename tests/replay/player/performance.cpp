@@ -26,7 +26,31 @@ performance::performance(recording& r, driver d, play_options options)
       options_(std::move(options)),
       timeline_(make_timeline(r)),
       nvtx_(r),
-      spare_correlation_((timeline_.most_correlation + 1) * options_.repeat + 1) {}
+      spare_correlation_((timeline_.most_correlation + 1) * options_.repeat + 1) {
+  find_first_kernels();
+}
+
+void performance::find_first_kernels() {
+  for (std::size_t i = 0; i < r_.records.count(); ++i) {
+    auto const* const bytes = r_.records.bytes.data() + timeline_.record_offset[i];
+    auto const kind = kind_of_record(bytes);
+    if (kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) continue;
+    first_kernels_.try_emplace(get_field<std::uint32_t>(bytes, fields_of(kind)->correlation), i);
+  }
+}
+
+void const* performance::parameters_of(event const& e, launch_arguments& arguments) const {
+  CUpti_ActivityKernel10 kernel{};
+  kernel.gridX = kernel.gridY = kernel.gridZ = 1;  // one that left no record: captured, or failed
+  kernel.blockX = kernel.blockY = kernel.blockZ = 1;
+  auto const found = first_kernels_.find(e.correlation);
+  if (found != first_kernels_.end()) {
+    std::memcpy(&kernel, r_.records.bytes.data() + timeline_.record_offset[found->second],
+                std::min<std::size_t>(r_.records.sizes[found->second], sizeof kernel));
+  }
+  kernel.contextId = context_now(e.context);
+  return arguments.of(e.code, kernel, e.text);
+}
 
 void performance::run() {
   for (turn_ = 0; turn_ < options_.repeat; ++turn_) {
@@ -100,14 +124,16 @@ void performance::wait_until(std::uint64_t recorded) const {
 void performance::play_call(action const& a, calls_under_way& calls) {
   auto const& e = *a.what;
   auto& call = calls[e.correlation];
-  if (e.site == CUPTI_API_ENTER) call = {};
+  if (e.site == CUPTI_API_ENTER) call.parameters = parameters_of(e, call.arguments);
   driver_call now{.cbid = e.code,
                   .site = static_cast<CUpti_ApiCallbackSite>(e.site),
                   .correlation = e.correlation + correlation_shift_,
-                  .context = e.context,
+                  .context = context_now(e.context),
                   .result = static_cast<CUresult>(e.result),
                   .symbol = e.text != 0 ? r_.strings[e.text].c_str() : nullptr,
-                  .correlation_data = &call.correlation_data};
+                  .correlation_data = &call.correlation_data,
+                  .parameters = call.parameters};
+  if (e.site == CUPTI_API_EXIT) note_capture(e);
   // CUPTI makes the records while the driver enqueues the work: before the exit.
   for (auto const record : a.records) emit(record, a.entered, call.entered_now);
   if (auto const* const tool = driver_.tool()) tool->call(now);
@@ -119,12 +145,27 @@ void performance::play_call(action const& a, calls_under_way& calls) {
   }
 }
 
+void performance::note_capture(event const& e) const {
+  switch (e.code) {
+    case CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture:
+    case CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz:
+    case CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2:
+    case CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2_ptsz:
+      return driver_.capturing(true);
+    case CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture:
+    case CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz:
+      return driver_.capturing(false);
+    default:
+      return;
+  }
+}
+
 void performance::play_resource(event const& e) const {
   // The context of the first turn lives on through the last.
   auto const id = static_cast<CUpti_CallbackIdResource>(e.code);
   if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED && turn_ > 0) return;
   if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING && turn_ + 1 < options_.repeat) return;
-  if (auto const* const tool = driver_.tool()) tool->resource(id, e.context);
+  if (auto const* const tool = driver_.tool()) tool->resource(id, context_now(e.context));
 }
 
 void performance::reset_device() {
@@ -134,13 +175,14 @@ void performance::reset_device() {
   std::uint64_t data = 0;
   driver_call call{.cbid = CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxReset_v2,
                    .correlation = spare_correlation_++,
-                   .context = 1,
+                   .context = context_now(1),
                    .correlation_data = &data};
   tool->call(call);
-  tool->resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, 1);
+  tool->resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, call.context);
   call.site = CUPTI_API_EXIT;
   tool->call(call);
-  tool->resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, 2);
+  ++context_shift_;
+  tool->resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, context_now(1));
 }
 
 void performance::emit(std::size_t record, std::uint64_t entered, std::uint64_t entered_now) {
@@ -162,6 +204,8 @@ void performance::emit(std::size_t record, std::uint64_t entered, std::uint64_t 
     now = gpu_.place(get_field<std::uint32_t>(copy.data(), fields.context), stream, was, entered,
                      entered_now);
   }
+  set_field(copy.data(), fields.context,
+            context_now(get_field<std::uint32_t>(copy.data(), fields.context)));
   set_field(copy.data(), fields.start, now.start);
   set_field(copy.data(), fields.end, now.end);
   for (auto const at : fields.more_times) {
@@ -179,7 +223,9 @@ void performance::emit(std::size_t record, std::uint64_t entered, std::uint64_t 
   }
   if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) ++counts_.kernels;
   if (fields.on_gpu && kind != CUPTI_ACTIVITY_KIND_GRAPH_TRACE) ++counts_.gpu_records;
-  driver_.busy_until(now.end);
+  driver_.busy_until(stream_handle(get_field<std::uint32_t>(copy.data(), fields.context),
+                                   get_field<std::uint32_t>(copy.data(), fields.stream)),
+                     now.end);
   if (auto const* const tool = driver_.tool()) {
     tool->record({.bytes = copy.data(), .complete_at = now.end});
   }

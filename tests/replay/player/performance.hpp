@@ -4,6 +4,7 @@
 #include "recorder/recording.hpp"
 #include "replay/driver/tool_hooks.hpp"
 #include "replay/player/gpu_clock.hpp"
+#include "replay/player/launch_arguments.hpp"
 #include "replay/player/nvtx_player.hpp"
 #include "replay/player/timeline.hpp"
 
@@ -33,6 +34,7 @@ class performance {
   struct driver {
     get_tool_function tool = nullptr;
     busy_until_function busy_until = nullptr;
+    capturing_function capturing = nullptr;
     int (*synchronize)() = nullptr;  // cuCtxSynchronize
   };
 
@@ -51,6 +53,8 @@ class performance {
   struct call_under_way {
     std::uint64_t entered_now = 0;
     std::uint64_t correlation_data = 0;
+    launch_arguments arguments;
+    void const* parameters = nullptr;
   };
   using calls_under_way = std::unordered_map<std::uint32_t, call_under_way>;
 
@@ -61,18 +65,26 @@ class performance {
   void play_resource(event const&) const;
   void emit(std::size_t record, std::uint64_t entered, std::uint64_t entered_now);
   void count(event const&);
+  void find_first_kernels();
+  void note_capture(event const&) const;
+  std::uint32_t context_now(std::uint32_t recorded) const {
+    return recorded == 0 ? 0 : recorded + context_shift_;
+  }
+  void const* parameters_of(event const&, launch_arguments&) const;
 
   recording& r_;
   driver const driver_;
   play_options const options_;
   timeline const timeline_;
+  std::unordered_map<std::uint32_t, std::size_t> first_kernels_;  // records by correlation id
   gpu_clock gpu_;
   nvtx_player nvtx_;
   play_counts counts_;
   std::uint64_t began_ = 0;  // when this turn began, of CLOCK_REALTIME
   std::uint32_t turn_ = 0;
   std::uint32_t correlation_shift_ = 0;
-  std::uint32_t spare_correlation_;  // ids from here on belong to no recorded call
+  std::atomic<std::uint32_t> context_shift_{0};  // contexts get new ids when the device is reset
+  std::uint32_t spare_correlation_;              // ids from here on belong to no recorded call
 };
 
 std::uint64_t realtime_ns();

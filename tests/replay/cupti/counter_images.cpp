@@ -1,0 +1,126 @@
+#include "replay/cupti/counter_images.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace gpuprof::replay {
+namespace {
+
+constexpr char config_mark[8] = {'R', 'P', 'L', 'C', 'F', 'G', '0', '1'};
+constexpr char data_mark[8] = {'R', 'P', 'L', 'D', 'A', 'T', '0', '1'};
+
+struct config_header {
+  char mark[8];
+  std::uint32_t engine;
+  std::uint32_t metrics;  // names follow, each with its 0
+};
+
+struct data_header {
+  char mark[8];
+  std::uint32_t most_ranges;
+  std::uint32_t ranges;  // slots follow
+};
+
+struct slot {
+  char name[64];
+  counts counted;
+};
+
+// A client's buffers are aligned to nothing: everything is copied.
+template <class Part>
+Part read(std::span<std::uint8_t const> image, std::size_t at) noexcept {
+  Part part;
+  std::memcpy(&part, image.data() + at, sizeof part);
+  return part;
+}
+
+template <class Part>
+void write(std::span<std::uint8_t> image, std::size_t at, Part const& part) noexcept {
+  std::memcpy(image.data() + at, &part, sizeof part);
+}
+
+std::size_t slot_at(std::size_t index) noexcept {
+  return sizeof(data_header) + index * sizeof(slot);
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> config_image_of(counter_wish const& wish) {
+  config_header header{};
+  std::memcpy(header.mark, config_mark, sizeof header.mark);
+  header.engine = static_cast<std::uint32_t>(wish.engine);
+  header.metrics = static_cast<std::uint32_t>(wish.metrics.size());
+  std::vector<std::uint8_t> image(sizeof header);
+  write(std::span(image), 0, header);
+  for (auto const& name : wish.metrics)
+    image.insert(image.end(), name.c_str(), name.c_str() + name.size() + 1);
+  return image;
+}
+
+std::optional<counter_wish> read_config_image(std::span<std::uint8_t const> image) {
+  if (image.size() < sizeof(config_header)) return std::nullopt;
+  auto const header = read<config_header>(image, 0);
+  if (std::memcmp(header.mark, config_mark, sizeof header.mark) != 0) return std::nullopt;
+  counter_wish wish{static_cast<CUpti_ProfilerType>(header.engine), {}};
+  auto rest = image.subspan(sizeof header);
+  while (wish.metrics.size() < header.metrics) {
+    auto const end = std::find(rest.begin(), rest.end(), std::uint8_t{0});
+    if (end == rest.end()) return std::nullopt;
+    std::string name(rest.begin(), end);
+    if (!find_metric(name)) return std::nullopt;
+    rest = rest.subspan(name.size() + 1);
+    wish.metrics.push_back(std::move(name));
+  }
+  if (!rest.empty()) return std::nullopt;
+  return wish;
+}
+
+std::size_t counter_data::size_for(std::size_t most_ranges) noexcept {
+  return slot_at(most_ranges);
+}
+
+std::size_t counter_data::most_ranges_in(std::size_t size) noexcept {
+  if (size < slot_at(1) || (size - sizeof(data_header)) % sizeof(slot) != 0) return 0;
+  return (size - sizeof(data_header)) / sizeof(slot);
+}
+
+void counter_data::initialise(std::span<std::uint8_t> image) {
+  std::fill(image.begin(), image.end(), std::uint8_t{0});
+  data_header header{};
+  std::memcpy(header.mark, data_mark, sizeof header.mark);
+  header.most_ranges = static_cast<std::uint32_t>(most_ranges_in(image.size()));
+  write(image, 0, header);
+}
+
+bool counter_data::is_one(std::span<std::uint8_t const> image) noexcept {
+  if (most_ranges_in(image.size()) == 0) return false;
+  auto const header = read<data_header>(image, 0);
+  return std::memcmp(header.mark, data_mark, sizeof header.mark) == 0 &&
+         header.most_ranges == most_ranges_in(image.size()) && header.ranges <= header.most_ranges;
+}
+
+std::size_t counter_data::ranges(std::span<std::uint8_t const> image) noexcept {
+  return read<data_header>(image, 0).ranges;
+}
+
+bool counter_data::add(std::span<std::uint8_t> image, counted_range const& range) {
+  auto header = read<data_header>(image, 0);
+  if (header.ranges == header.most_ranges) return false;
+  slot s{};
+  range.name.copy(s.name, sizeof s.name - 1);
+  s.counted = range.counted;
+  write(image, slot_at(header.ranges), s);
+  ++header.ranges;
+  write(image, 0, header);
+  return true;
+}
+
+char const* counter_data::name(std::span<std::uint8_t const> image, std::size_t index) noexcept {
+  return reinterpret_cast<char const*>(image.data() + slot_at(index));
+}
+
+counts counter_data::counted(std::span<std::uint8_t const> image, std::size_t index) noexcept {
+  return read<slot>(image, slot_at(index)).counted;
+}
+
+}  // namespace gpuprof::replay
