@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace gpuprof {
 
@@ -104,6 +105,7 @@ void launch_metrics::see_copy(device_id device, timestamp_ns start, duration_ns 
 }
 
 void launch_metrics::join() {
+  std::set<std::uint32_t> spoilt;  // readings of which one pass tells nothing
   for (auto& launch : launches_) {
     // Several kernels of no graph: the correlation is not that of one launch.
     bool const unclear = launch.kernels > 1 && launch.is_graph && raw(launch.workload.graph) == 0;
@@ -117,7 +119,9 @@ void launch_metrics::join() {
     } else {
       ++valid_;
       ++by_workload_[launch.workload].samples;
+      continue;
     }
+    if (launch.record.reading != 0) spoilt.insert(launch.record.reading);
   }
   for (auto const& value : values_) {
     auto const found = by_correlation_.find(raw(value.correlation));
@@ -125,6 +129,7 @@ void launch_metrics::join() {
     if (found == by_correlation_.end() || metric == metrics_.end()) continue;
     auto const& launch = launches_[found->second];
     if (launch.kernels == 0 || launch.beside_kernels || launch.beside_copies) continue;
+    if (spoilt.contains(launch.record.reading)) continue;
     if (!std::isfinite(value.value)) continue;
     // A rewritten kernel runs at other rates and moves other bytes: only what it was rewritten to
     // count holds for the kernel as it is.

@@ -476,6 +476,7 @@ struct table<sampled_launch_record> {
     column("group", at<&sampled_launch_record::group>);
     column("opened", at<&sampled_launch_record::opened>);
     column("closed", at<&sampled_launch_record::closed>);
+    column("reading", at<&sampled_launch_record::reading>);
   }
 };
 

@@ -5,8 +5,10 @@
 #include "counters/metric_sets.hpp"
 #include "cupti/chip_name.hpp"
 
-#include <bit>
+#include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <cstdlib>
 #include <new>
 #include <thread>
 
@@ -18,13 +20,21 @@ constexpr std::uint32_t again_after = 1000;
 // A launch that takes longer is not waited for: it may wait for something the program does next.
 constexpr std::uint64_t most_wait_ns = 2'000'000'000;
 
-/// The launch being read on this thread. Initial-exec: no call to find it.
-struct open_on_this_thread {
-  sampled_context* context = nullptr;
+// A launch is not read so soon after one on the skip list, which may wait for other GPUs.
+constexpr std::uint64_t after_skipped_ns = 10'000'000;
+// Before a range is opened, what runs is waited for, since CUPTI waits then.
+constexpr std::uint64_t wait_before_ns = 200'000'000;
+
+/// What this thread is about to launch or has just launched. Initial-exec: no call to find it.
+struct state_of_thread {
+  launch_signature* launching = nullptr;  // null: of no interest
+  launch_signature* launched = nullptr;   // the one before
   CUstream stream = nullptr;
-  std::uint64_t entered = 0;
+  sampled_context* open = nullptr;   // a range is open around this launch
+  sampled_context* ahead = nullptr;  // one was opened for the next launch
+  launch_signature* ahead_for = nullptr;
 };
-constinit thread_local open_on_this_thread open_launch __attribute__((tls_model("initial-exec")));
+constinit thread_local state_of_thread here __attribute__((tls_model("initial-exec")));
 
 void count(std::atomic<std::uint64_t>& counter) noexcept {
   counter.fetch_add(1, std::memory_order_relaxed);
@@ -50,18 +60,31 @@ void launch_sampler::pause() noexcept {
   budget_.end(monotonic_ns());
 }
 
+namespace {
+
+/// Waits for the claim, but not for a range that is open ahead: that is given up.
+bool take_claim(sampled_context& context, std::uint64_t patience_ns) noexcept {
+  auto const deadline = monotonic_ns() + patience_ns;
+  while (!context.claim()) {
+    if (context.take_over_ahead()) {
+      context.close_range(nullptr, {});
+      return true;
+    }
+    if (monotonic_ns() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+  return true;
+}
+
+}  // namespace
+
 void launch_sampler::capture_begins() noexcept {
   captures_.fetch_add(1, std::memory_order_seq_cst);
   // A launch being read ends with a wait for the GPU, which a capture of any thread forbids.
-  auto const deadline = monotonic_ns() + most_wait_ns;
   for (auto const& entry : contexts_) {
     auto* const context = entry.load(std::memory_order_acquire);
     if (context == nullptr) break;
-    while (!context->claim()) {
-      if (monotonic_ns() > deadline) return;
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
-    }
-    context->release();
+    if (take_claim(*context, most_wait_ns)) context->release();
   }
 }
 
@@ -77,8 +100,9 @@ sampled_context* launch_sampler::context_of(CUpti_CallbackData const& call) noex
       if (api_.cuptiGetDeviceId == nullptr ||
           api_.cuptiGetDeviceId(call.context, &device) != CUPTI_SUCCESS)
         return nullptr;
-      auto* const made = new (std::nothrow) sampled_context(
-          call.context, static_cast<context_id>(call.contextUid), static_cast<device_id>(device));
+      auto* const made =
+          new (std::nothrow) sampled_context(call.context, static_cast<context_id>(call.contextUid),
+                                             static_cast<device_id>(device), wishes_.every_launch);
       if (made == nullptr) return nullptr;
       if (entry.compare_exchange_strong(known, made, std::memory_order_acq_rel)) return made;
       delete made;
@@ -88,79 +112,67 @@ sampled_context* launch_sampler::context_of(CUpti_CallbackData const& call) noex
   return nullptr;
 }
 
-launch_signature::groups launch_sampler::wanted(launch_signature& signature) noexcept {
-  auto const all = all_groups_.load(std::memory_order_relaxed);
-  auto const launches = signature.count_launch();
-  if (wishes_.every_launch) return all;
-  auto const missing = all & ~signature.done();
-  // In turn: each time another group.
-  if (missing == 0 && launches % again_after == 0 && all != 0) {
-    auto const groups = static_cast<std::uint32_t>(std::popcount(all));
-    return launch_signature::groups{1} << (launches / again_after % groups);
+/// Null: never to be read.
+launch_signature* launch_sampler::signature_of(launch_parameters const& launch,
+                                               CUpti_CallbackData const& call) noexcept {
+  auto* const signature = signatures_.find(launch);
+  if (signature == nullptr) {
+    count(counts_.unknown);
+    return nullptr;
   }
-  return missing;
-}
-
-bool launch_sampler::may_be_sampled(launch_signature& signature, CUpti_CallbackData const& call,
-                                    launch_parameters const& launch) noexcept {
   using enum launch_signature::standing;
-  if (signature.is() == unknown) {
+  if (signature->is() == unknown) {
     auto skip = false;
     try {
       skip = wishes_.skips && call.symbolName != nullptr && wishes_.skips(call.symbolName);
     } catch (...) {
       skip = true;
     }
-    signature.decide(skip ? never : allowed);
+    signature->decide(skip ? never : allowed);
   }
-  return signature.is() != never && launch.function != nullptr;
+  if (signature->is() == allowed) return signature;
+  last_skipped_.store(monotonic_ns(), std::memory_order_relaxed);
+  count(counts_.by_name);
+  return nullptr;
 }
 
-bool launch_sampler::stream_is_free(CUstream stream) noexcept {
+launch_signature::groups launch_sampler::missing(launch_signature& signature) noexcept {
+  auto const all = all_groups_.load(std::memory_order_relaxed);
+  if (wishes_.every_launch) return all;
+  if (signature.count_launch() % again_after == again_after - 1) signature.begin_again();
+  return all & ~signature.done();
+}
+
+/// No capture is under way that a wait for the GPU would break, and no kernel that waits for
+/// others.
+bool launch_sampler::is_safe(CUstream stream) noexcept {
   if (driver_.cuStreamIsCapturing == nullptr || driver_.cuStreamQuery == nullptr) return false;
   CUstreamCaptureStatus status{};
-  return driver_.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS &&
-         status == CU_STREAM_CAPTURE_STATUS_NONE;
+  if (captures_.load(std::memory_order_seq_cst) != 0 ||
+      driver_.cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS ||
+      status != CU_STREAM_CAPTURE_STATUS_NONE) {
+    count(counts_.capturing);
+    return false;
+  }
+  auto const skipped = last_skipped_.load(std::memory_order_relaxed);
+  if (skipped != 0 && monotonic_ns() - skipped < after_skipped_ns) {
+    count(counts_.beside_skipped);
+    return false;
+  }
+  return true;
 }
 
-void launch_sampler::entered(launch_call_kind kind, CUpti_CallbackData const& call) noexcept {
-  if (on_.load(std::memory_order_acquire)) choose(kind, call);
+bool launch_sampler::has_run_dry(CUstream stream, std::uint64_t patience_ns) noexcept {
+  auto const deadline = monotonic_ns() + patience_ns;
+  while (driver_.cuStreamQuery(stream) == CUDA_ERROR_NOT_READY)
+    if (monotonic_ns() > deadline) return false;
+  return true;
 }
 
-bool launch_sampler::choose(launch_call_kind kind, CUpti_CallbackData const& call) noexcept {
-  launch_parameters launch;
-  if (!read_launch_parameters(kind, call, launch) || launch.cooperative) {
-    count(counts_.cooperative);
-    return false;
-  }
-  auto* const signature = signatures_.find(launch);
-  if (signature == nullptr) {
-    count(counts_.unknown);
-    return false;
-  }
-  if (!may_be_sampled(*signature, call, launch)) {
-    skipped_stream_.store(launch.stream, std::memory_order_relaxed);
-    skipped_may_run_.store(true, std::memory_order_relaxed);
-    count(counts_.by_name);
-    return false;
-  }
-  auto* const context = context_of(call);
-  if (context == nullptr) return false;
-  auto const groups = wanted(*signature);
-  if (groups == 0) return false;
-  auto const group = context->group();
-  if (group < 0 || (groups >> group & 1) == 0) {
-    context->note_want(groups);
-    return false;
-  }
-  return open(*context, *signature, launch, call);
-}
-
+/// With the claim when it says true.
 bool launch_sampler::open(sampled_context& context, launch_signature& signature,
-                          launch_parameters const& launch,
-                          CUpti_CallbackData const& call) noexcept {
-  auto const entered = monotonic_ns();
-  if (!budget_.allows(entered)) {
+                          CUstream stream) noexcept {
+  if (!budget_.allows(monotonic_ns())) {
     count(counts_.over_budget);
     return false;
   }
@@ -169,51 +181,95 @@ bool launch_sampler::open(sampled_context& context, launch_signature& signature,
     return false;
   }
   // After the claim: a capture that begins now waits for it.
-  auto const capturing =
-      captures_.load(std::memory_order_seq_cst) != 0 || !stream_is_free(launch.stream);
-  if (capturing) count(counts_.capturing);
-  auto skipped_runs = false;
-  if (!capturing && skipped_may_run_.load(std::memory_order_relaxed)) {
-    skipped_runs = driver_.cuStreamQuery(skipped_stream_.load(std::memory_order_relaxed)) ==
-                   CUDA_ERROR_NOT_READY;
-    if (skipped_runs)
-      count(counts_.beside_skipped);
-    else
-      skipped_may_run_.store(false, std::memory_order_relaxed);
+  if (is_safe(stream) && has_run_dry(stream, wait_before_ns) && context.wants(signature)) {
+    auto const before = monotonic_ns();
+    auto const opened = context.open_range(signature);
+    budget_.spend(monotonic_ns() - before);
+    if (opened) return true;
   }
-  if (capturing || skipped_runs || context.group() < 0 ||
-      !context.open_range(signature, static_cast<correlation_id>(call.correlationId))) {
-    context.release();
-    return false;
+  context.release();
+  return false;
+}
+
+/// What was opened ahead goes on when this is the launch it was opened for.
+bool launch_sampler::goes_on_ahead(sampled_context* context, launch_signature& signature) noexcept {
+  auto* const ahead = std::exchange(here.ahead, nullptr);
+  if (ahead == nullptr || !ahead->take_over_ahead()) return false;
+  if (ahead == context && here.ahead_for == &signature) {
+    here.open = ahead;
+    return true;
   }
-  open_launch = {&context, launch.stream, entered};
-  return true;
+  ahead->close_range(nullptr, {});
+  ahead->release();
+  return false;
+}
+
+void launch_sampler::entered(launch_call_kind kind, CUpti_CallbackData const& call) noexcept {
+  here.launching = nullptr;
+  if (!on_.load(std::memory_order_acquire)) return;
+  launch_parameters launch;
+  if (!read_launch_parameters(kind, call, launch) || launch.cooperative ||
+      launch.function == nullptr) {
+    count(counts_.cooperative);
+    return;
+  }
+  auto* const signature = signature_of(launch, call);
+  if (signature == nullptr) return;
+  auto* const context = context_of(call);
+  if (context == nullptr) return;
+  here.launching = signature;
+  here.stream = launch.stream;
+  if (some_patch_.load(std::memory_order_relaxed)) {
+    if (here.launched != nullptr) here.launched->is_followed_by(signature);
+    here.launched = signature;
+    if (goes_on_ahead(context, *signature)) return;
+  }
+  auto const groups = missing(*signature);
+  if (groups == 0) return;
+  if (!context->wants(*signature)) {
+    context->note_want(groups);
+  } else if (!context->group_patches() && open(*context, *signature, launch.stream)) {
+    here.open = context;
+  }
 }
 
 void launch_sampler::left(CUpti_CallbackData const& call) noexcept {
-  auto const open = std::exchange(open_launch, {});
-  if (open.context == nullptr) return;
-  auto const* const status = static_cast<int const*>(call.functionReturnValue);
-  auto const failed = status != nullptr && *status != 0;
-  if (failed) open.context->drop_range();
-  // Not inside CUPTI: a kernel that waits for what this thread does next would never end.
-  auto const deadline = monotonic_ns() + most_wait_ns;
-  auto abandoned = false;
-  while (!failed && driver_.cuStreamQuery(open.stream) == CUDA_ERROR_NOT_READY) {
-    if (monotonic_ns() < deadline) continue;
-    abandoned = true;
-    break;
+  auto* const signature = std::exchange(here.launching, nullptr);
+  if (auto* const context = std::exchange(here.open, nullptr)) {
+    auto const* const status = static_cast<int const*>(call.functionReturnValue);
+    auto const failed = status != nullptr && *status != 0;
+    // Not inside CUPTI: a kernel that waits for what this thread does next would never end.
+    if (!failed && !has_run_dry(here.stream, most_wait_ns)) {
+      // The range stays open, and the context claimed: nothing more is read.
+      count(counts_.abandoned);
+      on_.store(false, std::memory_order_release);
+      given_up_.store(true, std::memory_order_release);
+      return;
+    }
+    auto const before = monotonic_ns();
+    auto const kept = context->close_range(failed ? nullptr : signature,
+                                           static_cast<correlation_id>(call.correlationId));
+    count(kept ? counts_.sampled : counts_.failed);
+    context->release();
+    budget_.spend(monotonic_ns() - before);
   }
-  if (abandoned) {
-    // The range stays open, and the context claimed: nothing more is read in it.
-    count(counts_.abandoned);
-    on_.store(false, std::memory_order_release);
-    given_up_.store(true, std::memory_order_release);
-    return;
-  }
-  count(open.context->close_range() ? counts_.sampled : counts_.failed);
-  open.context->release();
-  budget_.spend(monotonic_ns() - open.entered);
+  if (signature != nullptr && some_patch_.load(std::memory_order_relaxed) &&
+      on_.load(std::memory_order_acquire))
+    open_ahead(*signature, here.stream, call);
+}
+
+// CUPTI has decided which code a launch runs before it calls us: the range of a group that rewrites
+// kernels must be open before.
+void launch_sampler::open_ahead(launch_signature& signature, CUstream stream,
+                                CUpti_CallbackData const& call) noexcept {
+  auto* const next = signature.successor();
+  if (next == nullptr) return;
+  auto* const context = context_of(call);
+  if (context == nullptr || !context->group_patches() || !context->wants(*next)) return;
+  if (!open(*context, *next, stream)) return;
+  here.ahead = context;
+  here.ahead_for = next;
+  context->leave_ahead();
 }
 
 // Which context a call destroys is known by its name only; of others on the device nothing is lost
@@ -235,11 +291,7 @@ void launch_sampler::end() noexcept {
 }
 
 void launch_sampler::end(sampled_context& context, bool for_good) noexcept {
-  auto const deadline = monotonic_ns() + most_wait_ns;
-  while (!context.claim()) {
-    if (monotonic_ns() > deadline) return;
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
-  }
+  if (!take_claim(context, most_wait_ns)) return;
   std::vector<sampled_context::batch> finished;
   context.end(finished, for_good);
   context.release();
@@ -283,43 +335,80 @@ launch_sampler::device_plan* launch_sampler::plan_for(
   auto evaluator = host_profiler::open(api_, counter_engine::ranges, chip, *availability);
   if (!evaluator) return give_up(evaluator.message()), nullptr;
 
+  auto groups = groups_of(*evaluator, *plan);
+  if (!groups) return give_up(groups.message()), nullptr;
   device_plan made;
   made.evaluator = std::make_unique<host_profiler>(std::move(*evaluator));
-  for (auto const& group : plan->launches) {
-    if (made.groups.size() == launch_signature::most_groups) break;
-    auto configuration = made.evaluator->configure(group.metrics);
-    if (!configuration) return give_up(configuration.message()), nullptr;
-    auto const number = static_cast<std::uint16_t>(made.groups.size());
+  made.groups = std::move(*groups);
+  for (std::size_t number = 0; number < made.groups.size(); ++number) {
+    auto const& group = made.groups[number];
     auto& ids = made.ids.emplace_back();
     for (auto const& name : group.metrics) {
       ids.push_back(static_cast<metric_id>(next_metric_++));
-      metrics.push_back({ids.back(), intern(name), context.device(), number, group.patches_kernel});
+      metrics.push_back({ids.back(), intern(name), context.device(),
+                         static_cast<std::uint16_t>(number), group.patches_kernels});
     }
-    made.groups.push_back({group.metrics, std::move(*configuration)});
-  }
-  if (made.groups.empty()) {
-    give_up("counters are off: nothing of what was asked for can be counted on this GPU");
-    return nullptr;
   }
   return &plans_.emplace(context.device(), std::move(made)).first->second;
+}
+
+/// All that can be counted together is one group, of as many passes as it takes: another pass comes
+/// cheaper than another group. Around every launch runs the first pass alone.
+result<std::vector<prepared_group>> launch_sampler::groups_of(host_profiler const& chip,
+                                                              pass_plan const& plan) {
+  std::vector<prepared_group> groups;
+  std::size_t left_out = 0;
+  for (auto const& planned : plan.launches) {
+    if (wishes_.every_launch && (!groups.empty() || planned.passes != 1)) {
+      left_out += planned.metrics.size();
+      continue;
+    }
+    auto joined = false;
+    for (auto& group : groups) {
+      if (group.patches_kernels != planned.patches_kernel) continue;
+      auto together = group.metrics;
+      together.insert(together.end(), planned.metrics.begin(), planned.metrics.end());
+      auto configuration = chip.configure(together);
+      if (!configuration) return error{configuration.message()};
+      if (configuration->passes == 0) continue;
+      group.metrics = std::move(together);
+      group.configuration = std::move(*configuration);
+      joined = true;
+      break;
+    }
+    if (joined || groups.size() == launch_signature::most_groups) continue;
+    auto configuration = chip.configure(planned.metrics);
+    if (!configuration) return error{configuration.message()};
+    groups.push_back({planned.metrics, std::move(*configuration), planned.patches_kernel});
+  }
+  if (groups.empty())
+    return error{"counters are off: nothing of what was asked for can be counted on this GPU"};
+  if (left_out != 0)
+    complaints_.push_back(
+        std::to_string(left_out) +
+        " metrics are not read: around every launch one pass runs. --metrics auto "
+        "reads them all");
+  return groups;
 }
 
 void launch_sampler::evaluate(device_plan const& plan, sampled_context::batch const& batch,
                               std::vector<launch_counters>& launches) {
   auto const& group = plan.groups[batch.group];
   for (std::size_t i = 0; i < batch.counted.names.size(); ++i) {
-    for (auto const& launch : batch.launches) {
-      if (launch.name != batch.counted.names[i]) continue;
-      auto const values = plan.evaluator->evaluate(batch.counted.image, i, group.metrics);
-      if (!values) {
-        complaints_.push_back("counters of a launch are lost: " + values.message());
-        return;
-      }
-      launch_counters counters{launch.record, {}};
-      for (std::size_t m = 0; m < values->size(); ++m)
-        counters.values.emplace_back(plan.ids[batch.group][m], (*values)[m]);
-      launches.push_back(std::move(counters));
+    auto const range = std::strtoul(batch.counted.names[i].c_str(), nullptr, 10);
+    if (range >= batch.readings.size() || batch.readings[range].empty()) continue;
+    auto const values = plan.evaluator->evaluate(batch.counted.image, i, group.metrics);
+    if (!values) {
+      complaints_.push_back("counters of some launches are lost: " + values.message());
+      return;
     }
+    launch_counters counters{batch.readings[range], {}};
+    for (std::size_t m = 0; m < values->size(); ++m) {
+      // A pass that found no launch leaves no number.
+      if (std::isfinite((*values)[m]))
+        counters.values.emplace_back(plan.ids[batch.group][m], (*values)[m]);
+    }
+    launches.push_back(std::move(counters));
   }
 }
 
@@ -340,7 +429,7 @@ void launch_sampler::turn(bool closing, std::vector<metric_record>& metrics,
     }
     std::vector<sampled_context::batch> finished;
     auto const before = monotonic_ns();
-    auto const turned = context->turn(closing, finished);
+    auto const turned = context->turn(closing, budget_.allows(before), finished);
     // Most turns look and go; those that switch take milliseconds.
     budget_.spend(monotonic_ns() - before);
     if (!turned) give_up("counters are off from here on: " + turned.message());

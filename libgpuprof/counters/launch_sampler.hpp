@@ -33,15 +33,15 @@ struct sampler_counts {
   std::atomic<std::uint64_t> cooperative{0};     // and others whose call cannot be read
   std::atomic<std::uint64_t> by_name{0};         // on the skip list
   std::atomic<std::uint64_t> capturing{0};       // while a graph was under construction
-  std::atomic<std::uint64_t> beside_skipped{0};  // while a kernel on the skip list may run
+  std::atomic<std::uint64_t> beside_skipped{0};  // just after a kernel on the skip list
   std::atomic<std::uint64_t> in_use{0};          // while another launch was read on that GPU
   std::atomic<std::uint64_t> over_budget{0};
   std::atomic<std::uint64_t> unknown{0};  // more kinds of launches than the table holds
 };
 
-/// A launch with its counters evaluated.
+/// A reading with its counters evaluated.
 struct launch_counters {
-  sampled_launch_record launch;
+  std::vector<sampled_launch_record> launches;  // one for each pass
   std::vector<std::pair<metric_id, double>> values;
 };
 
@@ -90,16 +90,19 @@ class launch_sampler {
     std::vector<std::vector<metric_id>> ids;  // by group
   };
 
-  bool choose(launch_call_kind kind, CUpti_CallbackData const& call) noexcept;
   void end(sampled_context& context, bool for_good) noexcept;
   sampled_context* context_of(CUpti_CallbackData const& call) noexcept;
-  launch_signature::groups wanted(launch_signature& signature) noexcept;
-  bool may_be_sampled(launch_signature& signature, CUpti_CallbackData const& call,
-                      launch_parameters const& launch) noexcept;
-  bool stream_is_free(CUstream stream) noexcept;
-  bool open(sampled_context& context, launch_signature& signature, launch_parameters const& launch,
-            CUpti_CallbackData const& call) noexcept;
+  launch_signature* signature_of(launch_parameters const& launch,
+                                 CUpti_CallbackData const& call) noexcept;
+  launch_signature::groups missing(launch_signature& signature) noexcept;
+  bool is_safe(CUstream stream) noexcept;
+  bool has_run_dry(CUstream stream, std::uint64_t patience_ns) noexcept;
+  bool open(sampled_context& context, launch_signature& signature, CUstream stream) noexcept;
+  bool goes_on_ahead(sampled_context* context, launch_signature& signature) noexcept;
+  void open_ahead(launch_signature& signature, CUstream stream,
+                  CUpti_CallbackData const& call) noexcept;
 
+  result<std::vector<prepared_group>> groups_of(host_profiler const& chip, pass_plan const& plan);
   device_plan* plan_for(sampled_context& context, std::vector<metric_record>& metrics,
                         std::function<name_id(std::string const&)> const& intern);
   void evaluate(device_plan const& plan, sampled_context::batch const& batch,
@@ -116,15 +119,14 @@ class launch_sampler {
   std::atomic<bool> given_up_{false};
   std::atomic<launch_signature::groups> all_groups_{0};
   std::atomic<int> captures_{0};
-  std::atomic<CUstream> skipped_stream_{nullptr};
-  std::atomic<bool> skipped_may_run_{false};
+  std::atomic<std::uint64_t> last_skipped_{0};  // when a kernel on the skip list was launched
+  std::atomic<bool> some_patch_{false};         // a group counts by rewriting kernels
   std::array<std::atomic<sampled_context*>, most_contexts> contexts_{};
 
   // Drain thread alone.
   std::map<device_id, device_plan> plans_;
   std::uint32_t next_metric_ = 1;
   std::vector<std::string> complaints_;
-  std::vector<sampled_context::batch> left_over_;
 
   // Batches of contexts that ended, until the drain thread takes them: it and the ending thread.
   std::atomic_flag ended_claim_ = ATOMIC_FLAG_INIT;

@@ -22,7 +22,21 @@ class launch_signature {
   std::uint32_t count_launch() noexcept { return launches_.fetch_add(1, relaxed); }
   groups done() const noexcept { return done_.load(relaxed); }
   void mark_done(unsigned group) noexcept { done_.fetch_or(groups{1} << group, relaxed); }
-  void forget(unsigned group) noexcept { done_.fetch_and(~(groups{1} << group), relaxed); }
+  /// The pass this kind was last read in, as sampled_context numbers them; 0: none yet.
+  std::uint32_t read_in() const noexcept { return read_in_.load(relaxed); }
+  void note_read(std::uint32_t pass) noexcept { read_in_.store(pass, relaxed); }
+  /// Which range it is, in the passes of one reading. With the context's claim.
+  std::uint16_t range() const noexcept { return range_; }
+  void is_range(std::uint16_t index) noexcept { range_ = index; }
+  /// How often a reading of it was not finished. With the context's claim.
+  unsigned count_attempt() noexcept { return ++attempts_; }
+  /// What the same thread launched after it, the last time; null: nothing yet.
+  launch_signature* successor() const noexcept { return successor_.load(relaxed); }
+  void is_followed_by(launch_signature* next) noexcept {
+    if (successor() != next) successor_.store(next, relaxed);
+  }
+  /// The work behind equal launches may have changed: all is read again.
+  void begin_again() noexcept { done_.store(0, relaxed); }
   standing is() const noexcept { return standing_.load(relaxed); }
   void decide(standing what) noexcept { standing_.store(what, relaxed); }
 
@@ -32,6 +46,9 @@ class launch_signature {
   std::atomic<std::uint64_t> key_{0};
   std::atomic<std::uint32_t> launches_{0};
   std::atomic<groups> done_{0};
+  std::atomic<std::uint32_t> read_in_{0};
+  std::uint16_t range_ = 0, attempts_ = 0;
+  std::atomic<launch_signature*> successor_{nullptr};
   std::atomic<standing> standing_{standing::unknown};
 };
 

@@ -8,48 +8,64 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t most_ranges = 64;  // an image of them is 1 MB or so
-// A group is left for another when so many launches wanted the other and none came for this one.
+// An image of so many ranges of the roofline set takes some megabytes.
+constexpr std::size_t most_ranges = 32;
+// The first pass is over when so many launches came that it had no use for, and none that it had.
 constexpr std::uint32_t patience_in_launches = 8;
-// How many turns of the drain thread a kind of launch is waited for between two of its passes.
+// How many turns a later pass waits for a kind of launch that was there in the one before.
 constexpr std::size_t patience_in_turns = 100;
+constexpr std::size_t patience_ahead = 20;
+constexpr unsigned most_attempts = 3;
+
+std::atomic<std::uint32_t> last_reading{0};
 
 }  // namespace
 
-bool sampled_context::open_range(launch_signature& signature, correlation_id correlation) noexcept {
-  if (ranges_ >= (takes_several_passes() ? 1 : most_ranges)) return false;
-  if (bound_ != nullptr && bound_ != &signature) return false;
+bool sampled_context::wants(launch_signature const& signature) const noexcept {
+  auto const current = group();
+  if (current < 0) return false;
+  if (every_launch_) return true;
+  if ((signature.done() >> current & 1) != 0) return false;
+  auto const number = pass_number_.load(std::memory_order_relaxed);
+  if (number % 64 != 0) return signature.read_in() == number - 1;
+  return signature.read_in() != number;
+}
+
+bool sampled_context::open_range(launch_signature& signature) noexcept {
+  auto const first = pass() == 0;
+  if (first && readings_.size() >= most_ranges) return false;
+  opened_range_ = first ? readings_.size() : signature.range();
   char name[24];
-  std::snprintf(name, sizeof name, "%zu", closed_.size());
-  opened_ = {&signature, correlation, now()};
-  if (!profiler_->push(name)) {
-    opened_.signature = nullptr;
-    return false;
-  }
-  ++ranges_;
+  std::snprintf(name, sizeof name, "%zu", opened_range_);
+  opened_ = now();
+  if (!profiler_->push(name)) return false;
+  opened_for_ = &signature;
   return true;
 }
 
-bool sampled_context::close_range() noexcept {
+bool sampled_context::close_range(launch_signature* signature,
+                                  correlation_id correlation) noexcept {
   auto const popped = profiler_->pop();
-  auto const opened = std::exchange(opened_, {});
+  auto* const expected = std::exchange(opened_for_, nullptr);
+  auto const kept = popped && signature != nullptr && signature == expected;
   try {
     // A range that is not kept has its place all the same: names count ranges.
-    closed_.push_back({opened.signature,
-                       {std::to_string(closed_.size()),
-                        {opened.correlation, device_, id_, static_cast<std::uint16_t>(group()),
-                         opened.opened, now()}}});
+    if (pass() == 0) readings_.emplace_back();
+    auto& reading = readings_[opened_range_];
+    if (!kept) {
+      reading.signature = nullptr;
+      return false;
+    }
+    reading.signature = signature;
+    reading.launches.push_back(
+        {correlation, device_, id_, static_cast<std::uint16_t>(group()), opened_, now(), 0});
   } catch (...) {
     return false;
   }
-  auto const kept = popped && opened.signature != nullptr;
-  if (!kept)
-    closed_.back().signature = nullptr;
-  else if (takes_several_passes())
-    bound_ = opened.signature;
-  else
-    opened.signature->mark_done(static_cast<unsigned>(group()));
-  return kept;
+  signature->is_range(static_cast<std::uint16_t>(opened_range_));
+  signature->note_read(pass_number_.load(std::memory_order_relaxed));
+  ++ranges_in_pass_;
+  return true;
 }
 
 result<void> sampled_context::prepare(cupti_api const& api,
@@ -61,128 +77,152 @@ result<void> sampled_context::prepare(cupti_api const& api,
   } const released{*this};
   api_ = &api;
   groups_ = &groups;
-  closed_.reserve(most_ranges);
+  readings_.reserve(most_ranges);
   if (auto ok = start(0); !ok) return ok;
   prepared_.store(true, std::memory_order_release);
   return {};
 }
 
-bool sampled_context::takes_several_passes() const noexcept {
-  auto const current = group();
-  return current >= 0 && setup_.configuration.passes > 1;
+bool sampled_context::has_other_groups() const noexcept {
+  auto const mine = launch_signature::groups{1} << static_cast<unsigned>(group());
+  return (wanted_.load(std::memory_order_relaxed) & ~mine) != 0;
 }
 
-bool sampled_context::should_change(bool closing) const noexcept {
-  if (group() < 0) return false;
-  if (closing) return true;
-  if (takes_several_passes() && (ranges_ > 0 || bound_ != nullptr))
-    return ranges_ > 0 || quiet_turns_ > patience_in_turns;
-  if (ranges_ >= most_ranges) return true;
-  auto const others = wanted_.load(std::memory_order_relaxed) &
-                      ~(launch_signature::groups{1} << static_cast<unsigned>(group()));
-  if (others == 0) return false;
-  return ranges_ == ranges_at_turn_ &&
-         declined_.load(std::memory_order_relaxed) >= patience_in_launches;
-}
-
-/// The next wanted one after the last, round and round.
-unsigned sampled_context::next_group(launch_signature::groups wanted) const noexcept {
-  auto const count = static_cast<unsigned>(groups_->size());
-  for (unsigned i = 1; i <= count; ++i) {
-    auto const group = static_cast<unsigned>(last_group_ + static_cast<int>(i)) % count;
-    if ((wanted >> group & 1) != 0) return group;
+bool sampled_context::pass_is_over() const noexcept {
+  if (pass() != 0) {
+    return ranges_in_pass_ >= ranges_in_last_pass_ || quiet_turns_ > patience_in_turns;
   }
-  return static_cast<unsigned>(last_group_ + 1) % count;
+  if (readings_.size() >= most_ranges) return true;
+  // Ranges opened ahead depend on the order of launches: some kinds never get one.
+  if (group_patches())
+    return quiet_turns_ > patience_ahead && (!readings_.empty() || has_other_groups());
+  auto const quiet = ranges_in_pass_ == ranges_at_turn_ &&
+                     declined_.load(std::memory_order_relaxed) >= patience_in_launches;
+  return quiet && (!readings_.empty() || has_other_groups());
 }
 
-result<bool> sampled_context::turn(bool closing, std::vector<batch>& finished) {
-  if (!is_prepared()) return true;
-  if (!claim()) return false;  // a launch is being read
+result<void> sampled_context::turn(bool closing, bool may_change_group,
+                                   std::vector<batch>& finished) {
+  if (!is_prepared()) return {};
+  // Of a range that waits for a launch nothing is lost. A launch that is being read is waited for
+  // by nobody: there is another turn.
+  if (!claim() && !(closing && take_over_ahead())) return {};
   struct at_end {
     sampled_context& context;
     ~at_end() { context.release(); }
   } const released{*this};
-  if (!is_prepared()) return true;  // it has ended meanwhile
-  auto const due = should_change(closing);
-  ranges_at_turn_ = ranges_;
-  ++quiet_turns_;
-  if (due) {
-    if (auto ok = change(closing, finished); !ok) return error{ok.message()};
-  } else if (group() < 0 && !closing && wanted_.load(std::memory_order_relaxed) != 0) {
-    if (auto ok = start(next_group(wanted_.exchange(0, std::memory_order_relaxed))); !ok)
-      return error{ok.message()};
+  if (opened_for_ != nullptr) close_range(nullptr, {});
+  if (!is_prepared()) return {};  // it has ended meanwhile
+  if (group() < 0) {
+    if (closing || wanted_.load(std::memory_order_relaxed) == 0) return {};
+    return start(next_group());
   }
-  return true;
+  quiet_turns_ = ranges_in_pass_ == ranges_at_turn_ ? quiet_turns_ + 1 : 0;
+  auto const over = pass_is_over();
+  ranges_at_turn_ = ranges_in_pass_;
+  if (closing || over) return next_pass(closing, may_change_group, finished);
+  return {};
 }
 
-result<void> sampled_context::change(bool closing, std::vector<batch>& finished) {
-  if (takes_several_passes()) {
-    auto const all = profiler_->stop();
-    if (!all) return error{all.message()};
-    if (!*all && !closing && quiet_turns_ <= patience_in_turns) {
-      closed_.clear();  // the next launch gives the range its name and its record
-      ranges_ = ranges_at_turn_ = quiet_turns_ = 0;
-      return profiler_->start_next_pass();
-    }
-    if (bound_ != nullptr) bound_->mark_done(static_cast<unsigned>(group()));
-    bound_ = nullptr;
-    if (!*all) closed_.clear();
+result<void> sampled_context::next_pass(bool closing, bool may_change_group,
+                                        std::vector<batch>& finished) {
+  if (!closing && readings_.empty() && !may_change_group) return {};
+  auto all = profiler_->stop();
+  if (!all) return error{all.message()};
+  if (!*all && !closing && !readings_.empty()) {
+    if (auto ok = profiler_->start_next_pass(); !ok) return ok;
+    number_pass(pass_number_.load(std::memory_order_relaxed) + 1);
+    return {};
   }
-  if (auto ok = take(finished); !ok) return ok;
-  if (closing) return {};
-  return start(next_group(wanted_.exchange(0, std::memory_order_relaxed)));
+  // What has been read is not lost because the rest of the passes finds nothing.
+  while (!*all && !readings_.empty()) {
+    if (auto ok = profiler_->start_next_pass(); !ok) return ok;
+    all = profiler_->stop();
+    if (!all) return error{all.message()};
+  }
+  if (auto ok = finish(finished); !ok) return ok;
+  return closing ? result<void>{} : start(next_group());
+}
+
+/// Readings end here: whole ones are done, others may be tried again.
+result<void> sampled_context::finish(std::vector<batch>& finished) {
+  auto const group = static_cast<unsigned>(group_.exchange(-1, std::memory_order_acq_rel));
+  auto readings = std::exchange(readings_, {});
+  readings_.reserve(most_ranges);
+  if (readings.empty()) return {};
+  auto counted = profiler_->decode();
+  if (!counted) return error{counted.message()};
+  batch done{group, std::move(*counted), {}};
+  for (auto& reading : readings) {
+    if (reading.signature == nullptr) reading.launches.clear();
+    auto const number = last_reading.fetch_add(1, std::memory_order_relaxed) + 1;
+    for (auto& launch : reading.launches) launch.reading = number;
+    auto const whole = reading.launches.size() == setup_.configuration.passes;
+    if (reading.signature != nullptr &&
+        (whole || reading.signature->count_attempt() >= most_attempts))
+      reading.signature->mark_done(group);
+    done.readings.push_back(std::move(reading.launches));
+  }
+  finished.push_back(std::move(done));
+  return {};
+}
+
+/// The next wanted one after the last, round and round.
+unsigned sampled_context::next_group() noexcept {
+  auto const wanted = wanted_.exchange(0, std::memory_order_relaxed);
+  auto const count = static_cast<unsigned>(groups_->size());
+  // The one that is set up as long as it is wanted: changing costs.
+  if (setup_group_ >= 0 && (wanted >> setup_group_ & 1) != 0 && ranges_in_last_pass_ != 0)
+    return static_cast<unsigned>(setup_group_);
+  for (unsigned i = 1; i <= count; ++i) {
+    auto const group = static_cast<unsigned>(setup_group_ + static_cast<int>(i)) % count;
+    if ((wanted >> group & 1) != 0) return group;
+  }
+  return static_cast<unsigned>(setup_group_ < 0 ? 0 : setup_group_);
 }
 
 // A range profiler keeps the configuration of its first start, whatever it is given later: each
 // group gets one of its own.
 result<void> sampled_context::start(unsigned group) {
-  if (profiler_ == nullptr || last_group_ != static_cast<int>(group)) {
+  auto const& wanted = (*groups_)[group];
+  if (profiler_ == nullptr || setup_group_ != static_cast<int>(group)) {
     profiler_.reset();
     auto opened = range_profiler::open(*api_, context_);
     if (!opened) return error{opened.message()};
-    auto const& wanted = (*groups_)[group];
     auto setup = (*opened)->make_setup(wanted.configuration, wanted.metrics, most_ranges);
     if (!setup) return error{setup.message()};
     setup_ = std::move(*setup);
     profiler_ = std::move(*opened);
-    last_group_ = static_cast<int>(group);
+    setup_group_ = static_cast<int>(group);
   }
   if (auto ok = profiler_->start(setup_); !ok) return ok;
-  ranges_ = ranges_at_turn_ = quiet_turns_ = 0;
-  bound_ = nullptr;
-  declined_.store(0, std::memory_order_relaxed);
+  static std::atomic<std::uint32_t> last_cycle{0};
+  number_pass((last_cycle.fetch_add(1, std::memory_order_relaxed) + 1) * 64);
+  patches_.store(wanted.patches_kernels, std::memory_order_release);
   group_.store(static_cast<int>(group), std::memory_order_release);
   return {};
 }
 
-result<void> sampled_context::take(std::vector<batch>& finished) {
-  auto const group = static_cast<unsigned>(group_.exchange(-1, std::memory_order_acq_rel));
-  if (profiler_->started()) {
-    auto const stopped = profiler_->stop();
-    if (!stopped) return error{stopped.message()};
-  }
-  auto launches = std::exchange(closed_, {});
-  if (launches.empty()) return {};
-  auto counted = profiler_->decode();
-  if (!counted) return error{counted.message()};
-  batch done{group, std::move(*counted), {}};
-  for (auto& closed : launches)
-    if (closed.signature != nullptr) done.launches.push_back(std::move(closed.launch));
-  finished.push_back(std::move(done));
-  return {};
+void sampled_context::number_pass(std::uint32_t number) noexcept {
+  pass_number_.store(number, std::memory_order_relaxed);
+  ranges_in_last_pass_ = std::exchange(ranges_in_pass_, 0);
+  ranges_at_turn_ = quiet_turns_ = 0;
+  declined_.store(0, std::memory_order_relaxed);
 }
 
 void sampled_context::end(std::vector<batch>& finished, bool for_good) noexcept {
   if (for_good) ended_.store(true, std::memory_order_release);
   prepared_.store(false, std::memory_order_release);
   try {
+    if (opened_for_ != nullptr) close_range(nullptr, {});
     if (profiler_ != nullptr && group() >= 0) {
-      auto const taken = change(true, finished);
+      auto const taken = next_pass(true, false, finished);
       (void)taken;  // the context is going: what cannot be had now is lost
     }
   } catch (...) {
   }
   group_.store(-1, std::memory_order_release);
+  setup_group_ = -1;
   profiler_.reset();
 }
 

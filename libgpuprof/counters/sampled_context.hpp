@@ -1,4 +1,4 @@
-// The counters of one context: one group of metrics at a time, read around launches one by one.
+// The counters of one context: readings of some kinds of launches, a pass of the plan at a time.
 #pragma once
 
 #include "counters/launch_signatures.hpp"
@@ -14,28 +14,36 @@
 
 namespace gpuprof {
 
-/// Metrics that are read together, as they were prepared for a chip.
+/// Metrics of one configuration, as it was prepared for a chip.
 struct prepared_group {
   std::vector<std::string> metrics;
   counter_configuration configuration;
+  bool patches_kernels = false;
 };
 
-/// Launching threads open and close ranges, one at a time; the drain thread changes groups in
-/// between. Whoever has claimed the context uses its range profiler; nobody waits for it.
+/// A reading takes one launch of its kind for each pass of the group. In the first pass it is
+/// decided which kinds are read; the later ones wait for these to come again. Changing the group
+/// takes some 150 ms, the next pass 2.
+///
+/// Launching threads open and close ranges, one at a time; the worker's thread turns to the next
+/// pass in between. Whoever has claimed the context uses its range profiler.
 class sampled_context {
  public:
-  sampled_context(CUcontext context, context_id id, device_id device) noexcept
-      : context_(context), id_(id), device_(device) {}
+  sampled_context(CUcontext context, context_id id, device_id device, bool every_launch) noexcept
+      : context_(context), id_(id), device_(device), every_launch_(every_launch) {}
 
   CUcontext handle() const noexcept { return context_; }
   device_id device() const noexcept { return device_; }
+  bool has_ended() const noexcept { return ended_.load(std::memory_order_acquire); }
 
   // Launching threads --------------------------------------------------------
 
-  bool has_ended() const noexcept { return ended_.load(std::memory_order_acquire); }
   /// The group being read; -1: none.
   int group() const noexcept { return group_.load(std::memory_order_acquire); }
-  /// A launch came that has these groups still to run, and not the one that is being read.
+  bool group_patches() const noexcept { return patches_.load(std::memory_order_acquire); }
+  /// Whether this pass has use for a launch of the kind.
+  bool wants(launch_signature const& signature) const noexcept;
+  /// A launch came that has these groups still to run, and this pass has no use for it.
   void note_want(launch_signature::groups wanted) noexcept {
     wanted_.fetch_or(wanted, std::memory_order_relaxed);
     declined_.fetch_add(1, std::memory_order_relaxed);
@@ -43,76 +51,76 @@ class sampled_context {
   bool claim() noexcept { return !claimed_.test_and_set(std::memory_order_acquire); }
   void release() noexcept { claimed_.clear(std::memory_order_release); }
 
-  /// With the claim. False: the launch goes on without.
-  bool open_range(launch_signature& signature, correlation_id correlation) noexcept;
-  /// With the claim, by the same thread. False: what was counted is lost.
-  bool close_range() noexcept;
-  /// The launch failed, or its end is not waited for: what is counted is not kept.
-  void drop_range() noexcept { opened_.signature = nullptr; }
+  // With the claim, on one thread. False: nothing is counted.
+  bool open_range(launch_signature& signature) noexcept;
+  /// What was counted belongs to this launch. Without it, or when the range was opened for another
+  /// kind, it is not kept.
+  bool close_range(launch_signature* signature, correlation_id correlation) noexcept;
 
-  // Drain thread -------------------------------------------------------------
+  /// A range that waits for the thread's next launch, with the claim: whoever takes it over first,
+  /// that thread or the worker, has the claim then.
+  void leave_ahead() noexcept { ahead_.store(true, std::memory_order_release); }
+  bool take_over_ahead() noexcept { return ahead_.exchange(false, std::memory_order_acq_rel); }
 
-  /// Switches counters on. `groups` outlives this object. Takes some 200 ms the first time.
+  // The worker's thread ------------------------------------------------------
+
+  /// Switches counters on. `groups` outlives this object. Takes some 150 ms.
   result<void> prepare(cupti_api const& api, std::vector<prepared_group> const& groups);
   bool is_prepared() const noexcept { return prepared_.load(std::memory_order_acquire); }
 
-  /// Counters of launches that have ended, not evaluated yet.
+  /// What was counted, not evaluated yet.
   struct batch {
     unsigned group = 0;
     counted_ranges counted;
-    struct launch {
-      std::string name;  // of its range
-      sampled_launch_record record;
-    };
-    std::vector<launch> launches;
+    std::vector<std::vector<sampled_launch_record>> readings;  // by number of their range
   };
-  /// Takes what was counted when the group is to change, or `closing`; starts the next group that
-  /// is wanted. False when the context is in use: come again.
-  result<bool> turn(bool closing, std::vector<batch>& finished);
-  /// With the claim: gives the counters back, keeps what was counted. Unless `for_good`, when the
-  /// context is going, it can be prepared again.
+  /// Turns to the next pass when this one has all it can get, or all passes are to end (`closing`).
+  /// `may_change_group`: the budget allows it.
+  result<void> turn(bool closing, bool may_change_group, std::vector<batch>& finished);
+  /// Gives the counters back, keeps what was counted. Unless `for_good`, when the context is going,
+  /// it can be prepared again. With the claim.
   void end(std::vector<batch>& finished, bool for_good) noexcept;
 
  private:
-  struct open_launch {
+  struct reading_so_far {
     launch_signature* signature = nullptr;  // null: not to be kept
-    correlation_id correlation{};
-    timestamp_ns opened;
-  };
-  struct closed_launch {
-    launch_signature* signature;
-    batch::launch launch;
+    std::vector<sampled_launch_record> launches;
   };
 
-  bool takes_several_passes() const noexcept;
-  bool should_change(bool closing) const noexcept;
-  unsigned next_group(launch_signature::groups wanted) const noexcept;
-  result<void> change(bool closing, std::vector<batch>& finished);
-  result<void> take(std::vector<batch>& finished);
+  unsigned pass() const noexcept { return pass_number_.load(std::memory_order_relaxed) % 64; }
+  bool has_other_groups() const noexcept;
+  bool pass_is_over() const noexcept;
+  unsigned next_group() noexcept;
+  result<void> next_pass(bool closing, bool may_change_group, std::vector<batch>& finished);
+  result<void> finish(std::vector<batch>& finished);
   result<void> start(unsigned group);
+  void number_pass(std::uint32_t number) noexcept;
 
   CUcontext const context_;
   context_id const id_;
   device_id const device_;
+  bool const every_launch_;
   std::atomic<int> group_{-1};
+  std::atomic<bool> patches_{false};
+  /// Counts readings in steps of 64, and passes in between: no two passes of the process are alike.
+  std::atomic<std::uint32_t> pass_number_{0};
   std::atomic<launch_signature::groups> wanted_{0};
   std::atomic<std::uint32_t> declined_{0};
   std::atomic_flag claimed_ = ATOMIC_FLAG_INIT;
-  std::atomic<bool> ended_{false}, prepared_{false};
+  std::atomic<bool> ended_{false}, prepared_{false}, ahead_{false};
 
   // With the claim alone.
-  std::unique_ptr<range_profiler> profiler_;
   cupti_api const* api_ = nullptr;
   std::vector<prepared_group> const* groups_ = nullptr;
+  std::unique_ptr<range_profiler> profiler_;
   range_setup setup_;  // of the group being read
-  open_launch opened_;
-  std::vector<closed_launch> closed_;
-  std::size_t ranges_ = 0;  // pushed in this pass
-  std::size_t ranges_at_turn_ = 0;
-  std::size_t quiet_turns_ = 0;  // of a group of several passes: since the last range
-  /// In a group of several passes each pass is one launch of this kind.
-  launch_signature* bound_ = nullptr;
-  int last_group_ = -1;
+  int setup_group_ = -1;
+  std::vector<reading_so_far> readings_;
+  launch_signature* opened_for_ = nullptr;
+  timestamp_ns opened_;
+  std::size_t opened_range_ = 0;
+  std::size_t ranges_in_pass_ = 0, ranges_in_last_pass_ = 0, ranges_at_turn_ = 0;
+  std::size_t quiet_turns_ = 0;
 };
 
 }  // namespace gpuprof

@@ -292,12 +292,13 @@ struct sampled_launch_record {
   correlation_id correlation{};  // as in the kernel's record
   device_id device{};
   context_id context{};
-  std::uint16_t group = 0;  // of metrics
-  timestamp_ns opened;      // the counters ran from no earlier than here
-  timestamp_ns closed;      // to no later than here
+  std::uint16_t group = 0;    // of metrics
+  timestamp_ns opened;        // the counters ran from no earlier than here
+  timestamp_ns closed;        // to no later than here
+  std::uint32_t reading = 0;  // launches of one reading ran its passes, one each; 0: alone
 };
 
-/// What a counter had counted at the end of such a launch.
+/// What a counter had counted at the end of such a launch, or at the end of the reading's last.
 struct launch_metric_record {
   correlation_id correlation{};
   metric_id metric{};

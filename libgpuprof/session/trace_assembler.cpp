@@ -216,10 +216,10 @@ void trace_assembler::metric(metric_record const& record) {
   write(record);
 }
 
-void trace_assembler::sampled(launch_counters const& sample) {
-  write(sample.launch);
-  for (auto const& [metric, value] : sample.values)
-    write(launch_metric_record{sample.launch.correlation, metric, value});
+void trace_assembler::sampled(launch_counters const& reading) {
+  for (auto const& launch : reading.launches) write(launch);
+  for (auto const& [metric, value] : reading.values)
+    write(launch_metric_record{reading.launches.back().correlation, metric, value});
 }
 
 void trace_assembler::settle_pending() {

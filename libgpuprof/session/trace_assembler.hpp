@@ -68,7 +68,7 @@ class trace_assembler final : public activity_sink {
 
   // From the counters.
   void metric(metric_record const& record);
-  void sampled(launch_counters const& sample);
+  void sampled(launch_counters const& reading);
 
   /// Records whose launch had not been read from its ring yet get their second chance; the rest
   /// stay without.
