@@ -1,4 +1,5 @@
 // The roofline as a chart.
+#include "report/overview.hpp"
 #include "report/padding.hpp"
 #include "report/peaks_words.hpp"
 #include "report/roofline_report.hpp"
@@ -15,8 +16,9 @@ struct point {
 };
 
 constexpr double width = 1180, height = 720;
-constexpr double left = 86, right = 870, top = 92, bottom = 640;  // of the plot
+constexpr double left = 86, right = 950, top = 92, bottom = 640;  // of the plot
 constexpr std::size_t labels_at_most = 12;
+constexpr double pi = 3.14159265358979323846;
 
 std::string number(double value) {
   char text[32];
@@ -79,15 +81,26 @@ std::string shortened(std::string_view name, std::size_t characters) {
   return out + "\xE2\x80\xA6";
 }
 
-/// A name as short as it may be: no return type, no parameters, no namespaces of the template
-/// arguments are touched.
-std::string label_of(std::string_view name) {
-  if (auto const parenthesis = name.rfind('('); parenthesis != std::string_view::npos &&
-                                                parenthesis > 0 && name.ends_with(')') &&
-                                                !name.starts_with('['))
-    name = name.substr(0, parenthesis);
+/// What tells kernels apart: no return type, no parameters, no namespaces; template arguments stay
+/// as far as there is room.
+std::string label_of(roofline_row const& line) {
+  std::string_view name = line.name;
+  if (name.ends_with(')') && !name.starts_with('[')) {
+    auto at = name.size();
+    for (int depth = 0; at-- > 0;) {
+      depth += name[at] == ')' ? 1 : name[at] == '(' ? -1 : 0;
+      if (depth == 0) break;
+    }
+    if (at > 0 && at < name.size()) name = name.substr(0, at);
+  }
   if (name.starts_with("void ")) name.remove_prefix(5);
-  return shortened(name, 34);
+  auto const arguments = std::min(name.find('<'), name.size());
+  if (auto const scope = name.substr(0, arguments).rfind("::"); scope != std::string_view::npos)
+    name.remove_prefix(scope + 2);
+  char share[16];
+  std::snprintf(share, sizeof share, line.time_share < 0.0995 ? "  %.1f%%" : "  %.0f%%",
+                line.time_share * 100);
+  return shortened(name, 32) + share;
 }
 
 char const* colour_of(bound_by const& bound) noexcept {
@@ -112,17 +125,15 @@ std::string legend_of(bound_by const& bound) {
   return bound.of >= precision::tensor_fp64 ? "tensor cores" : "CUDA cores";
 }
 
-/// Logarithmic axes that hold all points and, where roofs are known, the place where they bend.
+/// Logarithmic axes.
 class axes {
  public:
   axes(double least_x, double greatest_x, double least_y, double greatest_y)
-      : x0_(std::floor(std::log10(least_x))),
-        x1_(std::ceil(std::log10(greatest_x))),
-        y0_(std::floor(std::log10(least_y))),
-        y1_(std::log10(greatest_y)) {
-    if (x1_ - x0_ < 3) x1_ = x0_ + 3;
-    if (y1_ - y0_ < 2) y1_ = y0_ + 2;
-  }
+      : x1_(std::log10(greatest_x)),
+        x0_(std::min(std::log10(least_x), x1_ - 3)),
+        y1_(std::log10(greatest_y)),
+        y0_(std::min(std::log10(least_y), y1_ - 3)) {}
+
   double x(double value) const {
     return left + (std::log10(value) - x0_) / (x1_ - x0_) * (right - left);
   }
@@ -131,17 +142,18 @@ class axes {
   }
   double least_x() const { return std::pow(10, x0_); }
   double greatest_x() const { return std::pow(10, x1_); }
-  int first_x() const { return static_cast<int>(x0_); }
-  int last_x() const { return static_cast<int>(x1_); }
-  int first_y() const { return static_cast<int>(y0_); }
+  double least_y() const { return std::pow(10, y0_); }
+  /// The decades that begin at or before the first and the last place of an axis.
+  int first_x() const { return static_cast<int>(std::floor(x0_)); }
+  int last_x() const { return static_cast<int>(std::floor(x1_)); }
+  int first_y() const { return static_cast<int>(std::floor(y0_)); }
   int last_y() const { return static_cast<int>(std::floor(y1_)); }
   double slope_angle() const {
-    return -std::atan2((bottom - top) / (y1_ - y0_), (right - left) / (x1_ - x0_)) * 180 /
-           3.14159265358979323846;
+    return -std::atan2((bottom - top) / (y1_ - y0_), (right - left) / (x1_ - x0_)) * 180 / pi;
   }
 
  private:
-  double x0_, x1_, y0_, y1_;
+  double x1_, x0_, y1_, y0_;
 };
 
 std::string rate_text(double flops) {
@@ -206,8 +218,9 @@ class chart {
   std::string text() {
     begin();
     grid();
+    place_points();
     if (facts_.roofs != nullptr) roofs();
-    points();
+    draw_points();
     legend();
     out_ += "</svg>\n";
     return std::move(out_);
@@ -218,18 +231,20 @@ class chart {
     return line.intensity && line.total_flops && *line.intensity > 0 && *line.total_flops > 0;
   }
 
+  /// Room around all points and, where roofs are known, the places where they bend.
   axes make_axes() {
-    double x0 = 0.1, x1 = 1000, y0 = 1e11, y1 = 1e13;
-    bool any = false;
-    for (auto const& line : lines_) {
-      if (!is_plotted(line)) continue;
-      auto const x = *line.intensity, y = *line.total_flops;
-      x0 = any ? std::min(x0, x) : std::min(0.1, x);
-      x1 = std::max(x1, x * 1.5);
-      y0 = any ? std::min(y0, y * 0.7) : y * 0.7;
-      y1 = any ? std::max(y1, y * 1.6) : y * 1.6;
-      any = true;
+    double x0 = 1, x1 = 1, y0 = 1e12, y1 = 1e12;
+    bool first = true;
+    for (auto const& row : lines_) {
+      if (!is_plotted(row)) continue;
+      auto const x = *row.intensity, y = *row.total_flops;
+      x0 = first ? x : std::min(x0, x);
+      x1 = first ? x : std::max(x1, x);
+      y0 = first ? y : std::min(y0, y);
+      y1 = first ? y : std::max(y1, y);
+      first = false;
     }
+    x0 /= 4, x1 *= 6, y0 /= 3, y1 *= 3;
     if (facts_.roofs != nullptr) {
       memory_ = {
           {"DRAM", facts_.roofs->burst("dram_read"), facts_.roofs->theory("dram_read"), "#0b6fb8"},
@@ -237,16 +252,17 @@ class chart {
       compute_ = compute_roofs(lines_, *facts_.roofs);
       for (auto const& roof : compute_) {
         auto const peak = std::max(roof.measured.value_or(0), roof.theory.value_or(0));
-        y1 = std::max(y1, peak * 1.6);
-        y0 = std::min(y0, peak * 0.3);
-        for (auto const& memory : memory_)
-          if (memory.measured) x1 = std::max(x1, peak / *memory.measured * 3);
+        y1 = std::max(y1, peak * 2.5);
+        for (auto const& memory : memory_) {
+          if (!memory.measured) continue;
+          x1 = std::max(x1, peak / *memory.measured * 4);
+          x0 = std::min(x0, peak / *memory.measured / 10);
+        }
       }
-      // DRAM should be seen to rise from the left edge, but not over half the picture.
-      if (memory_[0].measured && any) y0 = std::min(y0, *memory_[0].measured * x0 * 4);
     }
-    // Far below the rest, a point would squeeze all others together; it stays, at the edge.
-    y0 = std::max(y0, y1 * 1e-6);
+    // Far off the rest, a point would squeeze all others together; it stays, at the edge.
+    x0 = std::max(x0, x1 * 1e-9);
+    y0 = std::max(y0, y1 * 1e-7);
     return {x0, x1, y0, y1};
   }
 
@@ -284,25 +300,27 @@ class chart {
   }
 
   void grid() {
-    for (int decade = axes_.first_x(); decade <= axes_.last_x(); ++decade) {
-      auto const value = std::pow(10, decade), x = axes_.x(value);
-      line(x, top, x, bottom, "stroke=\"#d7dbe0\"");
+    auto const tick = [&](double value, double at, bool is_decade, bool upright) {
+      bool const visible = upright ? at >= left && at <= right : at >= top && at <= bottom;
+      if (!visible) return;
+      auto const style = std::string("stroke=\"") + (is_decade ? "#d7dbe0" : "#f0f2f4") + "\"";
+      if (upright)
+        line(at, top, at, bottom, style);
+      else
+        line(left, at, right, at, style);
+      if (!is_decade) return;
       char text[32];
       std::snprintf(text, sizeof text, "%g", value);
-      text_at(x, bottom + 20, text, "text-anchor=\"middle\"");
-      if (decade == axes_.last_x()) break;
-      for (int i = 2; i < 10; ++i)
-        line(axes_.x(value * i), top, axes_.x(value * i), bottom, "stroke=\"#f0f2f4\"");
-    }
-    for (int decade = axes_.first_y(); decade <= axes_.last_y(); ++decade) {
-      auto const value = std::pow(10, decade), y = axes_.y(value);
-      for (int i = 2; i < 10; ++i)
-        if (axes_.y(value * i) > top)
-          line(left, axes_.y(value * i), right, axes_.y(value * i), "stroke=\"#f0f2f4\"");
-      line(left, y, right, y, "stroke=\"#d7dbe0\"");
-      char text[32];
-      std::snprintf(text, sizeof text, "%g", value / 1e12);
-      text_at(left - 8, y + 4, text, "text-anchor=\"end\"");
+      if (upright)
+        text_at(at, bottom + 20, text, "text-anchor=\"middle\"");
+      else
+        text_at(left - 8, at + 4, text, "text-anchor=\"end\"");
+    };
+    for (int i = 9; i >= 1; --i) {  // decades last, on top
+      for (int decade = axes_.first_x(); decade <= axes_.last_x(); ++decade)
+        tick(std::pow(10, decade), axes_.x(i * std::pow(10, decade)), i == 1, true);
+      for (int decade = axes_.first_y(); decade <= axes_.last_y(); ++decade)
+        tick(std::pow(10, decade - 12), axes_.y(i * std::pow(10, decade)), i == 1, false);
     }
     out_ += "<rect x=\"" + number(left) + "\" y=\"" + number(top) + "\" width=\"" +
             number(right - left) + "\" height=\"" + number(bottom - top) +
@@ -344,6 +362,8 @@ class chart {
       if (roof.measured)
         line(start(*roof.measured), axes_.y(*roof.measured), right, axes_.y(*roof.measured),
              "stroke=\"#374151\" stroke-width=\"2.4\"");
+      for (auto const peak : {roof.measured, roof.theory})
+        if (peak) avoid_along({start(*peak), axes_.y(*peak)}, {right, axes_.y(*peak)});
     }
     out_ += "</g>\n";
     name_memory_roofs(ceiling);
@@ -352,7 +372,20 @@ class chart {
 
   void memory_line(double bytes, double ceiling, std::string const& style) {
     auto const x0 = axes_.least_x(), x1 = std::min(ceiling / bytes, axes_.greatest_x());
-    if (x1 > x0) line(axes_.x(x0), axes_.y(bytes * x0), axes_.x(x1), axes_.y(bytes * x1), style);
+    if (x1 <= x0) return;
+    point const from{axes_.x(x0), axes_.y(bytes * x0)}, to{axes_.x(x1), axes_.y(bytes * x1)};
+    line(from.x, from.y, to.x, to.y, style);
+    avoid_along(from, to);
+  }
+
+  /// Labels keep off lines where they can.
+  void avoid_along(point from, point to) {
+    auto const steps = std::ceil(std::hypot(to.x - from.x, to.y - from.y) / 4);
+    for (double i = 0; i <= steps; ++i) {
+      auto const x = from.x + (to.x - from.x) * i / std::max(steps, 1.0);
+      auto const y = from.y + (to.y - from.y) * i / std::max(steps, 1.0);
+      lines_drawn_.push_back({x - 2, y - 2, x + 2, y + 2});
+    }
   }
 
   /// Along the line, in the lower part that is in the picture.
@@ -360,24 +393,36 @@ class chart {
     for (auto const& memory : memory_) {
       if (!memory.measured) continue;
       auto const bytes = *memory.measured;
-      double x0 = std::max(left, axes_.x(std::pow(10, axes_.first_y()) / bytes));
+      double x0 = std::max(left, axes_.x(axes_.least_y() / bytes));
       auto const x1 = std::min(right, axes_.x(ceiling / bytes));
       if (x1 - x0 < 150) continue;
-      auto const x = x0 + std::min(30.0, (x1 - x0) / 4);
-      auto const value = axes_.least_x() * std::pow(axes_.greatest_x() / axes_.least_x(),
-                                                    (x - left) / (right - left));
-      auto const y = axes_.y(value * bytes);
       auto const text = memory.name + " " + byte_rate_text(bytes);
-      text_at(0, -7, text,
-              "font-weight=\"bold\" fill=\"" + std::string(memory.colour) +
-                  "\" transform=\"translate(" + number(x) + " " + number(y) + ") rotate(" +
-                  number(axes_.slope_angle()) + ")\"");
-      auto const angle = -axes_.slope_angle() / 180 * 3.14159265358979323846;
       auto const length = 7.6 * static_cast<double>(text.size());
-      // A turned text fills its rectangle badly: keep a string of small boxes clear instead.
-      for (double along = 0; along < length; along += 10)
-        taken_.push_back({x + along * std::cos(angle) - 12, y - along * std::sin(angle) - 20,
-                          x + along * std::cos(angle) + 12, y - along * std::sin(angle)});
+      bool const below = memory.theory.has_value();  // whose line is above
+      auto const angle = -axes_.slope_angle() / 180 * pi;
+      auto const furthest = x1 - length * std::cos(angle);
+      for (auto x = x0 + 30; x < furthest; x += 20) {
+        auto const value = axes_.least_x() * std::pow(axes_.greatest_x() / axes_.least_x(),
+                                                      (x - left) / (right - left));
+        auto const y = axes_.y(value * bytes) + (below ? 20 : 0);
+        // A turned text fills its rectangle badly: a string of small boxes does better.
+        std::vector<box> boxes;
+        for (double along = 0; along < length; along += 10)
+          boxes.push_back({x + along * std::cos(angle) - 12, y - along * std::sin(angle) - 20,
+                           x + along * std::cos(angle) + 12, y - along * std::sin(angle)});
+        bool const is_free = std::none_of(boxes.begin(), boxes.end(), [&](box const& b) {
+          return std::any_of(taken_.begin(), taken_.end(),
+                             [&](box const& other) { return other.meets(b); });
+        });
+        if (!is_free) continue;
+        taken_.insert(taken_.end(), boxes.begin(), boxes.end());
+        text_at(0, below ? -3 : -7, text,
+                "font-weight=\"bold\" paint-order=\"stroke\" stroke=\"#ffffff\" stroke-width=\"3\" "
+                "fill=\"" +
+                    std::string(memory.colour) + "\" transform=\"translate(" + number(x) + " " +
+                    number(y) + ") rotate(" + number(axes_.slope_angle()) + ")\"");
+        break;
+      }
     }
   }
 
@@ -398,8 +443,7 @@ class chart {
     legend_top_ = std::max(legend_top_, last + 50);
   }
 
-  void points() {
-    std::vector<plotted> shown;
+  void place_points() {
     std::size_t rank = 0;
     for (auto const& row : lines_) {
       if (!is_plotted(row)) {
@@ -408,15 +452,20 @@ class chart {
       }
       auto const x = std::clamp(axes_.x(*row.intensity), left, right);
       auto const y = std::clamp(axes_.y(*row.total_flops), top, bottom);
-      shown.push_back({&row, {x, y}, 4 + 22 * std::sqrt(std::min(1.0, row.time_share)), ++rank});
+      shown_.push_back({&row, {x, y}, 4 + 22 * std::sqrt(std::min(1.0, row.time_share)), ++rank});
     }
-    for (auto const& p : shown)
+    for (auto const& p : shown_)
       taken_.push_back(
           {p.at.x - p.radius, p.at.y - p.radius, p.at.x + p.radius, p.at.y + p.radius});
+  }
+
+  void draw_points() {
+    std::string texts;
+    for (auto const& p : shown_)
+      if (p.rank <= labels_at_most) label(p, texts);  // draws lines to labels: below the points
     // The greatest first, so that small ones lie on top.
-    for (auto const& p : shown) draw(p);
-    for (auto const& p : shown)
-      if (p.rank <= labels_at_most) label(p);
+    for (auto const& p : shown_) draw(p);
+    out_ += texts;
   }
 
   void draw(plotted const& p) {
@@ -442,33 +491,32 @@ class chart {
   }
 
   /// Beside its point where there is room, else further away with a line to it, else not at all.
-  void label(plotted const& p) {
-    auto const text = label_of(p.line->name);
-    auto const w = 6.7 * static_cast<double>(width_of(text)) + 4, h = 15.0;
-    for (double const distance : {3.0, 14.0, 30.0, 50.0, 75.0}) {
-      auto const r = p.radius + distance;
-      point const corners[] = {{p.at.x + r, p.at.y - h / 2},
-                               {p.at.x - r - w, p.at.y - h / 2},
-                               {p.at.x - w / 2, p.at.y - r - h},
-                               {p.at.x - w / 2, p.at.y + r},
-                               {p.at.x + r * 0.7, p.at.y + r * 0.7},
-                               {p.at.x + r * 0.7, p.at.y - r * 0.7 - h},
-                               {p.at.x - r * 0.7 - w, p.at.y + r * 0.7},
-                               {p.at.x - r * 0.7 - w, p.at.y - r * 0.7 - h}};
-      for (auto const& corner : corners) {
-        box const place{corner.x, corner.y, corner.x + w, corner.y + h};
-        if (!place.inside_plot()) continue;
-        if (std::any_of(taken_.begin(), taken_.end(), [&](box const& b) { return b.meets(place); }))
-          continue;
-        taken_.push_back(place);
-        if (distance > 10) {
-          auto const cx = std::clamp(p.at.x, place.x0, place.x1);
-          auto const cy = std::clamp(p.at.y, place.y0, place.y1);
-          line(p.at.x, p.at.y, cx, cy, "stroke=\"#6b7280\" stroke-width=\"0.8\"");
+  void label(plotted const& p, std::string& texts) {
+    auto const text = label_of(*p.line);
+    auto const w = 6.8 * static_cast<double>(width_of(text)) + 4, h = 15.0;
+    for (bool const keep_off_lines : {true, false}) {
+      for (double const distance : {3.0, 14.0, 30.0, 50.0, 75.0, 105.0}) {
+        auto const r = p.radius + distance, d = r * 0.7;
+        point const corners[] = {{p.at.x + r, p.at.y - h / 2}, {p.at.x - r - w, p.at.y - h / 2},
+                                 {p.at.x - w / 2, p.at.y + r}, {p.at.x - w / 2, p.at.y - r - h},
+                                 {p.at.x + d, p.at.y + d},     {p.at.x + d, p.at.y - d - h},
+                                 {p.at.x - d - w, p.at.y + d}, {p.at.x - d - w, p.at.y - d - h}};
+        for (auto const& corner : corners) {
+          box const place{corner.x, corner.y, corner.x + w, corner.y + h};
+          auto const meets = [&](box const& b) { return b.meets(place); };
+          if (!place.inside_plot() || std::any_of(taken_.begin(), taken_.end(), meets)) continue;
+          if (keep_off_lines && std::any_of(lines_drawn_.begin(), lines_drawn_.end(), meets))
+            continue;
+          taken_.push_back(place);
+          if (distance > 10)
+            line(p.at.x, p.at.y, std::clamp(p.at.x, place.x0, place.x1),
+                 std::clamp(p.at.y, place.y0, place.y1), "stroke=\"#6b7280\" stroke-width=\"0.8\"");
+          out_.swap(texts);
+          text_at(corner.x + 2, corner.y + h - 3.5, text,
+                  "font-size=\"12\" paint-order=\"stroke\" stroke=\"#ffffff\" stroke-width=\"3\"");
+          out_.swap(texts);
+          return;
         }
-        text_at(corner.x + 2, corner.y + h - 3.5, text,
-                "font-size=\"12\" paint-order=\"stroke\" stroke=\"#ffffff\" stroke-width=\"3\"");
-        return;
       }
     }
   }
@@ -496,9 +544,9 @@ class chart {
     text_at(x, y, "size: share of kernel time", "fill=\"#4b5563\"");
     if (without_place_ > 0) {
       std::string const what = of_ == roofline_lines::ranges ? "ranges" : "kernels";
-      text_at(x, y + 20, std::to_string(without_place_) + " " + what + " without counted FLOP",
-              "fill=\"#4b5563\"");
-      text_at(x, y + 36, "or DRAM bytes are not shown", "fill=\"#4b5563\"");
+      text_at(x, y + 20,
+              counted(without_place_, what) + " without a place here:", "fill=\"#4b5563\"");
+      text_at(x, y + 36, "no FLOP, or not counted", "fill=\"#4b5563\"");
     }
   }
 
@@ -509,7 +557,8 @@ class chart {
   std::vector<compute_roof> compute_;
   axes axes_;  // after what it takes into account
   std::string out_;
-  std::vector<box> taken_;
+  std::vector<plotted> shown_;
+  std::vector<box> taken_, lines_drawn_;
   double legend_top_ = top + 20;
   std::size_t without_place_ = 0;
 };
