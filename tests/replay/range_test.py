@@ -12,7 +12,7 @@ SASS = ["smsp__sass_thread_inst_executed_op_%s_pred_on.sum" % op for op in ("ffm
 
 def truth(metric, name, ns, blocks, threads):
     """The rule of README.md, written a second time."""
-    work = blocks * threads * (1 + sum(name.encode()) % 8)
+    work = blocks * threads * (1 + sum(name.encode()) % 9)
     active = 1.5 * ns * min(blocks, SMS) / SMS
     warps = min(64, math.ceil(threads / 32) * math.ceil(blocks / SMS))
     is_bf16 = "gemm" in name and "bf16" in name
@@ -54,13 +54,16 @@ class Ranges(processes.Case):
     def kernels_only(self, **plan):
         return self.synthetic(graphs=0, copies=0, **plan)
 
-    def check(self, metrics, passes=1, **settings):
+    def check(self, metrics, pass_of=None, **settings):
+        """Each pass counts a launch: the first of a range, and those that follow it."""
+        pass_of = pass_of or [0] * len(metrics)
+        passes = max(pass_of) + 1
         launches, ranges, lines = self.counted(self.kernels_only(launches=12, kernel_ns=4000), metrics, **settings)
         self.assertIn(f"passes={passes}", lines)
         self.assertEqual(len(ranges), 12 if passes == 1 else 1)
         for index, values in ranges.items():
-            _, name, _, blocks, threads, _ = launches[int(index)]
-            for metric, value in zip(metrics, values):
+            for metric, its_pass, value in zip(metrics, pass_of, values):
+                _, name, _, blocks, threads, _ = launches[int(index) + its_pass]
                 self.assertAlmostEqual(value, truth(metric, name, 4000, int(blocks), int(threads)), msg=metric,
                                        delta=1e-9 * abs(value))
         return launches
@@ -78,13 +81,14 @@ class Values(Ranges):
         self.check(SASS)
 
     def test_metrics_of_several_passes_are_read_over_several_launches(self):
-        self.check(["lts__t_bytes.sum", SASS[0]], passes=2)
-        self.check(["sm__ops_path_tensor_src_bf16_dst_fp32.sum", "sm__ops_path_tensor_src_fp64.sum"], passes=2)
+        self.check(["lts__t_bytes.sum", SASS[0]], [0, 1])
+        self.check(["sm__ops_path_tensor_src_bf16_dst_fp32.sum", "sm__ops_path_tensor_src_fp64.sum", "lts__t_bytes.sum"],
+                   [0, 1, 0])
 
     def test_a_rate_of_two_passes_is_of_both_launches(self):
         # Even and odd kernels weigh differently: hits of the one over lookups of the other.
         _, ranges, _ = self.counted(self.kernels_only(launches=4), ["lts__t_sector_hit_rate.pct"])
-        weight = {name: 1 + sum(name.encode()) % 8 for name in ("_Z4evenPfi", "_Z3oddPfi")}
+        weight = {name: 1 + sum(name.encode()) % 9 for name in ("_Z4evenPfi", "_Z3oddPfi")}
         self.assertAlmostEqual(ranges["0"][0], 75 * weight["_Z4evenPfi"] / weight["_Z3oddPfi"])
 
     def test_all_kernels_of_a_graph_launch_add_up(self):
@@ -106,6 +110,24 @@ class Values(Ranges):
         records = [line.split()[1:] for line in lines if line.startswith("record ")]
         self.assertEqual(records, [record for correlation, name, *_ in launches
                                    for record in ([correlation, "WaitNs", "80000"], [correlation, name, "1234"])])
+
+    def test_tensor_operations_of_a_recorded_program_are_those_of_its_matrix_products(self):
+        log = self.folder / "log"
+        launches, ranges, _ = self.counted(
+            processes.recorded("train_step"),
+            ["sm__ops_path_tensor_src_tf32_dst_fp32.sum", "sm__pipe_tensor_cycles_active.avg"], REPLAY_COUNTER_LOG=log)
+        products = 0
+        for index, (operations, cycles) in ranges.items():
+            correlation, name, _, blocks, threads, _ = launches[int(index)]
+            # Two threads launch: a range may hold a kernel of the other one.
+            if f" name={index} kernels=1 correlation={correlation} " not in log.read_text():
+                continue
+            weight = 1 + sum(name.encode()) % 9
+            expected = 4096 * int(blocks) * int(threads) * weight if "nvjet" in name else 0
+            self.assertEqual(operations, expected, name)
+            self.assertAlmostEqual(cycles, expected / 512 / 132, msg=name)
+            products += expected > 0
+        self.assertGreater(products, 10)
 
     def test_ranges_beyond_the_room_are_dropped_and_counted(self):
         _, ranges, lines = self.counted(self.kernels_only(launches=8), ["gpu__time_duration.sum"], REPLAY_CLIENT_RANGES=3)

@@ -34,22 +34,23 @@ bool misuse_is(char const* which) {
 /// The functions it needs, from the library that answers to this name in a real process.
 struct functions {
 #define MEMBER(name) decltype(&::name) name = nullptr;
-#define ALL(X)                                                                                     \
-  X(cuptiActivityRegisterCallbacks)                                                                \
-  X(cuptiActivityEnable) X(cuptiActivityFlushAll) X(cuptiActivityGetNextRecord) X(cuptiSubscribe)  \
-      X(cuptiEnableCallback) X(cuptiFinalize) X(cuptiProfilerInitialize)                           \
-          X(cuptiProfilerDeInitialize) X(cuptiProfilerDeviceSupported)                             \
-              X(cuptiProfilerGetCounterAvailability) X(cuptiProfilerHostInitialize)                \
-                  X(cuptiProfilerHostDeinitialize) X(cuptiProfilerHostConfigAddMetrics)            \
-                      X(cuptiProfilerHostGetConfigImageSize) X(cuptiProfilerHostGetConfigImage) X( \
-                          cuptiProfilerHostGetNumOfPasses) X(cuptiProfilerHostEvaluateToGpuValues) \
-                          X(cuptiRangeProfilerEnable) X(cuptiRangeProfilerDisable)                 \
-                              X(cuptiRangeProfilerSetConfig) X(cuptiRangeProfilerStart)            \
-                                  X(cuptiRangeProfilerStop) X(cuptiRangeProfilerPushRange) X(      \
-                                      cuptiRangeProfilerPopRange) X(cuptiRangeProfilerDecodeData)  \
-                                      X(cuptiRangeProfilerGetCounterDataSize)                      \
-                                          X(cuptiRangeProfilerCounterDataImageInitialize)          \
-                                              X(cuptiRangeProfilerGetCounterDataInfo)              \
+#define ALL(X)                                                                                    \
+  X(cuptiActivityRegisterCallbacks)                                                               \
+  X(cuptiActivityEnable)                                                                          \
+  X(cuptiActivityFlushAll)                                                                        \
+  X(cuptiActivityGetNextRecord) X(cuptiSubscribe) X(cuptiEnableCallback) X(cuptiFinalize)         \
+      X(cuptiProfilerInitialize) X(cuptiProfilerDeInitialize) X(cuptiProfilerDeviceSupported)     \
+          X(cuptiProfilerGetCounterAvailability) X(cuptiProfilerHostInitialize)                   \
+              X(cuptiProfilerHostDeinitialize) X(cuptiProfilerHostConfigAddMetrics)               \
+                  X(cuptiProfilerHostGetConfigImageSize) X(cuptiProfilerHostGetConfigImage)       \
+                      X(cuptiProfilerHostGetNumOfPasses) X(cuptiProfilerHostEvaluateToGpuValues)  \
+                          X(cuptiRangeProfilerEnable) X(cuptiRangeProfilerDisable)                \
+                              X(cuptiRangeProfilerSetConfig) X(cuptiRangeProfilerStart)           \
+                                  X(cuptiRangeProfilerStop) X(cuptiRangeProfilerPushRange) X(     \
+                                      cuptiRangeProfilerPopRange) X(cuptiRangeProfilerDecodeData) \
+                                      X(cuptiRangeProfilerGetCounterDataSize)                     \
+                                          X(cuptiRangeProfilerCounterDataImageInitialize)         \
+                                              X(cuptiRangeProfilerGetCounterDataInfo)             \
                                                   X(cuptiRangeProfilerCounterDataGetRangeInfo)
   ALL(MEMBER)
 #undef MEMBER
@@ -64,6 +65,7 @@ std::vector<char const*> names;
 std::vector<std::uint8_t> config, data;
 std::size_t passes = 0, pass = 0, pushed = 0, most = 1000;
 bool tried = false, started = false, running = false, is_open = false;
+thread_local bool opened_here = false;
 
 /// Parameters with their size filled in.
 template <class Params>
@@ -328,16 +330,25 @@ void use_from_two_threads() {
   other.join();
 }
 
+void describe(CUpti_CallbackData const& call, CUfunction function, unsigned blocks,
+              unsigned threads, unsigned shared) {
+  std::fprintf(output, "launch %u %s %p %u %u %u\n", call.correlationId, call.symbolName,
+               static_cast<void*>(function), blocks, threads, shared);
+}
+
 void describe(CUpti_CallbackData const& call, CUpti_CallbackId id) {
-  if (id == CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel) {
-    auto const& p = *static_cast<cuLaunchCooperativeKernel_params const*>(call.functionParams);
-    std::fprintf(output, "cooperative %u\n", p.gridDimX);
-  }
   if (id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel) {
     auto const& p = *static_cast<cuLaunchKernel_params const*>(call.functionParams);
-    std::fprintf(output, "launch %u %s %p %u %u %u\n", call.correlationId, call.symbolName,
-                 static_cast<void*>(p.f), p.gridDimX * p.gridDimY * p.gridDimZ,
-                 p.blockDimX * p.blockDimY * p.blockDimZ, p.sharedMemBytes);
+    describe(call, p.f, p.gridDimX * p.gridDimY * p.gridDimZ,
+             p.blockDimX * p.blockDimY * p.blockDimZ, p.sharedMemBytes);
+  } else if (id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx) {
+    auto const& p = *static_cast<cuLaunchKernelEx_params const*>(call.functionParams);
+    auto const& c = *p.config;
+    describe(call, p.f, c.gridDimX * c.gridDimY * c.gridDimZ,
+             c.blockDimX * c.blockDimY * c.blockDimZ, c.sharedMemBytes);
+  } else if (id == CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel) {
+    auto const& p = *static_cast<cuLaunchCooperativeKernel_params const*>(call.functionParams);
+    std::fprintf(output, "cooperative %u\n", p.gridDimX);
   }
 }
 
@@ -354,16 +365,17 @@ void CUPTIAPI callback(void*, CUpti_CallbackDomain, CUpti_CallbackId id, void co
   if (call.callbackSite == CUPTI_API_ENTER) {
     if (!tried) start(call.context);
     if (!running || (passes == 1 && pushed >= most + 2)) return;
+    if (is_open) return;  // by another thread
     describe(call, id);
     if (is_capturing()) return;
     if (misuse_is("two threads")) return use_from_two_threads();
     auto const name = std::to_string(pushed);
-    is_open = call_push(misuse_is("same name") ? "same" : name.c_str());
+    is_open = opened_here = call_push(misuse_is("same name") ? "same" : name.c_str());
     ++pushed;
     if (misuse_is("push twice")) call_push("more");
     if (misuse_is("stop in range")) call_stop();
-  } else if (is_open) {
-    is_open = false;
+  } else if (opened_here) {
+    is_open = opened_here = false;
     call_pop();
     if (misuse_is("other metrics")) change_metrics();
     if (passes > 1 && pushed == 1) next_pass();  // one launch each
@@ -388,8 +400,8 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   works(cupti.cuptiSubscribe(&subscriber, reinterpret_cast<CUpti_CallbackFunc>(&callback), nullptr),
         "cuptiSubscribe");
   for (auto const id :
-       {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
-        CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch}) {
+       {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
+        CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch}) {
     works(cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id),
           "cuptiEnableCallback");
   }

@@ -90,7 +90,7 @@ struct tensor_path {
 
 /// What kind of matrix product a kernel is, by its name.
 std::optional<tensor_path> tensor_path_of(std::string_view name) noexcept {
-  if (!has(name, "gemm")) return std::nullopt;
+  if (!has(name, "gemm") && !has(name, "nvjet")) return std::nullopt;
   if (has(name, "bf16")) return tensor_path{counter::tensor_bf16, 1024};
   if (has(name, "f16")) return tensor_path{counter::tensor_fp16, 1024};
   return tensor_path{counter::tensor_tf32, 512};
@@ -99,7 +99,7 @@ std::optional<tensor_path> tensor_path_of(std::string_view name) noexcept {
 double weight_of(std::string_view name) noexcept {
   unsigned sum = 0;
   for (char const c : name) sum += static_cast<unsigned char>(c);
-  return 1 + sum % 8;
+  return 1 + sum % 9;
 }
 
 double units(base_metric const& m, unsigned sms) noexcept {
