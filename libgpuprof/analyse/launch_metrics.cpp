@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 namespace gpuprof {
 
@@ -11,6 +10,15 @@ void running_mean::add(double value) noexcept {
   auto const off = value - mean_;
   mean_ += off / static_cast<double>(count_);
   squares_ += off * (value - mean_);
+}
+
+void running_mean::add(running_mean const& other) noexcept {
+  if (other.count_ == 0) return;
+  auto const mine = static_cast<double>(count_), theirs = static_cast<double>(other.count_);
+  auto const off = other.mean_ - mean_;
+  count_ += other.count_;
+  mean_ += off * theirs / (mine + theirs);
+  squares_ += other.squares_ + off * off * mine * theirs / (mine + theirs);
 }
 
 double running_mean::deviation() const noexcept {
@@ -34,6 +42,11 @@ void launch_metrics::add(sampled_launch_record const& sample) {
   sampled_launch launch;
   launch.record = sample;
   if (group_slows_.contains({sample.device, sample.group})) launch.how = sampling::slowed;
+  auto const next_reading = static_cast<std::uint32_t>(readings_.size());
+  auto const number = sample.reading;
+  launch.reading =
+      number == 0 ? next_reading : by_reading_.try_emplace(number, next_reading).first->second;
+  if (launch.reading == next_reading) readings_.emplace_back();
   launches_.push_back(launch);
   windows_[sample.device].push_back({sample.opened.value, sample.closed.value, 0, next});
   windows_in_order_ = false;
@@ -104,39 +117,55 @@ void launch_metrics::see_copy(device_id device, timestamp_ns start, duration_ns 
               [&](sampled_launch& launch) { launch.beside_copies = true; });
 }
 
-void launch_metrics::join() {
-  std::set<std::uint32_t> spoilt;  // readings of which one pass tells nothing
-  for (auto& launch : launches_) {
+/// One launch that tells nothing spoils its reading.
+void launch_metrics::judge_readings() {
+  std::vector<sampled_launch const*> first(readings_.size());
+  std::vector<discarded_samples> wrong(readings_.size());
+  for (auto const& launch : launches_) {
+    auto& why = wrong[launch.reading];
+    auto*& before = first[launch.reading];
     // Several kernels of no graph: the correlation is not that of one launch.
-    bool const unclear = launch.kernels > 1 && launch.is_graph && raw(launch.workload.graph) == 0;
-    if (launch.kernels == 0) {
+    bool const unclear = launch.is_graph && raw(launch.workload.graph) == 0;
+    why.without_kernel += launch.kernels == 0;
+    why.beside_kernels += launch.beside_kernels || unclear;
+    why.beside_copies += launch.beside_copies;
+    why.mixed += before != nullptr && before->workload != launch.workload;
+    before = &launch;
+  }
+  for (std::size_t i = 0; i < readings_.size(); ++i) {
+    auto& judged = readings_[i];
+    judged.workload = first[i]->workload;
+    judged.is_valid = wrong[i].all() == 0;
+    if (judged.is_valid) {
+      ++valid_;
+      ++by_workload_[judged.workload].samples;
+    } else if (wrong[i].without_kernel > 0) {
       ++discarded_.without_kernel;
-    } else if (launch.beside_kernels || unclear) {
-      launch.beside_kernels = true;
+    } else if (wrong[i].beside_kernels > 0) {
       ++discarded_.beside_kernels;
-    } else if (launch.beside_copies) {
+    } else if (wrong[i].beside_copies > 0) {
       ++discarded_.beside_copies;
     } else {
-      ++valid_;
-      ++by_workload_[launch.workload].samples;
-      continue;
+      ++discarded_.mixed;
     }
-    if (launch.record.reading != 0) spoilt.insert(launch.record.reading);
   }
+}
+
+void launch_metrics::join() {
+  judge_readings();
   for (auto const& value : values_) {
     auto const found = by_correlation_.find(raw(value.correlation));
-    auto const metric = metrics_.find(raw(value.metric));
-    if (found == by_correlation_.end() || metric == metrics_.end()) continue;
+    auto const defined = metrics_.find(raw(value.metric));
+    if (found == by_correlation_.end() || defined == metrics_.end()) continue;
     auto const& launch = launches_[found->second];
-    if (launch.kernels == 0 || launch.beside_kernels || launch.beside_copies) continue;
-    if (spoilt.contains(launch.record.reading)) continue;
-    if (!std::isfinite(value.value)) continue;
+    auto const& read = readings_[launch.reading];
+    if (!read.is_valid || !std::isfinite(value.value)) continue;
     // A rewritten kernel runs at other rates and moves other bytes: only what it was rewritten to
     // count holds for the kernel as it is.
-    if (launch.how == sampling::slowed && !metric->second.slows) continue;
-    auto& series = by_workload_[launch.workload].of;
-    series.resize(std::max<std::size_t>(series.size(), metric->second.name + 1));
-    series[metric->second.name].add(value.value);
+    if (launch.how == sampling::slowed && !defined->second.slows) continue;
+    auto& series = by_workload_[read.workload].of;
+    series.resize(std::max<std::size_t>(series.size(), defined->second.name + 1));
+    series[defined->second.name].add(value.value);
   }
   values_ = {};
 }

@@ -26,6 +26,8 @@ struct workload_id {
 class running_mean {
  public:
   void add(double value) noexcept;
+  /// All values of the other one.
+  void add(running_mean const& other) noexcept;
   std::uint64_t count() const noexcept { return count_; }
   double mean() const noexcept { return mean_; }
   double deviation() const noexcept;  // n - 1; 0 for a single value
@@ -35,12 +37,15 @@ class running_mean {
   double mean_ = 0, squares_ = 0;
 };
 
-/// Samples that tell nothing, by reason. The first that holds counts.
+/// Samples that tell nothing, by reason. The first that holds for one of their launches counts.
 struct discarded_samples {
   std::uint64_t without_kernel = 0;  // the launch has no record in the capture
   std::uint64_t beside_kernels = 0;  // another kernel or graph of the device ran in its time
   std::uint64_t beside_copies = 0;   // a copy or fill did, whose bytes were counted too
-  std::uint64_t all() const noexcept { return without_kernel + beside_kernels + beside_copies; }
+  std::uint64_t mixed = 0;           // the launches were not all of one workload
+  std::uint64_t all() const noexcept {
+    return without_kernel + beside_kernels + beside_copies + mixed;
+  }
 };
 
 enum class sampling : std::uint8_t {
@@ -49,6 +54,8 @@ enum class sampling : std::uint8_t {
   slowed,  // the kernel was rewritten to count, and took longer
 };
 
+/// A sample is what the launches of one reading had counted, one pass each: mostly one launch.
+///
 /// Feed the definitions and samples first, then all GPU work of the capture, then call join().
 class launch_metrics {
  public:
@@ -63,7 +70,8 @@ class launch_metrics {
 
   void join();
 
-  std::uint64_t samples() const noexcept { return launches_.size(); }
+  std::uint64_t samples() const noexcept { return readings_.size(); }
+  std::uint64_t sampled_launches() const noexcept { return launches_.size(); }
   std::uint64_t valid_samples() const noexcept { return valid_; }
   discarded_samples const& discarded() const noexcept { return discarded_; }
 
@@ -89,7 +97,12 @@ class launch_metrics {
     sampling how = sampling::plain;
     std::uint32_t kernels = 0;  // with its correlation
     workload_id workload;       // of the first of them
+    std::uint32_t reading = 0;
     bool beside_kernels = false, beside_copies = false, is_graph = false;
+  };
+  struct reading {
+    workload_id workload;
+    bool is_valid = true;
   };
   struct defined_metric {
     std::uint32_t name = 0;
@@ -105,6 +118,7 @@ class launch_metrics {
     std::uint32_t launch = 0;
   };
 
+  void judge_readings();
   void order_windows();
   template <class F>
   void each_window(device_id device, timestamp_ns start, duration_ns duration, F f);
@@ -112,6 +126,8 @@ class launch_metrics {
 
   std::vector<sampled_launch> launches_;
   std::unordered_map<std::uint32_t, std::uint32_t> by_correlation_;
+  std::vector<reading> readings_;
+  std::unordered_map<std::uint32_t, std::uint32_t> by_reading_;
   std::map<device_id, std::vector<placed_window>> windows_;
   bool windows_in_order_ = false;
   std::map<std::pair<device_id, std::uint16_t>, bool> group_slows_;

@@ -266,10 +266,6 @@ roofline_row roofline::sum(std::span<launched_part const> parts) const {
   return row;
 }
 
-std::string roofline::graph_name(workload_id const& id) const {
-  return "[CUDA graph " + std::to_string(raw(id.graph)) + "]";
-}
-
 std::vector<roofline_row> roofline::by_signature(kernel_labels const& labels,
                                                  std::span<kernel_shape const> shapes) const {
   std::map<shape_id, kernel_shape const*> by_id;
@@ -278,13 +274,9 @@ std::vector<roofline_row> roofline::by_signature(kernel_labels const& labels,
       lines;
   for (std::uint32_t i = 0; i < times_.size(); ++i) {
     auto const& id = times_.id(i);
-    if (raw(id.graph) != 0) {
-      lines[{graph_name(id), {}, {}, 0}].push_back(whole(i));
-      continue;
-    }
     auto const shape = by_id.find(id.shape);
-    auto const name = labels.text(labels.label_of(id.shape));
-    if (shape == by_id.end())
+    auto const name = listed_name(id, labels);
+    if (raw(id.graph) != 0 || shape == by_id.end())
       lines[{name, {}, {}, 0}].push_back(whole(i));
     else
       lines[{name, shape->second->grid, shape->second->block, shape->second->dynamic_shared_bytes}]
@@ -303,11 +295,8 @@ std::vector<roofline_row> roofline::by_signature(kernel_labels const& labels,
 
 std::vector<roofline_row> roofline::by_kernel(kernel_labels const& labels) const {
   std::map<std::string, std::vector<launched_part>> lines;
-  for (std::uint32_t i = 0; i < times_.size(); ++i) {
-    auto const& id = times_.id(i);
-    lines[raw(id.graph) != 0 ? graph_name(id) : labels.text(labels.label_of(id.shape))].push_back(
-        whole(i));
-  }
+  for (std::uint32_t i = 0; i < times_.size(); ++i)
+    lines[listed_name(times_.id(i), labels)].push_back(whole(i));
   std::vector<roofline_row> rows;
   for (auto const& [name, parts] : lines) {
     auto& row = rows.emplace_back(sum(parts));

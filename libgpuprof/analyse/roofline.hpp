@@ -109,7 +109,6 @@ class roofline {
   std::optional<double> mean_of(workload_id const& id, std::string_view metric) const;
   launched_part whole(std::uint32_t workload) const;
   roofline_row sum(std::span<launched_part const> parts) const;
-  std::string graph_name(workload_id const& id) const;
 
   launch_metrics const& metrics_;
   workload_times const& times_;

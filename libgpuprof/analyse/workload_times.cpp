@@ -2,6 +2,11 @@
 
 namespace gpuprof {
 
+std::string listed_name(workload_id const& id, kernel_labels const& labels) {
+  if (raw(id.graph) != 0) return "[CUDA graph " + std::to_string(raw(id.graph)) + "]";
+  return labels.text(labels.label_of(id.shape));
+}
+
 std::uint32_t workload_times::index_of(workload_id const& id) {
   auto const next = static_cast<std::uint32_t>(workloads_.size());
   auto const [at, is_new] = index_.try_emplace(id, next);

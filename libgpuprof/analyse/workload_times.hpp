@@ -10,6 +10,9 @@
 
 namespace gpuprof {
 
+/// Under which name it is listed: the kernel's, or "[CUDA graph 3]".
+std::string listed_name(workload_id const& id, kernel_labels const& labels);
+
 /// Launches of one workload in some place: in all of the trace, or inside a range.
 struct launch_tally {
   std::uint64_t launches = 0;

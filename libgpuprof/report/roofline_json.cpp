@@ -139,6 +139,7 @@ void write_roofline_json(std::span<roofline_row const> lines, roofline_lines of,
     left_out.whole("other_kernels_beside", facts.discarded.beside_kernels);
     left_out.whole("copies_beside", facts.discarded.beside_copies);
     left_out.whole("kernel_not_recorded", facts.discarded.without_kernel);
+    left_out.whole("launches_differ", facts.discarded.mixed);
     left_out.end();
   });
   o.member("has_peaks", [&](std::string& to) { to += facts.roofs != nullptr ? "true" : "false"; });

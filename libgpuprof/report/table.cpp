@@ -47,6 +47,13 @@ void append_shortest(std::string& out, double value) {
   out.append(text, end);
 }
 
+void append_without_exponent(std::string& out, double value) {
+  if (!std::isfinite(value)) return;
+  char text[400];
+  auto const end = std::to_chars(text, text + sizeof text, value, std::chars_format::fixed).ptr;
+  out.append(text, end);
+}
+
 double as_double(cell const& value) noexcept {
   if (auto const* const whole = std::get_if<std::int64_t>(&value))
     return static_cast<double>(*whole);
@@ -75,6 +82,7 @@ std::string header_of(column const& column, time_unit unit) {
     case column_kind::integer:
     case column_kind::decimal:
     case column_kind::number:
+    case column_kind::amount:
       break;
   }
   return column.name;
@@ -100,6 +108,8 @@ void append_cell(std::string& out, cell const& value, column_kind kind, time_uni
       return append_fixed(out, as_double(value), 1);
     case column_kind::number:
       return append_shortest(out, as_double(value));
+    case column_kind::amount:
+      return append_without_exponent(out, as_double(value));
     case column_kind::time:
       if (unit == time_unit::nanoseconds && std::holds_alternative<std::int64_t>(value))
         return append_integer(out, std::get<std::int64_t>(value));

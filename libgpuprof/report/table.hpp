@@ -17,6 +17,7 @@ enum class column_kind {
   share,       // per cent, one decimal
   decimal,     // a plain number, one decimal
   number,      // of any size: the fewest digits that read back as the same number
+  amount,      // likewise, never with an exponent: for reading
   time,        // whole ns, shown in the unit of time the user chose
   mean_time,   // ns with one decimal, likewise
   size,        // bytes, shown in MB (10^6), three decimals

@@ -53,8 +53,12 @@ struct counted_trace {
         opened.value = kernel.start.value - static_cast<std::uint64_t>(before.value);
         closed = kernel.start + kernel.duration + after;
       }
-    samples.push_back({static_cast<correlation_id>(correlation), device.device,
-                       static_cast<context_id>(1), group, opened, closed});
+    samples.push_back({.correlation = static_cast<correlation_id>(correlation),
+                       .device = device.device,
+                       .context = static_cast<context_id>(1),
+                       .group = group,
+                       .opened = opened,
+                       .closed = closed});
     for (auto const& metric : metrics) {
       if (metric.group != group) continue;
       auto const found = count.find(std::string(t.names.text(metric.name)));

@@ -143,11 +143,8 @@ TEST_CASE("a sampled graph of several kernels is one workload, its other launche
     if (raw(kernel.correlation) != 9) kernel.graph = static_cast<graph_id>(5);
   c.plan_roofline();
   c.sample(1, 1, {{tensor("tf32_dst_fp32"), 4e9}}).sample(2, 2, {});
-  c.samples[0].opened = c.samples[1].opened = trace_start;
-  c.samples[0] = {
-      static_cast<correlation_id>(1), {}, {}, 1, trace_start + 95_us, trace_start + 125_us};
-  c.samples[1] = {
-      static_cast<correlation_id>(2), {}, {}, 2, trace_start + 195_us, trace_start + 225_us};
+  c.samples[0].opened = trace_start + 95_us, c.samples[0].closed = trace_start + 125_us;
+  c.samples[1].opened = trace_start + 195_us, c.samples[1].closed = trace_start + 225_us;
   analysed const a(c);
   CHECK(a.metrics.valid_samples() == 2);
   auto const rows = a.by_kernel();
@@ -158,6 +155,37 @@ TEST_CASE("a sampled graph of several kernels is one workload, its other launche
   CHECK(*rows[0].total_flops == Approx(4e9 / 20e-6));
   CHECK(rows[1].name == "a");  // outside the graph it is a kernel like others
   CHECK(rows[1].launches == 1);
+}
+
+TEST_CASE("launches of one reading are one sample, and each of them can spoil it") {
+  // Two passes; the values come with the last.
+  auto const reading_of = [](std::vector<std::uint32_t> const& launches,
+                             std::vector<event> beside) {
+    auto c = one_sample(std::move(beside));
+    c.samples.clear();
+    c.values.clear();
+    for (auto const launch : launches) {
+      c.sample(launch, 0, {{dram_read_metric, 7e6}});
+      if (launch != launches.back()) c.values.clear();
+      c.samples.back().reading = 4;
+    }
+    return c;
+  };
+  auto const whole = reading_of({1, 2}, {});
+  analysed const a(whole);
+  CHECK(a.metrics.samples() == 1);
+  CHECK(a.metrics.sampled_launches() == 2);
+  CHECK(a.metrics.valid_samples() == 1);
+  CHECK(a.metrics.samples_of(a.workload_of(0)) == 1);
+  CHECK(a.metrics.find(a.workload_of(0), dram_read_metric)->mean() == 7e6);
+
+  auto const beside = reading_of({1, 2}, {kernel("other", 12_us, 13_us).correlated(9)});
+  CHECK(analysed(beside).metrics.discarded().beside_kernels == 1);
+  CHECK(analysed(beside).metrics.valid_samples() == 0);
+
+  auto const mixed = reading_of({1, 9}, {kernel("other", 400_us, 410_us).correlated(9)});
+  CHECK(analysed(mixed).metrics.discarded().mixed == 1);
+  CHECK(analysed(mixed).metrics.valid_samples() == 0);
 }
 
 TEST_CASE("several kernels with one correlation that no graph explains are not one launch") {

@@ -88,7 +88,7 @@ TEST_CASE("CSV and SVG stand alone on standard output, the rest goes to stderr")
   CHECK(csv.code == 0);
   check_golden("roofline_kernels.csv", csv.out);
   CHECK(holds(csv.err, "captured: ./train on NVIDIA H200"));
-  CHECK(holds(csv.err, "counters: 12 sampled launches"));
+  CHECK(holds(csv.err, "counters: 12 samples from 12 launches"));
   auto const svg = s.roofline("--format svg");
   CHECK(svg.out.starts_with("<svg "));
   CHECK(svg.out.ends_with("</svg>\n"));
@@ -145,6 +145,24 @@ TEST_CASE("without peaks there are absolute figures and one line that says how t
 TEST_CASE("without counters there is one line that says how to record them") {
   session const s(counted_trace(trace_of({kernel("k", 0_us, 5_us)})));
   check_refusal(s.roofline(), 1, "record them with gpuprof profile --metrics auto");
+}
+
+TEST_CASE("gpuprof stats has the counters by kernel and by range, and takes its filters") {
+  session const s;
+  auto const stats = [&](std::string const& arguments) {
+    return run_cli(s.folder, "stats app.gpuprof -f csv -r " + arguments).out;
+  };
+  // 60 MB in each of gemm's six launches, five of them in "forward"; nobody slowed down counts.
+  CHECK(holds(stats("gpu_metrics_sum:base"),
+              "\n6,1,60000000,0,360000000,dram__bytes_read.sum,gemm\n"));
+  CHECK(holds(stats("gpu_metrics_sum:base --filter-nvtx forward"),
+              "\n5,1,60000000,0,300000000,dram__bytes_read.sum,gemm\n"));
+  CHECK_FALSE(holds(stats("gpu_metrics_sum:base --filter-nvtx forward"), "axpy"));
+  CHECK(holds(stats("nvtx_metrics_sum"),
+              "\nforward,PushPop,1,5,1,60000000,0,300000000,dram__bytes_read.sum\n"));
+  session const without(counted_trace(trace_of({kernel("k", 0_us, 5_us)})));
+  CHECK(holds(run_cli(without.folder, "stats app.gpuprof -r gpu_metrics_sum,nvtx_metrics_sum").out,
+              "record them with gpuprof profile --metrics auto"));
 }
 
 TEST_CASE("ranges that are not there are said to be missing") {

@@ -1,2 +1,2 @@
 # What `gpuprof roofline` needs beyond the other subcommands.
-target_sources(gpuprof_cli PRIVATE roofline_reading.cpp roofline_output.cpp)
+target_sources(gpuprof_cli PRIVATE roofline_output.cpp)

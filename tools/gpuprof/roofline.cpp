@@ -61,11 +61,13 @@ std::vector<std::string> notes_on(roofline_reading const& read, roofline const& 
   std::vector<std::string> notes;
   auto const& metrics = read.metrics();
   auto const& discarded = metrics.discarded();
-  std::string line = "counters: " + report::counted(metrics.samples(), "sampled launches");
+  std::string line = "counters: " + report::counted(metrics.samples(), "samples") + " from " +
+                     report::counted(metrics.sampled_launches(), "launches");
   std::vector<std::pair<std::uint64_t, char const*>> const reasons = {
       {discarded.beside_kernels, "other kernels ran beside them"},
       {discarded.beside_copies, "copies ran beside them"},
-      {discarded.without_kernel, "their kernel was not recorded"}};
+      {discarded.without_kernel, "their kernel was not recorded"},
+      {discarded.mixed, "their launches differ"}};
   for (auto const& [count, reason] : reasons)
     if (count > 0) line += ", " + report::readable_count(count) + " left out: " + reason;
   char share[64];

@@ -16,8 +16,9 @@ void each(capture::reader& file, Take take, capture::column_set<Row> wanted = {}
 
 }  // namespace
 
-roofline_reading::roofline_reading(trace_contents& trace, std::optional<device_id> device)
-    : trace_(trace), device_(device) {
+roofline_reading::roofline_reading(trace_contents& trace, std::optional<device_id> device,
+                                   selection const* wanted)
+    : trace_(trace), device_(device), wanted_(wanted) {
   read_devices();
 }
 
@@ -82,7 +83,7 @@ void roofline_reading::sum_up(bool with_ranges) {
   }
   progress_line progress("reading " + file.path(), file.row_count<kernel_record>());
   auto const take = [&](auto const& record) {
-    if (!is_wanted(record.device)) return;
+    if (!is_wanted(record.device) || (wanted_ != nullptr && !wanted_->keeps(record))) return;
     ++kernels_;
     auto const seen = times_.add(record);
     if (ranges) ranges->add(record, seen);
@@ -92,9 +93,9 @@ void roofline_reading::sum_up(bool with_ranges) {
         for (auto const& kernel : kernels) take(kernel);
         progress.advance(kernels.size());
       },
-      capture::only(&kernel_record::duration, &kernel_record::shape, &kernel_record::device,
-                    &kernel_record::correlation, &kernel_record::graph, &kernel_record::range,
-                    &kernel_record::launched));
+      capture::only(&kernel_record::start, &kernel_record::duration, &kernel_record::shape,
+                    &kernel_record::device, &kernel_record::correlation, &kernel_record::graph,
+                    &kernel_record::range, &kernel_record::launched));
   each<graph_record>(file, take);
   if (ranges) ranges_ = ranges->rows();
 }

@@ -1,7 +1,8 @@
-// Reads what a roofline needs from a capture: counters first, then all GPU work, twice.
+// Reads what counters tell from a capture: counters first, then all GPU work, twice.
 #pragma once
 
 #include "analyse/roofline.hpp"
+#include "analyse/selection.hpp"
 #include "trace_contents.hpp"
 
 #include <memory>
@@ -12,8 +13,9 @@ namespace gpuprof {
 /// Does not move once read: its parts refer to each other.
 class roofline_reading {
  public:
-  /// `device`: only what ran on this one.
-  explicit roofline_reading(trace_contents& trace, std::optional<device_id> device);
+  /// Work on this device alone, and, of all samples, with what is selected; both may be left out.
+  roofline_reading(trace_contents& trace, std::optional<device_id> device,
+                   selection const* wanted = nullptr);
   roofline_reading(roofline_reading const&) = delete;
   roofline_reading& operator=(roofline_reading const&) = delete;
 
@@ -35,6 +37,7 @@ class roofline_reading {
 
   trace_contents& trace_;
   std::optional<device_id> device_;
+  selection const* wanted_;
   launch_metrics metrics_;
   workload_times times_{metrics_};
   std::map<device_id, roofline_device> devices_;

@@ -32,6 +32,8 @@ constexpr std::array named_reports = {
     named_report{"nvtx_kern_sum", "NVTX Range Kernel Summary", report_kind::nvtx_kern_sum},
     named_report{"nvtx_gpu_proj_sum", "NVTX GPU Projection Summary",
                  report_kind::nvtx_gpu_proj_sum},
+    named_report{"gpu_metrics_sum", "GPU Metrics Summary", report_kind::gpu_metrics_sum},
+    named_report{"nvtx_metrics_sum", "NVTX Range Metrics Summary", report_kind::nvtx_metrics_sum},
 };
 
 }  // namespace

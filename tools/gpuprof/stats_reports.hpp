@@ -24,6 +24,8 @@ enum class report_kind {
   nvtx_sum,
   nvtx_kern_sum,
   nvtx_gpu_proj_sum,
+  gpu_metrics_sum,
+  nvtx_metrics_sum,
 };
 
 struct report_request {

@@ -27,6 +27,9 @@ void trace_pass::read() {
   read_api_calls(progress);  // before the kernels: launches are matched to calls
   read_kernels(progress);
   read_other_gpu_work(progress);
+  if (!wants(report_kind::gpu_metrics_sum) && !wants(report_kind::nvtx_metrics_sum)) return;
+  counters_.emplace(trace_, std::nullopt, has_filter_ ? &wanted_ : nullptr);
+  counters_->read(wants(report_kind::nvtx_metrics_sum));
 }
 
 void trace_pass::read_api_calls(progress_line& progress) {
@@ -137,6 +140,9 @@ finished_report trace_pass::finish(report_request const& report) {
     case report_kind::nvtx_kern_sum:
     case report_kind::nvtx_gpu_proj_sum:
       return range_report(report);
+    case report_kind::gpu_metrics_sum:
+    case report_kind::nvtx_metrics_sum:
+      return metric_report(report);
   }
   return {};
 }

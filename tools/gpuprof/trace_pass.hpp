@@ -10,6 +10,7 @@
 #include "analyse/range_projection.hpp"
 #include "analyse/selection.hpp"
 #include "progress.hpp"
+#include "roofline_reading.hpp"
 #include "stats_reports.hpp"
 #include "trace_contents.hpp"
 
@@ -42,6 +43,7 @@ class trace_pass {
   finished_report api_report();
   finished_report launch_report(report_request const& report);
   finished_report trace_report(report_request const& report);
+  finished_report metric_report(report_request const& report);
   std::vector<std::string> range_notes() const;
   std::vector<std::string> graph_notes() const;
 
@@ -55,6 +57,7 @@ class trace_pass {
   api_calls api_;
   gpu_trace gpu_;
   std::optional<range_projection> projection_;
+  std::optional<roofline_reading> counters_;
   // One for each way of naming kernels that was asked for.
   std::map<kernel_name_style, range_kernels> range_kernels_;
   std::map<kernel_name_style, launch_times> launches_;

@@ -1,4 +1,5 @@
 // The second half of a pass: what was gathered becomes tables, or the reason why there is none.
+#include "report/metric_tables.hpp"
 #include "report/summary_tables.hpp"
 #include "report/trace_table.hpp"
 #include "trace_pass.hpp"
@@ -68,6 +69,29 @@ finished_report trace_pass::trace_report(report_request const& report) {
   if (gpu_.size() == 0)
     finished.missing =
         has_filter_ ? "no GPU operation passes the filter" : "the capture holds no GPU operations";
+  return finished;
+}
+
+finished_report trace_pass::metric_report(report_request const& report) {
+  auto const& metrics = counters_->metrics();
+  auto const by_range = report.kind == report_kind::nvtx_metrics_sum;
+  auto rows = by_range
+                  ? metrics_by_range(metrics, counters_->times(), counters_->ranges())
+                  : metrics_by_kernel(metrics, counters_->times(), trace_.labels(report.names));
+  finished_report finished;
+  if (metrics.samples() == 0)
+    finished.missing =
+        "the capture holds no hardware counters; record them with gpuprof profile --metrics auto";
+  else if (rows.empty())
+    finished.missing = has_filter_ ? "nothing passes the filter"
+                       : by_range  ? "no kernel with counters was launched inside NVTX ranges"
+                                   : "no sample of the counters holds for a kernel alone";
+  if (auto const left_out = metrics.discarded().all(); left_out > 0)
+    finished.notes.push_back(
+        report::readable_count(left_out) + " of " + report::readable_count(metrics.samples()) +
+        " samples are left out: other work ran beside them, or their kernel was not recorded");
+  finished.table = by_range ? report::range_metric_table(std::move(rows), trace_.text())
+                            : report::kernel_metric_table(std::move(rows));
   return finished;
 }
 

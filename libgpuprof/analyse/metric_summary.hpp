@@ -1,0 +1,33 @@
+// What each hardware counter says of each kernel, and of each range.
+#pragma once
+
+#include "analyse/range_workloads.hpp"
+#include "analyse/workload_times.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+struct metric_row {
+  std::string metric;
+  std::string name;             // of the kernel; empty in rows of ranges
+  range_key range;              // ranges only
+  std::uint64_t instances = 0;  // likewise
+  std::uint64_t launches = 0;   // of workloads in which the metric was read
+  std::uint64_t samples = 0;
+  double average = 0;           // of these launches: each stands for itself, sampled or not
+  double deviation = 0;         // of the samples
+  std::optional<double> total;  // over these launches; of amounts (".sum") only
+};
+
+/// By kernel and metric; kernels by their total time, metrics in the order of the plan.
+std::vector<metric_row> metrics_by_kernel(launch_metrics const& metrics,
+                                          workload_times const& times, kernel_labels const& labels);
+/// The same by range.
+std::vector<metric_row> metrics_by_range(launch_metrics const& metrics, workload_times const& times,
+                                         std::span<range_work const> ranges);
+
+}  // namespace gpuprof

@@ -1,0 +1,12 @@
+// The reports of hardware counters by kernel and by range.
+#pragma once
+
+#include "analyse/metric_summary.hpp"
+#include "report/table.hpp"
+
+namespace gpuprof::report {
+
+table kernel_metric_table(std::vector<metric_row> rows);
+table range_metric_table(std::vector<metric_row> rows, text_of_name const& text);
+
+}  // namespace gpuprof::report
