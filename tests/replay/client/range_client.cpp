@@ -4,6 +4,7 @@
 //
 // REPLAY_CLIENT_OUTPUT    file for lines of launches, records of kernels, ranges and failures
 // REPLAY_CLIENT_METRICS   names with commas between them
+// REPLAY_CLIENT_AHEAD     open each range when the launch before it ends, not at its own entry
 // REPLAY_CLIENT_RANGES    how many to count at most; default 1000
 // REPLAY_CLIENT_MISUSE    which rule to break (see misuse_is)
 #include <cupti.h>
@@ -38,8 +39,9 @@ struct functions {
   X(cuptiActivityRegisterCallbacks)                                                               \
   X(cuptiActivityEnable)                                                                          \
   X(cuptiActivityFlushAll)                                                                        \
-  X(cuptiActivityGetNextRecord) X(cuptiSubscribe) X(cuptiEnableCallback) X(cuptiFinalize)         \
-      X(cuptiProfilerInitialize) X(cuptiProfilerDeInitialize) X(cuptiProfilerDeviceSupported)     \
+  X(cuptiActivityGetNextRecord)                                                                   \
+  X(cuptiSubscribe) X(cuptiEnableCallback) X(cuptiFinalize) X(cuptiProfilerInitialize)            \
+      X(cuptiProfilerDeInitialize) X(cuptiProfilerDeviceSupported)                                \
           X(cuptiProfilerGetCounterAvailability) X(cuptiProfilerHostInitialize)                   \
               X(cuptiProfilerHostDeinitialize) X(cuptiProfilerHostConfigAddMetrics)               \
                   X(cuptiProfilerHostGetConfigImageSize) X(cuptiProfilerHostGetConfigImage)       \
@@ -278,6 +280,7 @@ void CUPTIAPI complete(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size
 void finish() {
   std::lock_guard const hold(lock);
   cupti.cuptiActivityFlushAll(1);
+  if (running && is_open) call_pop();  // no launch came for it
   if (running) call_stop();
   running = false;
   if (profiler != nullptr) {
@@ -359,19 +362,24 @@ bool is_capturing() {
   return ask(nullptr, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
+void open_range() {
+  auto const name = std::to_string(pushed);
+  is_open = opened_here = call_push(misuse_is("same name") ? "same" : name.c_str());
+  ++pushed;
+}
+
 void CUPTIAPI callback(void*, CUpti_CallbackDomain, CUpti_CallbackId id, void const* given) {
   auto const& call = *static_cast<CUpti_CallbackData const*>(given);
   std::lock_guard const hold(lock);
   if (call.callbackSite == CUPTI_API_ENTER) {
     if (!tried) start(call.context);
     if (!running || (passes == 1 && pushed >= most + 2)) return;
-    if (is_open) return;  // by another thread
+    if (is_open && !opened_here) return;  // by another thread
     describe(call, id);
+    if (is_open) return;
     if (is_capturing()) return;
     if (misuse_is("two threads")) return use_from_two_threads();
-    auto const name = std::to_string(pushed);
-    is_open = opened_here = call_push(misuse_is("same name") ? "same" : name.c_str());
-    ++pushed;
+    open_range();
     if (misuse_is("push twice")) call_push("more");
     if (misuse_is("stop in range")) call_stop();
   } else if (opened_here) {
@@ -379,6 +387,7 @@ void CUPTIAPI callback(void*, CUpti_CallbackDomain, CUpti_CallbackId id, void co
     call_pop();
     if (misuse_is("other metrics")) change_metrics();
     if (passes > 1 && pushed == 1) next_pass();  // one launch each
+    if (running && !variable("REPLAY_CLIENT_AHEAD").empty()) open_range();
   }
 }
 

@@ -187,7 +187,9 @@ void library::on_call(driver_call const& call) noexcept {
   data.contextUid = call.context;
   data.correlationData = call.correlation_data;
   data.correlationId = call.correlation;
+  here().call = call.site == CUPTI_API_ENTER ? call.correlation : 0;
   raise(CUPTI_CB_DOMAIN_DRIVER_API, call.cbid, &data, here().in_api_callback);
+  here().call = 0;
 }
 
 void library::on_resource(CUpti_CallbackIdResource id, std::uint32_t context) noexcept {

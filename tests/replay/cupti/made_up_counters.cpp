@@ -108,7 +108,7 @@ double units(base_metric const& m, unsigned sms) noexcept {
 
 }  // namespace
 
-counts counts_of(kernel_run const& kernel, unsigned sms) {
+counts counts_of(kernel_run const& kernel, unsigned sms, bool is_patched) {
   counts c{};
   auto const gpu_sms = static_cast<double>(sms);
   auto const blocks = static_cast<double>(kernel.blocks);
@@ -131,6 +131,7 @@ counts counts_of(kernel_run const& kernel, unsigned sms) {
     c[path->operations] = 4096 * work;
     c[counter::tensor_cycles] = c[path->operations] / path->per_cycle;
   }
+  if (!is_patched) return c;
   c[counter::fp32_fma] = 4 * work;
   c[counter::fp32_mul] = 2 * work;
   c[counter::fp32_add] = work;

@@ -60,7 +60,7 @@ struct kernel_run {
 };
 
 /// The rule; README.md says it in words.
-counts counts_of(kernel_run const& kernel, unsigned sms);
+counts counts_of(kernel_run const& kernel, unsigned sms, bool is_patched);
 
 /// How CUPTI gets at a metric.
 enum class reading : std::uint8_t {

@@ -143,6 +143,7 @@ CUptiResult range_session::push(char const* name) {
   in_open_.clear();
   open_busy_until_ = 0;
   open_ = name;
+  opened_in_call_ = here().call;
   return CUPTI_SUCCESS;
 }
 
@@ -164,7 +165,7 @@ void range_session::pop() {
 
   counts sum{};
   for (auto const& kernel : kernels) {
-    auto const counted = counts_of(kernel, sms());
+    auto const counted = counts_of(kernel, sms(), kernel.correlation != opened_in_call_);
     for (std::size_t i = 0; i < sum.values.size(); ++i) sum.values[i] += counted.values[i];
   }
   log_counters("range context=%u pass=%zu name=%s kernels=%zu correlation=%u ns=%.0f\n",

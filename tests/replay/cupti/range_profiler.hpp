@@ -58,7 +58,8 @@ class range_session {
   std::atomic<bool> started_{false};
   std::vector<range> ranges_;
   std::optional<std::string> open_;
-  std::vector<kernel_run> in_open_;  // with the next under the lock of all sessions
+  std::uint32_t opened_in_call_ = 0;  // its code had been chosen before: it is not patched
+  std::vector<kernel_run> in_open_;   // with the next under the lock of all sessions
   std::uint64_t open_busy_until_ = 0;
 };
 
