@@ -2,6 +2,7 @@
 
 #include "report/summary_tables.hpp"
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -22,9 +23,14 @@ double readable(double value) {
   return std::strtod(text, nullptr);
 }
 
+/// Equal values whose mean was rounded have none.
+double spread(metric_row const& r) {
+  return r.deviation < 1e-9 * std::abs(r.average) ? 0 : r.deviation;
+}
+
 void append_figures(row& cells, metric_row const& r) {
   cells.insert(cells.end(),
-               {whole(r.launches), whole(r.samples), readable(r.average), readable(r.deviation)});
+               {whole(r.launches), whole(r.samples), readable(r.average), readable(spread(r))});
   cells.push_back(r.total ? cell(readable(*r.total)) : cell());
   cells.emplace_back(std::string_view(r.metric));
 }
