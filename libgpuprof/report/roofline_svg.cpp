@@ -1,72 +1,23 @@
 // The roofline as a chart.
+#include "report/label_room.hpp"
 #include "report/overview.hpp"
 #include "report/padding.hpp"
 #include "report/peaks_words.hpp"
+#include "report/roofline_axes.hpp"
 #include "report/roofline_report.hpp"
+#include "report/svg_canvas.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <numbers>
 
 namespace gpuprof::report {
 namespace {
 
-struct point {
-  double x = 0, y = 0;
-};
-
 constexpr double width = 1180, height = 720;
-constexpr double left = 86, right = 950, top = 92, bottom = 640;  // of the plot
+using plot::left, plot::right, plot::top, plot::bottom;
 constexpr std::size_t labels_at_most = 12;
-constexpr double pi = 3.14159265358979323846;
-
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", value);
-  return text;
-}
-
-/// For text and attributes. Bytes that XML 1.0 has no place for become blanks or U+FFFD.
-std::string escaped(std::string_view text) {
-  std::string out;
-  std::size_t follow = 0;  // bytes of a UTF-8 sequence to come
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    auto const c = static_cast<unsigned char>(text[i]);
-    if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else if (c == '"') {
-      out += "&quot;";
-    } else if (c < 0x20 || c == 0x7F) {
-      out += ' ';
-    } else if (c < 0x80) {
-      out += text[i];
-    } else {
-      std::size_t const length = c >= 0xF0 && c <= 0xF4 ? 4 : c >= 0xE0 && c < 0xF0 ? 3 : 2;
-      bool good = c >= 0xC2 && c <= 0xF4 && i + length <= text.size();
-      for (follow = 1; good && follow < length; ++follow)
-        good = (static_cast<unsigned char>(text[i + follow]) & 0xC0) == 0x80;
-      if (good) {
-        auto const second = static_cast<unsigned char>(text[i + 1]);
-        good = !(c == 0xE0 && second < 0xA0) && !(c == 0xED && second >= 0xA0) &&
-               !(c == 0xF0 && second < 0x90) && !(c == 0xF4 && second >= 0x90) &&
-               !(c == 0xEF && second == 0xBF &&
-                 (static_cast<unsigned char>(text[i + 2]) & 0xFE) == 0xBE);
-      }
-      if (good) {
-        out += text.substr(i, length);
-        i += length - 1;
-      } else {
-        out += "\xEF\xBF\xBD";
-      }
-    }
-  }
-  return out;
-}
-
 /// "gemm<float>(...)": what tells kernels apart comes first, so the end may go.
 std::string shortened(std::string_view name, std::size_t characters) {
   auto const plain = on_one_line(name);
@@ -125,37 +76,6 @@ std::string legend_of(bound_by const& bound) {
   return bound.of >= precision::tensor_fp64 ? "tensor cores" : "CUDA cores";
 }
 
-/// Logarithmic axes.
-class axes {
- public:
-  axes(double least_x, double greatest_x, double least_y, double greatest_y)
-      : x1_(std::log10(greatest_x)),
-        x0_(std::min(std::log10(least_x), x1_ - 3)),
-        y1_(std::log10(greatest_y)),
-        y0_(std::min(std::log10(least_y), y1_ - 3)) {}
-
-  double x(double value) const {
-    return left + (std::log10(value) - x0_) / (x1_ - x0_) * (right - left);
-  }
-  double y(double value) const {
-    return bottom - (std::log10(value) - y0_) / (y1_ - y0_) * (bottom - top);
-  }
-  double least_x() const { return std::pow(10, x0_); }
-  double greatest_x() const { return std::pow(10, x1_); }
-  double least_y() const { return std::pow(10, y0_); }
-  /// The decades that begin at or before the first and the last place of an axis.
-  int first_x() const { return static_cast<int>(std::floor(x0_)); }
-  int last_x() const { return static_cast<int>(std::floor(x1_)); }
-  int first_y() const { return static_cast<int>(std::floor(y0_)); }
-  int last_y() const { return static_cast<int>(std::floor(y1_)); }
-  double slope_angle() const {
-    return -std::atan2((bottom - top) / (y1_ - y0_), (right - left) / (x1_ - x0_)) * 180 / pi;
-  }
-
- private:
-  double x1_, x0_, y1_, y0_;
-};
-
 std::string rate_text(double flops) {
   if (flops >= 1e12) return short_number(flops / 1e12) + " TFLOP/s";
   if (flops >= 1e9) return short_number(flops / 1e9) + " GFLOP/s";
@@ -165,14 +85,6 @@ std::string byte_rate_text(double bytes) {
   if (bytes >= 1e12) return short_number(bytes / 1e12) + " TB/s";
   return short_number(bytes / 1e9) + " GB/s";
 }
-
-struct box {
-  double x0 = 0, y0 = 0, x1 = 0, y1 = 0;
-  bool meets(box const& other) const {
-    return x0 < other.x1 && other.x0 < x1 && y0 < other.y1 && other.y0 < y1;
-  }
-  bool inside_plot() const { return x0 >= left && x1 <= right && y0 >= top && y1 <= bottom; }
-};
 
 struct plotted {
   roofline_row const* line = nullptr;
@@ -222,17 +134,20 @@ class chart {
     if (facts_.roofs != nullptr) roofs();
     draw_points();
     legend();
-    out_ += "</svg>\n";
-    return std::move(out_);
+    out_.add("</svg>\n");
+    return out_.elements();
   }
 
  private:
   static bool is_plotted(roofline_row const& line) {
-    return line.intensity && line.total_flops && *line.intensity > 0 && *line.total_flops > 0;
+    auto const is_shown = [](std::optional<double> const& value) {
+      return value && *value > 0 && std::isfinite(*value);
+    };
+    return is_shown(line.intensity) && is_shown(line.total_flops);
   }
 
   /// Room around all points and, where roofs are known, the places where they bend.
-  axes make_axes() {
+  roofline_axes make_axes() {
     double x0 = 1, x1 = 1, y0 = 1e12, y1 = 1e12;
     bool first = true;
     for (auto const& row : lines_) {
@@ -267,36 +182,27 @@ class chart {
   }
 
   void begin() {
-    out_ = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + number(width) + " " +
-           number(height) + "\" width=\"" + number(width) + "\" height=\"" + number(height) +
-           "\" font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\" font-size=\"13\" "
-           "fill=\"#1f2937\">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
+    auto const w = svg_number(width), h = svg_number(height);
+    out_.add("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + w + " " + h +
+             "\" width=\"" + w + "\" height=\"" + h +
+             "\" font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\" font-size=\"13\" "
+             "fill=\"#1f2937\">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
     auto title = std::string("Roofline");
     if (!facts_.device.empty()) title += " on " + facts_.device;
-    text_at(left, 36, title, "font-size=\"22\" font-weight=\"bold\"");
+    out_.text({left, 36}, title, "font-size=\"22\" font-weight=\"bold\"");
     std::string about = facts_.overview.empty() ? std::string() : facts_.overview.front();
-    text_at(left, 58, shortened(about, 120), "fill=\"#4b5563\"");
+    out_.text({left, 58}, shortened(about, 120), "fill=\"#4b5563\"");
     char share[96];
     std::snprintf(share, sizeof share, "FLOP counted for %.1f%% of the kernel time",
                   facts_.counted_share * 100);
-    text_at(left, 77,
-            facts_.roofs != nullptr
-                ? std::string(share) + "; solid: measured on this GPU, dashed: theory"
-                : std::string(share) + "; no measured peaks in the capture: no roofs",
-            "fill=\"#4b5563\"");
-    out_ += "<clipPath id=\"plot\"><rect x=\"" + number(left) + "\" y=\"" + number(top) +
-            "\" width=\"" + number(right - left) + "\" height=\"" + number(bottom - top) +
-            "\"/></clipPath>\n";
-  }
-
-  void text_at(double x, double y, std::string_view text, std::string const& more = {}) {
-    out_ += "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\"" + (more.empty() ? "" : " ") +
-            more + ">" + escaped(text) + "</text>\n";
-  }
-
-  void line(double x0, double y0, double x1, double y1, std::string const& style) {
-    out_ += "<line x1=\"" + number(x0) + "\" y1=\"" + number(y0) + "\" x2=\"" + number(x1) +
-            "\" y2=\"" + number(y1) + "\" " + style + "/>\n";
+    out_.text({left, 77},
+              facts_.roofs != nullptr
+                  ? std::string(share) + "; solid: measured on this GPU, dashed: theory"
+                  : std::string(share) + "; no measured peaks in the capture: no roofs",
+              "fill=\"#4b5563\"");
+    out_.add("<clipPath id=\"plot\">");
+    out_.frame({left, top}, {right, bottom}, "");
+    out_.add("</clipPath>\n");
   }
 
   void grid() {
@@ -305,16 +211,16 @@ class chart {
       if (!visible) return;
       auto const style = std::string("stroke=\"") + (is_decade ? "#d7dbe0" : "#f0f2f4") + "\"";
       if (upright)
-        line(at, top, at, bottom, style);
+        out_.line({at, top}, {at, bottom}, style);
       else
-        line(left, at, right, at, style);
+        out_.line({left, at}, {right, at}, style);
       if (!is_decade) return;
       char text[32];
       std::snprintf(text, sizeof text, "%g", value);
       if (upright)
-        text_at(at, bottom + 20, text, "text-anchor=\"middle\"");
+        out_.text({at, bottom + 20}, text, "text-anchor=\"middle\"");
       else
-        text_at(left - 8, at + 4, text, "text-anchor=\"end\"");
+        out_.text({left - 8, at + 4}, text, "text-anchor=\"end\"");
     };
     for (int i = 9; i >= 1; --i) {  // decades last, on top
       for (int decade = axes_.first_x(); decade <= axes_.last_x(); ++decade)
@@ -322,14 +228,12 @@ class chart {
       for (int decade = axes_.first_y(); decade <= axes_.last_y(); ++decade)
         tick(std::pow(10, decade - 12), axes_.y(i * std::pow(10, decade)), i == 1, false);
     }
-    out_ += "<rect x=\"" + number(left) + "\" y=\"" + number(top) + "\" width=\"" +
-            number(right - left) + "\" height=\"" + number(bottom - top) +
-            "\" fill=\"none\" stroke=\"#9aa2ad\"/>\n";
-    text_at((left + right) / 2, bottom + 46, "arithmetic intensity: FLOP per byte of DRAM",
-            "text-anchor=\"middle\" font-size=\"14\"");
-    text_at(0, 0, "TFLOP/s",
-            "text-anchor=\"middle\" font-size=\"14\" transform=\"translate(24 " +
-                number((top + bottom) / 2) + ") rotate(-90)\"");
+    out_.frame({left, top}, {right, bottom}, "fill=\"none\" stroke=\"#9aa2ad\"");
+    out_.text({(left + right) / 2, bottom + 46}, "arithmetic intensity: FLOP per byte of DRAM",
+              "text-anchor=\"middle\" font-size=\"14\"");
+    out_.text({0, 0}, "TFLOP/s",
+              "text-anchor=\"middle\" font-size=\"14\" transform=\"translate(24 " +
+                  svg_number((top + bottom) / 2) + ") rotate(-90)\"");
   }
 
   double highest_compute() const {
@@ -341,7 +245,7 @@ class chart {
 
   /// Memory roofs rise to the highest compute roof; compute roofs begin where DRAM or L2 let them.
   void roofs() {
-    out_ += "<g clip-path=\"url(#plot)\">\n";
+    out_.add("<g clip-path=\"url(#plot)\">\n");
     auto const ceiling = highest_compute();
     double fastest = 0;
     for (auto const& memory : memory_) {
@@ -357,15 +261,15 @@ class chart {
         return fastest > 0 ? axes_.x(std::max(peak / fastest, axes_.least_x())) : left;
       };
       if (roof.theory)
-        line(start(*roof.theory), axes_.y(*roof.theory), right, axes_.y(*roof.theory),
-             "stroke=\"#374151\" stroke-width=\"1.2\" stroke-dasharray=\"6 5\"");
+        out_.line({start(*roof.theory), axes_.y(*roof.theory)}, {right, axes_.y(*roof.theory)},
+                  "stroke=\"#374151\" stroke-width=\"1.2\" stroke-dasharray=\"6 5\"");
       if (roof.measured)
-        line(start(*roof.measured), axes_.y(*roof.measured), right, axes_.y(*roof.measured),
-             "stroke=\"#374151\" stroke-width=\"2.4\"");
+        out_.line({start(*roof.measured), axes_.y(*roof.measured)},
+                  {right, axes_.y(*roof.measured)}, "stroke=\"#374151\" stroke-width=\"2.4\"");
       for (auto const peak : {roof.measured, roof.theory})
-        if (peak) avoid_along({start(*peak), axes_.y(*peak)}, {right, axes_.y(*peak)});
+        if (peak) room_.avoid_along({start(*peak), axes_.y(*peak)}, {right, axes_.y(*peak)});
     }
-    out_ += "</g>\n";
+    out_.add("</g>\n");
     name_memory_roofs(ceiling);
     name_compute_roofs();
   }
@@ -374,18 +278,8 @@ class chart {
     auto const x0 = axes_.least_x(), x1 = std::min(ceiling / bytes, axes_.greatest_x());
     if (x1 <= x0) return;
     point const from{axes_.x(x0), axes_.y(bytes * x0)}, to{axes_.x(x1), axes_.y(bytes * x1)};
-    line(from.x, from.y, to.x, to.y, style);
-    avoid_along(from, to);
-  }
-
-  /// Labels keep off lines where they can.
-  void avoid_along(point from, point to) {
-    auto const steps = std::ceil(std::hypot(to.x - from.x, to.y - from.y) / 4);
-    for (double i = 0; i <= steps; ++i) {
-      auto const x = from.x + (to.x - from.x) * i / std::max(steps, 1.0);
-      auto const y = from.y + (to.y - from.y) * i / std::max(steps, 1.0);
-      lines_drawn_.push_back({x - 2, y - 2, x + 2, y + 2});
-    }
+    out_.line({from.x, from.y}, {to.x, to.y}, style);
+    room_.avoid_along(from, to);
   }
 
   /// Along the line, in the lower part that is in the picture.
@@ -399,7 +293,7 @@ class chart {
       auto const text = memory.name + " " + byte_rate_text(bytes);
       auto const length = 7.6 * static_cast<double>(text.size());
       bool const below = memory.theory.has_value();  // whose line is above
-      auto const angle = -axes_.slope_angle() / 180 * pi;
+      auto const angle = -axes_.slope_angle() / 180 * std::numbers::pi;
       auto const furthest = x1 - length * std::cos(angle);
       for (auto x = x0 + 30; x < furthest; x += 20) {
         auto const value = axes_.least_x() * std::pow(axes_.greatest_x() / axes_.least_x(),
@@ -410,17 +304,16 @@ class chart {
         for (double along = 0; along < length; along += 10)
           boxes.push_back({x + along * std::cos(angle) - 12, y - along * std::sin(angle) - 20,
                            x + along * std::cos(angle) + 12, y - along * std::sin(angle)});
-        bool const is_free = std::none_of(boxes.begin(), boxes.end(), [&](box const& b) {
-          return std::any_of(taken_.begin(), taken_.end(),
-                             [&](box const& other) { return other.meets(b); });
-        });
-        if (!is_free) continue;
-        taken_.insert(taken_.end(), boxes.begin(), boxes.end());
-        text_at(0, below ? -3 : -7, text,
-                "font-weight=\"bold\" paint-order=\"stroke\" stroke=\"#ffffff\" stroke-width=\"3\" "
-                "fill=\"" +
-                    std::string(memory.colour) + "\" transform=\"translate(" + number(x) + " " +
-                    number(y) + ") rotate(" + number(axes_.slope_angle()) + ")\"");
+        if (!std::all_of(boxes.begin(), boxes.end(),
+                         [&](box const& b) { return room_.is_free(b); }))
+          continue;
+        for (auto const& b : boxes) room_.take(b);
+        out_.text(
+            {0, below ? -3.0 : -7.0}, text,
+            "font-weight=\"bold\" paint-order=\"stroke\" stroke=\"#ffffff\" stroke-width=\"3\" "
+            "fill=\"" +
+                std::string(memory.colour) + "\" transform=\"translate(" + svg_number(x) + " " +
+                svg_number(y) + ") rotate(" + svg_number(axes_.slope_angle()) + ")\"");
         break;
       }
     }
@@ -433,12 +326,12 @@ class chart {
       auto const peak = roof.measured ? *roof.measured : *roof.theory;
       auto const y = std::max(axes_.y(peak) + 4, last + 30);
       last = y;
-      line(right, axes_.y(peak), right + 10, y - 4, "stroke=\"#9aa2ad\"");
-      text_at(right + 14, y, roof.name + (roof.measured ? "" : " (theory)"),
-              "font-weight=\"bold\"");
+      out_.line({right, axes_.y(peak)}, {right + 10, y - 4}, "stroke=\"#9aa2ad\"");
+      out_.text({right + 14, y}, roof.name + (roof.measured ? "" : " (theory)"),
+                "font-weight=\"bold\"");
       auto detail = rate_text(peak);
       if (roof.measured && roof.theory) detail += ", theory " + short_number(*roof.theory / 1e12);
-      text_at(right + 14, y + 14, detail, "fill=\"#4b5563\" font-size=\"12\"");
+      out_.text({right + 14, y + 14}, detail, "fill=\"#4b5563\" font-size=\"12\"");
     }
     legend_top_ = std::max(legend_top_, last + 50);
   }
@@ -455,17 +348,16 @@ class chart {
       shown_.push_back({&row, {x, y}, 4 + 22 * std::sqrt(std::min(1.0, row.time_share)), ++rank});
     }
     for (auto const& p : shown_)
-      taken_.push_back(
-          {p.at.x - p.radius, p.at.y - p.radius, p.at.x + p.radius, p.at.y + p.radius});
+      room_.take({p.at.x - p.radius, p.at.y - p.radius, p.at.x + p.radius, p.at.y + p.radius});
   }
 
   void draw_points() {
-    std::string texts;
+    svg_canvas texts;  // lines to labels go below the points, labels above
     for (auto const& p : shown_)
-      if (p.rank <= labels_at_most) label(p, texts);  // draws lines to labels: below the points
+      if (p.rank <= labels_at_most) label(p, texts);
     // The greatest first, so that small ones lie on top.
     for (auto const& p : shown_) draw(p);
-    out_ += texts;
+    out_.add(texts.elements());
   }
 
   void draw(plotted const& p) {
@@ -477,48 +369,21 @@ class chart {
     if (row.of_roof)
       tip += "\nbound by " + std::string(name_of(row.bound)) + ", at " + share_text(*row.of_roof) +
              " of the roof";
-    std::string title;
-    for (std::size_t begin = 0; begin <= tip.size();) {
-      auto const end = std::min(tip.find('\n', begin), tip.size());
-      if (begin > 0) title += "&#10;";
-      title += escaped(std::string_view(tip).substr(begin, end - begin));
-      begin = end + 1;
-    }
-    out_ += "<circle cx=\"" + number(p.at.x) + "\" cy=\"" + number(p.at.y) + "\" r=\"" +
-            number(p.radius) + "\" fill=\"" + colour_of(row.bound) +
-            "\" fill-opacity=\"0.55\" stroke=\"" + colour_of(row.bound) +
-            "\" stroke-width=\"1.5\"><title>" + title + "</title></circle>\n";
+    out_.circle(p.at, p.radius, colour_of(row.bound), tip);
   }
 
-  /// Beside its point where there is room, else further away with a line to it, else not at all.
-  void label(plotted const& p, std::string& texts) {
+  void label(plotted const& p, svg_canvas& texts) {
     auto const text = label_of(*p.line);
-    auto const w = 6.8 * static_cast<double>(width_of(text)) + 4, h = 15.0;
-    for (bool const keep_off_lines : {true, false}) {
-      for (double const distance : {3.0, 14.0, 30.0, 50.0, 75.0, 105.0}) {
-        auto const r = p.radius + distance, d = r * 0.7;
-        point const corners[] = {{p.at.x + r, p.at.y - h / 2}, {p.at.x - r - w, p.at.y - h / 2},
-                                 {p.at.x - w / 2, p.at.y + r}, {p.at.x - w / 2, p.at.y - r - h},
-                                 {p.at.x + d, p.at.y + d},     {p.at.x + d, p.at.y - d - h},
-                                 {p.at.x - d - w, p.at.y + d}, {p.at.x - d - w, p.at.y - d - h}};
-        for (auto const& corner : corners) {
-          box const place{corner.x, corner.y, corner.x + w, corner.y + h};
-          auto const meets = [&](box const& b) { return b.meets(place); };
-          if (!place.inside_plot() || std::any_of(taken_.begin(), taken_.end(), meets)) continue;
-          if (keep_off_lines && std::any_of(lines_drawn_.begin(), lines_drawn_.end(), meets))
-            continue;
-          taken_.push_back(place);
-          if (distance > 10)
-            line(p.at.x, p.at.y, std::clamp(p.at.x, place.x0, place.x1),
-                 std::clamp(p.at.y, place.y0, place.y1), "stroke=\"#6b7280\" stroke-width=\"0.8\"");
-          out_.swap(texts);
-          text_at(corner.x + 2, corner.y + h - 3.5, text,
-                  "font-size=\"12\" paint-order=\"stroke\" stroke=\"#ffffff\" stroke-width=\"3\"");
-          out_.swap(texts);
-          return;
-        }
-      }
-    }
+    auto const found =
+        room_.take_beside(p.at, p.radius, 6.8 * static_cast<double>(width_of(text)) + 4, 15);
+    if (!found) return;
+    auto const& place = found->place;
+    if (found->is_far)
+      out_.line(p.at,
+                {std::clamp(p.at.x, place.x0, place.x1), std::clamp(p.at.y, place.y0, place.y1)},
+                "stroke=\"#6b7280\" stroke-width=\"0.8\"");
+    texts.text({place.x0 + 2, place.y1 - 3.5}, text,
+               "font-size=\"12\" paint-order=\"stroke\" stroke=\"#ffffff\" stroke-width=\"3\"");
   }
 
   void legend() {
@@ -531,22 +396,20 @@ class chart {
     auto const x = right + 14;
     auto y = std::max(legend_top_, bottom - 40 - 20 * static_cast<double>(kinds.size() + 4));
     if (!kinds.empty() && facts_.roofs != nullptr) {
-      text_at(x, y, "bound by", "font-weight=\"bold\"");
+      out_.text({x, y}, "bound by", "font-weight=\"bold\"");
       for (auto const& kind : kinds) {
         y += 20;
-        out_ += "<circle cx=\"" + number(x + 7) + "\" cy=\"" + number(y - 4) +
-                "\" r=\"6\" fill=\"" + colour_of(kind) + "\" fill-opacity=\"0.55\" stroke=\"" +
-                colour_of(kind) + "\" stroke-width=\"1.5\"/>\n";
-        text_at(x + 22, y, legend_of(kind));
+        out_.circle({x + 7, y - 4}, 6, colour_of(kind));
+        out_.text({x + 22, y}, legend_of(kind));
       }
       y += 30;
     }
-    text_at(x, y, "size: share of kernel time", "fill=\"#4b5563\"");
+    out_.text({x, y}, "size: share of kernel time", "fill=\"#4b5563\"");
     if (without_place_ > 0) {
       std::string const what = of_ == roofline_lines::ranges ? "ranges" : "kernels";
-      text_at(x, y + 20,
-              counted(without_place_, what) + " without a place here:", "fill=\"#4b5563\"");
-      text_at(x, y + 36, "no FLOP, or not counted", "fill=\"#4b5563\"");
+      out_.text({x, y + 20},
+                counted(without_place_, what) + " without a place here:", "fill=\"#4b5563\"");
+      out_.text({x, y + 36}, "no FLOP, or not counted", "fill=\"#4b5563\"");
     }
   }
 
@@ -555,10 +418,10 @@ class chart {
   roofline_facts const& facts_;
   std::vector<memory_roof> memory_;
   std::vector<compute_roof> compute_;
-  axes axes_;  // after what it takes into account
-  std::string out_;
+  roofline_axes axes_;  // after what it takes into account
+  svg_canvas out_;
   std::vector<plotted> shown_;
-  std::vector<box> taken_, lines_drawn_;
+  label_room room_{{left, top, right, bottom}};
   double legend_top_ = top + 20;
   std::size_t without_place_ = 0;
 };

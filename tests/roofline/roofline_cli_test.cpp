@@ -192,6 +192,7 @@ TEST_CASE("a wrong command line ends with 2 and one line that names what is acce
   check_refusal(s.roofline("--format html"), 2, "choose from table, csv, json, svg");
   check_refusal(s.roofline("--limit -3"), 2, "--limit");
   check_refusal(s.roofline("--device one"), 2, "--device");
+  check_refusal(s.roofline("--device 4294967296"), 2, "--device");
 }
 
 TEST_CASE("a file that is no capture is refused, one cut off is read up to there") {

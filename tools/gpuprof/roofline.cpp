@@ -169,7 +169,7 @@ void add_roofline(CLI::App& app, int& exit_code) {
                    "N: at most so many lines, 0 for all; 30 in tables, else all")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--device", options->device, "N: only this GPU, as CUDA counts them")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 65535));
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 
