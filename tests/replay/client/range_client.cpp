@@ -35,25 +35,37 @@ bool misuse_is(char const* which) {
 /// The functions it needs, from the library that answers to this name in a real process.
 struct functions {
 #define MEMBER(name) decltype(&::name) name = nullptr;
-#define ALL(X)                                                                                    \
-  X(cuptiActivityRegisterCallbacks)                                                               \
-  X(cuptiActivityEnable)                                                                          \
-  X(cuptiActivityFlushAll)                                                                        \
-  X(cuptiActivityGetNextRecord)                                                                   \
-  X(cuptiSubscribe) X(cuptiEnableCallback) X(cuptiFinalize) X(cuptiProfilerInitialize)            \
-      X(cuptiProfilerDeInitialize) X(cuptiProfilerDeviceSupported)                                \
-          X(cuptiProfilerGetCounterAvailability) X(cuptiProfilerHostInitialize)                   \
-              X(cuptiProfilerHostDeinitialize) X(cuptiProfilerHostConfigAddMetrics)               \
-                  X(cuptiProfilerHostGetConfigImageSize) X(cuptiProfilerHostGetConfigImage)       \
-                      X(cuptiProfilerHostGetNumOfPasses) X(cuptiProfilerHostEvaluateToGpuValues)  \
-                          X(cuptiRangeProfilerEnable) X(cuptiRangeProfilerDisable)                \
-                              X(cuptiRangeProfilerSetConfig) X(cuptiRangeProfilerStart)           \
-                                  X(cuptiRangeProfilerStop) X(cuptiRangeProfilerPushRange) X(     \
-                                      cuptiRangeProfilerPopRange) X(cuptiRangeProfilerDecodeData) \
-                                      X(cuptiRangeProfilerGetCounterDataSize)                     \
-                                          X(cuptiRangeProfilerCounterDataImageInitialize)         \
-                                              X(cuptiRangeProfilerGetCounterDataInfo)             \
-                                                  X(cuptiRangeProfilerCounterDataGetRangeInfo)
+#define ALL(X)                                    \
+  X(cuptiActivityRegisterCallbacks)               \
+  X(cuptiActivityEnable)                          \
+  X(cuptiActivityFlushAll)                        \
+  X(cuptiActivityGetNextRecord)                   \
+  X(cuptiSubscribe)                               \
+  X(cuptiEnableCallback)                          \
+  X(cuptiFinalize)                                \
+  X(cuptiProfilerInitialize)                      \
+  X(cuptiProfilerDeInitialize)                    \
+  X(cuptiProfilerDeviceSupported)                 \
+  X(cuptiProfilerGetCounterAvailability)          \
+  X(cuptiProfilerHostInitialize)                  \
+  X(cuptiProfilerHostDeinitialize)                \
+  X(cuptiProfilerHostConfigAddMetrics)            \
+  X(cuptiProfilerHostGetConfigImageSize)          \
+  X(cuptiProfilerHostGetConfigImage)              \
+  X(cuptiProfilerHostGetNumOfPasses)              \
+  X(cuptiProfilerHostEvaluateToGpuValues)         \
+  X(cuptiRangeProfilerEnable)                     \
+  X(cuptiRangeProfilerDisable)                    \
+  X(cuptiRangeProfilerSetConfig)                  \
+  X(cuptiRangeProfilerStart)                      \
+  X(cuptiRangeProfilerStop)                       \
+  X(cuptiRangeProfilerPushRange)                  \
+  X(cuptiRangeProfilerPopRange)                   \
+  X(cuptiRangeProfilerDecodeData)                 \
+  X(cuptiRangeProfilerGetCounterDataSize)         \
+  X(cuptiRangeProfilerCounterDataImageInitialize) \
+  X(cuptiRangeProfilerGetCounterDataInfo)         \
+  X(cuptiRangeProfilerCounterDataGetRangeInfo)
   ALL(MEMBER)
 #undef MEMBER
 } cupti;
