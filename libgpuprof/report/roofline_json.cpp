@@ -111,6 +111,25 @@ void append_line(std::string& out, roofline_row const& line, roofline_lines of) 
   o.end();
 }
 
+/// Measured bursts and theory, per second, of what lines are compared with.
+void append_roofs(std::string& out, measured_roofs const& roofs) {
+  std::vector<std::string_view> tests = {"dram_read", "dram_triad", "dram_copy", "dram_write",
+                                         "l2_read"};
+  for (std::size_t p = 0; p < precision_count; ++p)
+    tests.push_back(key_of(static_cast<precision>(p)));
+  object of_tests(out);
+  for (auto const test : tests) {
+    if (!roofs.burst(test)) continue;
+    of_tests.member(test, [&](std::string& to) {
+      object roof(to);
+      roof.number("burst", roofs.burst(test));
+      roof.number("theory", roofs.theory(test));
+      roof.end();
+    });
+  }
+  of_tests.end();
+}
+
 std::string_view lines_key(roofline_lines of) {
   switch (of) {
     case roofline_lines::kernels:
@@ -143,6 +162,8 @@ void write_roofline_json(std::span<roofline_row const> lines, roofline_lines of,
     left_out.end();
   });
   o.member("has_peaks", [&](std::string& to) { to += facts.roofs != nullptr ? "true" : "false"; });
+  if (facts.roofs != nullptr)
+    o.member("roofs", [&](std::string& to) { append_roofs(to, *facts.roofs); });
   o.member(lines_key(of), [&](std::string& to) {
     to += '[';
     for (std::size_t i = 0; i < lines.size(); ++i) {

@@ -102,6 +102,9 @@ TEST_CASE("JSON holds everything in one object") {
   CHECK(all["overview"][0] == "captured: ./train on NVIDIA H200, 2 ms, 22 kernels, 2 NVTX ranges");
   CHECK(all["samples"] == 12);
   CHECK(all["has_peaks"] == true);
+  CHECK(all["roofs"]["dram_read"]["burst"] == 4e12);
+  CHECK(all["roofs"]["tensor_bf16"]["theory"] == 819.2e12);
+  CHECK(all["roofs"]["l2_read"]["theory"].is_null());
   REQUIRE(all["kernels"].size() == 5);
   CHECK(all["kernels"][0]["flops"] == 4e14);
   CHECK(all["kernels"][0]["bound_by"] == "tensor BF16");

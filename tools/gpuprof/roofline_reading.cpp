@@ -84,7 +84,6 @@ void roofline_reading::sum_up(bool with_ranges) {
   progress_line progress("reading " + file.path(), file.row_count<kernel_record>());
   auto const take = [&](auto const& record) {
     if (!is_wanted(record.device) || (wanted_ != nullptr && !wanted_->keeps(record))) return;
-    ++kernels_;
     auto const seen = times_.add(record);
     if (ranges) ranges->add(record, seen);
   };

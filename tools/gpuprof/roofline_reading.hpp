@@ -26,7 +26,6 @@ class roofline_reading {
   workload_times const& times() const noexcept { return times_; }
   std::map<device_id, roofline_device> const& devices() const noexcept { return devices_; }
   std::vector<range_work> const& ranges() const noexcept { return ranges_; }
-  std::uint64_t kernels() const noexcept { return kernels_; }
 
  private:
   void read_devices();
@@ -42,7 +41,6 @@ class roofline_reading {
   workload_times times_{metrics_};
   std::map<device_id, roofline_device> devices_;
   std::vector<range_work> ranges_;
-  std::uint64_t kernels_ = 0;
 };
 
 }  // namespace gpuprof
