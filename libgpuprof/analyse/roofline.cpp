@@ -148,7 +148,8 @@ roofline::figures roofline::figures_of(std::uint32_t workload) const {
   f.clock = mean_of(id, clock_name);
   if (auto const percent = mean_of(id, occupancy_name)) f.occupancy = *percent / 100;
   auto const tensor = mean_of(id, tensor_cycles_name), active = mean_of(id, active_cycles_name);
-  if (tensor && active && *active > 0) f.tensor_active = *tensor / *active;
+  // The counter adds up the four parts of an SM.
+  if (tensor && active && *active > 0) f.tensor_active = *tensor / *active / 4;
 
   if (device == devices_.end()) return f;
   if (auto const greatest = device->second.roofs.greatest_clock(); f.clock && greatest > 0)

@@ -22,8 +22,13 @@ constexpr std::uint64_t most_wait_ns = 2'000'000'000;
 
 // A launch is not read so soon after one on the skip list, which may wait for other GPUs.
 constexpr std::uint64_t after_skipped_ns = 10'000'000;
-// Before a range is opened, what runs is waited for, since CUPTI waits then.
-constexpr std::uint64_t wait_before_ns = 200'000'000;
+// Before a range is opened, what was launched is waited for, since CUPTI waits then. A queue holds
+// a thousand launches. When it does not run dry, it may wait for the program: no reading for a
+// while.
+constexpr std::uint64_t wait_before_ns = 2'000'000'000;
+constexpr std::uint64_t pause_after_busy_ns = 30'000'000'000;
+// After so many wrong guesses at what a thread launches next, no more are made after that launch.
+constexpr unsigned most_misses = 3;
 
 /// What this thread is about to launch or has just launched. Initial-exec: no call to find it.
 struct state_of_thread {
@@ -33,6 +38,7 @@ struct state_of_thread {
   sampled_context* open = nullptr;   // a range is open around this launch
   sampled_context* ahead = nullptr;  // one was opened for the next launch
   launch_signature* ahead_for = nullptr;
+  launch_signature* ahead_since = nullptr;  // opened when this one had been launched
 };
 constinit thread_local state_of_thread here __attribute__((tls_model("initial-exec")));
 
@@ -139,7 +145,8 @@ launch_signature* launch_sampler::signature_of(launch_parameters const& launch,
 launch_signature::groups launch_sampler::missing(launch_signature& signature) noexcept {
   auto const all = all_groups_.load(std::memory_order_relaxed);
   if (wishes_.every_launch) return all;
-  if (signature.count_launch() % again_after == again_after - 1) signature.begin_again();
+  auto const due = signature.count_launch() % again_after == again_after - 1;
+  if (due && (all & ~signature.done()) == 0) signature.begin_again();
   return all & ~signature.done();
 }
 
@@ -169,36 +176,81 @@ bool launch_sampler::has_run_dry(CUstream stream, std::uint64_t patience_ns) noe
   return true;
 }
 
+/// Around every launch means around the first, too.
+void launch_sampler::wait_until_prepared(sampled_context& context) noexcept {
+  auto const deadline = monotonic_ns() + most_wait_ns;
+  while (!context.is_prepared() && !given_up_.load(std::memory_order_relaxed) &&
+         captures_.load(std::memory_order_relaxed) == 0 && monotonic_ns() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+/// Otherwise the worker does it, some milliseconds later.
+void launch_sampler::make_room(sampled_context& context) noexcept {
+  std::vector<sampled_context::batch> finished;
+  try {
+    auto const turned = context.turn_claimed(false, false, finished);
+    if (!turned) on_.store(false, std::memory_order_release);
+  } catch (...) {
+    on_.store(false, std::memory_order_release);
+  }
+  keep(context, std::move(finished));
+}
+
+void launch_sampler::keep(sampled_context& context,
+                          std::vector<sampled_context::batch> finished) noexcept {
+  while (ended_claim_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+  try {
+    for (auto& batch : finished) ended_.emplace_back(&context, std::move(batch));
+  } catch (...) {  // lost for want of memory
+  }
+  ended_claim_.clear(std::memory_order_release);
+}
+
 /// With the claim when it says true.
 bool launch_sampler::open(sampled_context& context, launch_signature& signature,
                           CUstream stream) noexcept {
-  if (!budget_.allows(monotonic_ns())) {
+  auto const now = monotonic_ns();
+  if (!budget_.allows(now)) {
     count(counts_.over_budget);
     return false;
   }
-  if (!context.claim()) {
+  if (now < not_before_.load(std::memory_order_relaxed)) {
+    count(counts_.busy);
+    return false;
+  }
+  if (!(wishes_.every_launch ? take_claim(context, most_wait_ns) : context.claim())) {
     count(counts_.in_use);
     return false;
   }
+  if (wishes_.every_launch && !context.has_room()) make_room(context);
   // After the claim: a capture that begins now waits for it.
-  if (is_safe(stream) && has_run_dry(stream, wait_before_ns) && context.wants(signature)) {
-    auto const before = monotonic_ns();
-    auto const opened = context.open_range(signature);
-    budget_.spend(monotonic_ns() - before);
-    if (opened) return true;
+  auto opened = false;
+  if (is_safe(stream) && context.has_room() && context.wants(signature)) {
+    if (has_run_dry(stream, wait_before_ns)) {
+      auto const before = monotonic_ns();
+      opened = context.open_range(signature);
+      budget_.spend(monotonic_ns() - before);
+      if (!opened) count(counts_.failed);
+    } else {
+      count(counts_.busy);
+      not_before_.store(monotonic_ns() + pause_after_busy_ns, std::memory_order_relaxed);
+    }
   }
-  context.release();
-  return false;
+  if (!opened) context.release();
+  return opened;
 }
 
 /// What was opened ahead goes on when this is the launch it was opened for.
 bool launch_sampler::goes_on_ahead(sampled_context* context, launch_signature& signature) noexcept {
   auto* const ahead = std::exchange(here.ahead, nullptr);
   if (ahead == nullptr || !ahead->take_over_ahead()) return false;
-  if (ahead == context && here.ahead_for == &signature) {
+  auto const expected = here.ahead_for == &signature;
+  if (here.ahead_since != nullptr) here.ahead_since->note_miss(!expected);
+  if (ahead == context && (expected || ahead->retarget(signature))) {
     here.open = ahead;
     return true;
   }
+  count(counts_.missed);
   ahead->close_range(nullptr, {});
   ahead->release();
   return false;
@@ -217,6 +269,7 @@ void launch_sampler::entered(launch_call_kind kind, CUpti_CallbackData const& ca
   if (signature == nullptr) return;
   auto* const context = context_of(call);
   if (context == nullptr) return;
+  if (wishes_.every_launch && !context->is_prepared()) wait_until_prepared(*context);
   here.launching = signature;
   here.stream = launch.stream;
   if (some_patch_.load(std::memory_order_relaxed)) {
@@ -263,12 +316,13 @@ void launch_sampler::left(CUpti_CallbackData const& call) noexcept {
 void launch_sampler::open_ahead(launch_signature& signature, CUstream stream,
                                 CUpti_CallbackData const& call) noexcept {
   auto* const next = signature.successor();
-  if (next == nullptr) return;
+  if (next == nullptr || signature.misses() >= most_misses) return;
   auto* const context = context_of(call);
   if (context == nullptr || !context->group_patches() || !context->wants(*next)) return;
   if (!open(*context, *next, stream)) return;
   here.ahead = context;
   here.ahead_for = next;
+  here.ahead_since = &signature;
   context->leave_ahead();
 }
 
@@ -295,12 +349,7 @@ void launch_sampler::end(sampled_context& context, bool for_good) noexcept {
   std::vector<sampled_context::batch> finished;
   context.end(finished, for_good);
   context.release();
-  while (ended_claim_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
-  try {
-    for (auto& batch : finished) ended_.emplace_back(&context, std::move(batch));
-  } catch (...) {  // lost for want of memory
-  }
-  ended_claim_.clear(std::memory_order_release);
+  keep(context, std::move(finished));
 }
 
 // Drain thread ---------------------------------------------------------------
@@ -425,6 +474,8 @@ void launch_sampler::turn(bool closing, std::vector<metric_record>& metrics,
         budget_.spend(monotonic_ns() - before);
         all_groups_.store(
             static_cast<launch_signature::groups>((std::uint64_t{1} << plan->groups.size()) - 1));
+        some_patch_.store(std::any_of(plan->groups.begin(), plan->groups.end(),
+                                      [](auto const& group) { return group.patches_kernels; }));
       }
     }
     std::vector<sampled_context::batch> finished;

@@ -29,6 +29,8 @@ struct sampler_wishes {
 struct sampler_counts {
   std::atomic<std::uint64_t> sampled{0};
   std::atomic<std::uint64_t> failed{0};          // CUPTI refused, or the launch failed
+  std::atomic<std::uint64_t> missed{0};          // another launch came than a range was opened for
+  std::atomic<std::uint64_t> busy{0};            // the stream had too much to do before
   std::atomic<std::uint64_t> abandoned{0};       // did not end in time
   std::atomic<std::uint64_t> cooperative{0};     // and others whose call cannot be read
   std::atomic<std::uint64_t> by_name{0};         // on the skip list
@@ -98,6 +100,9 @@ class launch_sampler {
   bool is_safe(CUstream stream) noexcept;
   bool has_run_dry(CUstream stream, std::uint64_t patience_ns) noexcept;
   bool open(sampled_context& context, launch_signature& signature, CUstream stream) noexcept;
+  void wait_until_prepared(sampled_context& context) noexcept;
+  void make_room(sampled_context& context) noexcept;
+  void keep(sampled_context& context, std::vector<sampled_context::batch> finished) noexcept;
   bool goes_on_ahead(sampled_context* context, launch_signature& signature) noexcept;
   void open_ahead(launch_signature& signature, CUstream stream,
                   CUpti_CallbackData const& call) noexcept;
@@ -120,6 +125,7 @@ class launch_sampler {
   std::atomic<launch_signature::groups> all_groups_{0};
   std::atomic<int> captures_{0};
   std::atomic<std::uint64_t> last_skipped_{0};  // when a kernel on the skip list was launched
+  std::atomic<std::uint64_t> not_before_{0};    // after a queue that did not run dry
   std::atomic<bool> some_patch_{false};         // a group counts by rewriting kernels
   std::array<std::atomic<sampled_context*>, most_contexts> contexts_{};
 

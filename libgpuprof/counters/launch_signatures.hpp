@@ -30,6 +30,11 @@ class launch_signature {
   void is_range(std::uint16_t index) noexcept { range_ = index; }
   /// How often a reading of it was not finished. With the context's claim.
   unsigned count_attempt() noexcept { return ++attempts_; }
+  /// How often in a row something else than its successor followed.
+  unsigned misses() const noexcept { return misses_.load(relaxed); }
+  void note_miss(bool missed) noexcept {
+    misses_.store(missed ? misses_.load(relaxed) + 1 : 0, relaxed);
+  }
   /// What the same thread launched after it, the last time; null: nothing yet.
   launch_signature* successor() const noexcept { return successor_.load(relaxed); }
   void is_followed_by(launch_signature* next) noexcept {
@@ -49,6 +54,7 @@ class launch_signature {
   std::atomic<std::uint32_t> read_in_{0};
   std::uint16_t range_ = 0, attempts_ = 0;
   std::atomic<launch_signature*> successor_{nullptr};
+  std::atomic<std::uint32_t> misses_{0};
   std::atomic<standing> standing_{standing::unknown};
 };
 

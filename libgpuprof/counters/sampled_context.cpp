@@ -15,6 +15,8 @@ constexpr std::uint32_t patience_in_launches = 8;
 // How many turns a later pass waits for a kind of launch that was there in the one before.
 constexpr std::size_t patience_in_turns = 100;
 constexpr std::size_t patience_ahead = 20;
+// Another group costs the program some 150 ms in all.
+constexpr std::uint64_t between_changes_ns = 1'000'000'000;
 constexpr unsigned most_attempts = 3;
 
 std::atomic<std::uint32_t> last_reading{0};
@@ -31,9 +33,12 @@ bool sampled_context::wants(launch_signature const& signature) const noexcept {
   return signature.read_in() != number;
 }
 
+bool sampled_context::has_room() const noexcept {
+  return pass() != 0 || readings_.size() < most_ranges;
+}
+
 bool sampled_context::open_range(launch_signature& signature) noexcept {
   auto const first = pass() == 0;
-  if (first && readings_.size() >= most_ranges) return false;
   opened_range_ = first ? readings_.size() : signature.range();
   char name[24];
   std::snprintf(name, sizeof name, "%zu", opened_range_);
@@ -41,6 +46,12 @@ bool sampled_context::open_range(launch_signature& signature) noexcept {
   if (!profiler_->push(name)) return false;
   opened_for_ = &signature;
   return true;
+}
+
+bool sampled_context::retarget(launch_signature& signature) noexcept {
+  auto const fits = pass() == 0 && wants(signature);
+  if (fits) opened_for_ = &signature;
+  return fits;
 }
 
 bool sampled_context::close_range(launch_signature* signature,
@@ -112,11 +123,17 @@ result<void> sampled_context::turn(bool closing, bool may_change_group,
     ~at_end() { context.release(); }
   } const released{*this};
   if (opened_for_ != nullptr) close_range(nullptr, {});
+  return turn_claimed(closing, may_change_group, finished);
+}
+
+result<void> sampled_context::turn_claimed(bool closing, bool may_change_group,
+                                           std::vector<batch>& finished) {
   if (!is_prepared()) return {};  // it has ended meanwhile
   if (group() < 0) {
     if (closing || wanted_.load(std::memory_order_relaxed) == 0) return {};
-    return start(next_group());
+    return start(next_group(true));
   }
+  may_change_group = may_change_group && monotonic_ns() - last_change_ > between_changes_ns;
   quiet_turns_ = ranges_in_pass_ == ranges_at_turn_ ? quiet_turns_ + 1 : 0;
   auto const over = pass_is_over();
   ranges_at_turn_ = ranges_in_pass_;
@@ -141,7 +158,7 @@ result<void> sampled_context::next_pass(bool closing, bool may_change_group,
     if (!all) return error{all.message()};
   }
   if (auto ok = finish(finished); !ok) return ok;
-  return closing ? result<void>{} : start(next_group());
+  return closing ? result<void>{} : start(next_group(may_change_group));
 }
 
 /// Readings end here: whole ones are done, others may be tried again.
@@ -168,12 +185,13 @@ result<void> sampled_context::finish(std::vector<batch>& finished) {
 }
 
 /// The next wanted one after the last, round and round.
-unsigned sampled_context::next_group() noexcept {
+unsigned sampled_context::next_group(bool may_change) noexcept {
   auto const wanted = wanted_.exchange(0, std::memory_order_relaxed);
   auto const count = static_cast<unsigned>(groups_->size());
   // The one that is set up as long as it is wanted: changing costs.
-  if (setup_group_ >= 0 && (wanted >> setup_group_ & 1) != 0 && ranges_in_last_pass_ != 0)
-    return static_cast<unsigned>(setup_group_);
+  auto const finds_work =
+      setup_group_ >= 0 && (wanted >> setup_group_ & 1) != 0 && ranges_in_last_pass_ != 0;
+  if (setup_group_ >= 0 && (finds_work || !may_change)) return static_cast<unsigned>(setup_group_);
   for (unsigned i = 1; i <= count; ++i) {
     auto const group = static_cast<unsigned>(setup_group_ + static_cast<int>(i)) % count;
     if ((wanted >> group & 1) != 0) return group;
@@ -193,6 +211,7 @@ result<void> sampled_context::start(unsigned group) {
     if (!setup) return error{setup.message()};
     setup_ = std::move(*setup);
     profiler_ = std::move(*opened);
+    if (setup_group_ >= 0) last_change_ = monotonic_ns();
     setup_group_ = static_cast<int>(group);
   }
   if (auto ok = profiler_->start(setup_); !ok) return ok;

@@ -51,8 +51,12 @@ class sampled_context {
   bool claim() noexcept { return !claimed_.test_and_set(std::memory_order_acquire); }
   void release() noexcept { claimed_.clear(std::memory_order_release); }
 
-  // With the claim, on one thread. False: nothing is counted.
+  // With the claim, on one thread.
+  bool has_room() const noexcept;
+  /// False: nothing is counted.
   bool open_range(launch_signature& signature) noexcept;
+  /// The open range was meant for another launch: whether this one will do.
+  bool retarget(launch_signature& signature) noexcept;
   /// What was counted belongs to this launch. Without it, or when the range was opened for another
   /// kind, it is not kept.
   bool close_range(launch_signature* signature, correlation_id correlation) noexcept;
@@ -77,6 +81,8 @@ class sampled_context {
   /// Turns to the next pass when this one has all it can get, or all passes are to end (`closing`).
   /// `may_change_group`: the budget allows it.
   result<void> turn(bool closing, bool may_change_group, std::vector<batch>& finished);
+  /// The same for who has the claim.
+  result<void> turn_claimed(bool closing, bool may_change_group, std::vector<batch>& finished);
   /// Gives the counters back, keeps what was counted. Unless `for_good`, when the context is going,
   /// it can be prepared again. With the claim.
   void end(std::vector<batch>& finished, bool for_good) noexcept;
@@ -90,7 +96,7 @@ class sampled_context {
   unsigned pass() const noexcept { return pass_number_.load(std::memory_order_relaxed) % 64; }
   bool has_other_groups() const noexcept;
   bool pass_is_over() const noexcept;
-  unsigned next_group() noexcept;
+  unsigned next_group(bool may_change) noexcept;
   result<void> next_pass(bool closing, bool may_change_group, std::vector<batch>& finished);
   result<void> finish(std::vector<batch>& finished);
   result<void> start(unsigned group);
@@ -121,6 +127,7 @@ class sampled_context {
   std::size_t opened_range_ = 0;
   std::size_t ranges_in_pass_ = 0, ranges_in_last_pass_ = 0, ranges_at_turn_ = 0;
   std::size_t quiet_turns_ = 0;
+  std::uint64_t last_change_ = 0;  // of the group; monotonic
 };
 
 }  // namespace gpuprof

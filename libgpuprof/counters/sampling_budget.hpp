@@ -11,8 +11,9 @@ namespace gpuprof {
 /// counters were switched. Relaxed everywhere: a launch more or less does no harm.
 class sampling_budget {
  public:
-  /// In short runs so much may be spent at once: switching counters on takes half of it.
-  static constexpr std::uint64_t advance_ns = 500'000'000;
+  /// So much may be spent at once, whatever the share: reading each kind of launch once, in all
+  /// passes, takes about that. A run of 100 s and 1 % has earned it.
+  static constexpr std::uint64_t advance_ns = 1'000'000'000;
 
   /// `percent` of the time that passes; 0: no limit.
   explicit sampling_budget(double percent) noexcept : share_(percent / 100) {}

@@ -10,6 +10,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import correctness  # noqa: E402
 import cost  # noqa: E402
+import counters  # noqa: E402
 import harness  # noqa: E402
 import peaks  # noqa: E402
 
@@ -24,6 +25,7 @@ def main():
 
     checks = [(f"{c.__name__}", c, ()) for c in correctness.ALL]
     checks += [(f"peaks_{c.__name__}", c, ()) for c in peaks.ALL]
+    checks += [(f"counters_{c.__name__}", c, ()) for c in counters.ALL]
     if not arguments.no_cost:
         checks += [(f"cost_{c.__name__}", c, (arguments.times,)) for c in cost.ALL]
     for name, check, extra in checks:

@@ -1,0 +1,132 @@
+// Which launches are alike, and what a callback tells of a launch.
+#include "counters/launch_signatures.hpp"
+
+#include "cupti/launch_parameters.hpp"
+#include "support/catch.hpp"
+
+#include <set>
+#include <thread>
+#include <vector>
+
+using namespace gpuprof;
+
+namespace {
+
+launch_parameters launch_of(std::uintptr_t function, unsigned grid = 1, unsigned block = 32,
+                            unsigned shared = 0) {
+  launch_parameters launch;
+  launch.function = reinterpret_cast<CUfunction>(function);
+  launch.grid = {grid, 1, 1};
+  launch.block = {block, 1, 1};
+  launch.shared_bytes = shared;
+  return launch;
+}
+
+}  // namespace
+
+TEST_CASE("function, grid, block and shared memory make the kind, the stream does not") {
+  launch_signatures signatures;
+  auto* const one = signatures.find(launch_of(64));
+  REQUIRE(one != nullptr);
+  auto same = launch_of(64);
+  same.stream = CU_STREAM_PER_THREAD;
+  CHECK(signatures.find(same) == one);
+  std::set<launch_signature*> kinds{one};
+  for (auto const& other :
+       {launch_of(65), launch_of(64, 2), launch_of(64, 1, 64), launch_of(64, 1, 32, 4)})
+    kinds.insert(signatures.find(other));
+  auto turned = launch_of(64);
+  turned.grid = {1, 2, 1};
+  kinds.insert(signatures.find(turned));
+  CHECK(kinds.size() == 6);
+  CHECK(kinds.count(nullptr) == 0);
+}
+
+TEST_CASE("each group of metrics is done once, until all begins again") {
+  launch_signatures signatures;
+  auto& kind = *signatures.find(launch_of(64));
+  CHECK(kind.done() == 0);
+  kind.mark_done(0);
+  kind.mark_done(3);
+  CHECK(kind.done() == 0b1001);
+  kind.begin_again();
+  CHECK(kind.done() == 0);
+  CHECK(kind.count_launch() == 0);
+  CHECK(kind.count_launch() == 1);
+}
+
+TEST_CASE("a full table knows what it has and takes nothing new") {
+  launch_signatures signatures;
+  std::size_t taken = 0;
+  for (std::uintptr_t f = 1; f <= launch_signatures::capacity; ++f)
+    taken += signatures.find(launch_of(f)) != nullptr;
+  CHECK(taken == launch_signatures::capacity / 4 * 3);
+  CHECK(signatures.find(launch_of(1)) != nullptr);
+  CHECK(signatures.find(launch_of(launch_signatures::capacity + 1)) == nullptr);
+}
+
+TEST_CASE("threads that meet a kind at the same time get the same") {
+  launch_signatures signatures;
+  std::vector<std::vector<launch_signature*>> found(4);
+  {
+    std::vector<std::jthread> threads;
+    for (auto& mine : found)
+      threads.emplace_back([&] {
+        for (std::uintptr_t f = 1; f <= 2000; ++f) mine.push_back(signatures.find(launch_of(f)));
+      });
+  }
+  for (auto const& mine : found) CHECK(mine == found.front());
+  CHECK(std::set<launch_signature*>(found[0].begin(), found[0].end()).size() == 2000);
+}
+
+TEST_CASE("calls that launch kernels are told apart by name") {
+  CHECK(launch_call_named("cuLaunchKernel").call == launch_call::kernel);
+  CHECK(launch_call_named("cuLaunchKernelEx").call == launch_call::kernel_ex);
+  CHECK_FALSE(launch_call_named("cuLaunchKernel").default_stream_per_thread);
+  CHECK(launch_call_named("cuLaunchKernel_ptsz").call == launch_call::kernel);
+  CHECK(launch_call_named("cuLaunchKernel_ptsz").default_stream_per_thread);
+  for (auto const* const name : {"cuLaunchCooperativeKernel", "cuLaunchGrid", "cuLaunchGridAsync"})
+    CHECK(launch_call_named(name).call == launch_call::not_readable);
+  for (auto const* const name : {"cuLaunchHostFunc", "cuMemcpyAsync", ""})
+    CHECK(launch_call_named(name).call == launch_call::none);
+  CHECK(launch_call_named(nullptr).call == launch_call::none);
+}
+
+TEST_CASE("the parameters of both calls are read, with the attribute of cooperative launches") {
+  CUpti_CallbackData call{};
+  launch_parameters read;
+  CHECK_FALSE(read_launch_parameters(launch_call_named("cuLaunchKernel"), call, read));
+
+  cuLaunchKernel_params plain{};
+  plain.f = reinterpret_cast<CUfunction>(std::uintptr_t{64});
+  plain.gridDimX = 7;
+  plain.blockDimY = 3;
+  plain.sharedMemBytes = 100;
+  call.functionParams = &plain;
+  REQUIRE(read_launch_parameters(launch_call_named("cuLaunchKernel"), call, read));
+  CHECK(read.function == plain.f);
+  CHECK(read.grid[0] == 7);
+  CHECK(read.block[1] == 3);
+  CHECK(read.shared_bytes == 100);
+  CHECK(read.stream == nullptr);
+  REQUIRE(read_launch_parameters(launch_call_named("cuLaunchKernel_ptsz"), call, read));
+  CHECK(read.stream == CU_STREAM_PER_THREAD);
+
+  CUlaunchAttribute attribute{};
+  attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+  attribute.value.cooperative = 1;
+  CUlaunchConfig config{};
+  config.gridDimZ = 5;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  cuLaunchKernelEx_params extended{};
+  extended.config = &config;
+  call.functionParams = &extended;
+  REQUIRE(read_launch_parameters(launch_call_named("cuLaunchKernelEx"), call, read));
+  CHECK(read.grid[2] == 5);
+  CHECK(read.cooperative);
+  attribute.value.cooperative = 0;
+  REQUIRE(read_launch_parameters(launch_call_named("cuLaunchKernelEx"), call, read));
+  CHECK_FALSE(read.cooperative);
+  CHECK_FALSE(read_launch_parameters(launch_call_named("cuLaunchGrid"), call, read));
+}

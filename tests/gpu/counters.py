@@ -1,0 +1,115 @@
+"""Hardware counters around launches on the GPU at hand: against known work, against Nsight Compute, what they cost, that nothing breaks."""
+
+import csv
+import io
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+
+from harness import COMMAND, HERE, SCRATCH, WORKLOAD, row
+
+TORCH = HERE / "counted_torch.py"
+
+
+def profiled(name, program, *options, timeout=300):
+    """What the program printed, and its capture."""
+    capture = SCRATCH / f"{name}.gpuprof"
+    done = subprocess.run([COMMAND, "profile", "-f", "-o", capture, *options, *program], capture_output=True, text=True, timeout=timeout)
+    if done.returncode != 0:
+        raise RuntimeError(f"{name}: {done.returncode}: {done.stderr.strip()[-400:]}")
+    return done.stdout, capture
+
+
+def roofline(capture, by="kernel"):
+    done = subprocess.run([COMMAND, "roofline", "-f", "json", "--by", by, capture], capture_output=True, text=True, timeout=120)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr.strip())
+    return json.loads(done.stdout)
+
+
+def kernels_of(capture):
+    return {k["name"]: k for k in roofline(capture)["kernels"]}
+
+
+def known_work():
+    out, capture = profiled("counted", [WORKLOAD, "counted", "1500"], "--metrics", "auto", "--overhead-budget", "20")
+    kernels = kernels_of(capture)
+    for name, value in (line.split() for line in out.splitlines()):
+        kernel = kernels.get(name)
+        if name == "counted_copy":
+            counted, goal = kernel["dram_bytes_per_second"] * kernel["avg_ns"] * 1e-9, 0.01
+        else:
+            counted, goal = (kernel["flops"] or 0) * kernel["avg_ns"] * 1e-9, 0.0005
+        off = counted / float(value) - 1
+        row(f"{name}: counted / known - 1", f"{off:+.5f}", f"within {goal}", abs(off) <= goal)
+
+
+def multiplications():
+    """2MNK of every type, within what tiles pad; results must be the same bit for bit."""
+    bare = subprocess.run([sys.executable, TORCH, "200"], capture_output=True, text=True, timeout=300).stdout
+    out, capture = profiled("torch", [sys.executable, TORCH, "400"], "--metrics", "auto", "--overhead-budget", "20")
+    same = [line for line in bare.splitlines() if line.startswith("result")] == [line for line in out.splitlines() if line.startswith("result")]
+    row("results under counters", "the same" if same else "differ", "the same bit for bit", same)
+    report = roofline(capture)
+    known = {words[1]: (words[2], float(words[3])) for words in map(str.split, out.splitlines()) if words and words[0] == "flop"}
+    for kind, (column, wanted) in known.items():
+        found = [k["flops_by_precision"].get(column, 0) * k["avg_ns"] * 1e-9 for k in report["kernels"] if k["flops_by_precision"].get(column)]
+        ratio = max(found, default=0) / wanted
+        row(f"{kind}: counted / 2MNK", f"{ratio:.5f}", "1 to 1.02", 0.9999 <= ratio <= 1.02)
+    row("share of GPU time with FLOP counted", f"{report['flop_counted_share']:.4f}", ">= 0.95", report["flop_counted_share"] >= 0.95)
+
+
+def nsight_compute():
+    """The same kernels by ncu: cycles, occupancy, DRAM bytes; and what each costs."""
+    if shutil.which("ncu") is None:
+        row("against Nsight Compute", "ncu is not there", "2 %", "")
+        return
+    metrics = {"sm__cycles_active.avg": 0.02, "sm__warps_active.avg.pct_of_peak_sustained_active": 0.02, "dram__bytes_read.sum": 0.02}
+    theirs = subprocess.run(["ncu", "--cache-control", "none", "--clock-control", "none", "--csv", "--print-units", "base", "--launch-skip", "5",
+                             "--launch-count", "10", "--metrics", ",".join(metrics), WORKLOAD, "counted", "4"], capture_output=True, text=True, timeout=300).stdout
+    table = csv.DictReader(io.StringIO("\n".join(line for line in theirs.splitlines() if line.startswith('"'))))
+    ncu = {}
+    for line in table:
+        ncu.setdefault((line["Kernel Name"].split("(")[0], line["Metric Name"]), []).append(float(line["Metric Value"].replace(",", "")))
+    _, capture = profiled("beside_ncu", [WORKLOAD, "counted", "200"], "--metrics", "exact,basic")
+    done = subprocess.run([COMMAND, "stats", "-r", "gpu_metrics_sum", "-f", "csv", capture], capture_output=True, text=True, timeout=120)
+    ours = {}
+    for line in csv.DictReader(io.StringIO("\n".join(x for x in done.stdout.splitlines() if "," in x))):
+        ours[(line["Name"], line["Metric"])] = float(line["Avg"].replace(",", ""))
+    for (kernel, metric), values in sorted(ncu.items()):
+        if (kernel, metric) not in ours:
+            row(f"{kernel} {metric}", "not read", "2 %", False)
+            continue
+        reference = statistics.median(values)
+        if metric.startswith("dram") and reference < 1e8:
+            continue  # a few lines of code and constants, not the kernel's work
+        off = ours[(kernel, metric)] / reference - 1
+        row(f"{kernel} {metric} / ncu - 1", f"{off:+.4f}", f"within {metrics[metric]}", abs(off) <= metrics[metric])
+
+
+def cost():
+    """Seconds of a long loop: traced, and traced with counters; by turns."""
+    times = {"none": [], "auto": []}
+    for _ in range(2):
+        for mode, found in times.items():
+            out, _ = profiled(f"cost_{mode}", [sys.executable, TORCH, "4000"], "--metrics", mode)
+            found.append(float(next(line.split()[1] for line in out.splitlines() if line.startswith("seconds"))))
+    ratio = min(times["auto"]) / min(times["none"])
+    row("loop of 20 s with counters / traced", f"{ratio:.4f}", "<= 1.015 (+ 0.5 s advance)", min(times["auto"]) <= 1.015 * min(times["none"]) + 0.5)
+
+
+def all_ways_to_launch():
+    """Nothing hangs, and every kernel is still recorded."""
+    for name, kernels in (("all-launches", 840), ("threads", 16000)):
+        for mode in ("auto", "exact,basic"):
+            _, capture = profiled(f"{name}_{mode[:5]}", [WORKLOAD, name], "--metrics", mode, "--overhead-budget", "50")
+            done = subprocess.run([COMMAND, "stats", "-r", "cuda_gpu_kern_sum", "-f", "csv", capture], capture_output=True, text=True, timeout=120)
+            table = csv.DictReader(io.StringIO("\n".join(x for x in done.stdout.splitlines() if "," in x)))
+            found = sum(int(line["Instances"].replace(",", "")) for line in table)
+            row(f"kernels of {name} under --metrics {mode}", found, f"= {kernels}", found == kernels)
+
+
+ALL = [known_work, multiplications, nsight_compute, cost, all_ways_to_launch]
