@@ -113,8 +113,10 @@ void launch_metrics::see(graph_record const& graph) {
 
 /// The copies of a graph are part of it.
 void launch_metrics::see_copy(device_id device, timestamp_ns start, duration_ns duration) {
-  each_window(device, start, duration,
-              [&](sampled_launch& launch) { launch.beside_copies = true; });
+  each_window(device, start, duration, [&](sampled_launch& launch) {
+    // Copies run no instructions, and a rewritten kernel counts nothing but those.
+    if (launch.how != sampling::slowed) launch.beside_copies = true;
+  });
 }
 
 /// One launch that tells nothing spoils its reading.

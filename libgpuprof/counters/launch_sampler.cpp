@@ -184,6 +184,12 @@ void launch_sampler::wait_until_prepared(sampled_context& context) noexcept {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
+void launch_sampler::wait_for_change(sampled_context& context) noexcept {
+  auto const deadline = monotonic_ns() + most_wait_ns;
+  while (context.is_changing() && monotonic_ns() < deadline)
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+}
+
 /// Otherwise the worker does it, some milliseconds later.
 void launch_sampler::make_room(sampled_context& context) noexcept {
   std::vector<sampled_context::batch> finished;
@@ -270,6 +276,7 @@ void launch_sampler::entered(launch_call_kind kind, CUpti_CallbackData const& ca
   auto* const context = context_of(call);
   if (context == nullptr) return;
   if (wishes_.every_launch && !context->is_prepared()) wait_until_prepared(*context);
+  if (context->is_changing()) wait_for_change(*context);
   here.launching = signature;
   here.stream = launch.stream;
   if (some_patch_.load(std::memory_order_relaxed)) {

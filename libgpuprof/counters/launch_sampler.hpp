@@ -101,6 +101,7 @@ class launch_sampler {
   bool has_run_dry(CUstream stream, std::uint64_t patience_ns) noexcept;
   bool open(sampled_context& context, launch_signature& signature, CUstream stream) noexcept;
   void wait_until_prepared(sampled_context& context) noexcept;
+  void wait_for_change(sampled_context& context) noexcept;
   void make_room(sampled_context& context) noexcept;
   void keep(sampled_context& context, std::vector<sampled_context::batch> finished) noexcept;
   bool goes_on_ahead(sampled_context* context, launch_signature& signature) noexcept;

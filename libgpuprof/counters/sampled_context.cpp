@@ -21,6 +21,19 @@ constexpr unsigned most_attempts = 3;
 
 std::atomic<std::uint32_t> last_reading{0};
 
+class while_changing {
+ public:
+  explicit while_changing(std::atomic<bool>& flag) noexcept : flag_(flag) {
+    flag_.store(true, std::memory_order_release);
+  }
+  ~while_changing() { flag_.store(false, std::memory_order_release); }
+  while_changing(while_changing const&) = delete;
+  while_changing& operator=(while_changing const&) = delete;
+
+ private:
+  std::atomic<bool>& flag_;
+};
+
 }  // namespace
 
 bool sampled_context::wants(launch_signature const& signature) const noexcept {
@@ -86,6 +99,7 @@ result<void> sampled_context::prepare(cupti_api const& api,
     sampled_context& context;
     ~at_end() { context.release(); }
   } const released{*this};
+  while_changing const change(changing_);
   api_ = &api;
   groups_ = &groups;
   readings_.reserve(most_ranges);
@@ -131,6 +145,7 @@ result<void> sampled_context::turn_claimed(bool closing, bool may_change_group,
   if (!is_prepared()) return {};  // it has ended meanwhile
   if (group() < 0) {
     if (closing || wanted_.load(std::memory_order_relaxed) == 0) return {};
+    while_changing const change(changing_);
     return start(next_group(true));
   }
   may_change_group = may_change_group && monotonic_ns() - last_change_ > between_changes_ns;
@@ -143,6 +158,7 @@ result<void> sampled_context::turn_claimed(bool closing, bool may_change_group,
 
 result<void> sampled_context::next_pass(bool closing, bool may_change_group,
                                         std::vector<batch>& finished) {
+  while_changing const change(changing_);
   if (!closing && readings_.empty() && !may_change_group) return {};
   auto all = profiler_->stop();
   if (!all) return error{all.message()};

@@ -35,6 +35,9 @@ class sampled_context {
   CUcontext handle() const noexcept { return context_; }
   device_id device() const noexcept { return device_; }
   bool has_ended() const noexcept { return ended_.load(std::memory_order_acquire); }
+  /// The worker's thread is inside CUPTI for this context. A program that launches without a pause
+  /// would keep it waiting there for ever: launches wait instead.
+  bool is_changing() const noexcept { return changing_.load(std::memory_order_acquire); }
 
   // Launching threads --------------------------------------------------------
 
@@ -113,7 +116,7 @@ class sampled_context {
   std::atomic<launch_signature::groups> wanted_{0};
   std::atomic<std::uint32_t> declined_{0};
   std::atomic_flag claimed_ = ATOMIC_FLAG_INIT;
-  std::atomic<bool> ended_{false}, prepared_{false}, ahead_{false};
+  std::atomic<bool> ended_{false}, prepared_{false}, ahead_{false}, changing_{false};
 
   // With the claim alone.
   cupti_api const* api_ = nullptr;

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import os
 import shutil
 import statistics
 import subprocess
@@ -91,14 +90,14 @@ def nsight_compute():
 
 
 def cost():
-    """Seconds of a long loop: traced, and traced with counters; by turns."""
-    times = {"none": [], "auto": []}
-    for _ in range(2):
-        for mode, found in times.items():
-            out, _ = profiled(f"cost_{mode}", [sys.executable, TORCH, "4000"], "--metrics", mode)
-            found.append(float(next(line.split()[1] for line in out.splitlines() if line.startswith("seconds"))))
-    ratio = min(times["auto"]) / min(times["none"])
-    row("loop of 20 s with counters / traced", f"{ratio:.4f}", "<= 1.015 (+ 0.5 s advance)", min(times["auto"]) <= 1.015 * min(times["none"]) + 0.5)
+    """A loop of a minute: traced, and traced with counters."""
+    seconds = {}
+    for mode in ("none", "auto"):
+        out, capture = profiled(f"cost_{mode}", [sys.executable, TORCH, "10500"], "--metrics", mode)
+        seconds[mode] = float(next(line.split()[1] for line in out.splitlines() if line.startswith("seconds")))
+    ratio = seconds["auto"] / seconds["none"]
+    row(f"loop of {seconds['none']:.0f} s with counters / traced", f"{ratio:.4f}", "<= 1.015 of 60 s", ratio <= 1.015)
+    row("share of its GPU time with FLOP counted", f"{roofline(capture)['flop_counted_share']:.4f}", ">= 0.95", roofline(capture)["flop_counted_share"] >= 0.95)
 
 
 def all_ways_to_launch():

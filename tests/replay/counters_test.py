@@ -1,0 +1,130 @@
+"""The shipped library reading counters around launches, in real processes: values, what is left out, refusals, endings."""
+import json
+import processes
+from gpuprof_test import Gpuprof, THREADS, LAUNCHES
+
+SETTINGS = dict(metrics="auto", overhead_budget="90")
+
+
+class Counters(Gpuprof):
+    def setUp(self):
+        super().setUp()
+        self.log = self.folder / "ranges.txt"
+
+    def counted(self, session, *options, env=None, **settings):
+        wanted = {"REPLAY_COUNTER_LOG": str(self.log), **(env or {})}
+        run = self.profile(session, *options, env=wanted, **{**SETTINGS, **settings})
+        self.assertNotIn("broke the contract", run.err)
+        return run
+
+    def ranges(self):
+        """What the replay libcupti counted: a dictionary for each range."""
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        return [processes.numbers(line) for line in lines if line.startswith("range ")]
+
+    def metrics(self):
+        """{(kernel, metric): row} of everything that was read."""
+        return {(row["Name"], row["Metric"]): row for row in self.report("gpu_metrics_sum")}
+
+    def roofline(self, *options, code=0):
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "roofline", "-f", "json", *options, self.capture)
+        self.assertEqual(run.code, code, run.err)
+        return json.loads(run.out)
+
+
+class Values(Counters):
+    # 10 SMs, kernels of 1000 ns: see the rule in README.md.
+    def session(self, launches=3000, **more):
+        return self.synthetic(threads=1, launches=launches, step_ns=1000000, **more)
+
+    def test_every_pass_is_read_of_each_kind_of_launch(self):
+        run = self.counted(self.session())
+        self.assertEqual(run.code, 0, run.err)
+        read = self.metrics()
+        kernels = {name for name, _ in read}
+        self.assertIn("even(float*, int)", kernels)
+        for kernel in kernels:
+            self.assertEqual(len([metric for name, metric in read if name == kernel]), 24, kernel)
+        bytes_read = read["even(float*, int)", "dram__bytes_read.sum"]["Avg"]
+        self.assertGreater(bytes_read, 0)
+        self.assertEqual(read["even(float*, int)", "dram__bytes_write.sum"]["Avg"] * 2, bytes_read)
+        fused = read["even(float*, int)", "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"]["Avg"]
+        self.assertEqual(fused * 16, bytes_read)  # 4 w and 64 w
+        report = self.roofline()
+        self.assertGreater(report["flop_counted_share"], 0.99)
+        row = next(k for k in report["kernels"] if k["name"] == "even(float*, int)")
+        self.assertAlmostEqual(row["flops"] * row["avg_ns"] * 1e-9 / (2.75 * fused), 1, places=4)  # 2 x 4 w + 2 w + w
+
+    def test_every_launch_is_read_in_mode_exact(self):
+        run = self.counted(self.session(launches=300), metrics="exact,basic")
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(sum(r["kernels"] for r in self.ranges()), 300)
+        self.assertEqual(self.metrics()["even(float*, int)", "dram__bytes_read.sum"]["Samples"], 150)
+
+    def test_nothing_is_read_without_being_asked_for(self):
+        run = self.profile(self.session(launches=50), env={"REPLAY_COUNTER_LOG": str(self.log)})
+        self.assertEqual(run.code, 0, run.err)
+        self.assertFalse(self.log.exists())
+
+    def test_threads_lose_no_launch_of_the_trace(self):
+        run = self.counted(self.synthetic(threads=THREADS, launches=LAUNCHES * 5, step_ns=200000, graphs=0))
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(self.kernels(), THREADS * LAUNCHES * 5)
+        self.assertEqual(self.lost(), "lost: nothing")
+        self.assertGreater(len(self.ranges()), 0)
+
+
+class LeftOut(Counters):
+    def test_cooperative_collective_and_captured_launches_are_never_read(self):
+        run = self.counted(self.synthetic(threads=1, launches=200, step_ns=1000000, cooperative=20, collectives=20, captured=20),
+                           metrics="exact,basic")
+        self.assertEqual(run.code, 0, run.err)
+        names = {name for name, _ in self.metrics()}
+        self.assertTrue(names)
+        self.assertFalse([n for n in names if "nccl" in n])
+
+    def test_the_budget_is_kept(self):
+        run = self.counted(self.synthetic(threads=1, launches=3000, step_ns=1000000),
+                           env={"REPLAY_PUSH_US": "200000", "REPLAY_POP_US": "200000"}, overhead_budget="1")
+        self.assertEqual(run.code, 0, run.err)
+        # A second may be spent at once: some pushes and pops of 0.2 s, and the last that was begun.
+        self.assertLessEqual(len(self.ranges()), 8)
+
+
+class Refusals(Counters):
+    def refused(self, env, line, **settings):
+        run = self.counted(self.synthetic(threads=2, launches=400, step_ns=1000000, graphs=0), env=env, **settings)
+        self.assertEqual(run.code, 0, run.err)
+        said = [text for text in run.err.splitlines() if "counters are off" in text]
+        self.assertEqual(len(said), 1, run.err)
+        self.assertIn(line, said[0])
+        self.assertEqual(self.kernels(), 800)
+        self.assertEqual(self.ranges(), [])
+
+    def test_no_rights(self):
+        self.refused({"REPLAY_FAIL": "cuptiProfilerGetCounterAvailability=35"}, "NVreg_RestrictProfilingToAdminUsers=0")
+
+    def test_held_by_another_tool(self):
+        self.refused({"REPLAY_FAIL": "cuptiRangeProfilerStart=26"}, "another tool holds them")
+
+    def test_virtual_gpu(self):
+        self.refused({"REPLAY_COUNTERS_UNSUPPORTED": "vGpu"}, "virtual GPU")
+
+    def test_unknown_metric(self):
+        run = self.counted(self.synthetic(threads=1, launches=400, step_ns=1000000), metrics="auto,dram__bytes_reed.sum")
+        self.assertEqual(run.code, 0, run.err)
+        self.assertIn("dram__bytes_reed.sum is not read", run.err)
+
+
+class Endings(Counters):
+    def test_no_ending_breaks_a_contract_or_hangs(self):
+        for how in ("normal", "_exit", "kill", "throw", "abort", "fork", "device-reset", "in-flight"):
+            with self.subTest(how):
+                run = self.counted(self.synthetic(threads=2, launches=300, step_ns=1000000), "--exit-with", how, "--exit-at", "0.7",
+                                   force_overwrite="1")
+                self.assertNotIn("hangs", run.err)
+                self.assertGreater(self.kernels(), 0)
+
+
+if __name__ == "__main__":
+    processes.main()
