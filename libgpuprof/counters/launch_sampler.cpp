@@ -374,10 +374,17 @@ launch_sampler::device_plan* launch_sampler::plan_for(
     sampled_context& context, std::vector<metric_record>& metrics,
     std::function<name_id(std::string const&)> const& intern) {
   auto const device = static_cast<int>(raw(context.device()));
-  if (auto const ok = open_counters(api_, device); !ok) return give_up(ok.message()), nullptr;
+  auto const before = monotonic_ns();
+  context.is_changing(true);
+  auto const opened = open_counters(api_, device);
   auto const found = plans_.find(context.device());
+  auto availability = opened && found == plans_.end()
+                          ? counter_availability(api_, context.handle())
+                          : result<std::vector<std::uint8_t>>(std::vector<std::uint8_t>());
+  context.is_changing(false);
+  budget_.spend(monotonic_ns() - before);
+  if (!opened) return give_up(opened.message()), nullptr;
   if (found != plans_.end()) return &found->second;
-  auto availability = counter_availability(api_, context.handle());
   if (!availability) return give_up(availability.message()), nullptr;
   auto const chip = chip_name(api_, static_cast<std::size_t>(device));
   auto const words = wishes_.words.empty() ? std::vector<std::string>{"roofline"} : wishes_.words;

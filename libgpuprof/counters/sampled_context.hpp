@@ -38,6 +38,7 @@ class sampled_context {
   /// The worker's thread is inside CUPTI for this context. A program that launches without a pause
   /// would keep it waiting there for ever: launches wait instead.
   bool is_changing() const noexcept { return changing_.load(std::memory_order_acquire); }
+  void is_changing(bool now) noexcept { changing_.store(now, std::memory_order_release); }
 
   // Launching threads --------------------------------------------------------
 

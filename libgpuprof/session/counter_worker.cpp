@@ -85,7 +85,8 @@ counter_harvest counter_worker::take() {
 
 bool counter_worker::finish(ending what, std::uint32_t timeout_ms) {
   std::unique_lock lock(mutex_);
-  if (!thread_started_ || sleeps_) return true;
+  if (!thread_started_ || process_ends_) return true;
+  process_ends_ = what == ending::process;
   auto const mine = ++finish_wanted_;
   ending_ = std::max(ending_, what);
   changed_.notify_all();
@@ -96,7 +97,7 @@ bool counter_worker::finish(ending what, std::uint32_t timeout_ms) {
 void counter_worker::turn(bool closing, ending what) {
   counter_harvest found;
   auto const intern = [](std::string const& text) { return names().intern(text); };
-  if (closing && what != ending::capture) sampler_.end();
+  if (closing && what == ending::leaving) sampler_.end();
   sampler_.turn(closing, found.metrics, found.launches, intern);
   for (auto const& line : sampler_.take_complaints()) log_warning(line);
   std::lock_guard const lock(mutex_);
@@ -125,7 +126,6 @@ void counter_worker::main() noexcept {
     {
       std::lock_guard const lock(mutex_);
       finish_done_ = wanted;
-      sleeps_ = what == ending::process;
     }
     changed_.notify_all();
     // As the drain thread: one that ended now would run thread destructors beside exit handlers.

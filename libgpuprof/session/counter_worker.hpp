@@ -38,7 +38,7 @@ class counter_worker final : public launch_gate {
   enum class ending {
     capture,  // what is in the counters is taken
     leaving,  // and they are given back: CUPTI is going to be left
-    process   // and the thread sleeps from then on
+    process   // as capture; the thread sleeps from then on, and nobody waits for it again
   };
   /// After pause(). False when `timeout_ms` passed first.
   bool finish(ending what, std::uint32_t timeout_ms);
@@ -71,7 +71,7 @@ class counter_worker final : public launch_gate {
   counter_harvest harvest_;
   std::uint64_t finish_wanted_ = 0, finish_done_ = 0;
   ending ending_ = ending::capture;
-  bool sleeps_ = false;
+  bool process_ends_ = false;
 };
 
 }  // namespace gpuprof
