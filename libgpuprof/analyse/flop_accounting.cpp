@@ -116,6 +116,14 @@ std::optional<bool> has_counter(std::string_view chip, flop_counter const& count
   return (counter.chips & family) != 0;
 }
 
+namespace {
+
+bool is_tensor(std::size_t p) noexcept {
+  return p >= static_cast<std::size_t>(precision::tensor_fp64);
+}
+
+}  // namespace
+
 counted_flop count_flop(launch_metrics const& metrics, workload_id const& workload,
                         std::string_view chip) {
   struct tally {
@@ -136,19 +144,24 @@ counted_flop count_flop(launch_metrics const& metrics, workload_id const& worklo
       tally.missing = true;
   }
   counted_flop flop;
-  double total = 0;
-  bool complete = true;
+  double total = 0, tensor = 0;
+  bool complete = true, tensor_complete = true;
   for (std::size_t p = 0; p < precision_count; ++p) {
     auto const& tally = tallies[p];
     if (tally.any ? tally.missing : !chip_is_known) {
       complete = false;
+      if (is_tensor(p)) tensor_complete = false;
       continue;
     }
     if (!tally.any) continue;  // the chip has no such unit
     flop.of[p] = tally.operations;
     total += tally.operations;
+    if (is_tensor(p)) tensor += tally.operations;
   }
-  if (complete) flop.total = total;
+  if (complete)
+    flop.total = total;
+  else if (tensor_complete && tensor > 0)
+    flop.tensor_alone = tensor;
   return flop;
 }
 

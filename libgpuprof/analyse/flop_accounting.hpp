@@ -46,6 +46,8 @@ std::optional<bool> has_counter(std::string_view chip, flop_counter const& count
 struct counted_flop {
   std::array<std::optional<double>, precision_count> of;
   std::optional<double> total;  // when every precision is there
+  /// Else of the tensor cores alone, when all of theirs were read and they had work.
+  std::optional<double> tensor_alone;
 
   std::optional<double> operator[](precision p) const noexcept {
     return of[static_cast<std::size_t>(p)];

@@ -104,6 +104,8 @@ std::string_view name_of(flop_source source) noexcept {
   switch (source) {
     case flop_source::counted:
       return "counted";
+    case flop_source::tensor_counted:
+      return "tensor counted";
     case flop_source::declared:
       return "declared";
     case flop_source::not_measured:
@@ -121,6 +123,7 @@ roofline::roofline(launch_metrics const& metrics, workload_times const& times,
     auto const ns = times.time_of(i, times.tally(i));
     gpu_ns_ += ns;
     if (figures_.back().flop.total) counted_ns_ += ns;
+    if (figures_.back().flop.tensor_alone) tensor_ns_ += ns;
   }
 }
 
@@ -211,6 +214,7 @@ roofline_row roofline::sum(std::span<launched_part const> parts) const {
   weighted clock, clock_loss, occupancy, tensor, of_roof;
   double counted_ns = 0, back_ns = 0, judged_launches = 0, known_launches = 0, known_ns = 0;
   std::vector<std::pair<bound_by, double>> votes;
+  bool all_counted = true;
   for (auto const& part : parts) {
     auto const& f = figures_[part.workload];
     auto const n = static_cast<double>(part.launches);
@@ -222,12 +226,14 @@ roofline_row roofline::sum(std::span<launched_part const> parts) const {
     known_ns += *f.mean_ns * n;
     auto const ns = *f.mean_ns * n;
     for (std::size_t p = 0; p < precision_count; ++p) flops[p].add(f.flop.of[p], n, ns);
-    total.add(f.flop.total, n, ns);
+    auto const known = f.flop.total ? f.flop.total : f.flop.tensor_alone;
+    all_counted = all_counted && !f.flop.tensor_alone;
+    total.add(known, n, ns);
     if (f.flop.total) counted_ns += part.ns;
     dram.add(f.dram_bytes, n, ns);
     l2.add(f.l2_bytes, n, ns);
-    intensity.add(f.flop.total, f.dram_bytes, n);
-    l2_intensity.add(f.flop.total, f.l2_bytes, n);
+    intensity.add(known, f.dram_bytes, n);
+    l2_intensity.add(known, f.l2_bytes, n);
     for (std::size_t i = 0; i < roof_count; ++i) shares[i].add(f.shares[i], ns);
     clock.add(f.clock, ns);
     clock_loss.add(f.clock_loss, ns);
@@ -246,7 +252,8 @@ roofline_row roofline::sum(std::span<launched_part const> parts) const {
   if (known_launches > 0) row.mean_ns = known_ns / known_launches;
   for (std::size_t p = 0; p < precision_count; ++p) row.flops[p] = flops[p].per_second();
   row.total_flops = total.per_second();
-  if (row.total_flops) row.source = flop_source::counted;
+  if (row.total_flops)
+    row.source = all_counted ? flop_source::counted : flop_source::tensor_counted;
   if (row.total_ns > 0) row.counted_share = counted_ns / row.total_ns;
   row.dram_rate = dram.per_second();
   row.l2_rate = l2.per_second();

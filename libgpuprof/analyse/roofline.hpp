@@ -34,7 +34,12 @@ inline constexpr std::size_t roof_count = 2 + precision_count;
 using roof_shares = std::array<std::optional<double>, roof_count>;
 bound_by roof_of(std::size_t index) noexcept;
 
-enum class flop_source : std::uint8_t { not_measured, counted, declared };
+enum class flop_source : std::uint8_t {
+  not_measured,
+  counted,
+  tensor_counted,  // of the tensor cores; what else the kernel computed was not
+  declared
+};
 std::string_view name_of(flop_source source) noexcept;
 
 /// A line: one signature, one kernel name, or one range name. Rates are of the launches whose
@@ -88,6 +93,8 @@ class roofline {
   double gpu_ns() const noexcept { return gpu_ns_; }
   /// Share of the time of all kernels whose FLOP were counted in full.
   double counted_share() const noexcept { return gpu_ns_ > 0 ? counted_ns_ / gpu_ns_ : 0; }
+  /// Where only those of the tensor cores were.
+  double tensor_share() const noexcept { return gpu_ns_ > 0 ? tensor_ns_ / gpu_ns_ : 0; }
 
  private:
   struct figures {  // of one workload; amounts are per launch
@@ -114,7 +121,7 @@ class roofline {
   workload_times const& times_;
   std::map<device_id, roofline_device> const& devices_;
   std::vector<figures> figures_;  // by workload
-  double gpu_ns_ = 0, counted_ns_ = 0;
+  double gpu_ns_ = 0, counted_ns_ = 0, tensor_ns_ = 0;
 };
 
 }  // namespace gpuprof

@@ -29,6 +29,7 @@ constexpr std::uint64_t wait_before_ns = 2'000'000'000;
 constexpr std::uint64_t pause_after_busy_ns = 30'000'000'000;
 // After so many wrong guesses at what a thread launches next, no more are made after that launch.
 constexpr unsigned most_misses = 3;
+constexpr std::uint64_t patience_with_rewriting = 4;  // readings
 
 /// What this thread is about to launch or has just launched. Initial-exec: no call to find it.
 struct state_of_thread {
@@ -454,6 +455,18 @@ result<std::vector<prepared_group>> launch_sampler::groups_of(host_profiler cons
   return groups;
 }
 
+/// They would cost the program time for nothing.
+void launch_sampler::leave_out_patches(device_plan const& plan) {
+  launch_signature::groups patching = 0;
+  for (std::size_t i = 0; i < plan.groups.size(); ++i)
+    if (plan.groups[i].patches_kernels) patching |= launch_signature::groups{1} << i;
+  if ((all_groups_.fetch_and(~patching) & patching) == 0) return;
+  some_patch_.store(false);
+  complaints_.push_back(
+      "operations of CUDA cores are not counted: CUPTI does not rewrite the kernels of this "
+      "program. All other counters are read");
+}
+
 void launch_sampler::evaluate(device_plan const& plan, sampled_context::batch const& batch,
                               std::vector<launch_counters>& launches) {
   auto const& group = plan.groups[batch.group];
@@ -465,6 +478,15 @@ void launch_sampler::evaluate(device_plan const& plan, sampled_context::batch co
       complaints_.push_back("counters of some launches are lost: " + values.message());
       return;
     }
+    // A kernel without a single instruction was not rewritten: CUPTI ran it as it was.
+    if (group.patches_kernels &&
+        std::all_of(values->begin(), values->end(), [](double v) { return !(v > 0); })) {
+      count(counts_.not_rewritten);
+      if (!some_were_rewritten_ && counts_.not_rewritten.load() >= patience_with_rewriting)
+        leave_out_patches(plan);
+      continue;
+    }
+    some_were_rewritten_ = some_were_rewritten_ || group.patches_kernels;
     launch_counters counters{batch.readings[range], {}};
     for (std::size_t m = 0; m < values->size(); ++m) {
       // A pass that found no launch leaves no number.

@@ -30,6 +30,7 @@ struct sampler_counts {
   std::atomic<std::uint64_t> sampled{0};
   std::atomic<std::uint64_t> failed{0};          // CUPTI refused, or the launch failed
   std::atomic<std::uint64_t> missed{0};          // another launch came than a range was opened for
+  std::atomic<std::uint64_t> not_rewritten{0};   // CUPTI counted no instruction: nothing was read
   std::atomic<std::uint64_t> busy{0};            // the stream had too much to do before
   std::atomic<std::uint64_t> abandoned{0};       // did not end in time
   std::atomic<std::uint64_t> cooperative{0};     // and others whose call cannot be read
@@ -111,6 +112,7 @@ class launch_sampler {
   result<std::vector<prepared_group>> groups_of(host_profiler const& chip, pass_plan const& plan);
   device_plan* plan_for(sampled_context& context, std::vector<metric_record>& metrics,
                         std::function<name_id(std::string const&)> const& intern);
+  void leave_out_patches(device_plan const& plan);
   void evaluate(device_plan const& plan, sampled_context::batch const& batch,
                 std::vector<launch_counters>& launches);
   void give_up(std::string why);
@@ -133,6 +135,7 @@ class launch_sampler {
   // Drain thread alone.
   std::map<device_id, device_plan> plans_;
   std::uint32_t next_metric_ = 1;
+  bool some_were_rewritten_ = false;
   std::vector<std::string> complaints_;
 
   // Batches of contexts that ended, until the drain thread takes them: it and the ending thread.

@@ -63,6 +63,18 @@ TEST_CASE("additions and multiplications are one operation, fused they are two")
   CHECK(flop.total == 633);
 }
 
+TEST_CASE("operations of the tensor cores stand alone when those of the CUDA cores were not read") {
+  auto read = roofline_set("GH100");
+  std::erase_if(read, [](std::string const& m) { return m.find("__sass_") != std::string::npos; });
+  auto const flop = flop_of("GH100", read, {{tensor("tf32_dst_fp32"), 30}, {tensor("fp64"), 4}});
+  CHECK_FALSE(flop.total);
+  CHECK(flop.tensor_alone == 34);
+  CHECK_FALSE(flop_of("GH100", read, {}).tensor_alone);  // nothing to say of a kernel without any
+  std::erase(read, tensor("int8"));
+  CHECK_FALSE(flop_of("GH100", read, {{tensor("fp64"), 4}}).tensor_alone);
+  CHECK_FALSE(flop_of("GH100", roofline_set("GH100"), {{tensor("fp64"), 4}}).tensor_alone);
+}
+
 TEST_CASE("instructions on pairs and fours of values count for each of them") {
   auto const flop = flop_of("GB100", roofline_set("GB100"),
                             {{sass("hadd"), 1},

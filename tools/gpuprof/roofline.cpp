@@ -72,7 +72,12 @@ std::vector<std::string> notes_on(roofline_reading const& read, roofline const& 
     if (count > 0) line += ", " + report::readable_count(count) + " left out: " + reason;
   char share[64];
   std::snprintf(share, sizeof share, "%.1f%%", roofs.counted_share() * 100);
-  notes.push_back(line + "; FLOP counted for " + share + " of the kernel time");
+  line += std::string("; FLOP counted for ") + share + " of the kernel time";
+  if (roofs.tensor_share() > 0) {
+    std::snprintf(share, sizeof share, "%.1f%%", roofs.tensor_share() * 100);
+    line += std::string(", for ") + share + " those of the tensor cores alone";
+  }
+  notes.push_back(line);
   if (!has_peaks)
     notes.push_back(
         "the capture holds no measured peaks, so these are absolute figures only; gpuprof profile "
