@@ -74,6 +74,7 @@ void launch_callbacks::tell_gate(launch_gate& gate, CUpti_CallbackId id,
   auto const failed = !entering && status != nullptr && *status != 0;
   switch (class_of(id)) {
     case call_class::kernel:
+    case call_class::many_kernels:
       entering ? gate.entered(launch_calls_[id], call) : gate.left(call);
       break;
     case call_class::stream_capture_begin:

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <new>
+#include <optional>
 #include <thread>
 
 namespace gpuprof {
@@ -29,6 +30,7 @@ constexpr std::uint64_t wait_before_ns = 2'000'000'000;
 constexpr std::uint64_t pause_after_busy_ns = 30'000'000'000;
 // After so many wrong guesses at what a thread launches next, no more are made after that launch.
 constexpr unsigned most_misses = 3;
+constexpr std::size_t most_passes = 63;  // of a reading, see sampled_context::pass_number_
 constexpr std::uint64_t patience_with_rewriting = 4;  // readings
 
 /// What this thread is about to launch or has just launched. Initial-exec: no call to find it.
@@ -39,6 +41,7 @@ struct state_of_thread {
   sampled_context* open = nullptr;   // a range is open around this launch
   sampled_context* ahead = nullptr;  // one was opened for the next launch
   launch_signature* ahead_for = nullptr;
+  std::uint32_t seen = 0;  // launches of the process up to this one, when a range is open
   launch_signature* ahead_since = nullptr;  // opened when this one had been launched
 };
 constinit thread_local state_of_thread here __attribute__((tls_model("initial-exec")));
@@ -59,6 +62,7 @@ launch_sampler::launch_sampler(cupti_api const& api, cuda_driver const& driver,
 void launch_sampler::resume() noexcept {
   if (given_up_.load(std::memory_order_relaxed)) return;
   budget_.begin(monotonic_ns());
+  captures_.store(0, std::memory_order_relaxed);  // what began before was not seen
   on_.store(true, std::memory_order_release);
 }
 
@@ -73,6 +77,7 @@ namespace {
 bool take_claim(sampled_context& context, std::uint64_t patience_ns) noexcept {
   auto const deadline = monotonic_ns() + patience_ns;
   while (!context.claim()) {
+    if (context.is_stuck()) return false;
     if (context.take_over_ahead()) {
       context.close_range(nullptr, {});
       return true;
@@ -96,7 +101,9 @@ void launch_sampler::capture_begins() noexcept {
 }
 
 void launch_sampler::capture_ends() noexcept {
-  captures_.fetch_sub(1, std::memory_order_seq_cst);
+  auto under_way = captures_.load(std::memory_order_relaxed);
+  while (under_way > 0 && !captures_.compare_exchange_weak(under_way, under_way - 1)) {
+  }
 }
 
 sampled_context* launch_sampler::context_of(CUpti_CallbackData const& call) noexcept {
@@ -114,7 +121,9 @@ sampled_context* launch_sampler::context_of(CUpti_CallbackData const& call) noex
       if (entry.compare_exchange_strong(known, made, std::memory_order_acq_rel)) return made;
       delete made;
     }
-    if (known->handle() == call.context && !known->has_ended()) return known;
+    if (!known->is(call.context, call.contextUid)) continue;
+    if (known->has_ended()) known->revive();
+    return known;
   }
   return nullptr;
 }
@@ -122,7 +131,7 @@ sampled_context* launch_sampler::context_of(CUpti_CallbackData const& call) noex
 /// Null: never to be read.
 launch_signature* launch_sampler::signature_of(launch_parameters const& launch,
                                                CUpti_CallbackData const& call) noexcept {
-  auto* const signature = signatures_.find(launch);
+  auto* const signature = signatures_.find(launch, call.contextUid);
   if (signature == nullptr) {
     count(counts_.unknown);
     return nullptr;
@@ -187,8 +196,10 @@ void launch_sampler::wait_until_prepared(sampled_context& context) noexcept {
 
 void launch_sampler::wait_for_change(sampled_context& context) noexcept {
   auto const deadline = monotonic_ns() + most_wait_ns;
-  while (context.is_changing() && monotonic_ns() < deadline)
+  while (context.is_changing()) {
+    if (monotonic_ns() > deadline) return stop_for_good();
     std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
 }
 
 /// Otherwise the worker does it, some milliseconds later.
@@ -229,10 +240,11 @@ bool launch_sampler::open(sampled_context& context, launch_signature& signature,
     count(counts_.in_use);
     return false;
   }
-  if (wishes_.every_launch && !context.has_room()) make_room(context);
   // After the claim: a capture that begins now waits for it.
   auto opened = false;
-  if (is_safe(stream) && context.has_room() && context.wants(signature)) {
+  auto const safe = is_safe(stream);
+  if (safe && wishes_.every_launch && !context.has_room()) make_room(context);
+  if (safe && context.has_room() && context.wants(signature)) {
     if (has_run_dry(stream, wait_before_ns)) {
       auto const before = monotonic_ns();
       opened = context.open_range(signature);
@@ -255,6 +267,7 @@ bool launch_sampler::goes_on_ahead(sampled_context* context, launch_signature& s
   if (here.ahead_since != nullptr) here.ahead_since->note_miss(!expected);
   if (ahead == context && (expected || ahead->retarget(signature))) {
     here.open = ahead;
+    ++here.seen;  // this launch
     return true;
   }
   count(counts_.missed);
@@ -265,17 +278,30 @@ bool launch_sampler::goes_on_ahead(sampled_context* context, launch_signature& s
 
 void launch_sampler::entered(launch_call_kind kind, CUpti_CallbackData const& call) noexcept {
   here.launching = nullptr;
+  // Its end was not heard of: callbacks were off in between.
+  if (auto* const stale = std::exchange(here.open, nullptr)) {
+    stale->close_range(nullptr, {});
+    stale->release();
+  }
   if (!on_.load(std::memory_order_acquire)) return;
+  auto const seen = launches_seen_.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (!choose(kind, call, seen)) drop_ahead();
+}
+
+/// False: whatever this launches is not what a range was opened for.
+bool launch_sampler::choose(launch_call_kind kind, CUpti_CallbackData const& call,
+                            std::uint32_t seen) noexcept {
+  if (kind.call == launch_call::none) return false;  // a graph
   launch_parameters launch;
   if (!read_launch_parameters(kind, call, launch) || launch.cooperative ||
       launch.function == nullptr) {
     count(counts_.cooperative);
-    return;
+    return false;
   }
   auto* const signature = signature_of(launch, call);
-  if (signature == nullptr) return;
+  if (signature == nullptr) return false;
   auto* const context = context_of(call);
-  if (context == nullptr) return;
+  if (context == nullptr) return false;
   if (wishes_.every_launch && !context->is_prepared()) wait_until_prepared(*context);
   if (context->is_changing()) wait_for_change(*context);
   here.launching = signature;
@@ -283,15 +309,35 @@ void launch_sampler::entered(launch_call_kind kind, CUpti_CallbackData const& ca
   if (some_patch_.load(std::memory_order_relaxed)) {
     if (here.launched != nullptr) here.launched->is_followed_by(signature);
     here.launched = signature;
-    if (goes_on_ahead(context, *signature)) return;
+    if (goes_on_ahead(context, *signature)) return true;
   }
   auto const groups = missing(*signature);
-  if (groups == 0) return;
-  if (!context->wants(*signature)) {
+  if (groups == 0) return true;
+  auto const group = context->group();
+  auto const current = group < 0 ? 0 : launch_signature::groups{1} << group;
+  if ((groups & current) == 0 || !context->wants(*signature)) {
     context->note_want(groups);
-  } else if (!context->group_patches() && open(*context, *signature, launch.stream)) {
+  } else if (context->group_patches()) {
+    if ((groups & ~current) != 0) context->note_want(groups & ~current);
+  } else if (open(*context, *signature, launch.stream)) {
     here.open = context;
+    here.seen = seen;
   }
+  return true;
+}
+
+void launch_sampler::drop_ahead() noexcept {
+  auto* const ahead = std::exchange(here.ahead, nullptr);
+  if (ahead == nullptr || !ahead->take_over_ahead()) return;
+  count(counts_.missed);
+  ahead->close_range(nullptr, {});
+  ahead->release();
+}
+
+/// Nothing is read any more in this process.
+void launch_sampler::stop_for_good() noexcept {
+  on_.store(false, std::memory_order_release);
+  given_up_.store(true, std::memory_order_release);
 }
 
 void launch_sampler::left(CUpti_CallbackData const& call) noexcept {
@@ -303,14 +349,15 @@ void launch_sampler::left(CUpti_CallbackData const& call) noexcept {
     if (!failed && !has_run_dry(here.stream, most_wait_ns)) {
       // The range stays open, and the context claimed: nothing more is read.
       count(counts_.abandoned);
-      on_.store(false, std::memory_order_release);
-      given_up_.store(true, std::memory_order_release);
-      return;
+      context->is_stuck(true);
+      return stop_for_good();
     }
     auto const before = monotonic_ns();
-    auto const kept = context->close_range(failed ? nullptr : signature,
+    // Another thread has launched meanwhile: it was counted, too.
+    auto const alone = launches_seen_.load(std::memory_order_relaxed) == here.seen;
+    auto const kept = context->close_range(failed || !alone ? nullptr : signature,
                                            static_cast<correlation_id>(call.correlationId));
-    count(kept ? counts_.sampled : counts_.failed);
+    count(kept ? counts_.sampled : alone ? counts_.failed : counts_.missed);
     context->release();
     budget_.spend(monotonic_ns() - before);
   }
@@ -331,16 +378,17 @@ void launch_sampler::open_ahead(launch_signature& signature, CUstream stream,
   here.ahead = context;
   here.ahead_for = next;
   here.ahead_since = &signature;
+  here.seen = launches_seen_.load(std::memory_order_relaxed);
   context->leave_ahead();
 }
 
-// Which context a call destroys is known by its name only; of others on the device nothing is lost
-// but time, since they are prepared again.
-void launch_sampler::context_ending(CUcontext ending) noexcept {
+// Which context a call destroys is not known here: all are given back. Where another launch comes,
+// its context was not the one, and is prepared again.
+void launch_sampler::context_ending(CUcontext) noexcept {
   for (auto& entry : contexts_) {
     auto* const context = entry.load(std::memory_order_acquire);
     if (context == nullptr) return;
-    end(*context, context->handle() == ending);
+    end(*context, true);
   }
 }
 
@@ -353,7 +401,11 @@ void launch_sampler::end() noexcept {
 }
 
 void launch_sampler::end(sampled_context& context, bool for_good) noexcept {
-  if (!take_claim(context, most_wait_ns)) return;
+  if (!take_claim(context, most_wait_ns)) {
+    count(counts_.abandoned);
+    context.is_stuck(true);
+    return stop_for_good();
+  }
   std::vector<sampled_context::batch> finished;
   context.end(finished, for_good);
   context.release();
@@ -376,13 +428,18 @@ launch_sampler::device_plan* launch_sampler::plan_for(
     std::function<name_id(std::string const&)> const& intern) {
   auto const device = static_cast<int>(raw(context.device()));
   auto const before = monotonic_ns();
-  context.is_changing(true);
+  struct changing {
+    sampled_context& context;
+    explicit changing(sampled_context& c) : context(c) { context.is_changing(true); }
+    ~changing() { context.is_changing(false); }
+  };
+  std::optional<changing> change(std::in_place, context);
   auto const opened = open_counters(api_, device);
   auto const found = plans_.find(context.device());
   auto availability = opened && found == plans_.end()
                           ? counter_availability(api_, context.handle())
                           : result<std::vector<std::uint8_t>>(std::vector<std::uint8_t>());
-  context.is_changing(false);
+  change.reset();
   budget_.spend(monotonic_ns() - before);
   if (!opened) return give_up(opened.message()), nullptr;
   if (found != plans_.end()) return &found->second;
@@ -434,7 +491,7 @@ result<std::vector<prepared_group>> launch_sampler::groups_of(host_profiler cons
       together.insert(together.end(), planned.metrics.begin(), planned.metrics.end());
       auto configuration = chip.configure(together);
       if (!configuration) return error{configuration.message()};
-      if (configuration->passes == 0) continue;
+      if (configuration->passes == 0 || configuration->passes > most_passes) continue;
       group.metrics = std::move(together);
       group.configuration = std::move(*configuration);
       joined = true;
@@ -443,6 +500,10 @@ result<std::vector<prepared_group>> launch_sampler::groups_of(host_profiler cons
     if (joined || groups.size() == launch_signature::most_groups) continue;
     auto configuration = chip.configure(planned.metrics);
     if (!configuration) return error{configuration.message()};
+    if (configuration->passes > most_passes) {
+      left_out += planned.metrics.size();
+      continue;
+    }
     groups.push_back({planned.metrics, std::move(*configuration), planned.patches_kernel});
   }
   if (groups.empty())
@@ -460,6 +521,7 @@ void launch_sampler::leave_out_patches(device_plan const& plan) {
   launch_signature::groups patching = 0;
   for (std::size_t i = 0; i < plan.groups.size(); ++i)
     if (plan.groups[i].patches_kernels) patching |= launch_signature::groups{1} << i;
+  left_out_ |= patching;
   if ((all_groups_.fetch_and(~patching) & patching) == 0) return;
   some_patch_.store(false);
   complaints_.push_back(
@@ -501,21 +563,31 @@ void launch_sampler::turn(bool closing, std::vector<metric_record>& metrics,
                           std::vector<launch_counters>& launches,
                           std::function<name_id(std::string const&)> const& intern) {
   for (auto& entry : contexts_) {
+    if (!closing && !on_.load(std::memory_order_acquire)) break;
     auto* const context = entry.load(std::memory_order_acquire);
     if (context == nullptr) break;
-    if (!context->is_prepared() && !context->has_ended() && !closing && !given_up_.load()) {
+    if (!context->is_prepared() && !context->has_ended() && !closing && !given_up_.load() &&
+        captures_.load() == 0 && context->claim()) {
+      struct at_end {
+        sampled_context& context;
+        ~at_end() { context.release(); }
+      } const released{*context};
+      if (context->has_ended()) continue;
       if (auto* const plan = plan_for(*context, metrics, intern)) {
         auto const before = monotonic_ns();
         if (auto const ok = context->prepare(api_, plan->groups); !ok) give_up(ok.message());
         budget_.spend(monotonic_ns() - before);
-        all_groups_.store(
-            static_cast<launch_signature::groups>((std::uint64_t{1} << plan->groups.size()) - 1));
-        some_patch_.store(std::any_of(plan->groups.begin(), plan->groups.end(),
+        auto const all =
+            static_cast<launch_signature::groups>((std::uint64_t{1} << plan->groups.size()) - 1);
+        all_groups_.store(all & ~left_out_);
+        some_patch_.store(left_out_ == 0 &&
+                          std::any_of(plan->groups.begin(), plan->groups.end(),
                                       [](auto const& group) { return group.patches_kernels; }));
       }
     }
     std::vector<sampled_context::batch> finished;
     auto const before = monotonic_ns();
+    if (captures_.load() != 0 && !closing) continue;
     auto const turned = context->turn(closing, budget_.allows(before), finished);
     // Most turns look and go; those that switch take milliseconds.
     budget_.spend(monotonic_ns() - before);

@@ -93,6 +93,9 @@ class launch_sampler {
     std::vector<std::vector<metric_id>> ids;  // by group
   };
 
+  bool choose(launch_call_kind kind, CUpti_CallbackData const& call, std::uint32_t seen) noexcept;
+  void drop_ahead() noexcept;
+  void stop_for_good() noexcept;
   void end(sampled_context& context, bool for_good) noexcept;
   sampled_context* context_of(CUpti_CallbackData const& call) noexcept;
   launch_signature* signature_of(launch_parameters const& launch,
@@ -126,6 +129,7 @@ class launch_sampler {
   std::atomic<bool> on_{false};
   std::atomic<bool> given_up_{false};
   std::atomic<launch_signature::groups> all_groups_{0};
+  std::atomic<std::uint32_t> launches_seen_{0};
   std::atomic<int> captures_{0};
   std::atomic<std::uint64_t> last_skipped_{0};  // when a kernel on the skip list was launched
   std::atomic<std::uint64_t> not_before_{0};    // after a queue that did not run dry
@@ -136,6 +140,7 @@ class launch_sampler {
   std::map<device_id, device_plan> plans_;
   std::uint32_t next_metric_ = 1;
   bool some_were_rewritten_ = false;
+  launch_signature::groups left_out_ = 0;  // that would rewrite kernels
   std::vector<std::string> complaints_;
 
   // Batches of contexts that ended, until the drain thread takes them: it and the ending thread.

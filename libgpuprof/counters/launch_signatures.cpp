@@ -10,8 +10,8 @@ std::uint64_t mixed(std::uint64_t h) noexcept {
   return h ^ (h >> 31);
 }
 
-std::uint64_t key_of(launch_parameters const& launch) noexcept {
-  auto h = mixed(reinterpret_cast<std::uintptr_t>(launch.function) + 1);
+std::uint64_t key_of(launch_parameters const& launch, std::uint32_t context) noexcept {
+  auto h = mixed(mixed(reinterpret_cast<std::uintptr_t>(launch.function) + 1) ^ context);
   for (auto const extent : {launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
                             launch.block[1], launch.block[2], launch.shared_bytes})
     h = mixed(h ^ extent);
@@ -20,8 +20,9 @@ std::uint64_t key_of(launch_parameters const& launch) noexcept {
 
 }  // namespace
 
-launch_signature* launch_signatures::find(launch_parameters const& launch) noexcept {
-  auto const key = key_of(launch);
+launch_signature* launch_signatures::find(launch_parameters const& launch,
+                                          std::uint32_t context) noexcept {
+  auto const key = key_of(launch, context);
   for (std::size_t i = 0; i < capacity; ++i) {
     auto& slot = (*slots_)[(key + i) % capacity];
     auto seen = slot.key_.load(std::memory_order_acquire);

@@ -10,7 +10,8 @@
 
 namespace gpuprof {
 
-/// Launches of one function with the same grid, block and dynamic shared memory do the same work.
+/// Launches of one function in one context with the same grid, block and dynamic shared memory do
+/// the same work.
 class launch_signature {
  public:
   /// Bits by number of the group of metrics.
@@ -65,7 +66,8 @@ class launch_signatures {
 
   launch_signatures() : slots_(new std::array<launch_signature, capacity>) {}
   /// Null when the table is three quarters full and this one is new.
-  launch_signature* find(launch_parameters const& launch) noexcept;
+  /// `context`: CUPTI's number of it. Of one function handle each context has its own kinds.
+  launch_signature* find(launch_parameters const& launch, std::uint32_t context = 0) noexcept;
 
  private:
   std::unique_ptr<std::array<launch_signature, capacity>> slots_;

@@ -2,7 +2,9 @@
 
 #include "base/clock.hpp"
 
+#include <chrono>
 #include <cstdio>
+#include <thread>
 #include <utility>
 
 namespace gpuprof {
@@ -15,6 +17,7 @@ constexpr std::uint32_t patience_in_launches = 8;
 // How many turns a later pass waits for a kind of launch that was there in the one before.
 constexpr std::size_t patience_in_turns = 100;
 constexpr std::size_t patience_ahead = 20;
+constexpr std::uint64_t patience_at_end_ns = 200'000'000;
 // Another group costs the program some 150 ms in all.
 constexpr std::uint64_t between_changes_ns = 1'000'000'000;
 constexpr unsigned most_attempts = 3;
@@ -52,6 +55,10 @@ bool sampled_context::has_room() const noexcept {
 
 bool sampled_context::open_range(launch_signature& signature) noexcept {
   auto const first = pass() == 0;
+  // A reading of which one pass failed is over.
+  if (!first && (signature.range() >= readings_.size() ||
+                 readings_[signature.range()].signature != &signature))
+    return false;
   opened_range_ = first ? readings_.size() : signature.range();
   char name[24];
   std::snprintf(name, sizeof name, "%zu", opened_range_);
@@ -94,11 +101,6 @@ bool sampled_context::close_range(launch_signature* signature,
 
 result<void> sampled_context::prepare(cupti_api const& api,
                                       std::vector<prepared_group> const& groups) {
-  if (!claim()) return error{"counters of a context are in use"};
-  struct at_end {
-    sampled_context& context;
-    ~at_end() { context.release(); }
-  } const released{*this};
   while_changing const change(changing_);
   api_ = &api;
   groups_ = &groups;
@@ -130,8 +132,15 @@ result<void> sampled_context::turn(bool closing, bool may_change_group,
                                    std::vector<batch>& finished) {
   if (!is_prepared()) return {};
   // Of a range that waits for a launch nothing is lost. A launch that is being read is waited for
-  // by nobody: there is another turn.
-  if (!claim() && !(closing && take_over_ahead())) return {};
+  // at the end alone: else there is another turn.
+  turns_ahead_ = is_ahead() ? turns_ahead_ + 1 : 0;
+  auto const give_up_ahead = closing || turns_ahead_ > patience_ahead;
+  auto const deadline = monotonic_ns() + (closing ? patience_at_end_ns : 0);
+  while (!claim()) {
+    if (give_up_ahead && take_over_ahead()) break;
+    if (monotonic_ns() >= deadline) return {};
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
   struct at_end {
     sampled_context& context;
     ~at_end() { context.release(); }

@@ -33,6 +33,14 @@ class sampled_context {
       : context_(context), id_(id), device_(device), every_launch_(every_launch) {}
 
   CUcontext handle() const noexcept { return context_; }
+  bool is(CUcontext context, std::uint32_t number) const noexcept {
+    return context_ == context && raw(id_) == number;
+  }
+  /// A launch in it shows that it is there after all.
+  void revive() noexcept { ended_.store(false, std::memory_order_release); }
+  /// A launch in it does not end: the claim is never given back.
+  bool is_stuck() const noexcept { return stuck_.load(std::memory_order_acquire); }
+  void is_stuck(bool now) noexcept { stuck_.store(now, std::memory_order_release); }
   device_id device() const noexcept { return device_; }
   bool has_ended() const noexcept { return ended_.load(std::memory_order_acquire); }
   /// The worker's thread is inside CUPTI for this context. A program that launches without a pause
@@ -68,11 +76,12 @@ class sampled_context {
   /// A range that waits for the thread's next launch, with the claim: whoever takes it over first,
   /// that thread or the worker, has the claim then.
   void leave_ahead() noexcept { ahead_.store(true, std::memory_order_release); }
+  bool is_ahead() const noexcept { return ahead_.load(std::memory_order_acquire); }
   bool take_over_ahead() noexcept { return ahead_.exchange(false, std::memory_order_acq_rel); }
 
   // The worker's thread ------------------------------------------------------
 
-  /// Switches counters on. `groups` outlives this object. Takes some 150 ms.
+  /// With the claim: switches counters on. `groups` outlives this object. Takes some 150 ms.
   result<void> prepare(cupti_api const& api, std::vector<prepared_group> const& groups);
   bool is_prepared() const noexcept { return prepared_.load(std::memory_order_acquire); }
 
@@ -117,7 +126,7 @@ class sampled_context {
   std::atomic<launch_signature::groups> wanted_{0};
   std::atomic<std::uint32_t> declined_{0};
   std::atomic_flag claimed_ = ATOMIC_FLAG_INIT;
-  std::atomic<bool> ended_{false}, prepared_{false}, ahead_{false}, changing_{false};
+  std::atomic<bool> ended_{false}, prepared_{false}, ahead_{false}, changing_{false}, stuck_{false};
 
   // With the claim alone.
   cupti_api const* api_ = nullptr;
@@ -132,6 +141,8 @@ class sampled_context {
   std::size_t ranges_in_pass_ = 0, ranges_in_last_pass_ = 0, ranges_at_turn_ = 0;
   std::size_t quiet_turns_ = 0;
   std::uint64_t last_change_ = 0;  // of the group; monotonic
+
+  std::size_t turns_ahead_ = 0;  // the worker alone
 };
 
 }  // namespace gpuprof

@@ -29,6 +29,13 @@ sampler_wishes wishes_of(settings const& s, kernel_filter& skipped) {
           .skips = [&skipped](char const* kernel) { return skipped.selects_launch(kernel); }};
 }
 
+void say_some_are_lost() noexcept {
+  try {
+    log_error("counters of some launches were lost for want of memory");
+  } catch (...) {
+  }
+}
+
 std::unique_ptr<kernel_filter> filter_for_skipped(settings const& s) {
   settings names;
   names.kernel_names = s.metrics.skip;
@@ -63,7 +70,7 @@ counter_worker::counter_worker(settings const& wishes, cupti_api const& api, cud
       sampler_(api, driver_, wishes_of(wishes, *skipped_)) {}
 
 void counter_worker::resume() noexcept {
-  if (!std::exchange(thread_started_, true)) {
+  if (!thread_started_.exchange(true)) {
     pthread_t thread;
     auto const run = [](void* self) -> void* {
       static_cast<counter_worker*>(self)->main();
@@ -119,8 +126,8 @@ void counter_worker::main() noexcept {
     }
     try {
       turn(closing, what);
-    } catch (std::exception const& e) {
-      log_error(std::string("counters of some launches were lost: ") + e.what());
+    } catch (...) {
+      say_some_are_lost();
     }
     if (!closing) continue;
     {

@@ -6,6 +6,7 @@
 #include "session/kernel_filter.hpp"
 #include "session/settings.hpp"
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -64,7 +65,7 @@ class counter_worker final : public launch_gate {
   cuda_driver const driver_;
   std::unique_ptr<kernel_filter> const skipped_;
   launch_sampler sampler_;
-  bool thread_started_ = false;
+  std::atomic<bool> thread_started_{false};
 
   std::mutex mutex_;  // protects the rest; never held while CUPTI is called
   std::condition_variable changed_;

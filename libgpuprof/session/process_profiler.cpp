@@ -345,11 +345,16 @@ void process_profiler::rest_if_nothing_runs() {
   }
   auto const stuck = counters_ != nullptr && counters_->is_stuck();
   if (!tracing_ && !armed && tracer_ != nullptr && tracer_->attached() && !leaving_ && !stuck) {
-    if (counters_ != nullptr)
-      counters_->finish(counter_worker::ending::leaving, settings_.flush_timeout_ms);
-    leaving_ = true;
-    callbacks_.leave_at_next_call(true);
-    tracer_->listen_to_any_call();
+    // With counters on, or a range open, CUPTI must not be left: tried again at the next rest.
+    auto const given_back =
+        counters_ == nullptr ||
+        (counters_->finish(counter_worker::ending::leaving, settings_.flush_timeout_ms) &&
+         !counters_->is_stuck());
+    if (given_back) {
+      leaving_ = true;
+      callbacks_.leave_at_next_call(true);
+      tracer_->listen_to_any_call();
+    }
   }
   acting_.clear(std::memory_order_release);
   if (shutdown && !std::exchange(asked_to_end_, true)) {
