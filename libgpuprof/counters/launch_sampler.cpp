@@ -30,6 +30,8 @@ constexpr std::uint64_t wait_before_ns = 2'000'000'000;
 constexpr std::uint64_t pause_after_busy_ns = 30'000'000'000;
 // After so many wrong guesses at what a thread launches next, no more are made after that launch.
 constexpr unsigned most_misses = 3;
+// Planning takes half a second, more on a machine that has much else to do.
+constexpr std::uint64_t wait_for_first_ns = 10'000'000'000;
 constexpr std::size_t most_passes = 63;  // of a reading, see sampled_context::pass_number_
 constexpr std::uint64_t patience_with_rewriting = 4;  // readings
 
@@ -188,7 +190,7 @@ bool launch_sampler::has_run_dry(CUstream stream, std::uint64_t patience_ns) noe
 
 /// Around every launch means around the first, too.
 void launch_sampler::wait_until_prepared(sampled_context& context) noexcept {
-  auto const deadline = monotonic_ns() + most_wait_ns;
+  auto const deadline = monotonic_ns() + wait_for_first_ns;
   while (!context.is_prepared() && !given_up_.load(std::memory_order_relaxed) &&
          captures_.load(std::memory_order_relaxed) == 0 && monotonic_ns() < deadline)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
