@@ -253,7 +253,7 @@ class Faults(Gpuprof):
         line = self.only_line("kernel tracing ends here: CUPTI has shut itself down", err)
         self.assertIn("replayed fatal error", line)
         self.assertIn("What was traced so far is kept; the program goes on.", line)
-        self.assertGreaterEqual(self.kernels(), 100)
+        self.assertLess(self.kernels(), KERNELS)
         # How many launches had been noted by then, and still owed a record, is a matter of time.
         self.assertEqual("launches without a record" in err, self.lost() != "lost: nothing")
         self.assertEqual(sum(row["Instances"] for row in self.report("nvtx_sum")), 2 * THREADS * LAUNCHES)
