@@ -5,6 +5,7 @@
 #include "roofline_output.hpp"
 #include "roofline_reading.hpp"
 #include "subcommands.hpp"
+#include "word_choice.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -30,11 +31,6 @@ int fail(int code, std::string const& message) {
   return code;
 }
 
-template <class Value>
-struct choice {
-  std::string_view word;
-  Value value;
-};
 using report::roofline_lines;
 constexpr choice<roofline_lines> groupings[] = {{"kernel", roofline_lines::kernels},
                                                 {"signature", roofline_lines::signatures},
@@ -43,17 +39,6 @@ constexpr choice<roofline_format> formats[] = {{"table", roofline_format::table}
                                                {"csv", roofline_format::csv},
                                                {"json", roofline_format::json},
                                                {"svg", roofline_format::svg}};
-
-template <class Value, std::size_t N>
-result<Value> choose(std::string_view option, std::string const& word,
-                     choice<Value> const (&choices)[N]) {
-  std::string words;
-  for (auto const& choice : choices) {
-    if (choice.word == word) return choice.value;
-    words += (words.empty() ? "" : ", ") + std::string(choice.word);
-  }
-  return error{std::string(option) + " does not take '" + word + "'; choose from " + words};
-}
 
 /// What a reader must know about the numbers.
 std::vector<std::string> notes_on(roofline_reading const& read, roofline const& roofs,

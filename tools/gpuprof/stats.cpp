@@ -2,6 +2,7 @@
 #include "stats_output.hpp"
 #include "stats_reports.hpp"
 #include "subcommands.hpp"
+#include "word_choice.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -24,11 +25,6 @@ struct stats_options {
   std::string unit = "ns";
 };
 
-template <class Value>
-struct choice {
-  std::string_view word;
-  Value value;
-};
 constexpr choice<report_format> formats[] = {
     {"column", report_format::column}, {"csv", report_format::csv}, {"json", report_format::json}};
 using report::time_unit;
@@ -38,18 +34,6 @@ constexpr choice<time_unit> units[] = {
     {"nsec", time_unit::nanoseconds},  {"usec", time_unit::microseconds},
     {"msec", time_unit::milliseconds}, {"sec", time_unit::seconds},
     {"seconds", time_unit::seconds}};
-
-template <class Value, std::size_t N>
-result<Value> choose(std::string_view option, std::string const& word,
-                     choice<Value> const (&choices)[N]) {
-  std::string words;
-  for (auto const& choice : choices) {
-    if (choice.word == word) return choice.value;
-    if (!words.empty()) words += ", ";
-    words += choice.word;
-  }
-  return error{std::string(option) + " does not take '" + word + "'; choose from " + words};
-}
 
 int fail(int code, std::string const& message) {
   std::fprintf(stderr, "gpuprof stats: %s\n", message.c_str());

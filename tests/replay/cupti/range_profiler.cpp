@@ -1,5 +1,6 @@
 #include "replay/cupti/range_profiler.hpp"
 
+#include "base/clock.hpp"
 #include "recorder/record_fields.hpp"
 #include "replay/cupti/contract.hpp"
 #include "replay/cupti/faults.hpp"
@@ -17,13 +18,6 @@
 namespace gpuprof::replay {
 namespace {
 
-std::uint64_t realtime_ns() {
-  timespec t{};
-  clock_gettime(CLOCK_REALTIME, &t);
-  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u +
-         static_cast<std::uint64_t>(t.tv_nsec);
-}
-
 void sleep_ns(std::uint64_t ns) {
   timespec const t{static_cast<time_t>(ns / 1'000'000'000u),
                    static_cast<long>(ns % 1'000'000'000u)};
@@ -33,7 +27,7 @@ void sleep_ns(std::uint64_t ns) {
 /// As the real library does: however long it takes.
 void wait_for_gpu(std::uint64_t until, char const* function) {
   constexpr std::uint64_t longest = 20'000'000'000;
-  auto const now = realtime_ns();
+  auto const now = read_clock(CLOCK_REALTIME);
   if (now >= until) return;
   if (until - now > longest) {
     broken(std::string(function) +

@@ -1,5 +1,6 @@
 #include "replay/cupti/record_buffers.hpp"
 
+#include "base/clock.hpp"
 #include "recorder/record_fields.hpp"
 #include "replay/cupti/contract.hpp"
 #include "replay/cupti/faults.hpp"
@@ -12,17 +13,6 @@
 #include <pthread.h>
 
 namespace gpuprof::replay {
-namespace {
-
-std::uint64_t realtime_ns() {
-  timespec t{};
-  clock_gettime(CLOCK_REALTIME, &t);
-  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u +
-         static_cast<std::uint64_t>(t.tv_nsec);
-}
-
-}  // namespace
-
 void record_buffers::set_functions(CUpti_BuffersCallbackRequestFunc ask,
                                    CUpti_BuffersCallbackCompleteFunc hand_over) {
   complete_ = hand_over;
@@ -145,7 +135,7 @@ void record_buffers::hand_back(selection which) {
     for (auto const& o : owners_) owners.push_back(o.get());
   }
   for (auto* const o : owners) {
-    auto const now = realtime_ns();
+    auto const now = read_clock(CLOCK_REALTIME);
     auto const wanted = [&](buffer const& b) {
       return which == selection::all || is_complete(b, now);
     };
