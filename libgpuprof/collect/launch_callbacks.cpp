@@ -85,7 +85,7 @@ void launch_callbacks::tell_gate(launch_gate& gate, CUpti_CallbackId id,
       if (!entering) gate.stream_capture_ends();
       break;
     case call_class::context_reset:
-      if (entering) gate.context_ending(call.context);
+      if (entering) gate.context_ending();
       break;
     default:
       break;

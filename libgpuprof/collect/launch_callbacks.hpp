@@ -38,8 +38,8 @@ class launch_gate {
   /// A stream begins to be captured into a graph, on whatever thread; it ends, or did not begin.
   virtual void stream_capture_begins() noexcept = 0;
   virtual void stream_capture_ends() noexcept = 0;
-  /// Before a call that destroys a context; `context` is the current one.
-  virtual void context_ending(CUcontext context) noexcept = 0;
+  /// Before a call that destroys a context.
+  virtual void context_ending() noexcept = 0;
 };
 
 enum class call_class : std::uint8_t {

@@ -2,13 +2,10 @@
 
 #include "base/clock.hpp"
 #include "counters/counter_access.hpp"
-#include "counters/metric_sets.hpp"
-#include "cupti/chip_name.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <cstdlib>
+#include <iterator>
 #include <new>
 #include <optional>
 #include <thread>
@@ -21,8 +18,6 @@ constexpr std::uint32_t again_after = 1000;
 // A launch that takes longer is not waited for: it may wait for something the program does next.
 constexpr std::uint64_t most_wait_ns = 2'000'000'000;
 
-// A launch is not read so soon after one on the skip list, which may wait for other GPUs.
-constexpr std::uint64_t after_skipped_ns = 10'000'000;
 // Before a range is opened, what was launched is waited for, since CUPTI waits then. A queue holds
 // a thousand launches. When it does not run dry, it may wait for the program: no reading for a
 // while.
@@ -32,7 +27,6 @@ constexpr std::uint64_t pause_after_busy_ns = 30'000'000'000;
 constexpr unsigned most_misses = 3;
 // Planning takes half a second, more on a machine that has much else to do.
 constexpr std::uint64_t wait_for_first_ns = 10'000'000'000;
-constexpr std::size_t most_passes = 63;  // of a reading, see sampled_context::pass_number_
 constexpr std::uint64_t patience_with_rewriting = 4;  // readings
 
 /// What this thread is about to launch or has just launched. Initial-exec: no call to find it.
@@ -57,14 +51,14 @@ void count(std::atomic<std::uint64_t>& counter) noexcept {
 launch_sampler::launch_sampler(cupti_api const& api, cuda_driver const& driver,
                                sampler_wishes wishes)
     : api_(api),
-      driver_(driver),
       wishes_(std::move(wishes)),
-      budget_(wishes_.every_launch ? 0 : wishes_.budget_percent) {}
+      budget_(wishes_.every_launch ? 0 : wishes_.budget_percent),
+      safety_(driver) {}
 
 void launch_sampler::resume() noexcept {
   if (given_up_.load(std::memory_order_relaxed)) return;
   budget_.begin(monotonic_ns());
-  captures_.store(0, std::memory_order_relaxed);  // what began before was not seen
+  safety_.forget_captures();  // what began before was not seen
   on_.store(true, std::memory_order_release);
 }
 
@@ -93,18 +87,12 @@ bool take_claim(sampled_context& context, std::uint64_t patience_ns) noexcept {
 }  // namespace
 
 void launch_sampler::capture_begins() noexcept {
-  captures_.fetch_add(1, std::memory_order_seq_cst);
+  safety_.capture_begins();
   // A launch being read ends with a wait for the GPU, which a capture of any thread forbids.
   for (auto const& entry : contexts_) {
     auto* const context = entry.load(std::memory_order_acquire);
     if (context == nullptr) break;
     if (take_claim(*context, most_wait_ns)) context->release();
-  }
-}
-
-void launch_sampler::capture_ends() noexcept {
-  auto under_way = captures_.load(std::memory_order_relaxed);
-  while (under_way > 0 && !captures_.compare_exchange_weak(under_way, under_way - 1)) {
   }
 }
 
@@ -149,7 +137,7 @@ launch_signature* launch_sampler::signature_of(launch_parameters const& launch,
     signature->decide(skip ? never : allowed);
   }
   if (signature->is() == allowed) return signature;
-  last_skipped_.store(monotonic_ns(), std::memory_order_relaxed);
+  safety_.note_skipped(monotonic_ns());
   count(counts_.by_name);
   return nullptr;
 }
@@ -162,37 +150,21 @@ launch_signature::groups launch_sampler::missing(launch_signature& signature) no
   return all & ~signature.done();
 }
 
-/// No capture is under way that a wait for the GPU would break, and no kernel that waits for
-/// others.
 bool launch_sampler::is_safe(CUstream stream) noexcept {
-  if (driver_.cuStreamIsCapturing == nullptr || driver_.cuStreamQuery == nullptr) return false;
-  CUstreamCaptureStatus status{};
-  if (captures_.load(std::memory_order_seq_cst) != 0 ||
-      driver_.cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS ||
-      status != CU_STREAM_CAPTURE_STATUS_NONE) {
+  if (!safety_.may_wait(stream)) {
     count(counts_.capturing);
     return false;
   }
-  auto const skipped = last_skipped_.load(std::memory_order_relaxed);
-  if (skipped != 0 && monotonic_ns() - skipped < after_skipped_ns) {
-    count(counts_.beside_skipped);
-    return false;
-  }
-  return true;
-}
-
-bool launch_sampler::has_run_dry(CUstream stream, std::uint64_t patience_ns) noexcept {
-  auto const deadline = monotonic_ns() + patience_ns;
-  while (driver_.cuStreamQuery(stream) == CUDA_ERROR_NOT_READY)
-    if (monotonic_ns() > deadline) return false;
-  return true;
+  if (!safety_.follows_skipped(monotonic_ns())) return true;
+  count(counts_.beside_skipped);
+  return false;
 }
 
 /// Around every launch means around the first, too.
 void launch_sampler::wait_until_prepared(sampled_context& context) noexcept {
   auto const deadline = monotonic_ns() + wait_for_first_ns;
   while (!context.is_prepared() && !given_up_.load(std::memory_order_relaxed) &&
-         captures_.load(std::memory_order_relaxed) == 0 && monotonic_ns() < deadline)
+         !safety_.is_capturing() && monotonic_ns() < deadline)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
@@ -247,7 +219,7 @@ bool launch_sampler::open(sampled_context& context, launch_signature& signature,
   auto const safe = is_safe(stream);
   if (safe && wishes_.every_launch && !context.has_room()) make_room(context);
   if (safe && context.has_room() && context.wants(signature)) {
-    if (has_run_dry(stream, wait_before_ns)) {
+    if (safety_.has_run_dry(stream, wait_before_ns)) {
       auto const before = monotonic_ns();
       opened = context.open_range(signature);
       budget_.spend(monotonic_ns() - before);
@@ -348,7 +320,7 @@ void launch_sampler::left(CUpti_CallbackData const& call) noexcept {
     auto const* const status = static_cast<int const*>(call.functionReturnValue);
     auto const failed = status != nullptr && *status != 0;
     // Not inside CUPTI: a kernel that waits for what this thread does next would never end.
-    if (!failed && !has_run_dry(here.stream, most_wait_ns)) {
+    if (!failed && !safety_.has_run_dry(here.stream, most_wait_ns)) {
       // The range stays open, and the context claimed: nothing more is read.
       count(counts_.abandoned);
       context->is_stuck(true);
@@ -386,7 +358,7 @@ void launch_sampler::open_ahead(launch_signature& signature, CUstream stream,
 
 // Which context a call destroys is not known here: all are given back. Where another launch comes,
 // its context was not the one, and is prepared again.
-void launch_sampler::context_ending(CUcontext) noexcept {
+void launch_sampler::context_ending() noexcept {
   for (auto& entry : contexts_) {
     auto* const context = entry.load(std::memory_order_acquire);
     if (context == nullptr) return;
@@ -414,7 +386,7 @@ void launch_sampler::end(sampled_context& context, bool for_good) noexcept {
   keep(context, std::move(finished));
 }
 
-// Drain thread ---------------------------------------------------------------
+// The worker's thread --------------------------------------------------------
 
 void launch_sampler::give_up(std::string why) {
   on_.store(false, std::memory_order_release);
@@ -425,104 +397,45 @@ std::vector<std::string> launch_sampler::take_complaints() {
   return std::exchange(complaints_, {});
 }
 
-launch_sampler::device_plan* launch_sampler::plan_for(
-    sampled_context& context, std::vector<metric_record>& metrics,
-    std::function<name_id(std::string const&)> const& intern) {
-  auto const device = static_cast<int>(raw(context.device()));
+/// Null after a line: counters are off then.
+device_counters const* launch_sampler::counters_of(sampled_context& context,
+                                                   std::vector<metric_record>& metrics,
+                                                   device_counters::intern const& names) {
   auto const before = monotonic_ns();
-  struct changing {
-    sampled_context& context;
-    explicit changing(sampled_context& c) : context(c) { context.is_changing(true); }
-    ~changing() { context.is_changing(false); }
-  };
-  std::optional<changing> change(std::in_place, context);
-  auto const opened = open_counters(api_, device);
-  auto const found = plans_.find(context.device());
-  auto availability = opened && found == plans_.end()
+  std::optional<context_change> change(std::in_place, context);
+  auto const opened = open_counters(api_, static_cast<int>(raw(context.device())));
+  auto const found = devices_.find(context.device());
+  auto availability = opened && found == devices_.end()
                           ? counter_availability(api_, context.handle())
                           : result<std::vector<std::uint8_t>>(std::vector<std::uint8_t>());
   change.reset();
   budget_.spend(monotonic_ns() - before);
   if (!opened) return give_up(opened.message()), nullptr;
-  if (found != plans_.end()) return &found->second;
+  if (found != devices_.end()) return &found->second;
   if (!availability) return give_up(availability.message()), nullptr;
-  auto const chip = chip_name(api_, static_cast<std::size_t>(device));
-  auto const words = wishes_.words.empty() ? std::vector<std::string>{"roofline"} : wishes_.words;
-  auto const chosen = chosen_metrics(words, chip);
-  if (!chosen) return give_up("counters are off: " + chosen.message()), nullptr;
-  auto const plan = plan_passes(api_, {chip, *chosen, *availability, {}, {}});
-  if (!plan) return give_up(plan.message()), nullptr;
-  for (auto const& metric : plan->unusable)
-    complaints_.push_back(metric.name + " is not read: " + metric.reason +
-                          (metric.nearest.empty() ? "" : "; " + metric.nearest + " is near"));
-  auto evaluator = host_profiler::open(api_, counter_engine::ranges, chip, *availability);
-  if (!evaluator) return give_up(evaluator.message()), nullptr;
-
-  auto groups = groups_of(*evaluator, *plan);
-  if (!groups) return give_up(groups.message()), nullptr;
-  device_plan made;
-  made.evaluator = std::make_unique<host_profiler>(std::move(*evaluator));
-  made.groups = std::move(*groups);
-  for (std::size_t number = 0; number < made.groups.size(); ++number) {
-    auto const& group = made.groups[number];
-    auto& ids = made.ids.emplace_back();
-    for (auto const& name : group.metrics) {
-      ids.push_back(static_cast<metric_id>(next_metric_++));
-      metrics.push_back({ids.back(), intern(name), context.device(),
-                         static_cast<std::uint16_t>(number), group.patches_kernels});
-    }
-  }
-  return &plans_.emplace(context.device(), std::move(made)).first->second;
+  auto planned =
+      device_counters::plan(api_, context.device(), std::move(*availability),
+                            {wishes_.words, wishes_.every_launch}, next_metric_, complaints_);
+  if (!planned) return give_up(planned.message()), nullptr;
+  for (auto const& record : planned->records(context.device(), names)) metrics.push_back(record);
+  return &devices_.emplace(context.device(), std::move(*planned)).first->second;
 }
 
-/// All that can be counted together is one group, of as many passes as it takes: another pass comes
-/// cheaper than another group. Around every launch runs the first pass alone.
-result<std::vector<prepared_group>> launch_sampler::groups_of(host_profiler const& chip,
-                                                              pass_plan const& plan) {
-  std::vector<prepared_group> groups;
-  std::size_t left_out = 0;
-  for (auto const& planned : plan.launches) {
-    if (wishes_.every_launch && (!groups.empty() || planned.passes != 1)) {
-      left_out += planned.metrics.size();
-      continue;
-    }
-    auto joined = false;
-    for (auto& group : groups) {
-      if (group.patches_kernels != planned.patches_kernel) continue;
-      auto together = group.metrics;
-      together.insert(together.end(), planned.metrics.begin(), planned.metrics.end());
-      auto configuration = chip.configure(together);
-      if (!configuration) return error{configuration.message()};
-      if (configuration->passes == 0 || configuration->passes > most_passes) continue;
-      group.metrics = std::move(together);
-      group.configuration = std::move(*configuration);
-      joined = true;
-      break;
-    }
-    if (joined || groups.size() == launch_signature::most_groups) continue;
-    auto configuration = chip.configure(planned.metrics);
-    if (!configuration) return error{configuration.message()};
-    if (configuration->passes > most_passes) {
-      left_out += planned.metrics.size();
-      continue;
-    }
-    groups.push_back({planned.metrics, std::move(*configuration), planned.patches_kernel});
-  }
-  if (groups.empty())
-    return error{"counters are off: nothing of what was asked for can be counted on this GPU"};
-  if (left_out != 0)
-    complaints_.push_back(
-        std::to_string(left_out) +
-        " metrics are not read: around every launch one pass runs. --metrics auto "
-        "reads them all");
-  return groups;
+void launch_sampler::prepare(sampled_context& context, std::vector<metric_record>& metrics,
+                             device_counters::intern const& names) {
+  auto const* const counters = counters_of(context, metrics, names);
+  if (counters == nullptr) return;
+  auto const before = monotonic_ns();
+  if (auto const ok = context.prepare(api_, counters->groups()); !ok) give_up(ok.message());
+  budget_.spend(monotonic_ns() - before);
+  auto const all =
+      static_cast<launch_signature::groups>((std::uint64_t{1} << counters->groups().size()) - 1);
+  all_groups_.store(all & ~left_out_);
+  some_patch_.store((counters->patching() & ~left_out_) != 0);
 }
 
 /// They would cost the program time for nothing.
-void launch_sampler::leave_out_patches(device_plan const& plan) {
-  launch_signature::groups patching = 0;
-  for (std::size_t i = 0; i < plan.groups.size(); ++i)
-    if (plan.groups[i].patches_kernels) patching |= launch_signature::groups{1} << i;
+void launch_sampler::leave_out(launch_signature::groups patching) {
   left_out_ |= patching;
   if ((all_groups_.fetch_and(~patching) & patching) == 0) return;
   some_patch_.store(false);
@@ -531,75 +444,48 @@ void launch_sampler::leave_out_patches(device_plan const& plan) {
       "program. All other counters are read");
 }
 
-void launch_sampler::evaluate(device_plan const& plan, sampled_context::batch const& batch,
+void launch_sampler::evaluate(sampled_context const& context, sampled_context::batch const& batch,
                               std::vector<launch_counters>& launches) {
-  auto const& group = plan.groups[batch.group];
-  for (std::size_t i = 0; i < batch.counted.names.size(); ++i) {
-    auto const range = std::strtoul(batch.counted.names[i].c_str(), nullptr, 10);
-    if (range >= batch.readings.size() || batch.readings[range].empty()) continue;
-    auto const values = plan.evaluator->evaluate(batch.counted.image, i, group.metrics);
-    if (!values) {
-      complaints_.push_back("counters of some launches are lost: " + values.message());
-      return;
-    }
-    // A kernel without a single instruction was not rewritten: CUPTI ran it as it was.
-    if (group.patches_kernels &&
-        std::all_of(values->begin(), values->end(), [](double v) { return !(v > 0); })) {
-      count(counts_.not_rewritten);
-      if (!some_were_rewritten_ && counts_.not_rewritten.load() >= patience_with_rewriting)
-        leave_out_patches(plan);
-      continue;
-    }
-    some_were_rewritten_ = some_were_rewritten_ || group.patches_kernels;
-    launch_counters counters{batch.readings[range], {}};
-    for (std::size_t m = 0; m < values->size(); ++m) {
-      // A pass that found no launch leaves no number.
-      if (std::isfinite((*values)[m]))
-        counters.values.emplace_back(plan.ids[batch.group][m], (*values)[m]);
-    }
-    launches.push_back(std::move(counters));
-  }
+  auto const& counters = devices_.at(context.device());
+  auto found = counters.evaluate(batch);
+  if (!found.complaint.empty()) complaints_.push_back(std::move(found.complaint));
+  auto const patches = (counters.patching() >> batch.group & 1) != 0;
+  some_were_rewritten_ = some_were_rewritten_ || (patches && !found.readings.empty());
+  counts_.not_rewritten.fetch_add(found.not_rewritten, std::memory_order_relaxed);
+  if (!some_were_rewritten_ && counts_.not_rewritten.load() >= patience_with_rewriting)
+    leave_out(counters.patching());
+  std::move(found.readings.begin(), found.readings.end(), std::back_inserter(launches));
 }
 
 void launch_sampler::turn(bool closing, std::vector<metric_record>& metrics,
                           std::vector<launch_counters>& launches,
-                          std::function<name_id(std::string const&)> const& intern) {
+                          device_counters::intern const& names) {
   for (auto& entry : contexts_) {
     if (!closing && !on_.load(std::memory_order_acquire)) break;
     auto* const context = entry.load(std::memory_order_acquire);
     if (context == nullptr) break;
     if (!context->is_prepared() && !context->has_ended() && !closing && !given_up_.load() &&
-        captures_.load() == 0 && context->claim()) {
+        !safety_.is_capturing() && context->claim()) {
       struct at_end {
         sampled_context& context;
         ~at_end() { context.release(); }
       } const released{*context};
       if (context->has_ended()) continue;
-      if (auto* const plan = plan_for(*context, metrics, intern)) {
-        auto const before = monotonic_ns();
-        if (auto const ok = context->prepare(api_, plan->groups); !ok) give_up(ok.message());
-        budget_.spend(monotonic_ns() - before);
-        auto const all =
-            static_cast<launch_signature::groups>((std::uint64_t{1} << plan->groups.size()) - 1);
-        all_groups_.store(all & ~left_out_);
-        some_patch_.store(left_out_ == 0 &&
-                          std::any_of(plan->groups.begin(), plan->groups.end(),
-                                      [](auto const& group) { return group.patches_kernels; }));
-      }
+      prepare(*context, metrics, names);
     }
     std::vector<sampled_context::batch> finished;
     auto const before = monotonic_ns();
-    if (captures_.load() != 0 && !closing) continue;
+    if (safety_.is_capturing() && !closing) continue;
     auto const turned = context->turn(closing, budget_.allows(before), finished);
     // Most turns look and go; those that switch take milliseconds.
     budget_.spend(monotonic_ns() - before);
     if (!turned) give_up("counters are off from here on: " + turned.message());
-    for (auto const& batch : finished) evaluate(plans_[context->device()], batch, launches);
+    for (auto const& batch : finished) evaluate(*context, batch, launches);
   }
   while (ended_claim_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
   auto ended = std::exchange(ended_, {});
   ended_claim_.clear(std::memory_order_release);
-  for (auto const& [context, batch] : ended) evaluate(plans_[context->device()], batch, launches);
+  for (auto const& [context, batch] : ended) evaluate(*context, batch, launches);
 }
 
 }  // namespace gpuprof

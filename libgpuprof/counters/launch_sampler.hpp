@@ -1,7 +1,8 @@
 // Reads counters around chosen launches of the program, without replay, within a budget.
 #pragma once
 
-#include "counters/pass_plan.hpp"
+#include "counters/device_counters.hpp"
+#include "counters/launch_safety.hpp"
 #include "counters/sampled_context.hpp"
 #include "counters/sampling_budget.hpp"
 #include "driver/cuda_driver.hpp"
@@ -42,12 +43,6 @@ struct sampler_counts {
   std::atomic<std::uint64_t> unknown{0};  // more kinds of launches than the table holds
 };
 
-/// A reading with its counters evaluated.
-struct launch_counters {
-  std::vector<sampled_launch_record> launches;  // one for each pass
-  std::vector<std::pair<metric_id, double>> values;
-};
-
 /// One per process, never destroyed.
 class launch_sampler {
  public:
@@ -59,22 +54,21 @@ class launch_sampler {
   void entered(launch_call_kind kind, CUpti_CallbackData const& call) noexcept;
   void left(CUpti_CallbackData const& call) noexcept;
   void capture_begins() noexcept;
-  void capture_ends() noexcept;
-  /// The current context is about to be destroyed, or one of its device.
-  void context_ending(CUcontext context) noexcept;
+  void capture_ends() noexcept { safety_.capture_ends(); }
+  /// A context is about to be destroyed.
+  void context_ending() noexcept;
 
   // Whoever switches captures ------------------------------------------------
 
   void resume() noexcept;
   void pause() noexcept;
 
-  // Drain thread -------------------------------------------------------------
+  // The worker's thread ------------------------------------------------------
 
   /// Prepares new contexts, changes groups, evaluates what was counted. `closing`: nothing is to be
   /// left in the counters. Adds to both lists.
   void turn(bool closing, std::vector<metric_record>& metrics,
-            std::vector<launch_counters>& launches,
-            std::function<name_id(std::string const&)> const& intern);
+            std::vector<launch_counters>& launches, device_counters::intern const& names);
   /// Gives the counters back, as before cuptiFinalize; what was counted comes with the next turn.
   void end() noexcept;
   /// Lines for the log since the last call.
@@ -86,13 +80,6 @@ class launch_sampler {
  private:
   static constexpr std::size_t most_contexts = 64;
 
-  /// Of one chip, as the plan for a device has it.
-  struct device_plan {
-    std::unique_ptr<host_profiler> evaluator;
-    std::vector<prepared_group> groups;
-    std::vector<std::vector<metric_id>> ids;  // by group
-  };
-
   bool choose(launch_call_kind kind, CUpti_CallbackData const& call, std::uint32_t seen) noexcept;
   void drop_ahead() noexcept;
   void stop_for_good() noexcept;
@@ -102,7 +89,6 @@ class launch_sampler {
                                  CUpti_CallbackData const& call) noexcept;
   launch_signature::groups missing(launch_signature& signature) noexcept;
   bool is_safe(CUstream stream) noexcept;
-  bool has_run_dry(CUstream stream, std::uint64_t patience_ns) noexcept;
   bool open(sampled_context& context, launch_signature& signature, CUstream stream) noexcept;
   void wait_until_prepared(sampled_context& context) noexcept;
   void wait_for_change(sampled_context& context) noexcept;
@@ -112,38 +98,37 @@ class launch_sampler {
   void open_ahead(launch_signature& signature, CUstream stream,
                   CUpti_CallbackData const& call) noexcept;
 
-  result<std::vector<prepared_group>> groups_of(host_profiler const& chip, pass_plan const& plan);
-  device_plan* plan_for(sampled_context& context, std::vector<metric_record>& metrics,
-                        std::function<name_id(std::string const&)> const& intern);
-  void leave_out_patches(device_plan const& plan);
-  void evaluate(device_plan const& plan, sampled_context::batch const& batch,
+  device_counters const* counters_of(sampled_context& context, std::vector<metric_record>& metrics,
+                                     device_counters::intern const& names);
+  void prepare(sampled_context& context, std::vector<metric_record>& metrics,
+               device_counters::intern const& names);
+  void leave_out(launch_signature::groups patching);
+  void evaluate(sampled_context const& context, sampled_context::batch const& batch,
                 std::vector<launch_counters>& launches);
   void give_up(std::string why);
 
   cupti_api const& api_;
-  cuda_driver const& driver_;
   sampler_wishes const wishes_;
   sampling_budget budget_;
   sampler_counts counts_;
+  launch_safety safety_;
   launch_signatures signatures_;
   std::atomic<bool> on_{false};
   std::atomic<bool> given_up_{false};
   std::atomic<launch_signature::groups> all_groups_{0};
   std::atomic<std::uint32_t> launches_seen_{0};
-  std::atomic<int> captures_{0};
-  std::atomic<std::uint64_t> last_skipped_{0};  // when a kernel on the skip list was launched
-  std::atomic<std::uint64_t> not_before_{0};    // after a queue that did not run dry
-  std::atomic<bool> some_patch_{false};         // a group counts by rewriting kernels
+  std::atomic<std::uint64_t> not_before_{0};  // after a queue that did not run dry
+  std::atomic<bool> some_patch_{false};       // a group counts by rewriting kernels
   std::array<std::atomic<sampled_context*>, most_contexts> contexts_{};
 
-  // Drain thread alone.
-  std::map<device_id, device_plan> plans_;
+  // The worker's thread alone.
+  std::map<device_id, device_counters> devices_;
   std::uint32_t next_metric_ = 1;
   bool some_were_rewritten_ = false;
   launch_signature::groups left_out_ = 0;  // that would rewrite kernels
   std::vector<std::string> complaints_;
 
-  // Batches of contexts that ended, until the drain thread takes them: it and the ending thread.
+  // Batches of contexts that ended, until the worker's thread takes them: it and the ending thread.
   std::atomic_flag ended_claim_ = ATOMIC_FLAG_INIT;
   std::vector<std::pair<sampled_context*, sampled_context::batch>> ended_;
 };

@@ -24,19 +24,6 @@ constexpr unsigned most_attempts = 3;
 
 std::atomic<std::uint32_t> last_reading{0};
 
-class while_changing {
- public:
-  explicit while_changing(std::atomic<bool>& flag) noexcept : flag_(flag) {
-    flag_.store(true, std::memory_order_release);
-  }
-  ~while_changing() { flag_.store(false, std::memory_order_release); }
-  while_changing(while_changing const&) = delete;
-  while_changing& operator=(while_changing const&) = delete;
-
- private:
-  std::atomic<bool>& flag_;
-};
-
 }  // namespace
 
 bool sampled_context::wants(launch_signature const& signature) const noexcept {
@@ -101,7 +88,7 @@ bool sampled_context::close_range(launch_signature* signature,
 
 result<void> sampled_context::prepare(cupti_api const& api,
                                       std::vector<prepared_group> const& groups) {
-  while_changing const change(changing_);
+  context_change const change(*this);
   api_ = &api;
   groups_ = &groups;
   readings_.reserve(most_ranges);
@@ -154,7 +141,7 @@ result<void> sampled_context::turn_claimed(bool closing, bool may_change_group,
   if (!is_prepared()) return {};  // it has ended meanwhile
   if (group() < 0) {
     if (closing || wanted_.load(std::memory_order_relaxed) == 0) return {};
-    while_changing const change(changing_);
+    context_change const change(*this);
     return start(next_group(true));
   }
   may_change_group = may_change_group && monotonic_ns() - last_change_ > between_changes_ns;
@@ -167,7 +154,7 @@ result<void> sampled_context::turn_claimed(bool closing, bool may_change_group,
 
 result<void> sampled_context::next_pass(bool closing, bool may_change_group,
                                         std::vector<batch>& finished) {
-  while_changing const change(changing_);
+  context_change const change(*this);
   if (!closing && readings_.empty() && !may_change_group) return {};
   auto all = profiler_->stop();
   if (!all) return error{all.message()};

@@ -46,7 +46,6 @@ class sampled_context {
   /// The worker's thread is inside CUPTI for this context. A program that launches without a pause
   /// would keep it waiting there for ever: launches wait instead.
   bool is_changing() const noexcept { return changing_.load(std::memory_order_acquire); }
-  void is_changing(bool now) noexcept { changing_.store(now, std::memory_order_release); }
 
   // Launching threads --------------------------------------------------------
 
@@ -101,6 +100,7 @@ class sampled_context {
   void end(std::vector<batch>& finished, bool for_good) noexcept;
 
  private:
+  friend class context_change;
   struct reading_so_far {
     launch_signature* signature = nullptr;  // null: not to be kept
     std::vector<sampled_launch_record> launches;
@@ -143,6 +143,20 @@ class sampled_context {
   std::uint64_t last_change_ = 0;  // of the group; monotonic
 
   std::size_t turns_ahead_ = 0;  // the worker alone
+};
+
+/// While it lives, launches in the context wait.
+class context_change {
+ public:
+  explicit context_change(sampled_context& context) noexcept : context_(context) {
+    context_.changing_.store(true, std::memory_order_release);
+  }
+  ~context_change() { context_.changing_.store(false, std::memory_order_release); }
+  context_change(context_change const&) = delete;
+  context_change& operator=(context_change const&) = delete;
+
+ private:
+  sampled_context& context_;
 };
 
 }  // namespace gpuprof

@@ -54,7 +54,7 @@ class counter_worker final : public launch_gate {
   void left(CUpti_CallbackData const& call) noexcept override { sampler_.left(call); }
   void stream_capture_begins() noexcept override { sampler_.capture_begins(); }
   void stream_capture_ends() noexcept override { sampler_.capture_ends(); }
-  void context_ending(CUcontext context) noexcept override { sampler_.context_ending(context); }
+  void context_ending() noexcept override { sampler_.context_ending(); }
 
  private:
   counter_worker(settings const& wishes, cupti_api const& api, cuda_driver driver,
