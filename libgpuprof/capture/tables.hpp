@@ -461,6 +461,7 @@ struct table<metric_record> {
     column("device", at<&metric_record::device>);
     column("group", at<&metric_record::group>);
     column("patches_kernel", at<&metric_record::patches_kernel>);
+    column("sampled", at<&metric_record::sampled>);
   }
 };
 
@@ -492,13 +493,42 @@ struct table<launch_metric_record> {
   }
 };
 
+template <>
+struct table<metric_sample_record> {
+  static constexpr std::uint16_t number = 27;
+  static constexpr std::string_view name = "metric_sample";
+  static constexpr bool definition = false;
+  static constexpr void columns(auto&& column) {
+    column("metric", at<&metric_sample_record::metric>);
+    column("start", at<&metric_sample_record::start>);
+    column("duration", at<&metric_sample_record::duration>);
+    column("value", at<&metric_sample_record::value>);
+  }
+};
+
+template <>
+struct table<sampling_window_record> {
+  static constexpr std::uint16_t number = 28;
+  static constexpr std::string_view name = "sampling_window";
+  static constexpr bool definition = false;
+  static constexpr void columns(auto&& column) {
+    column("device", at<&sampling_window_record::device>);
+    column("start", at<&sampling_window_record::start>);
+    column("end", at<&sampling_window_record::end>);
+    column("interval", at<&sampling_window_record::interval>);
+    column("samples", at<&sampling_window_record::samples>);
+    column("overflows", at<&sampling_window_record::overflows>);
+  }
+};
+
 /// Every table: definitions before their users and names before all. A table's number is its place.
 using row_types =
     std::tuple<schema_row, name_row, fact_record, device_record, context_record, thread_record,
                category_record, kernel_shape, window_record, clock_record, counter_record,
                kernel_record, graph_record, copy_record, memset_record, api_record, sync_record,
                memory_record, unified_memory_record, range_begin, range_end, mark_record, end_row,
-               peak_record, metric_record, sampled_launch_record, launch_metric_record>;
+               peak_record, metric_record, sampled_launch_record, launch_metric_record,
+               metric_sample_record, sampling_window_record>;
 inline constexpr std::size_t table_count = std::tuple_size_v<row_types>;
 
 }  // namespace gpuprof::capture

@@ -284,6 +284,7 @@ struct metric_record {
   device_id device{};           // whose chip it was planned for
   std::uint16_t group = 0;      // metrics of one group are read from the same launch
   bool patches_kernel = false;  // counts by rewriting the kernel, which is slower then
+  bool sampled = false;         // read every few microseconds, whatever runs; `group` means nothing
 };
 
 /// A launch around which the counters ran. Whether anything else ran beside it, the kernel records
@@ -303,6 +304,25 @@ struct launch_metric_record {
   correlation_id correlation{};
   metric_id metric{};
   double value = 0;
+};
+
+/// What a counter of the whole GPU counted in one interval. Those of one device follow each other
+/// without a gap inside a sampling window, unless samples were lost.
+struct metric_sample_record {
+  metric_id metric{};  // tells the device
+  timestamp_ns start;
+  duration_ns duration;
+  double value = 0;
+};
+
+/// A time in which a GPU was sampled.
+struct sampling_window_record {
+  device_id device{};
+  timestamp_ns start;
+  timestamp_ns end;
+  duration_ns interval;         // as asked for
+  std::uint64_t samples = 0;    // kept; each has a value of every sampled metric
+  std::uint64_t overflows = 0;  // how often the hardware's buffer ran over: samples are missing
 };
 
 /// One capture of a session: from its trigger to its end.
