@@ -21,12 +21,25 @@ constexpr obstacle obstacles[] = {
     {&CUpti_Profiler_DeviceSupported_Params::sli, "GPUs in SLI have none"},
 };
 
-constexpr auto tracing_goes_on = ". Kernels are traced without them";
+std::string what_goes_on(counter_engine engine) {
+  return engine == counter_engine::sampling ? "" : ". Kernels are traced without them";
+}
+
+char const* missing_function(cupti_api const& api, counter_engine engine) noexcept {
+  auto const* const missing = api.first_missing_for_ranges();
+  if (missing != nullptr || engine == counter_engine::ranges) return missing;
+  return api.first_missing_for_sampling();
+}
 
 }  // namespace
 
-error counters_refused(cupti_api const& api, CUptiResult code, std::string const& message) {
-  std::string line = "counters are off: ";
+std::string is_off(counter_engine engine) {
+  return engine == counter_engine::sampling ? "sampling in time is off: " : "counters are off: ";
+}
+
+error counters_refused(cupti_api const& api, counter_engine engine, CUptiResult code,
+                       std::string const& message) {
+  auto line = is_off(engine);
   switch (code) {
     case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
@@ -42,57 +55,78 @@ error counters_refused(cupti_api const& api, CUptiResult code, std::string const
     default:
       line += message;
   }
-  return {line + tracing_goes_on};
+  return {line + what_goes_on(engine)};
 }
 
-result<void> open_counters(cupti_api const& api, int device) {
-  if (auto const* const missing = api.first_missing_for_ranges())
-    return error{std::string("counters are off: this libcupti has no ") + missing +
-                 ", CUDA 12.6 or later is needed" + tracing_goes_on};
+result<void> open_counters(cupti_api const& api, counter_engine engine, int device) {
+  if (auto const* const missing = missing_function(api, engine))
+    return error{is_off(engine) + "this libcupti has no " + missing +
+                 ", CUDA 12.6 or later is needed" + what_goes_on(engine)};
   cupti_guard const guard(api);
   CUptiResult code{};
   CUpti_Profiler_Initialize_Params initialize{
       .structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE, .pPriv = nullptr};
   if (auto const ok = guard.call_for_code<&cupti_api::cuptiProfilerInitialize>(code, &initialize);
       !ok)
-    return counters_refused(api, code, ok.message());
+    return counters_refused(api, engine, code, ok.message());
 
   CUpti_Profiler_DeviceSupported_Params supported{};
   supported.structSize = CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE;
   supported.cuDevice = device;
-  supported.api = CUPTI_PROFILER_RANGE_PROFILING;
+  supported.api = engine == counter_engine::sampling ? CUPTI_PROFILER_PM_SAMPLING
+                                                     : CUPTI_PROFILER_RANGE_PROFILING;
   if (guard.try_call<&cupti_api::cuptiProfilerDeviceSupported>(&supported) &&
       supported.isSupported != CUPTI_PROFILER_CONFIGURATION_SUPPORTED) {
     for (auto const& o : obstacles) {
       auto const level = supported.*o.level;
       if (level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED ||
           level == CUPTI_PROFILER_CONFIGURATION_DISABLED)
-        return error{std::string("counters are off: ") + o.words + tracing_goes_on};
+        return error{is_off(engine) + o.words + what_goes_on(engine)};
     }
   }
   return {};
 }
 
-result<std::vector<std::uint8_t>> counter_availability(cupti_api const& api, CUcontext context) {
+namespace {
+
+/// Asks twice: for the size of the image, then for the image.
+template <auto Function, class Params>
+result<std::vector<std::uint8_t>> availability(cupti_api const& api, counter_engine engine,
+                                               Params params) {
   cupti_guard const guard(api);
-  CUptiResult code{};
-  CUpti_Profiler_GetCounterAvailability_Params params{
-      .structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE,
-      .pPriv = nullptr,
-      .ctx = context,
-      .counterAvailabilityImageSize = 0,
-      .pCounterAvailabilityImage = nullptr};
-  if (auto const ok =
-          guard.call_for_code<&cupti_api::cuptiProfilerGetCounterAvailability>(code, &params);
-      !ok)
-    return counters_refused(api, code, ok.message());
-  std::vector<std::uint8_t> image(params.counterAvailabilityImageSize);
-  params.pCounterAvailabilityImage = image.data();
-  if (auto const ok =
-          guard.call_for_code<&cupti_api::cuptiProfilerGetCounterAvailability>(code, &params);
-      !ok)
-    return counters_refused(api, code, ok.message());
+  std::vector<std::uint8_t> image;
+  for (int i = 0; i < 2; ++i) {
+    CUptiResult code{};
+    if (auto const ok = guard.call_for_code<Function>(code, &params); !ok)
+      return counters_refused(api, engine, code, ok.message());
+    image.resize(params.counterAvailabilityImageSize);
+    params.pCounterAvailabilityImage = image.data();
+  }
   return image;
+}
+
+}  // namespace
+
+result<std::vector<std::uint8_t>> counter_availability(cupti_api const& api, CUcontext context) {
+  return availability<&cupti_api::cuptiProfilerGetCounterAvailability>(
+      api, counter_engine::ranges,
+      CUpti_Profiler_GetCounterAvailability_Params{
+          .structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE,
+          .pPriv = nullptr,
+          .ctx = context,
+          .counterAvailabilityImageSize = 0,
+          .pCounterAvailabilityImage = nullptr});
+}
+
+result<std::vector<std::uint8_t>> sampling_availability(cupti_api const& api, device_id device) {
+  return availability<&cupti_api::cuptiPmSamplingGetCounterAvailability>(
+      api, counter_engine::sampling,
+      CUpti_PmSampling_GetCounterAvailability_Params{
+          .structSize = CUpti_PmSampling_GetCounterAvailability_Params_STRUCT_SIZE,
+          .pPriv = nullptr,
+          .deviceIndex = raw(device),
+          .counterAvailabilityImageSize = 0,
+          .pCounterAvailabilityImage = nullptr});
 }
 
 }  // namespace gpuprof

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "counters/host_profiler.hpp"
 #include "cupti/guard.hpp"
+#include "model/ids.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -12,13 +14,20 @@ namespace gpuprof {
 /// Makes CUPTI ready for counters; harmless when repeated. It is never undone: that is not counted,
 /// and would end the counting of others in this process. The error is one line: what forbids it
 /// (rights, MIG, virtual GPU, ...) and what helps.
-result<void> open_counters(cupti_api const& api, int device);
+result<void> open_counters(cupti_api const& api, counter_engine engine, int device);
 
 /// The counter availability image of the context's GPU as it is set up. Fails first where rights
 /// are missing.
 result<std::vector<std::uint8_t>> counter_availability(cupti_api const& api, CUcontext context);
 
+/// The same for sampling; nothing may be counted on the GPU while this is asked.
+result<std::vector<std::uint8_t>> sampling_availability(cupti_api const& api, device_id device);
+
 /// The line for a call that failed: who may hold the counters, what rights are needed.
-error counters_refused(cupti_api const& api, CUptiResult code, std::string const& message);
+error counters_refused(cupti_api const& api, counter_engine engine, CUptiResult code,
+                       std::string const& message);
+
+/// "counters are off: ", or what it is for sampling alone.
+std::string is_off(counter_engine engine);
 
 }  // namespace gpuprof

@@ -9,6 +9,7 @@
 #include <new>
 #include <optional>
 #include <thread>
+#include <utility>
 
 namespace gpuprof {
 namespace {
@@ -49,22 +50,18 @@ void count(std::atomic<std::uint64_t>& counter) noexcept {
 }  // namespace
 
 launch_sampler::launch_sampler(cupti_api const& api, cuda_driver const& driver,
-                               sampler_wishes wishes)
+                               sampler_wishes wishes, sampling_budget& budget,
+                               std::uint32_t& next_metric)
     : api_(api),
       wishes_(std::move(wishes)),
-      budget_(wishes_.every_launch ? 0 : wishes_.budget_percent),
-      safety_(driver) {}
+      budget_(budget),
+      safety_(driver),
+      next_metric_(next_metric) {}
 
 void launch_sampler::resume() noexcept {
   if (given_up_.load(std::memory_order_relaxed)) return;
-  budget_.begin(monotonic_ns());
   safety_.forget_captures();  // what began before was not seen
   on_.store(true, std::memory_order_release);
-}
-
-void launch_sampler::pause() noexcept {
-  on_.store(false, std::memory_order_release);
-  budget_.end(monotonic_ns());
 }
 
 namespace {
@@ -161,9 +158,10 @@ bool launch_sampler::is_safe(CUstream stream) noexcept {
 }
 
 /// Around every launch means around the first, too.
-void launch_sampler::wait_until_prepared(sampled_context& context) noexcept {
+void launch_sampler::wait_until_counting(sampled_context& context) noexcept {
   auto const deadline = monotonic_ns() + wait_for_first_ns;
-  while (!context.is_prepared() && !given_up_.load(std::memory_order_relaxed) &&
+  context.note_want(~launch_signature::groups{0});
+  while (context.group() < 0 && !given_up_.load(std::memory_order_relaxed) &&
          !safety_.is_capturing() && monotonic_ns() < deadline)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
@@ -276,7 +274,7 @@ bool launch_sampler::choose(launch_call_kind kind, CUpti_CallbackData const& cal
   if (signature == nullptr) return false;
   auto* const context = context_of(call);
   if (context == nullptr) return false;
-  if (wishes_.every_launch && !context->is_prepared()) wait_until_prepared(*context);
+  if (wishes_.every_launch && context->group() < 0) wait_until_counting(*context);
   if (context->is_changing()) wait_for_change(*context);
   here.launching = signature;
   here.stream = launch.stream;
@@ -403,7 +401,8 @@ device_counters const* launch_sampler::counters_of(sampled_context& context,
                                                    device_counters::intern const& names) {
   auto const before = monotonic_ns();
   std::optional<context_change> change(std::in_place, context);
-  auto const opened = open_counters(api_, static_cast<int>(raw(context.device())));
+  auto const opened =
+      open_counters(api_, counter_engine::ranges, static_cast<int>(raw(context.device())));
   auto const found = devices_.find(context.device());
   auto availability = opened && found == devices_.end()
                           ? counter_availability(api_, context.handle())
@@ -455,6 +454,26 @@ void launch_sampler::evaluate(sampled_context const& context, sampled_context::b
   if (!some_were_rewritten_ && counts_.not_rewritten.load() >= patience_with_rewriting)
     leave_out(counters.patching());
   std::move(found.readings.begin(), found.readings.end(), std::back_inserter(launches));
+}
+
+bool launch_sampler::wants_turn() noexcept {
+  auto const sampled = counts_.sampled.load(std::memory_order_relaxed);
+  if (std::exchange(sampled_before_, sampled) != sampled) return true;
+  for (auto const& entry : contexts_) {
+    auto const* const context = entry.load(std::memory_order_acquire);
+    if (context == nullptr) break;
+    if (context->wants_turn()) return true;
+  }
+  return false;
+}
+
+bool launch_sampler::is_parked() const noexcept {
+  for (auto const& entry : contexts_) {
+    auto const* const context = entry.load(std::memory_order_acquire);
+    if (context == nullptr) break;
+    if (context->group() >= 0 || context->is_stuck()) return false;
+  }
+  return true;
 }
 
 void launch_sampler::turn(bool closing, std::vector<metric_record>& metrics,

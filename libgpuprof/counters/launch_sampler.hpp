@@ -20,7 +20,6 @@ namespace gpuprof {
 
 struct sampler_wishes {
   bool every_launch = false;       // one pass around each launch, instead of each kind once
-  double budget_percent = 1;       // of the running time; without meaning for every_launch
   std::vector<std::string> words;  // sets and metrics by name; empty: the set roofline
   /// Kernels (mangled) around which nothing is ever read: they wait for other launches.
   std::function<bool(char const*)> skips;
@@ -46,7 +45,9 @@ struct sampler_counts {
 /// One per process, never destroyed.
 class launch_sampler {
  public:
-  launch_sampler(cupti_api const& api, cuda_driver const& driver, sampler_wishes wishes);
+  /// `budget`, and `next_metric`, the id of the next metric, live as long as it.
+  launch_sampler(cupti_api const& api, cuda_driver const& driver, sampler_wishes wishes,
+                 sampling_budget& budget, std::uint32_t& next_metric);
 
   // Launching threads, inside CUPTI's callbacks ------------------------------
 
@@ -61,7 +62,7 @@ class launch_sampler {
   // Whoever switches captures ------------------------------------------------
 
   void resume() noexcept;
-  void pause() noexcept;
+  void pause() noexcept { on_.store(false, std::memory_order_release); }
 
   // The worker's thread ------------------------------------------------------
 
@@ -69,13 +70,18 @@ class launch_sampler {
   /// left in the counters. Adds to both lists.
   void turn(bool closing, std::vector<metric_record>& metrics,
             std::vector<launch_counters>& launches, device_counters::intern const& names);
+  /// Some launch has passes to run, or has just been read.
+  bool wants_turn() noexcept;
+  /// After a closing turn: the counters are anybody's.
+  bool is_parked() const noexcept;
+  bool is_capturing() const noexcept { return safety_.is_capturing(); }
+  bool has_given_up() const noexcept { return given_up_.load(std::memory_order_acquire); }
   /// Gives the counters back, as before cuptiFinalize; what was counted comes with the next turn.
   void end() noexcept;
   /// Lines for the log since the last call.
   std::vector<std::string> take_complaints();
 
   sampler_counts const& counts() const noexcept { return counts_; }
-  sampling_budget const& budget() const noexcept { return budget_; }
 
  private:
   static constexpr std::size_t most_contexts = 64;
@@ -90,7 +96,7 @@ class launch_sampler {
   launch_signature::groups missing(launch_signature& signature) noexcept;
   bool is_safe(CUstream stream) noexcept;
   bool open(sampled_context& context, launch_signature& signature, CUstream stream) noexcept;
-  void wait_until_prepared(sampled_context& context) noexcept;
+  void wait_until_counting(sampled_context& context) noexcept;
   void wait_for_change(sampled_context& context) noexcept;
   void make_room(sampled_context& context) noexcept;
   void keep(sampled_context& context, std::vector<sampled_context::batch> finished) noexcept;
@@ -109,7 +115,7 @@ class launch_sampler {
 
   cupti_api const& api_;
   sampler_wishes const wishes_;
-  sampling_budget budget_;
+  sampling_budget& budget_;
   sampler_counts counts_;
   launch_safety safety_;
   launch_signatures signatures_;
@@ -123,7 +129,8 @@ class launch_sampler {
 
   // The worker's thread alone.
   std::map<device_id, device_counters> devices_;
-  std::uint32_t next_metric_ = 1;
+  std::uint32_t& next_metric_;
+  std::uint64_t sampled_before_ = 0;
   bool some_were_rewritten_ = false;
   launch_signature::groups left_out_ = 0;  // that would rewrite kernels
   std::vector<std::string> complaints_;

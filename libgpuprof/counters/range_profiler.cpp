@@ -17,7 +17,7 @@ result<std::unique_ptr<range_profiler>> range_profiler::open(cupti_api const& ap
   CUptiResult code{};
   auto const enabled =
       cupti_guard(api).call_for_code<&cupti_api::cuptiRangeProfilerEnable>(code, &params);
-  if (!enabled) return counters_refused(api, code, enabled.message());
+  if (!enabled) return counters_refused(api, counter_engine::ranges, code, enabled.message());
   return std::unique_ptr<range_profiler>(new range_profiler(api, params.pRangeProfilerObject));
 }
 
@@ -98,12 +98,12 @@ result<void> range_profiler::configure_and_start() {
   CUptiResult code{};
   if (auto const ok = guard_.call_for_code<&cupti_api::cuptiRangeProfilerSetConfig>(code, &params);
       !ok)
-    return counters_refused(guard_.api(), code, ok.message());
+    return counters_refused(guard_.api(), counter_engine::ranges, code, ok.message());
   CUpti_RangeProfiler_Start_Params start{.structSize = CUpti_RangeProfiler_Start_Params_STRUCT_SIZE,
                                          .pPriv = nullptr,
                                          .pRangeProfilerObject = object_};
   if (auto const ok = guard_.call_for_code<&cupti_api::cuptiRangeProfilerStart>(code, &start); !ok)
-    return counters_refused(guard_.api(), code, ok.message());
+    return counters_refused(guard_.api(), counter_engine::ranges, code, ok.message());
   started_ = true;
   return {};
 }

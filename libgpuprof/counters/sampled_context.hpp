@@ -82,6 +82,12 @@ class sampled_context {
 
   /// With the claim: switches counters on. `groups` outlives this object. Takes some 150 ms.
   result<void> prepare(cupti_api const& api, std::vector<prepared_group> const& groups);
+  /// It has still to be prepared, is in the midst of a reading, or a launch came that has passes to
+  /// run.
+  bool wants_turn() const noexcept {
+    return !has_ended() &&
+           (!is_prepared() || pass() != 0 || wanted_.load(std::memory_order_relaxed) != 0);
+  }
   bool is_prepared() const noexcept { return prepared_.load(std::memory_order_acquire); }
 
   /// What was counted, not evaluated yet.

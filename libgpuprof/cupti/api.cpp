@@ -29,6 +29,14 @@ char const* cupti_api::first_missing_for_ranges() const noexcept {
   return nullptr;
 }
 
+char const* cupti_api::first_missing_for_sampling() const noexcept {
+#define GPUPROF_CHECK(name) \
+  if (name == nullptr) return #name;
+  GPUPROF_CUPTI_SAMPLING(GPUPROF_CHECK)
+#undef GPUPROF_CHECK
+  return nullptr;
+}
+
 cupti_api resolve_cupti(void* library) noexcept {
   cupti_api api;
 #define GPUPROF_RESOLVE(name) \

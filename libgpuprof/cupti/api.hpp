@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cupti.h>
+#include <cupti_pmsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
@@ -71,11 +72,26 @@ namespace gpuprof {
   X(cuptiRangeProfilerGetCounterDataInfo)         \
   X(cuptiRangeProfilerCounterDataGetRangeInfo)
 
+// Needed beside the ranges' first four to sample a whole GPU. From CUDA 12.6 on, too.
+#define GPUPROF_CUPTI_SAMPLING(X)              \
+  X(cuptiPmSamplingGetCounterAvailability)     \
+  X(cuptiPmSamplingEnable)                     \
+  X(cuptiPmSamplingDisable)                    \
+  X(cuptiPmSamplingSetConfig)                  \
+  X(cuptiPmSamplingStart)                      \
+  X(cuptiPmSamplingStop)                       \
+  X(cuptiPmSamplingDecodeData)                 \
+  X(cuptiPmSamplingGetCounterDataSize)         \
+  X(cuptiPmSamplingCounterDataImageInitialize) \
+  X(cuptiPmSamplingGetCounterDataInfo)         \
+  X(cuptiPmSamplingCounterDataGetSampleInfo)
+
 #define GPUPROF_CUPTI_FUNCTIONS(X) \
   GPUPROF_CUPTI_TRACING(X)         \
   GPUPROF_CUPTI_OPTIONAL(X)        \
   GPUPROF_CUPTI_COUNTERS(X)        \
-  GPUPROF_CUPTI_RANGES(X)
+  GPUPROF_CUPTI_RANGES(X)          \
+  GPUPROF_CUPTI_SAMPLING(X)
 
 /// A null member means: this libcupti does not have it.
 struct cupti_api {
@@ -90,6 +106,8 @@ struct cupti_api {
   char const* first_missing_for_counters() const noexcept;
   /// The same of the ranges group.
   char const* first_missing_for_ranges() const noexcept;
+  /// The same of the sampling group.
+  char const* first_missing_for_sampling() const noexcept;
 };
 
 /// Fills the table from a loaded library.
@@ -98,6 +116,8 @@ cupti_api resolve_cupti(void* library) noexcept;
 /// Versions of cuptiGetVersion() at which something we rely on changed.
 namespace cupti_version {
 inline constexpr unsigned oldest_supported = 19;  // CUDA 12.0: CUpti_ActivityKernel9
+inline constexpr unsigned has_append_mode =
+    26;  // CUDA 12.8: CUpti_PmSampling_SetConfig_Params::hwBufferAppendMode
 inline constexpr unsigned refuses_null_buffers =
     27;  // CUDA 12.9: a null buffer drops records instead of crashing
 inline constexpr unsigned cuda_13_0 = 130000;

@@ -1,32 +1,40 @@
 #include "session/counter_worker.hpp"
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/process.hpp"
 #include "base/quiet_thread.hpp"
 #include "collect/name_registry.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 
 namespace gpuprof {
 namespace {
 
-// A group changes at most this often: once for each pass of the plan until every launch has been
-// read once.
-constexpr std::chrono::milliseconds turn_every{5};
+// Of a context that is being destroyed.
+constexpr std::uint64_t most_wait_ns = 2'000'000'000;
+constexpr std::uint64_t after_failure_ns = 100'000'000;
 
 template <class T>
 void append(std::vector<T>& to, std::vector<T>&& more) {
   to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-sampler_wishes wishes_of(settings const& s, kernel_filter& skipped) {
-  return {.every_launch = s.metrics.mode == metrics_mode::exact,
-          .budget_percent = s.metrics.budget_percent,
-          .words = s.metrics.words,
-          .skips = [&skipped](char const* kernel) { return skipped.selects_launch(kernel); }};
+counter_wishes wishes_of(settings const& s, kernel_filter& skipped) {
+  auto const exact = s.metrics.mode == metrics_mode::exact;
+  return {.around_launches = s.metrics.mode != metrics_mode::sampled,
+          .in_windows = !exact,
+          .launches = {.every_launch = exact,
+                       .words = s.metrics.words,
+                       .skips = [&skipped](
+                                    char const* kernel) { return skipped.selects_launch(kernel); }},
+          .sampling = {.words = s.metrics.words, .interval_ns = s.metrics.interval_ns},
+          .budget_percent = exact ? 0 : s.metrics.budget_percent};
 }
 
 void say_some_are_lost() noexcept {
@@ -49,12 +57,6 @@ std::unique_ptr<kernel_filter> filter_for_skipped(settings const& s) {
 
 std::unique_ptr<counter_worker> counter_worker::make(settings const& wishes, cupti_api const& api) {
   if (wishes.metrics.mode == metrics_mode::none) return nullptr;
-  if (wishes.metrics.mode == metrics_mode::sampled) {
-    log_warning(
-        "counters are off: sampling in time is not there yet. --metrics auto reads them around "
-        "launches");
-    return nullptr;
-  }
   auto const driver = load_cuda_driver();
   if (!driver) return nullptr;
   auto skipped = filter_for_skipped(wishes);
@@ -67,7 +69,7 @@ counter_worker::counter_worker(settings const& wishes, cupti_api const& api, cud
                                std::unique_ptr<kernel_filter> skipped)
     : driver_(driver),
       skipped_(std::move(skipped)),
-      sampler_(api, driver_, wishes_of(wishes, *skipped_)) {}
+      engines_(api, driver_, wishes_of(wishes, *skipped_)) {}
 
 void counter_worker::resume() noexcept {
   if (!thread_started_.exchange(true)) {
@@ -82,7 +84,31 @@ void counter_worker::resume() noexcept {
     }
     pthread_detach(thread);
   }
-  sampler_.resume();
+  engines_.resume();
+  wake();
+}
+
+void counter_worker::pause() noexcept {
+  engines_.pause();
+  wake();
+}
+
+void counter_worker::wake() noexcept {
+  {
+    std::lock_guard const lock(mutex_);
+    woken_ = true;
+  }
+  changed_.notify_all();
+}
+
+void counter_worker::context_ending() noexcept {
+  engines_.context_ending();
+  if (!engines_.holds_gpus() || process_is_exiting()) return;
+  engines_.let_go_of_gpus();
+  wake();
+  auto const deadline = monotonic_ns() + most_wait_ns;
+  while (engines_.holds_gpus() && monotonic_ns() < deadline)
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
 }
 
 counter_harvest counter_worker::take() {
@@ -101,31 +127,42 @@ bool counter_worker::finish(ending what, std::uint32_t timeout_ms) {
                            [&] { return finish_done_ >= mine; });
 }
 
-void counter_worker::turn(bool closing, ending what) {
+/// How long the thread may sleep then.
+std::uint64_t counter_worker::turn(bool closing, ending what) {
   counter_harvest found;
   auto const intern = [](std::string const& text) { return names().intern(text); };
-  if (closing && what == ending::leaving) sampler_.end();
-  sampler_.turn(closing, found.metrics, found.launches, intern);
-  for (auto const& line : sampler_.take_complaints()) log_warning(line);
+  if (closing && what == ending::leaving) engines_.give_back(found);
+  auto const sleep_ns = engines_.turn(closing, found, intern);
+  for (auto const& line : engines_.take_complaints()) log_warning(line);
   std::lock_guard const lock(mutex_);
   append(harvest_.metrics, std::move(found.metrics));
   append(harvest_.launches, std::move(found.launches));
+  append(harvest_.sampling.windows, std::move(found.sampling.windows));
+  append(harvest_.sampling.samples, std::move(found.sampling.samples));
+  return sleep_ns;
 }
 
 void counter_worker::main() noexcept {
+  std::uint64_t sleep_ns = 0;
   for (;;) {
     std::uint64_t wanted = 0;
     bool closing = false;
     auto what = ending::capture;
     {
       std::unique_lock lock(mutex_);
-      changed_.wait_for(lock, turn_every, [&] { return finish_wanted_ != finish_done_; });
+      auto const due = [&] { return woken_ || finish_wanted_ != finish_done_; };
+      if (sleep_ns == counter_engines::never)
+        changed_.wait(lock, due);
+      else
+        changed_.wait_for(lock, std::chrono::nanoseconds(sleep_ns), due);
+      woken_ = false;
       wanted = finish_wanted_;
       closing = finish_wanted_ != finish_done_;
       if (closing) what = std::exchange(ending_, ending::capture);
     }
+    sleep_ns = after_failure_ns;
     try {
-      turn(closing, what);
+      sleep_ns = turn(closing, what);
     } catch (...) {
       say_some_are_lost();
     }

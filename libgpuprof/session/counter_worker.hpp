@@ -1,8 +1,8 @@
-// The thread that turns the launch sampler: prepares contexts, changes groups, evaluates.
+// The thread on which the engines of the hardware counters take their turns.
 #pragma once
 
 #include "collect/launch_callbacks.hpp"
-#include "counters/launch_sampler.hpp"
+#include "counters/counter_engines.hpp"
 #include "session/kernel_filter.hpp"
 #include "session/settings.hpp"
 
@@ -16,12 +16,6 @@
 
 namespace gpuprof {
 
-/// What the counters gave since it was last asked.
-struct counter_harvest {
-  std::vector<metric_record> metrics;
-  std::vector<launch_counters> launches;
-};
-
 /// One per process, never destroyed. Not on the drain thread: the first switching on takes a third
 /// of a second, in which rings would run over.
 class counter_worker final : public launch_gate {
@@ -32,7 +26,7 @@ class counter_worker final : public launch_gate {
 
   // Whoever switches captures.
   void resume() noexcept;
-  void pause() noexcept { sampler_.pause(); }
+  void pause() noexcept;
 
   /// Any thread: what has come so far.
   counter_harvest take();
@@ -44,33 +38,35 @@ class counter_worker final : public launch_gate {
   /// After pause(). False when `timeout_ms` passed first.
   bool finish(ending what, std::uint32_t timeout_ms);
   /// A launch never ended: CUPTI must not be left.
-  bool is_stuck() const noexcept { return sampler_.counts().abandoned.load() != 0; }
+  bool is_stuck() const noexcept { return engines_.launch_counts().abandoned.load() != 0; }
 
-  launch_sampler const& sampler() const noexcept { return sampler_; }
+  counter_engines const& engines() const noexcept { return engines_; }
 
   void entered(launch_call_kind kind, CUpti_CallbackData const& call) noexcept override {
-    sampler_.entered(kind, call);
+    engines_.entered(kind, call);
   }
-  void left(CUpti_CallbackData const& call) noexcept override { sampler_.left(call); }
-  void stream_capture_begins() noexcept override { sampler_.capture_begins(); }
-  void stream_capture_ends() noexcept override { sampler_.capture_ends(); }
-  void context_ending() noexcept override { sampler_.context_ending(); }
+  void left(CUpti_CallbackData const& call) noexcept override { engines_.left(call); }
+  void stream_capture_begins() noexcept override { engines_.capture_begins(); }
+  void stream_capture_ends() noexcept override { engines_.capture_ends(); }
+  void context_ending() noexcept override;
 
  private:
   counter_worker(settings const& wishes, cupti_api const& api, cuda_driver driver,
                  std::unique_ptr<kernel_filter> skipped);
   void main() noexcept;
-  void turn(bool closing, ending what);
+  std::uint64_t turn(bool closing, ending what);
+  void wake() noexcept;
 
   cuda_driver const driver_;
   std::unique_ptr<kernel_filter> const skipped_;
-  launch_sampler sampler_;
+  counter_engines engines_;
   std::atomic<bool> thread_started_{false};
 
   std::mutex mutex_;  // protects the rest; never held while CUPTI is called
   std::condition_variable changed_;
   counter_harvest harvest_;
   std::uint64_t finish_wanted_ = 0, finish_done_ = 0;
+  bool woken_ = false;
   ending ending_ = ending::capture;
   bool process_ends_ = false;
 };

@@ -171,6 +171,7 @@ void drain::take_counters() {
   output_.write_names();
   for (auto const& metric : harvest.metrics) assembler_->metric(metric);
   for (auto const& launch : harvest.launches) assembler_->sampled(launch);
+  assembler_->sampled(harvest.sampling);
 }
 
 void drain::flush_file() {
@@ -222,7 +223,7 @@ void drain::count_everything() {
   put("note.unmatched_pops", unmatched_pops);
 
   if (auto* const worker = counting_.load(std::memory_order_acquire)) {
-    auto const& counts = worker->sampler().counts();
+    auto const& counts = worker->engines().launch_counts();
     auto const put_count = [&](char const* name, std::atomic<std::uint64_t> const& count) {
       put(name, count.load(std::memory_order_relaxed));
     };
@@ -239,7 +240,13 @@ void drain::count_everything() {
     put_count("counters.skipped_in_use", counts.in_use);
     put_count("counters.skipped_over_budget", counts.over_budget);
     put_count("counters.skipped_unknown", counts.unknown);
-    put("cost.counters_ns", worker->sampler().budget().spent());
+    auto const& windows = worker->engines().window_counts();
+    put_count("counters.sampling_windows", windows.windows);
+    put_count("counters.samples", windows.samples);
+    put_count("counters.sampling_refused", windows.busy);
+    put_count("lost.sampling_overflows", windows.overflows);
+    put("cost.counters_ns", worker->engines().budget().spent());
+    put("cost.sampling_ns", worker->engines().budget().spent_on_sampling());
   }
   timespec cpu{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);

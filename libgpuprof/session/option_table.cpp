@@ -240,6 +240,21 @@ bool read_percent(double& out, std::string_view text, double least, double most)
   return true;
 }
 
+/// ns, us or ms; a number alone is ns, as in Nsight Compute's option of this name.
+bool read_interval(std::uint64_t& out, std::string_view text, double least_ns, double most_ns) {
+  double unit = 1;
+  if (text.ends_with("us"))
+    unit = 1e3;
+  else if (text.ends_with("ms"))
+    unit = 1e6;
+  if (unit != 1 || text.ends_with("ns")) text.remove_suffix(2);
+  double number = 0;
+  if (!read_number(number, text, least_ns / unit, most_ns / unit)) return false;
+  if (!std::isfinite(number)) return false;
+  out = static_cast<std::uint64_t>(number * unit + 0.5);
+  return true;
+}
+
 bool read_log_level(settings& s, std::string_view text) {
   static constexpr std::array<std::pair<std::string_view, log_level>, 5> words{{
       {"debug", log_level::debug},
@@ -328,6 +343,12 @@ constexpr std::array table{
            "Most of the run time that reading counters may cost.", false,
            [](settings& s, std::string_view v) {
              return read_percent(s.metrics.budget_percent, v, 0.01, 100);
+           }},
+    option{"pm-sampling-interval", 0, "TIME",
+           "a time from 2us to 1ms, such as 20us or 0.1ms; a number alone is nanoseconds", "20us",
+           "How often the counters of the whole GPU are read while sampling in time.", false,
+           [](settings& s, std::string_view v) {
+             return read_interval(s.metrics.interval_ns, v, 2'000, 1'000'000);
            }},
     option{"metrics-skip", 0, "NAME|regex:EXPRESSION",
            "a kernel name, or regex: followed by a valid regular expression", "regex:nccl|nvshmem",

@@ -70,8 +70,9 @@ std::vector<kernel_pattern> kernels_of_collectives();
 /// Which hardware counters are read, and at what price.
 struct metrics_choice {
   metrics_mode mode = metrics_mode::none;
-  std::vector<std::string> words;  // sets and metrics as given; empty: the set roofline
-  double budget_percent = 1;       // of the run time
+  std::vector<std::string> words;      // sets and metrics as given; empty: the set roofline
+  double budget_percent = 1;           // of the run time
+  std::uint64_t interval_ns = 20'000;  // of sampling in time
   std::vector<kernel_pattern> skip = kernels_of_collectives();  // never counted
   friend bool operator==(metrics_choice const&, metrics_choice const&) = default;
 };

@@ -222,6 +222,12 @@ void trace_assembler::sampled(launch_counters const& reading) {
     write(launch_metric_record{reading.launches.back().correlation, metric, value});
 }
 
+void trace_assembler::sampled(sampling_harvest const& windows) {
+  if (file_ == nullptr) return;
+  file_->add(std::span<sampling_window_record const>(windows.windows));
+  file_->add(std::span<metric_sample_record const>(windows.samples));
+}
+
 void trace_assembler::settle_pending() {
   auto const again = [this](auto& pending, auto finish) {
     auto const waiting = std::exchange(pending, {});

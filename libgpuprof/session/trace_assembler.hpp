@@ -8,7 +8,7 @@
 #include "collect/launch_table.hpp"
 #include "collect/log_decoder.hpp"
 #include "collect/name_registry.hpp"
-#include "counters/launch_sampler.hpp"
+#include "counters/counter_engines.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -69,6 +69,7 @@ class trace_assembler final : public activity_sink {
   // From the counters.
   void metric(metric_record const& record);
   void sampled(launch_counters const& reading);
+  void sampled(sampling_harvest const& windows);
 
   /// Records whose launch had not been read from its ring yet get their second chance; the rest
   /// stay without.

@@ -40,3 +40,26 @@ TEST_CASE("without a share there is no limit") {
   CHECK(budget.allows(0));
   CHECK(budget.spent() == 1000 * second);
 }
+
+TEST_CASE("sampling has what launches leave, and half of it in any case") {
+  sampling_budget budget(1);
+  budget.begin(second);
+  CHECK(budget.allows_sampling(second, sampling_budget::sampling_advance_ns));
+  CHECK_FALSE(budget.allows_sampling(second, sampling_budget::sampling_advance_ns + 1));
+  CHECK(budget.allows_sampling(101 * second, second));  // nothing was read around launches
+  budget.spend(second);
+  CHECK_FALSE(budget.allows_sampling(101 * second, second / 2 + 1));
+  CHECK(budget.allows_sampling(101 * second, second / 2));
+}
+
+TEST_CASE("launches do not get what sampling has spent, but for the advance") {
+  sampling_budget budget(1);
+  budget.begin(second);
+  budget.spend_on_sampling(2 * second);
+  budget.spend(second - 1);
+  CHECK(budget.allows(second));
+  budget.spend(1);
+  CHECK_FALSE(budget.allows(301 * second));  // 3 s earned, 2 and 1 spent
+  CHECK(budget.allows(302 * second));
+  CHECK(budget.spent() == 3 * second);
+}

@@ -88,6 +88,7 @@ TEST_CASE("every option is read from its variable") {
                             "GPUPROF_METRICS=exact,dram__bytes_read.sum",
                             "GPUPROF_SET=memory",
                             "GPUPROF_OVERHEAD_BUDGET=2.5%",
+                            "GPUPROF_PM_SAMPLING_INTERVAL=0.1ms",
                             "GPUPROF_METRICS_SKIP=all_reduce;regex:^void nccl",
                             "GPUPROF_STATS=on",
                             "GPUPROF_LOG_LEVEL=debug",
@@ -113,6 +114,7 @@ TEST_CASE("every option is read from its variable") {
   CHECK(s.metrics.mode == metrics_mode::exact);
   CHECK(s.metrics.words == std::vector<std::string>{"memory", "dram__bytes_read.sum"});
   CHECK(s.metrics.budget_percent == 2.5);
+  CHECK(s.metrics.interval_ns == 100'000);
   CHECK(s.metrics.skip ==
         std::vector<kernel_pattern>{{"all_reduce", false, false}, {"^void nccl", true, true}});
   CHECK(s.stats);
@@ -178,6 +180,11 @@ TEST_CASE("a bad value leaves the default and one line that names the accepted v
            {"GPUPROF_OVERHEAD_BUDGET=100.1%", "0.01 to 100"},
            {"GPUPROF_OVERHEAD_BUDGET=nan", "0.01 to 100"},
            {"GPUPROF_OVERHEAD_BUDGET=%", "0.01 to 100"},
+           {"GPUPROF_PM_SAMPLING_INTERVAL=1us", "2us to 1ms"},
+           {"GPUPROF_PM_SAMPLING_INTERVAL=1.1ms", "2us to 1ms"},
+           {"GPUPROF_PM_SAMPLING_INTERVAL=20", "2us to 1ms"},
+           {"GPUPROF_PM_SAMPLING_INTERVAL=20s", "2us to 1ms"},
+           {"GPUPROF_PM_SAMPLING_INTERVAL=us", "2us to 1ms"},
            {"GPUPROF_METRICS_SKIP=regex:(", "regular expression"},
            {"GPUPROF_STATS=maybe", "true, false"},
            {"GPUPROF_LOG_LEVEL=loud", "warning"},
@@ -206,6 +213,21 @@ TEST_CASE("a bad value leaves the default and one line that names the accepted v
     CHECK(parsed.values.buffer_limit_mib == plain.buffer_limit_mib);
     CHECK_FALSE(parsed.values.schedule);
     CHECK(parsed.values.metrics == plain.metrics);
+  }
+}
+
+TEST_CASE("the interval of sampling is a time with a unit, or nanoseconds") {
+  for (auto const& [text, ns] :
+       std::vector<std::pair<std::string, std::uint64_t>>{{"2us", 2'000},
+                                                          {"12.5us", 12'500},
+                                                          {"1ms", 1'000'000},
+                                                          {"20000", 20'000},
+                                                          {"20000ns", 20'000}}) {
+    auto const variable = "GPUPROF_PM_SAMPLING_INTERVAL=" + text;
+    auto const parsed = read({variable.c_str()});
+    INFO(text);
+    CHECK(parsed.complaints.empty());
+    CHECK(parsed.values.metrics.interval_ns == ns);
   }
 }
 

@@ -185,6 +185,8 @@ CUptiResult fake_cupti::act(Args... args) {
     }(args...);
   } else if constexpr (requires { host.answer(args...); }) {
     return host.answer(args...);
+  } else if constexpr (requires { sampling.answer(args...); }) {
+    return sampling.answer(args...);
   } else {
     std::lock_guard const lock(mutex_);
     if constexpr (is<M, &cupti_api::cuptiUnsubscribe>) {

@@ -6,6 +6,7 @@
 #include "cupti/guard.hpp"
 #include "cupti/loader.hpp"
 #include "support/fake_host.hpp"
+#include "support/fake_sampling.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -32,6 +33,8 @@ class fake_cupti {
   loaded_cupti library;
   /// Answers the functions of the counters group.
   fake_host host;
+  /// Those of the sampling group, and what is evaluated from its samples.
+  fake_sampling sampling;
 
   /// The n-th call of this function (from 1; 0: every one) returns `code` and does nothing.
   void fail_nth(std::string const& function, unsigned n, CUptiResult code);

@@ -9,8 +9,8 @@ _gpuprof_profile() {
       -o | -t | -c | -p | -y | -d | --output | --trace | --capture-range | --capture-range-end | \
         --nvtx-capture | --delay | --duration | --schedule | --step-range | --cuda-graph-trace | \
         --kernel-name | --launch-skip | --launch-count | --metrics | --set | --overhead-budget | \
-        --metrics-skip | --log-level | --flush-interval-ms | --flush-timeout-ms | \
-        --buffer-limit-mib) ((++i)) ;;
+        --pm-sampling-interval | --metrics-skip | --log-level | --flush-interval-ms | \
+        --flush-timeout-ms | --buffer-limit-mib) ((++i)) ;;
       -*) ;;
       *) break ;;
     esac
@@ -33,14 +33,15 @@ _gpuprof_profile() {
     --log-level) COMPREPLY=($(compgen -W 'debug info warning error off' -- "$current")) ;;
     -o | --output) COMPREPLY=($(compgen -f -- "$current")) ;;
     -p | -y | -d | --nvtx-capture | --delay | --duration | --schedule | --step-range | \
-      --kernel-name | --launch-skip | --launch-count | --overhead-budget | --metrics-skip | \
+      --kernel-name | --launch-skip | --launch-count | --overhead-budget | \
+      --pm-sampling-interval | --metrics-skip | \
       --flush-interval-ms | --flush-timeout-ms | --buffer-limit-mib) COMPREPLY=() ;;
     *)
       if [[ $current == -* ]]; then
         COMPREPLY=($(compgen -W '--output --force-overwrite --trace --capture-range
           --capture-range-end --nvtx-capture --delay --duration --schedule --step-range
           --cuda-graph-trace --kernel-name --launch-skip --launch-count --metrics --set
-          --overhead-budget --metrics-skip --stats --log-level --flush-interval-ms --flush-timeout-ms --buffer-limit-mib --peaks --help' -- "$current"))
+          --overhead-budget --pm-sampling-interval --metrics-skip --stats --log-level --flush-interval-ms --flush-timeout-ms --buffer-limit-mib --peaks --help' -- "$current"))
       else
         COMPREPLY=($(compgen -c -f -- "$current"))
       fi

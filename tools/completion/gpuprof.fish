@@ -29,6 +29,7 @@ complete -c gpuprof -n '__gpuprof_is profile' -l launch-count -x -d 'Record at m
 complete -c gpuprof -n '__gpuprof_is profile' -l metrics -x -a 'none auto sampled exact basic roofline memory full' -d 'Read hardware counters'
 complete -c gpuprof -n '__gpuprof_is profile' -l set -x -a 'basic roofline memory full' -d 'The metrics to read'
 complete -c gpuprof -n '__gpuprof_is profile' -l overhead-budget -x -d 'Most percent of the run time counters may cost'
+complete -c gpuprof -n '__gpuprof_is profile' -l pm-sampling-interval -x -d 'How often counters are read in a window of time'
 complete -c gpuprof -n '__gpuprof_is profile' -l metrics-skip -x -d 'Never read counters around these kernels'
 complete -c gpuprof -n '__gpuprof_is profile' -l stats -d 'Print a summary when the program ends'
 complete -c gpuprof -n '__gpuprof_is profile' -l log-level -x -a 'debug info warning error off' -d 'Lines written to stderr'

@@ -1,0 +1,91 @@
+// Both engines that read counters, taking turns: around launches, and in windows of time.
+#pragma once
+
+#include "counters/engine_turns.hpp"
+#include "counters/launch_sampler.hpp"
+#include "counters/pm_sampler.hpp"
+#include "counters/used_devices.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+struct counter_wishes {
+  bool around_launches = true;
+  bool in_windows = true;
+  sampler_wishes launches;
+  sampling_wishes sampling;
+  double budget_percent = 1;  // of the running time, for both; 0: no limit
+};
+
+/// What the counters gave.
+struct counter_harvest {
+  std::vector<metric_record> metrics;
+  std::vector<launch_counters> launches;
+  sampling_harvest sampling;
+};
+
+/// One per process, never destroyed.
+class counter_engines {
+ public:
+  counter_engines(cupti_api const& api, cuda_driver const& driver, counter_wishes wishes);
+
+  // Launching threads, inside CUPTI's callbacks; see launch_sampler.
+  void entered(launch_call_kind kind, CUpti_CallbackData const& call) noexcept {
+    if (wishes_.in_windows) devices_.note(call.context);
+    launches_.entered(kind, call);
+  }
+  void left(CUpti_CallbackData const& call) noexcept { launches_.left(call); }
+  void capture_begins() noexcept { launches_.capture_begins(); }
+  void capture_ends() noexcept { launches_.capture_ends(); }
+  void context_ending() noexcept { launches_.context_ending(); }
+  /// GPUs are set up for sampling: not while one of their contexts is destroyed.
+  bool holds_gpus() const noexcept { return holds_gpus_.load(std::memory_order_acquire); }
+  void let_go_of_gpus() noexcept { let_go_.store(true, std::memory_order_release); }
+
+  // Whoever switches captures.
+  void resume() noexcept;
+  void pause() noexcept;
+  bool is_on() const noexcept { return on_.load(std::memory_order_acquire); }
+
+  // The worker's thread ------------------------------------------------------
+
+  /// How long until the next turn is of use.
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
+  /// `closing`: nothing is to be left in the counters.
+  std::uint64_t turn(bool closing, counter_harvest& to, device_counters::intern const& names);
+  /// Gives the counters back, as before cuptiFinalize; what was counted comes with the next turn.
+  void give_back(counter_harvest& to) noexcept;
+  /// Lines for the log since the last call, none of them twice in a process.
+  std::vector<std::string> take_complaints();
+
+  sampler_counts const& launch_counts() const noexcept { return launches_.counts(); }
+  sampling_counts const& window_counts() const noexcept { return sampler_.counts(); }
+  sampling_budget const& budget() const noexcept { return budget_; }
+
+ private:
+  counter_needs needs() noexcept;
+  void begin_window(counter_harvest& to, device_counters::intern const& names);
+  void end_window(counter_harvest& to);
+  void park(counter_harvest& to, device_counters::intern const& names);
+  void give_gpus_back(counter_harvest& to);
+
+  counter_wishes const wishes_;
+  sampling_budget budget_;
+  std::uint32_t next_metric_ = 1;  // the worker's thread alone
+  used_devices devices_;
+  launch_sampler launches_;
+  pm_sampler sampler_;
+  std::atomic<bool> on_{false}, holds_gpus_{false}, let_go_{false};
+
+  // The worker's thread alone.
+  engine_turns turns_;
+  bool in_window_ = false;
+  std::set<std::string> said_;
+};
+
+}  // namespace gpuprof

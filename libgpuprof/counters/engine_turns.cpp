@@ -1,0 +1,58 @@
+#include "counters/engine_turns.hpp"
+
+namespace gpuprof {
+namespace {
+
+// Passes wait for launches that come again: a pause between two steps of a program is no end.
+constexpr std::uint64_t quiet_ns = 200'000'000;
+constexpr std::uint64_t longest_ns = 2'000'000'000;
+// A capture of a stream is over soon. One that was not heard to end does not keep the hardware on.
+constexpr std::uint64_t most_ns_late = 1'000'000'000;
+
+}  // namespace
+
+counter_turn engine_turns::take(counter_turn turn, std::uint64_t now_ns) noexcept {
+  if (turn != current_) since_ = now_ns;
+  quiet_since_ = 0;
+  return current_ = turn;
+}
+
+bool engine_turns::launches_are_done(counter_needs const& needs) noexcept {
+  if (needs.launches_want && needs.launches_affordable) {
+    quiet_since_ = 0;
+    return needs.now_ns - since_ >= longest_ns;
+  }
+  if (quiet_since_ == 0) quiet_since_ = needs.now_ns;
+  return needs.now_ns - quiet_since_ >= quiet_ns;
+}
+
+counter_turn engine_turns::after_window(counter_needs const& needs) noexcept {
+  if (allowed_.launches && needs.launches_want && needs.launches_affordable)
+    return counter_turn::launches;
+  return counter_turn::nobody;
+}
+
+counter_turn engine_turns::next(counter_needs const& needs) noexcept {
+  using enum counter_turn;
+  if (allowed_.launches && !allowed_.windows) return take(launches, needs.now_ns);
+  switch (current_) {
+    case launches:
+      if (needs.must_not_switch || !needs.window_affordable || !launches_are_done(needs))
+        return current_;
+      return take(window, needs.now_ns);
+    case window: {
+      auto const lasted = needs.now_ns - since_;
+      auto const late = lasted >= allowed_.window_ns + most_ns_late;
+      if (lasted < allowed_.window_ns || (needs.must_not_switch && !late)) return current_;
+      return take(after_window(needs), needs.now_ns);
+    }
+    case nobody:
+      break;
+  }
+  if (needs.must_not_switch) return current_;
+  if (auto const turn = after_window(needs); turn != nobody) return take(turn, needs.now_ns);
+  if (allowed_.windows && needs.window_affordable) return take(window, needs.now_ns);
+  return current_;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,51 @@
+// Who has the counters of the GPUs: the reading of launches or the sampling of time. The hardware
+// has room for one.
+#pragma once
+
+#include <cstdint>
+
+namespace gpuprof {
+
+enum class counter_turn { nobody, launches, window };
+
+/// What the turns depend on, now.
+struct counter_needs {
+  std::uint64_t now_ns = 0;    // monotonic
+  bool launches_want = false;  // some kind of launch has passes to run
+  bool launches_affordable = false;
+  bool window_affordable = false;
+  bool must_not_switch = false;  // a stream is being captured
+};
+
+/// Pure. Launches go first: what they tell is exact. When they want nothing for a while, or have
+/// had the counters for long, a window of time is sampled. With nothing to do nobody has them, so
+/// that a window costs no more than itself.
+class engine_turns {
+ public:
+  struct choice {
+    bool launches = true, windows = true;
+    std::uint64_t window_ns = 50'000'000;
+  };
+  explicit engine_turns(choice allowed) noexcept : allowed_(allowed) {}
+
+  counter_turn next(counter_needs const& needs) noexcept;
+  counter_turn current() const noexcept { return current_; }
+  /// The chosen engine could not take its turn.
+  void refuse() noexcept { take(counter_turn::nobody, 0); }
+  /// Sampling has turned out to be impossible.
+  void forbid_windows() noexcept { allowed_.windows = false; }
+  bool allows_windows() const noexcept { return allowed_.windows; }
+  std::uint64_t window_ns() const noexcept { return allowed_.window_ns; }
+
+ private:
+  counter_turn take(counter_turn turn, std::uint64_t now_ns) noexcept;
+  counter_turn after_window(counter_needs const& needs) noexcept;
+  bool launches_are_done(counter_needs const& needs) noexcept;
+
+  choice allowed_;
+  counter_turn current_ = counter_turn::nobody;
+  std::uint64_t since_ = 0;
+  std::uint64_t quiet_since_ = 0;  // launches want nothing; 0: they do
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,97 @@
+// Who has the counters, moment by moment.
+#include "counters/engine_turns.hpp"
+
+#include "support/catch.hpp"
+
+using namespace gpuprof;
+using enum counter_turn;
+
+namespace {
+
+constexpr std::uint64_t ms = 1'000'000;
+
+counter_needs at(std::uint64_t now_ms, bool want, bool window = true) {
+  return {.now_ns = now_ms * ms,
+          .launches_want = want,
+          .launches_affordable = true,
+          .window_affordable = window,
+          .must_not_switch = false};
+}
+
+}  // namespace
+
+TEST_CASE("launches go first, and a window follows when they have wanted nothing for a while") {
+  engine_turns turns({});
+  CHECK(turns.next(at(1000, true)) == launches);
+  CHECK(turns.next(at(1100, false)) == launches);
+  CHECK(turns.next(at(1299, false)) == launches);
+  CHECK(turns.next(at(1300, false)) == window);
+}
+
+TEST_CASE("a pause between two launches is no end of their turn") {
+  engine_turns turns({});
+  CHECK(turns.next(at(1000, true)) == launches);
+  CHECK(turns.next(at(1150, false)) == launches);
+  CHECK(turns.next(at(1300, true)) == launches);
+  CHECK(turns.next(at(1450, false)) == launches);
+  CHECK(turns.next(at(1600, false)) == launches);
+  CHECK(turns.next(at(1650, false)) == window);
+}
+
+TEST_CASE("launches that never have enough lose the counters after two seconds") {
+  engine_turns turns({});
+  CHECK(turns.next(at(1000, true)) == launches);
+  CHECK(turns.next(at(2999, true)) == launches);
+  CHECK(turns.next(at(3000, true)) == window);
+  CHECK(turns.next(at(3049, true)) == window);
+  CHECK(turns.next(at(3050, true)) == launches);
+}
+
+TEST_CASE("between windows nobody has the counters") {
+  engine_turns turns({.launches = false});
+  CHECK(turns.next(at(1000, true)) == window);
+  CHECK(turns.next(at(1050, true, false)) == nobody);
+  CHECK(turns.next(at(1200, true, false)) == nobody);
+  CHECK(turns.next(at(1201, true)) == window);
+}
+
+TEST_CASE("without windows launches keep the counters") {
+  engine_turns turns({.windows = false});
+  CHECK(turns.next(at(1000, false)) == launches);
+  CHECK(turns.next(at(9000, false)) == launches);
+}
+
+TEST_CASE("launches that the budget forbids make room for windows that it allows") {
+  engine_turns turns({});
+  auto needs = at(1000, true);
+  CHECK(turns.next(needs) == launches);
+  needs.launches_affordable = false;
+  CHECK(turns.next(needs) == launches);
+  needs.now_ns += 200 * ms;
+  CHECK(turns.next(needs) == window);
+  needs.now_ns += 50 * ms;
+  CHECK(turns.next(needs) == nobody);
+}
+
+TEST_CASE("nothing is switched while a stream is being captured, but a window ends some time") {
+  engine_turns turns({});
+  auto needs = at(1000, false);
+  needs.must_not_switch = true;
+  CHECK(turns.next(needs) == nobody);
+  needs.must_not_switch = false;
+  CHECK(turns.next(needs) == window);
+  needs.must_not_switch = true;
+  needs.now_ns += 60 * ms;
+  CHECK(turns.next(needs) == window);
+  needs.now_ns += 1000 * ms;
+  CHECK(turns.next(needs) == nobody);
+}
+
+TEST_CASE("who is refused leaves the counters to nobody, and is asked again") {
+  engine_turns turns({.launches = false});
+  CHECK(turns.next(at(1000, false)) == window);
+  turns.refuse();
+  CHECK(turns.current() == nobody);
+  turns.forbid_windows();
+  CHECK(turns.next(at(1000, false)) == nobody);
+}

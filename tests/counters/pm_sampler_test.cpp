@@ -1,0 +1,193 @@
+// Sampling GPUs in windows of time, with a pretended CUPTI.
+#include "counters/pm_sampler.hpp"
+
+#include "base/clock.hpp"
+#include "support/catch.hpp"
+#include "support/fake_cupti.hpp"
+
+using namespace gpuprof;
+using namespace gpuprof::test;
+
+namespace {
+
+constexpr std::uint64_t us = 1'000;
+
+struct sampled_program {
+  explicit sampled_program(unsigned version = 130001) : cupti(version) {}
+
+  fake_cupti cupti;
+  std::uint32_t next_metric = 1;
+  std::vector<metric_record> metrics;
+  sampling_harvest harvest;
+  std::vector<device_id> devices{device_id{0}};
+  pm_sampler sampler{
+      cupti.library.api,
+      {.words = {"sm__cycles_active.avg", "dram__bytes_read.sum"}, .interval_ns = 20'000}};
+
+  bool begin() {
+    return sampler.begin_window(devices, next_metric, metrics,
+                                [](std::string const&) { return name_id{7}; });
+  }
+  /// Samples of 20 us from now on, after one that begins a second too early.
+  void sample(std::size_t count, std::size_t device = 0) {
+    auto const start = now().value;
+    auto& waiting = cupti.sampling.waiting[device];
+    waiting.push_back({start - 1'000'000 * us, start, 1e9});
+    for (std::size_t i = 0; i < count; ++i)
+      waiting.push_back({start + i * 20 * us, start + (i + 1) * 20 * us, static_cast<double>(i)});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a window yields its samples metric by metric, without the first") {
+  sampled_program program;
+  REQUIRE(program.begin());
+  REQUIRE(program.metrics.size() == 2);
+  CHECK(program.metrics[0].sampled);
+  CHECK(program.metrics[1].metric == metric_id{2});
+  program.sample(3);
+  program.sampler.end_window(program.harvest);
+  auto const& samples = program.harvest.samples;
+  REQUIRE(samples.size() == 6);
+  CHECK(samples[0].metric == metric_id{1});
+  CHECK(samples[0].value == 0);
+  CHECK(samples[2].value == 2);
+  CHECK(samples[3].metric == metric_id{2});
+  CHECK(samples[3].value == 1);
+  CHECK(samples[1].start == samples[0].start + samples[0].duration);
+  REQUIRE(program.harvest.windows.size() == 1);
+  auto const& window = program.harvest.windows[0];
+  CHECK(window.samples == 3);
+  CHECK(window.overflows == 0);
+  CHECK(window.interval.value == 20'000);
+  CHECK(window.start < window.end);
+  CHECK(program.cupti.sampling.mistakes().empty());
+}
+
+TEST_CASE("samples are decoded piece by piece, each into a blank image") {
+  sampled_program program;
+  REQUIRE(program.begin());
+  program.sample(1000);
+  program.sampler.collect(program.harvest);
+  CHECK(program.harvest.samples.size() == 2 * 255);  // 256 with the first
+  program.sampler.end_window(program.harvest);
+  CHECK(program.harvest.samples.size() == 2 * 1000);
+  CHECK(program.harvest.windows.at(0).samples == 1000);
+  CHECK(program.sampler.counts().samples == 1000);
+  CHECK(program.cupti.sampling.mistakes().empty());
+}
+
+TEST_CASE("the first sample of each window is dropped, the object stays") {
+  sampled_program program;
+  for (int i = 0; i < 3; ++i) {
+    REQUIRE(program.begin());
+    program.sample(5);
+    program.sampler.end_window(program.harvest);
+  }
+  CHECK(program.harvest.samples.size() == 3 * 2 * 5);
+  CHECK(program.metrics.size() == 2);
+  CHECK(program.cupti.count("cuptiPmSamplingEnable") == 1);
+  CHECK(program.sampler.counts().windows == 3);
+  program.sampler.give_back();
+  CHECK(program.cupti.sampling.objects().empty());
+  CHECK(program.cupti.sampling.mistakes().empty());
+}
+
+TEST_CASE("a buffer that ran over is counted, the samples after it are kept") {
+  sampled_program program;
+  REQUIRE(program.begin());
+  program.sample(4);
+  program.cupti.sampling.overflows = true;
+  program.sampler.end_window(program.harvest);
+  CHECK(program.harvest.windows.at(0).overflows == 1);
+  CHECK(program.harvest.windows.at(0).samples == 4);
+  CHECK(program.sampler.counts().overflows == 1);
+}
+
+TEST_CASE("a decoder that never comes to an end is left after a second") {
+  sampled_program program;
+  REQUIRE(program.begin());
+  program.sample(2);
+  program.cupti.sampling.never_ends = true;
+  auto const before = monotonic_ns();
+  program.sampler.end_window(program.harvest);
+  CHECK(monotonic_ns() - before < 10'000'000'000);
+  CHECK(program.harvest.windows.at(0).overflows == 1);
+}
+
+TEST_CASE("sampling is by time, and older libraries get the structure they know") {
+  sampled_program before(24);  // CUDA 12.6
+  CHECK(before.begin());
+  CHECK(before.cupti.sampling.objects().front().config_struct_bytes ==
+        offsetof(CUpti_PmSampling_SetConfig_Params, hwBufferAppendMode));
+}
+
+TEST_CASE("all GPUs are sampled at once, each with metrics of its own") {
+  sampled_program program;
+  program.devices = {device_id{0}, device_id{1}};
+  REQUIRE(program.begin());
+  CHECK(program.metrics.size() == 4);
+  CHECK(program.metrics[2].device == device_id{1});
+  program.sample(3, 0);
+  program.sample(4, 1);
+  program.sampler.end_window(program.harvest);
+  REQUIRE(program.harvest.windows.size() == 2);
+  CHECK(program.harvest.windows[0].samples == 3);
+  CHECK(program.harvest.windows[1].samples == 4);
+}
+
+TEST_CASE("counters that another tool has are asked for again, ten seconds later") {
+  sampled_program program;
+  program.cupti.fail_nth("cuptiPmSamplingStart", 1, CUPTI_ERROR_HARDWARE_BUSY);
+  CHECK_FALSE(program.begin());
+  auto const said = program.sampler.take_complaints();
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].find("another tool holds them") != std::string::npos);
+  CHECK(said[0].find("every 10 s") != std::string::npos);
+  auto const moment = monotonic_ns();
+  CHECK_FALSE(program.sampler.can_sample(program.devices, moment));
+  CHECK(program.sampler.can_sample(program.devices, moment + 11'000'000'000));
+  CHECK(program.sampler.counts().busy == 1);
+}
+
+TEST_CASE("without rights nothing is sampled, and one line says what helps") {
+  sampled_program program;
+  program.cupti.fail_nth("cuptiPmSamplingEnable", 1, CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);
+  CHECK_FALSE(program.begin());
+  auto const said = program.sampler.take_complaints();
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].find("GPU 0: sampling in time is off: ") == 0);
+  CHECK(said[0].find("NVreg_RestrictProfilingToAdminUsers=0") != std::string::npos);
+  CHECK_FALSE(program.sampler.can_sample(program.devices, monotonic_ns() + 60'000'000'000));
+  CHECK_FALSE(program.begin());
+  CHECK(program.sampler.take_complaints().empty());
+}
+
+TEST_CASE("a failure of any call loses a window at most, and gives everything back") {
+  for (unsigned n = 1; n < 40; ++n) {
+    sampled_program program;
+    program.cupti.fail_call(n, CUPTI_ERROR_UNKNOWN);
+    INFO(n);
+    if (program.begin()) {
+      program.sample(2);
+      program.sampler.collect(program.harvest);
+      program.sampler.end_window(program.harvest);
+    }
+    program.sampler.give_back();
+    CHECK(program.cupti.sampling.mistakes().empty());
+  }
+}
+
+TEST_CASE("the one pass of sampling takes what fits, first ones first") {
+  sampled_program program;
+  pm_sampler sampler(program.cupti.library.api,
+                     {.words = {"dram__bytes_read.sum", "sm__wide.sum", "dram__bytes_write.sum"},
+                      .interval_ns = 20'000});
+  REQUIRE(sampler.begin_window(
+      program.devices, program.next_metric, program.metrics,
+      [&](std::string const& name) { return name == "sm__wide.sum" ? name_id{1} : name_id{2}; }));
+  REQUIRE(program.metrics.size() == 2);
+  CHECK(program.metrics[0].name == name_id{2});
+  CHECK(program.metrics[1].name == name_id{2});
+}
