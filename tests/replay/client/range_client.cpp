@@ -7,6 +7,8 @@
 // REPLAY_CLIENT_AHEAD     open each range when the launch before it ends, not at its own entry
 // REPLAY_CLIENT_RANGES    how many to count at most; default 1000
 // REPLAY_CLIENT_MISUSE    which rule to break (see misuse_is)
+#include "replay/client/calls.hpp"
+
 #include <cupti.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
@@ -14,7 +16,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <dlfcn.h>
 #include <mutex>
 #include <sstream>
@@ -23,14 +24,6 @@
 #include <vector>
 
 namespace {
-
-std::string variable(char const* name, char const* otherwise = "") {
-  char const* const text = std::getenv(name);
-  return text != nullptr ? text : otherwise;
-}
-bool misuse_is(char const* which) {
-  return variable("REPLAY_CLIENT_MISUSE") == which;
-}
 
 /// The functions it needs, from the library that answers to this name in a real process.
 struct functions {
@@ -70,7 +63,6 @@ struct functions {
 #undef MEMBER
 } cupti;
 
-std::FILE* output = nullptr;
 std::mutex lock;  // protects all below
 CUpti_Profiler_Host_Object* host = nullptr;
 CUpti_RangeProfiler_Object* profiler = nullptr;
@@ -80,22 +72,6 @@ std::vector<std::uint8_t> config, data;
 std::size_t passes = 0, pass = 0, pushed = 0, most = 1000;
 bool tried = false, started = false, running = false, is_open = false;
 thread_local bool opened_here = false;
-
-/// Parameters with their size filled in.
-template <class Params>
-Params sized(std::size_t size) {
-  Params params;
-  std::memset(&params, 0, sizeof params);
-  params.structSize = size;
-  return params;
-}
-#define PARAMS(type) sized<type>(type##_STRUCT_SIZE)
-
-bool works(CUptiResult code, char const* what) {
-  if (code != CUPTI_SUCCESS) std::fprintf(output, "failed:%s=%d\n", what, code);
-  return code == CUPTI_SUCCESS;
-}
-#define WORKS(function, params) works(cupti.function(&(params)), #function)
 
 bool make_config(CUcontext context) {
   auto availability = PARAMS(CUpti_Profiler_GetCounterAvailability_Params);
