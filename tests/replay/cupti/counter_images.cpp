@@ -1,5 +1,7 @@
 #include "replay/cupti/counter_images.hpp"
 
+#include "replay/cupti/image_bytes.hpp"
+
 #include <algorithm>
 #include <cstring>
 
@@ -26,19 +28,6 @@ struct slot {
   counts counted;
 };
 
-// A client's buffers are aligned to nothing: everything is copied.
-template <class Part>
-Part read(std::span<std::uint8_t const> image, std::size_t at) noexcept {
-  Part part;
-  std::memcpy(&part, image.data() + at, sizeof part);
-  return part;
-}
-
-template <class Part>
-void write(std::span<std::uint8_t> image, std::size_t at, Part const& part) noexcept {
-  std::memcpy(image.data() + at, &part, sizeof part);
-}
-
 std::size_t slot_at(std::size_t index) noexcept {
   return sizeof(data_header) + index * sizeof(slot);
 }
@@ -51,7 +40,7 @@ std::vector<std::uint8_t> config_image_of(counter_wish const& wish) {
   header.engine = static_cast<std::uint32_t>(wish.engine);
   header.metrics = static_cast<std::uint32_t>(wish.metrics.size());
   std::vector<std::uint8_t> image(sizeof header);
-  write(std::span(image), 0, header);
+  write_part(std::span(image), 0, header);
   for (auto const& name : wish.metrics)
     image.insert(image.end(), name.c_str(), name.c_str() + name.size() + 1);
   return image;
@@ -59,7 +48,7 @@ std::vector<std::uint8_t> config_image_of(counter_wish const& wish) {
 
 std::optional<counter_wish> read_config_image(std::span<std::uint8_t const> image) {
   if (image.size() < sizeof(config_header)) return std::nullopt;
-  auto const header = read<config_header>(image, 0);
+  auto const header = read_part<config_header>(image, 0);
   if (std::memcmp(header.mark, config_mark, sizeof header.mark) != 0) return std::nullopt;
   counter_wish wish{static_cast<CUpti_ProfilerType>(header.engine), {}};
   auto rest = image.subspan(sizeof header);
@@ -89,29 +78,29 @@ void counter_data::initialise(std::span<std::uint8_t> image) {
   data_header header{};
   std::memcpy(header.mark, data_mark, sizeof header.mark);
   header.most_ranges = static_cast<std::uint32_t>(most_ranges_in(image.size()));
-  write(image, 0, header);
+  write_part(image, 0, header);
 }
 
 bool counter_data::is_one(std::span<std::uint8_t const> image) noexcept {
   if (most_ranges_in(image.size()) == 0) return false;
-  auto const header = read<data_header>(image, 0);
+  auto const header = read_part<data_header>(image, 0);
   return std::memcmp(header.mark, data_mark, sizeof header.mark) == 0 &&
          header.most_ranges == most_ranges_in(image.size()) && header.ranges <= header.most_ranges;
 }
 
 std::size_t counter_data::ranges(std::span<std::uint8_t const> image) noexcept {
-  return read<data_header>(image, 0).ranges;
+  return read_part<data_header>(image, 0).ranges;
 }
 
 bool counter_data::add(std::span<std::uint8_t> image, counted_range const& range) {
-  auto header = read<data_header>(image, 0);
+  auto header = read_part<data_header>(image, 0);
   if (header.ranges == header.most_ranges) return false;
   slot s{};
   range.name.copy(s.name, sizeof s.name - 1);
   s.counted = range.counted;
-  write(image, slot_at(header.ranges), s);
+  write_part(image, slot_at(header.ranges), s);
   ++header.ranges;
-  write(image, 0, header);
+  write_part(image, 0, header);
   return true;
 }
 
@@ -120,7 +109,7 @@ char const* counter_data::name(std::span<std::uint8_t const> image, std::size_t 
 }
 
 counts counter_data::counted(std::span<std::uint8_t const> image, std::size_t index) noexcept {
-  return read<slot>(image, slot_at(index)).counted;
+  return read_part<slot>(image, slot_at(index)).counted;
 }
 
 }  // namespace gpuprof::replay

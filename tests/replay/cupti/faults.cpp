@@ -32,8 +32,10 @@ faults::faults()
       slow_flush_ms(static_cast<unsigned>(number("REPLAY_SLOW_FLUSH_MS", 0))),
       push_us(static_cast<unsigned>(number("REPLAY_PUSH_US", 0))),
       pop_us(static_cast<unsigned>(number("REPLAY_POP_US", 0))),
+      decode_us(static_cast<unsigned>(number("REPLAY_DECODE_US", 0))),
       drop_every_(number("REPLAY_DROP", 0)),
-      zero_every_(number("REPLAY_ZERO_TIMES", 0)) {
+      zero_every_(number("REPLAY_ZERO_TIMES", 0)),
+      overflow_every_(number("REPLAY_SAMPLING_OVERFLOW", 0)) {
   read_failing_calls(variable("REPLAY_FAIL"));
 }
 

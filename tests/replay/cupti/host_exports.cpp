@@ -1,16 +1,19 @@
 // CUPTI's host API for the one chip that is replayed: it needs neither driver nor GPU.
 #include "replay/cupti/contract.hpp"
+#include "replay/cupti/counter_hardware.hpp"
 #include "replay/cupti/counter_images.hpp"
 #include "replay/cupti/entry.hpp"
 #include "replay/cupti/range_profiler.hpp"
-#include "replay/driver/machine.hpp"
+#include "replay/cupti/sample_images.hpp"
 
 #include <cupti_profiler_host.h>
 
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <set>
+#include <span>
 
 using namespace gpuprof::replay;
 
@@ -39,15 +42,25 @@ host_object& living(CUpti_Profiler_Host_Object* handle, char const* function) {
   return *object;
 }
 
+bool is_of_sampler(host_object const& object) {
+  return object.wish.engine == CUPTI_PROFILER_TYPE_PM_SAMPLING;
+}
+
 bool takes(host_object const& object, char const* name) {
   auto const found = name != nullptr ? find_metric(name) : std::nullopt;
   if (!found) return false;
-  return object.wish.engine != CUPTI_PROFILER_TYPE_PM_SAMPLING || can_be_sampled(*found->base);
+  return !is_of_sampler(object) || can_be_sampled(*found->base);
 }
 
-unsigned sms() {
-  auto const& devices = this_machine().devices;
-  return devices.empty() ? 1 : static_cast<unsigned>(std::max(devices[0].sm_count, 1));
+/// What the range or sample of that index counted, of an image of the object's own engine.
+std::optional<counts> counted_in(std::span<std::uint8_t const> image, std::size_t index,
+                                 bool of_sampler) {
+  if (of_sampler) {
+    if (!sample_data::is_one(image) || index >= sample_data::samples(image)) return std::nullopt;
+    return sample_data::at(image, index).counted;
+  }
+  if (!counter_data::is_one(image) || index >= counter_data::ranges(image)) return std::nullopt;
+  return counter_data::counted(image, index);
 }
 
 }  // namespace
@@ -96,8 +109,8 @@ CUptiResult cuptiProfilerHostGetBaseMetrics(CUpti_Profiler_Host_GetBaseMetrics_P
   auto const& object = living(params->pHostObject, __func__);
   auto* const names = new std::vector<char const*>;  // the client's as long as the library lives
   for (auto const& m : base_metrics()) {
-    bool const sampled = object.wish.engine == CUPTI_PROFILER_TYPE_PM_SAMPLING;
-    if (m.type == params->metricType && (!sampled || can_be_sampled(m))) names->push_back(m.name);
+    if (m.type == params->metricType && (!is_of_sampler(object) || can_be_sampled(m)))
+      names->push_back(m.name);
   }
   params->numMetrics = names->size();
   params->ppMetricNames = names->data();
@@ -185,19 +198,17 @@ CUptiResult cuptiProfilerHostEvaluateToGpuValues(
     CUpti_Profiler_Host_EvaluateToGpuValues_Params* params) {
   WORKS_ALWAYS();
   NEEDS_SIZE(CUpti_Profiler_Host_EvaluateToGpuValues_Params);
-  living(params->pHostObject, __func__);
+  auto const& object = living(params->pHostObject, __func__);
   if (params->pCounterDataImage == nullptr || params->pMetricValues == nullptr) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
   std::span const image(params->pCounterDataImage, params->counterDataImageSize);
-  if (!counter_data::is_one(image) || params->rangeIndex >= counter_data::ranges(image)) {
-    return CUPTI_ERROR_INVALID_PARAMETER;
-  }
-  auto const counted = counter_data::counted(image, params->rangeIndex);
+  auto const counted = counted_in(image, params->rangeIndex, is_of_sampler(object));
+  if (!counted) return CUPTI_ERROR_INVALID_PARAMETER;
   for (std::size_t i = 0; i < params->numMetrics; ++i) {
     auto const metric = find_metric(params->ppMetricNames[i]);
     if (!metric) return CUPTI_ERROR_INVALID_PARAMETER;
-    params->pMetricValues[i] = value_of(*metric, counted, sms());
+    params->pMetricValues[i] = value_of(*metric, *counted, sms_of(device_of_contexts));
   }
   return CUPTI_SUCCESS;
 }

@@ -3,6 +3,8 @@
 #include "recorder/record_fields.hpp"
 #include "replay/cupti/callback_names.hpp"
 #include "replay/cupti/contract.hpp"
+#include "replay/cupti/gpu_work.hpp"
+#include "replay/cupti/pm_sampler.hpp"
 #include "replay/cupti/range_profiler.hpp"
 
 #include <algorithm>
@@ -160,6 +162,7 @@ void library::stop_everything() {
 // Names become unusable, and are made so: a client that still reads them shall be seen.
 void library::finalize() {
   range_profiler::get().finalised();
+  pm_sampler::get().finalised();
   stop_everything();
   std::lock_guard const hold(texts_lock_);
   for (auto& text : texts_) std::fill(text.begin(), text.end(), '?');
@@ -175,6 +178,11 @@ void library::raise(CUpti_CallbackDomain domain, CUpti_CallbackId id, void const
 }
 
 void library::on_call(driver_call const& call) noexcept {
+  if (call.site == CUPTI_API_EXIT) {
+    gpu_work::get().call_ends(call.correlation);
+  } else if (call.parameters != nullptr) {
+    gpu_work::get().call_begins(call.correlation);
+  }
   if (!callback_enabled(CUPTI_CB_DOMAIN_DRIVER_API, call.cbid)) return;
   auto result = call.result;
   CUpti_CallbackData data{};
@@ -229,6 +237,7 @@ char const* library::keep_text(char const* text) {
 
 void library::on_record(activity const& given) noexcept {
   // The counters count, whatever is traced.
+  gpu_work::get().note_record(given);
   if (range_profiler::get().note_record(given)) add_own_kernel(given);
   deliver(given);
 }
@@ -293,6 +302,7 @@ void library::give_up() noexcept {
   auto* const context = callback_context_.load();
   bool const told = callback_enabled(CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR);
   range_profiler::get().gave_up();
+  pm_sampler::get().gave_up();
   stop_everything();
   if (callback == nullptr || !told) return;
   CUpti_StateData data{};

@@ -108,6 +108,14 @@ double units(base_metric const& m, unsigned sms) noexcept {
 
 }  // namespace
 
+kernel_run run_of(CUpti_ActivityKernel10 const& k) {
+  auto const product = [](std::int64_t x, std::int64_t y, std::int64_t z) {
+    return static_cast<std::uint64_t>(x * y * z);
+  };
+  return {k.name != nullptr ? k.name : "", k.end - k.start, product(k.gridX, k.gridY, k.gridZ),
+          product(k.blockX, k.blockY, k.blockZ), k.correlationId};
+}
+
 counts counts_of(kernel_run const& kernel, unsigned sms, bool is_patched) {
   counts c{};
   auto const gpu_sms = static_cast<double>(sms);
@@ -139,6 +147,13 @@ counts counts_of(kernel_run const& kernel, unsigned sms, bool is_patched) {
   return c;
 }
 
+counts counts_of_idling(std::uint64_t nanoseconds, unsigned sms) {
+  counts c{};
+  c[counter::time_ns] = static_cast<double>(nanoseconds);
+  c[counter::sm_cycles] = cycles_per_ns * c[counter::time_ns] * static_cast<double>(sms);
+  return c;
+}
+
 std::span<base_metric const> base_metrics() noexcept {
   return all;
 }
@@ -166,7 +181,7 @@ std::optional<metric> find_metric(std::string_view name) noexcept {
 }
 
 bool can_be_sampled(base_metric const& m) noexcept {
-  return m.how == reading::plain;
+  return m.how == reading::plain || m.how == reading::two_passes;
 }
 
 pass_schedule schedule_of(std::span<std::string const> metrics) {

@@ -59,8 +59,12 @@ struct kernel_run {
   std::uint32_t correlation = 0;
 };
 
+kernel_run run_of(CUpti_ActivityKernel10 const& record);
+
 /// The rule; README.md says it in words.
 counts counts_of(kernel_run const& kernel, unsigned sms, bool is_patched);
+/// Of a GPU that does nothing for so long: time and cycles go on.
+counts counts_of_idling(std::uint64_t nanoseconds, unsigned sms);
 
 /// How CUPTI gets at a metric.
 enum class reading : std::uint8_t {
@@ -93,7 +97,8 @@ struct metric {
 };
 std::optional<metric> find_metric(std::string_view name) noexcept;
 base_metric const* find_base_metric(std::string_view name_with_or_without_suffix) noexcept;
-/// Operations and patched code cannot be.
+/// Operations and patched code cannot be. What takes two passes is known to the sampler, though it
+/// has but one.
 bool can_be_sampled(base_metric const& metric) noexcept;
 
 /// Which pass counts what.

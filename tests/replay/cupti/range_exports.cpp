@@ -1,5 +1,6 @@
 // The functions of libcupti.so.13 that count around what the program launches.
 #include "replay/cupti/contract.hpp"
+#include "replay/cupti/counter_hardware.hpp"
 #include "replay/cupti/entry.hpp"
 #include "replay/cupti/range_profiler.hpp"
 #include "replay/driver/machine.hpp"
@@ -91,10 +92,10 @@ CUptiResult cuptiProfilerGetCounterAvailability(
     CUpti_Profiler_GetCounterAvailability_Params* params) {
   NEEDS_DRIVER();
   NEEDS_SIZE(CUpti_Profiler_GetCounterAvailability_Params);
-  auto& all = range_profiler::get();
-  if (!all.is_initialised()) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (!range_profiler::get().is_initialised()) return CUPTI_ERROR_NOT_INITIALIZED;
   if (params->ctx == nullptr) return CUPTI_ERROR_INVALID_CONTEXT;
-  if (all.is_counting()) return CUPTI_ERROR_HARDWARE_BUSY;  // "may fail": here it does
+  // "may fail": here it does
+  if (counter_hardware::get().is_taken(device_of_contexts)) return CUPTI_ERROR_HARDWARE_BUSY;
   if (params->pCounterAvailabilityImage != nullptr) {
     if (params->counterAvailabilityImageSize < sizeof availability_image) {
       return CUPTI_ERROR_INVALID_PARAMETER;

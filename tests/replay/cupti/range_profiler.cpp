@@ -3,9 +3,9 @@
 #include "base/clock.hpp"
 #include "recorder/record_fields.hpp"
 #include "replay/cupti/contract.hpp"
+#include "replay/cupti/counter_hardware.hpp"
 #include "replay/cupti/faults.hpp"
 #include "replay/cupti/library.hpp"
-#include "replay/driver/machine.hpp"
 
 #include <algorithm>
 #include <cstdarg>
@@ -34,11 +34,6 @@ void wait_for_gpu(std::uint64_t until, char const* function) {
            " waits for work that does not end; the real library hangs there");
   }
   sleep_ns(until - now);
-}
-
-unsigned sms() {
-  auto const& devices = this_machine().devices;
-  return devices.empty() ? 1 : static_cast<unsigned>(std::max(devices[0].sm_count, 1));
 }
 
 unsigned number_of(CUcontext context) {
@@ -117,6 +112,7 @@ void range_session::stop(CUpti_RangeProfiler_Stop_Params& p) {
   if (!started_) broken("cuptiRangeProfilerStop was called without Start");
   if (open_) broken("cuptiRangeProfilerStop was called with the range \"" + *open_ + "\" open");
   started_ = false;
+  counter_hardware::get().give_back(this);
   ++pass_;
   p.passIndex = pass_;
   p.targetNestingLevel = 1;
@@ -159,7 +155,8 @@ void range_session::pop() {
 
   counts sum{};
   for (auto const& kernel : kernels) {
-    auto const counted = counts_of(kernel, sms(), kernel.correlation != opened_in_call_);
+    auto const counted =
+        counts_of(kernel, sms_of(device_of_contexts), kernel.correlation != opened_in_call_);
     for (std::size_t i = 0; i < sum.values.size(); ++i) sum.values[i] += counted.values[i];
   }
   log_counters("range context=%u pass=%zu name=%s kernels=%zu correlation=%u ns=%.0f\n",
@@ -220,12 +217,6 @@ void range_profiler::deinitialise() {
   }
 }
 
-bool range_profiler::is_counting() {
-  std::lock_guard const hold(lock);
-  return std::any_of(sessions_.begin(), sessions_.end(),
-                     [](range_session* s) { return !s->gone && s->is_started(); });
-}
-
 CUptiResult range_profiler::enable(CUcontext context, CUpti_RangeProfiler_Object** object) {
   if (!initialised_) return CUPTI_ERROR_NOT_INITIALIZED;
   if (context == nullptr) return CUPTI_ERROR_INVALID_CONTEXT;  // nothing here is current
@@ -268,10 +259,11 @@ void range_profiler::disable(range_session& session) {
 
 CUptiResult range_profiler::start(range_session& session) {
   std::lock_guard const hold(lock);
-  for (auto* const s : sessions_) {
-    if (s != &session && !s->gone && s->is_started()) return CUPTI_ERROR_HARDWARE_BUSY;
-  }
-  return session.start();
+  auto& hardware = counter_hardware::get();
+  if (!hardware.take(device_of_contexts, &session)) return CUPTI_ERROR_HARDWARE_BUSY;
+  auto const code = session.start();
+  if (!session.is_started()) hardware.give_back(&session);
+  return code;
 }
 
 bool range_profiler::note_record(activity const& given) noexcept {
@@ -285,17 +277,11 @@ bool range_profiler::note_record(activity const& given) noexcept {
   if (kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) return false;
   CUpti_ActivityKernel10 k{};
   std::memcpy(&k, given.bytes, sizeof k);
-  auto const product = [](std::int64_t x, std::int64_t y, std::int64_t z) {
-    return static_cast<std::uint64_t>(x * y * z);
-  };
   std::lock_guard const hold(lock);
   bool first = false;
   for (auto* const s : sessions_) {
     if (s->gone || number_of(s->context()) != k.contextId) continue;
-    first |= s->note(
-        {k.name != nullptr ? k.name : "", k.end - k.start, product(k.gridX, k.gridY, k.gridZ),
-         product(k.blockX, k.blockY, k.blockZ), k.correlationId},
-        given.complete_at);
+    first |= s->note(run_of(k), given.complete_at);
   }
   return first;
 }
@@ -317,7 +303,10 @@ void range_profiler::finalised() {
 
 void range_profiler::gave_up() {
   std::lock_guard const hold(lock);
-  for (auto* const s : sessions_) s->gone = true;
+  for (auto* const s : sessions_) {
+    s->gone = true;
+    counter_hardware::get().give_back(s);
+  }
   initialised_ = false;
 }
 

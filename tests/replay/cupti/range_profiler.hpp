@@ -71,8 +71,6 @@ class range_profiler {
   CUptiResult initialise();
   void deinitialise();
   bool is_initialised() const noexcept { return initialised_; }
-  /// Some session counts right now.
-  bool is_counting();
 
   CUptiResult enable(CUcontext, CUpti_RangeProfiler_Object** object);
   /// Ends the process when the object was disabled or its context is gone, or when another thread

@@ -1,0 +1,35 @@
+// The counter data image of the sampler: samples in the order in which they were taken.
+#pragma once
+
+#include "replay/cupti/made_up_counters.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace gpuprof::replay {
+
+struct sample {
+  std::uint64_t start = 0, end = 0;
+  counts counted{};
+};
+
+/// A view of a client's image. A copy of an initialised one is an initialised one.
+class sample_data {
+ public:
+  static std::size_t size_for(std::size_t most_samples) noexcept;
+  /// How many samples an image of this size holds; 0: it is no size of an image.
+  static std::size_t most_samples_in(std::size_t size) noexcept;
+
+  static void initialise(std::span<std::uint8_t> image);
+  /// False also when it is shorter or longer than it was initialised for.
+  static bool is_one(std::span<std::uint8_t const> image) noexcept;
+
+  static std::size_t samples(std::span<std::uint8_t const> image) noexcept;
+  static std::size_t room(std::span<std::uint8_t const> image) noexcept;
+  /// There must be room.
+  static void add(std::span<std::uint8_t> image, sample const&);
+  static sample at(std::span<std::uint8_t const> image, std::size_t index) noexcept;
+};
+
+}  // namespace gpuprof::replay
