@@ -3,7 +3,6 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
-#include "base/quiet_thread.hpp"
 #include "collect/name_registry.hpp"
 #include "driver/cuda_driver.hpp"
 #include "session/exit_summary.hpp"
@@ -13,8 +12,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <dlfcn.h>
-#include <pthread.h>
-#include <signal.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -22,9 +19,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t ring_slots = 1 << 15;       // 1 MiB: 60 ms of the fastest launch loop
-constexpr std::uint64_t linger_ns = 500'000'000;  // tracing stays on this long between two captures
-constexpr std::uint64_t round_ns = 10'000'000;
+constexpr std::size_t ring_slots = 1 << 15;  // 1 MiB: 60 ms of the fastest launch loop
 
 std::atomic<process_profiler*> the_profiler{nullptr};
 
@@ -138,6 +133,10 @@ bool process_profiler::flush() {
 
 void process_profiler::step() {
   tell_plan([](capture_plan& plan) { plan.step(monotonic_ns()); });
+}
+
+void process_profiler::tick(std::uint64_t moment) noexcept {
+  tell_plan([moment](capture_plan& plan) { plan.tick(moment); });
 }
 
 void process_profiler::profiler_start() noexcept {
@@ -308,61 +307,6 @@ void process_profiler::close_window() {
   drain_.post({false, open_window_.exchange(0), now(), {}});
 }
 
-// On the drain thread: within milliseconds of cuInit's return.
-void process_profiler::start_what_waited_for_cuda() {
-  if (!settings_.trace.um) return;  // nothing else waits
-  if (acting_.test_and_set(std::memory_order_acquire)) return;
-  std::vector<std::string> warnings;
-  if (tracing_ && tracer_->waits_for_cuda()) tracer_->start_the_rest(warnings);
-  acting_.clear(std::memory_order_release);
-  for (auto const& warning : warnings) log_warning(warning);
-}
-
-// On the drain thread, after a capture: when its last records are in, CUPTI's tracing is switched
-// off, and when no other capture can start by itself, CUPTI is left at the end of the program's
-// next CUDA call.
-void process_profiler::rest_if_nothing_runs() {
-  if (open_window_.load() != 0 || !drain_.at_rest(patience_ns())) return;
-  bool armed = false, warming_up = false, wanted = false, shutdown = false;
-  {
-    std::lock_guard const lock(plan_mutex_);
-    armed = plan_.armed();
-    warming_up = plan_.warming_up();
-    wanted = plan_.wanted();
-    shutdown = plan_.wants_shutdown();
-  }
-  if (wanted || warming_up) return;
-  if (acting_.test_and_set(std::memory_order_acquire)) return;
-  if (given_up_.load()) tracing_ = leaving_ = false;
-  if (tracing_ && open_window_.load() == 0) {
-    if (idle_since_ == 0) idle_since_ = monotonic_ns();
-    if (!armed || monotonic_ns() - idle_since_ > linger_ns) {
-      drain_.last_round();
-      tracer_->stop();
-      drain_.last_round();
-      tracing_ = false;
-    }
-  }
-  auto const stuck = counters_ != nullptr && counters_->is_stuck();
-  if (!tracing_ && !armed && tracer_ != nullptr && tracer_->attached() && !leaving_ && !stuck) {
-    // With counters on, or a range open, CUPTI must not be left: tried again at the next rest.
-    auto const given_back =
-        counters_ == nullptr ||
-        (counters_->finish(counter_worker::ending::leaving, settings_.flush_timeout_ms) &&
-         !counters_->is_stuck());
-    if (given_back) {
-      leaving_ = true;
-      callbacks_.leave_at_next_call(true);
-      tracer_->listen_to_any_call();
-    }
-  }
-  acting_.clear(std::memory_order_release);
-  if (shutdown && !std::exchange(asked_to_end_, true)) {
-    drain_.last_round();  // a SIGTERM may end the process at once: the file comes first
-    kill(getpid(), SIGTERM);
-  }
-}
-
 void process_profiler::leave_cupti() noexcept {
   if (process_is_exiting() || acting_.test_and_set(std::memory_order_acquire)) return;
   if (leaving_) {
@@ -375,68 +319,6 @@ void process_profiler::leave_cupti() noexcept {
     costs_.leave_ns.fetch_add(monotonic_ns() - before, std::memory_order_relaxed);
   }
   acting_.clear(std::memory_order_release);
-}
-
-void process_profiler::start_drain_thread() {
-  if (thread_started_.exchange(true)) return;
-  pthread_t thread;
-  auto const run = [](void* self) -> void* {
-    static_cast<process_profiler*>(self)->drain_main();
-    return nullptr;
-  };
-  if (auto const code = start_quiet_thread(thread, "gpuprof", 0, run, this); code != 0) {
-    thread_started_.store(false);  // so that the end of the process waits for nobody
-    log_error("nothing is captured: no thread could be started (error " + std::to_string(code) +
-              "). The program is not affected.");
-    return;
-  }
-  pthread_detach(thread);
-}
-
-void process_profiler::drain_main() noexcept {
-  auto const longest = std::uint64_t{std::max(settings_.flush_interval_ms, 1u)} * 1'000'000;
-  // Short at first: a program that crashes early leaves something behind too.
-  auto flush_every = std::min(longest, 2 * round_ns);
-  auto next_flush = monotonic_ns() + flush_every;
-  for (;;) {
-    try {
-      auto const open = open_window_.load() != 0;
-      auto const settling = !open && !drain_.at_rest(patience_ns());
-      auto const busy = open || settling;
-      wait_for_wake(
-          std::chrono::nanoseconds(busy ? round_ns : std::min(flush_every, 10 * round_ns)));
-      if (drain_.serve_requests()) {
-        // The process is going down. A thread that ended now would run the thread destructors of
-        // every library in it, CUPTI's too, beside the exit handlers of the main thread: it sleeps
-        // instead.
-        for (;;) pause();
-      }
-      auto const moment = monotonic_ns();
-      bool due = false;
-      {
-        std::lock_guard const lock(plan_mutex_);
-        auto const deadline = plan_.next_deadline();
-        due = deadline != 0 && moment >= deadline;
-      }
-      if (due) tell_plan([moment](capture_plan& plan) { plan.tick(moment); });
-      if (settling)
-        next_flush =
-            std::min(next_flush, moment + 2 * round_ns);  // the program waits for full speed
-      auto const flush = busy && moment >= next_flush;
-      if (flush) {
-        flush_every = std::min(longest, 2 * flush_every);
-        next_flush = moment + flush_every;
-      }
-      drain_.round(flush);
-      if (look_again_.load()) follow_plan();  // left by somebody who could not act at once
-      if (open_window_.load() != 0) start_what_waited_for_cuda();
-      rest_if_nothing_runs();
-    } catch (std::exception const& e) {
-      static std::atomic<bool> said{false};
-      if (first_time(said))
-        log_error(std::string("records were lost: ") + e.what() + ". The program is not affected.");
-    }
-  }
 }
 
 void process_profiler::shut_down() noexcept {

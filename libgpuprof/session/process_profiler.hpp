@@ -82,6 +82,7 @@ class process_profiler final : public cuda_event_observer, public range_observer
   /// Hands an event to the plan and acts on what it then wants.
   template <class Event>
   void tell_plan(Event&& event) noexcept;
+  void tick(std::uint64_t moment) noexcept;
   void begin();
   bool begin_to_act() noexcept;
   void follow_plan() noexcept;
@@ -91,10 +92,13 @@ class process_profiler final : public cuda_event_observer, public range_observer
   void switch_tracing_on();
   bool make_tracer();
   void say_tracing_is_off(std::string const& why);
+
+  // In profiler_thread.cpp; all but the first on the drain thread.
   void start_drain_thread();
   void drain_main() noexcept;
-  void rest_if_nothing_runs();
   void start_what_waited_for_cuda();
+  void rest_if_nothing_runs();
+
   /// How long the last records of a capture are waited for.
   std::uint64_t patience_ns() const noexcept {
     return std::uint64_t{settings_.flush_timeout_ms} * 1'000'000;
