@@ -17,8 +17,8 @@ constexpr std::size_t device_buffers_at_most = 16;
 
 constexpr auto launching_calls = {call_class::kernel, call_class::many_kernels, call_class::copy,
                                   call_class::context_reset};
-constexpr auto stream_capture_calls = {call_class::stream_capture_begin,
-                                       call_class::stream_capture_end};
+constexpr auto graph_making_calls = {call_class::stream_capture_begin,
+                                     call_class::stream_capture_end, call_class::graph_change};
 
 std::string holder_in_words(std::string const& name) {
   if (name.find("<not provided>") == std::string::npos) return "\"" + name + "\"";
@@ -134,11 +134,11 @@ result<void> cupti_tracer::enable_launch_callbacks() {
   running_.push([this] {
     switch_resource_callbacks(false);
     disable_driver_calls(launching_calls);
-    if (callbacks_.has_gate()) disable_driver_calls(stream_capture_calls);
+    if (callbacks_.has_gate()) disable_driver_calls(graph_making_calls);
   });
   if (auto ok = enable_driver_calls(launching_calls); !ok) return ok;
   if (callbacks_.has_gate()) {
-    if (auto ok = enable_driver_calls(stream_capture_calls); !ok) return ok;
+    if (auto ok = enable_driver_calls(graph_making_calls); !ok) return ok;
   }
   switch_resource_callbacks(true);
   return {};

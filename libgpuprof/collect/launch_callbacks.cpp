@@ -30,6 +30,9 @@ call_class classify_driver_call(char const* text) noexcept {
   if (name == "cuProfilerStop") return call_class::profiler_stop;
   if (starts("cuStreamBeginCapture")) return call_class::stream_capture_begin;
   if (starts("cuStreamEndCapture")) return call_class::stream_capture_end;
+  if (starts("cuGraphExec") &&
+      (name.find("Update") != name.npos || name.find("SetParams") != name.npos))
+    return call_class::graph_change;
   if (starts("cuDevicePrimaryCtxReset") || starts("cuCtxDestroy")) return call_class::context_reset;
   return call_class::none;
 }
@@ -83,6 +86,9 @@ void launch_callbacks::tell_gate(launch_gate& gate, CUpti_CallbackId id,
       break;
     case call_class::stream_capture_end:
       if (!entering) gate.stream_capture_ends();
+      break;
+    case call_class::graph_change:
+      if (entering) gate.graph_changes();
       break;
     case call_class::context_reset:
       if (entering) gate.context_ending();

@@ -38,6 +38,8 @@ class launch_gate {
   /// A stream begins to be captured into a graph, on whatever thread; it ends, or did not begin.
   virtual void stream_capture_begins() noexcept = 0;
   virtual void stream_capture_ends() noexcept = 0;
+  /// A graph that can be launched is changed.
+  virtual void graph_changes() noexcept = 0;
   /// Before a call that destroys a context.
   virtual void context_ending() noexcept = 0;
 };
@@ -51,7 +53,8 @@ enum class call_class : std::uint8_t {
   profiler_stop,
   context_reset,
   stream_capture_begin,
-  stream_capture_end
+  stream_capture_end,
+  graph_change
 };
 
 /// One per process, never destroyed: CUPTI may call late.

@@ -42,6 +42,7 @@ class counter_engines {
   void left(CUpti_CallbackData const& call) noexcept { launches_.left(call); }
   void capture_begins() noexcept { launches_.capture_begins(); }
   void capture_ends() noexcept { launches_.capture_ends(); }
+  void graph_changes() noexcept { launches_.graph_changes(); }
   void context_ending() noexcept { launches_.context_ending(); }
   /// GPUs are set up for sampling: not while one of their contexts is destroyed.
   bool holds_gpus() const noexcept { return holds_gpus_.load(std::memory_order_acquire); }

@@ -21,10 +21,16 @@ class launch_safety {
   /// No wait for the GPU would break a capture, this stream's own included.
   bool may_wait(CUstream stream) const noexcept;
 
-  /// A kernel on the skip list was launched, which may wait for other GPUs.
+  /// A kernel on the skip list was launched, which may wait for other GPUs, or went into a graph.
+  /// What graphs hold is not known: none is safe then.
   void note_skipped(std::uint64_t now_ns) noexcept {
     last_skipped_.store(now_ns, std::memory_order_relaxed);
+    shuns_graphs_.store(true, std::memory_order_relaxed);
   }
+  /// A graph was changed after it was made: CUPTI does not count around such graphs.
+  void note_changed_graph() noexcept { shuns_graphs_.store(true, std::memory_order_relaxed); }
+  /// No graph is safe in this process.
+  bool shuns_graphs() const noexcept { return shuns_graphs_.load(std::memory_order_relaxed); }
   bool follows_skipped(std::uint64_t now_ns) const noexcept;
 
   /// Polls, since CUPTI would wait for ever for a kernel that waits for what this thread does next.
@@ -34,6 +40,7 @@ class launch_safety {
   cuda_driver const& driver_;
   std::atomic<int> captures_{0};
   std::atomic<std::uint64_t> last_skipped_{0};
+  std::atomic<bool> shuns_graphs_{false};
 };
 
 }  // namespace gpuprof

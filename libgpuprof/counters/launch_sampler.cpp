@@ -263,11 +263,14 @@ void launch_sampler::entered(launch_call_kind kind, CUpti_CallbackData const& ca
 /// False: whatever this launches is not what a range was opened for.
 bool launch_sampler::choose(launch_call_kind kind, CUpti_CallbackData const& call,
                             std::uint32_t seen) noexcept {
-  if (kind.call == launch_call::none) return false;  // a graph
   launch_parameters launch;
-  if (!read_launch_parameters(kind, call, launch) || launch.cooperative ||
-      launch.function == nullptr) {
+  if (!read_launch_parameters(kind, call, launch) || launch.cooperative || launch.work == nullptr) {
     count(counts_.cooperative);
+    return false;
+  }
+  auto const is_graph = kind.call == launch_call::graph;
+  if (is_graph && safety_.shuns_graphs()) {
+    count(counts_.graphs);
     return false;
   }
   auto* const signature = signature_of(launch, call);
@@ -289,6 +292,8 @@ bool launch_sampler::choose(launch_call_kind kind, CUpti_CallbackData const& cal
   auto const current = group < 0 ? 0 : launch_signature::groups{1} << group;
   if ((groups & current) == 0 || !context->wants(*signature)) {
     context->note_want(groups);
+  } else if (context->group_patches() && is_graph) {
+    return true;  // its kernels were rewritten, or not, when it was made
   } else if (context->group_patches()) {
     if ((groups & ~current) != 0) context->note_want(groups & ~current);
   } else if (open(*context, *signature, launch.stream)) {

@@ -28,14 +28,15 @@ struct sampler_wishes {
 /// What was not read, and why. Launches, as all below.
 struct sampler_counts {
   std::atomic<std::uint64_t> sampled{0};
-  std::atomic<std::uint64_t> failed{0};          // CUPTI refused, or the launch failed
-  std::atomic<std::uint64_t> missed{0};          // another launch came than a range was opened for
-  std::atomic<std::uint64_t> not_rewritten{0};   // CUPTI counted no instruction: nothing was read
-  std::atomic<std::uint64_t> busy{0};            // the stream had too much to do before
-  std::atomic<std::uint64_t> abandoned{0};       // did not end in time
-  std::atomic<std::uint64_t> cooperative{0};     // and others whose call cannot be read
-  std::atomic<std::uint64_t> by_name{0};         // on the skip list
-  std::atomic<std::uint64_t> capturing{0};       // while a graph was under construction
+  std::atomic<std::uint64_t> failed{0};         // CUPTI refused, or the launch failed
+  std::atomic<std::uint64_t> missed{0};         // another launch came than a range was opened for
+  std::atomic<std::uint64_t> not_rewritten{0};  // CUPTI counted no instruction: nothing was read
+  std::atomic<std::uint64_t> busy{0};           // the stream had too much to do before
+  std::atomic<std::uint64_t> abandoned{0};      // did not end in time
+  std::atomic<std::uint64_t> cooperative{0};    // and others whose call cannot be read
+  std::atomic<std::uint64_t> by_name{0};        // on the skip list
+  std::atomic<std::uint64_t> capturing{0};      // while a graph was under construction
+  std::atomic<std::uint64_t> graphs{0};         // may hold such kernels, or are changed as they are
   std::atomic<std::uint64_t> beside_skipped{0};  // just after a kernel on the skip list
   std::atomic<std::uint64_t> in_use{0};          // while another launch was read on that GPU
   std::atomic<std::uint64_t> over_budget{0};
@@ -56,6 +57,7 @@ class launch_sampler {
   void left(CUpti_CallbackData const& call) noexcept;
   void capture_begins() noexcept;
   void capture_ends() noexcept { safety_.capture_ends(); }
+  void graph_changes() noexcept { safety_.note_changed_graph(); }
   /// A context is about to be destroyed.
   void context_ending() noexcept;
 

@@ -11,7 +11,7 @@ std::uint64_t mixed(std::uint64_t h) noexcept {
 }
 
 std::uint64_t key_of(launch_parameters const& launch, std::uint32_t context) noexcept {
-  auto h = mixed(mixed(reinterpret_cast<std::uintptr_t>(launch.function) + 1) ^ context);
+  auto h = mixed(mixed(reinterpret_cast<std::uintptr_t>(launch.work) + 1) ^ context);
   for (auto const extent : {launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
                             launch.block[1], launch.block[2], launch.shared_bytes})
     h = mixed(h ^ extent);

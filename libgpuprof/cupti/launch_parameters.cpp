@@ -27,6 +27,8 @@ launch_call_kind launch_call_named(char const* text) noexcept {
     kind.call = launch_call::kernel;
   else if (name == "cuLaunchKernelEx")
     kind.call = launch_call::kernel_ex;
+  else if (name == "cuGraphLaunch")
+    kind.call = launch_call::graph;
   else if (name.starts_with("cuLaunch") && name != "cuLaunchHostFunc")
     kind.call = launch_call::not_readable;
   return kind;
@@ -54,6 +56,9 @@ bool read_launch_parameters(launch_call_kind kind, CUpti_CallbackData const& cal
             c.sharedMemBytes,
             c.hStream,
             is_cooperative(c)};
+  } else if (kind.call == launch_call::graph) {
+    auto const& p = *static_cast<cuGraphLaunch_params const*>(call.functionParams);
+    into = {p.hGraph, {}, {}, 0, p.hStream, false};
   } else {
     return false;
   }

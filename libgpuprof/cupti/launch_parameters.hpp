@@ -14,6 +14,7 @@ enum class launch_call : std::uint8_t {
   none,
   kernel,        // cuLaunchKernel
   kernel_ex,     // cuLaunchKernelEx
+  graph,         // cuGraphLaunch
   not_readable,  // launches kernels, and counters cannot run around it: cooperative, old calls
 };
 
@@ -26,7 +27,7 @@ struct launch_call_kind {
 launch_call_kind launch_call_named(char const* name) noexcept;
 
 struct launch_parameters {
-  CUfunction function = nullptr;
+  void const* work = nullptr;  // the CUfunction, or the CUgraphExec
   std::array<unsigned, 3> grid{}, block{};
   unsigned shared_bytes = 0;  // dynamic
   CUstream stream = nullptr;

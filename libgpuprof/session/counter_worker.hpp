@@ -48,6 +48,7 @@ class counter_worker final : public launch_gate {
   void left(CUpti_CallbackData const& call) noexcept override { engines_.left(call); }
   void stream_capture_begins() noexcept override { engines_.capture_begins(); }
   void stream_capture_ends() noexcept override { engines_.capture_ends(); }
+  void graph_changes() noexcept override { engines_.graph_changes(); }
   void context_ending() noexcept override;
 
  private:

@@ -236,6 +236,7 @@ void drain::count_everything() {
     put_count("counters.skipped_cooperative", counts.cooperative);
     put_count("counters.skipped_by_name", counts.by_name);
     put_count("counters.skipped_while_capturing", counts.capturing);
+    put_count("counters.skipped_graphs", counts.graphs);
     put_count("counters.skipped_beside_those", counts.beside_skipped);
     put_count("counters.skipped_in_use", counts.in_use);
     put_count("counters.skipped_over_budget", counts.over_budget);

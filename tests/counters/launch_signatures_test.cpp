@@ -1,6 +1,7 @@
 // Which launches are alike, and what a callback tells of a launch.
 #include "counters/launch_signatures.hpp"
 
+#include "counters/launch_safety.hpp"
 #include "cupti/launch_parameters.hpp"
 #include "support/catch.hpp"
 
@@ -15,7 +16,7 @@ namespace {
 launch_parameters launch_of(std::uintptr_t function, unsigned grid = 1, unsigned block = 32,
                             unsigned shared = 0) {
   launch_parameters launch;
-  launch.function = reinterpret_cast<CUfunction>(function);
+  launch.work = reinterpret_cast<void const*>(function);
   launch.grid = {grid, 1, 1};
   launch.block = {block, 1, 1};
   launch.shared_bytes = shared;
@@ -87,7 +88,8 @@ TEST_CASE("calls that launch kernels are told apart by name") {
   CHECK(launch_call_named("cuLaunchKernel_ptsz").default_stream_per_thread);
   for (auto const* const name : {"cuLaunchCooperativeKernel", "cuLaunchGrid", "cuLaunchGridAsync"})
     CHECK(launch_call_named(name).call == launch_call::not_readable);
-  for (auto const* const name : {"cuLaunchHostFunc", "cuMemcpyAsync", ""})
+  CHECK(launch_call_named("cuGraphLaunch_ptsz").call == launch_call::graph);
+  for (auto const* const name : {"cuLaunchHostFunc", "cuGraphExecUpdate", "cuMemcpyAsync", ""})
     CHECK(launch_call_named(name).call == launch_call::none);
   CHECK(launch_call_named(nullptr).call == launch_call::none);
 }
@@ -104,7 +106,7 @@ TEST_CASE("the parameters of both calls are read, with the attribute of cooperat
   plain.sharedMemBytes = 100;
   call.functionParams = &plain;
   REQUIRE(read_launch_parameters(launch_call_named("cuLaunchKernel"), call, read));
-  CHECK(read.function == plain.f);
+  CHECK(read.work == plain.f);
   CHECK(read.grid[0] == 7);
   CHECK(read.block[1] == 3);
   CHECK(read.shared_bytes == 100);
@@ -129,4 +131,26 @@ TEST_CASE("the parameters of both calls are read, with the attribute of cooperat
   REQUIRE(read_launch_parameters(launch_call_named("cuLaunchKernelEx"), call, read));
   CHECK_FALSE(read.cooperative);
   CHECK_FALSE(read_launch_parameters(launch_call_named("cuLaunchGrid"), call, read));
+}
+
+TEST_CASE("a graph launch is told by its graph") {
+  CUpti_CallbackData call{};
+  cuGraphLaunch_params graph{};
+  graph.hGraph = reinterpret_cast<CUgraphExec>(std::uintptr_t{128});
+  call.functionParams = &graph;
+  launch_parameters read;
+  REQUIRE(read_launch_parameters(launch_call_named("cuGraphLaunch_ptsz"), call, read));
+  CHECK(read.work == graph.hGraph);
+  CHECK(read.stream == CU_STREAM_PER_THREAD);
+  CHECK(read.grid[0] == 0);
+}
+
+TEST_CASE("graphs are shunned once a kernel on the skip list was seen, or a graph is changed") {
+  cuda_driver const driver{};
+  launch_safety with_collectives(driver), with_changes(driver);
+  CHECK_FALSE(with_collectives.shuns_graphs());
+  with_collectives.note_skipped(1);
+  CHECK(with_collectives.shuns_graphs());
+  with_changes.note_changed_graph();
+  CHECK(with_changes.shuns_graphs());
 }

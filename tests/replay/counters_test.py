@@ -58,8 +58,16 @@ class Values(Counters):
     def test_every_launch_is_read_in_mode_exact(self):
         run = self.counted(self.session(launches=300), metrics="exact,basic")
         self.assertEqual(run.code, 0, run.err)
-        self.assertEqual(sum(r["kernels"] for r in self.ranges()), 300)
+        self.assertEqual([r["kernels"] for r in self.ranges()].count(1), 300)
         self.assertEqual(self.metrics()["even(float*, int)", "dram__bytes_read.sum"]["Samples"], 150)
+
+    def test_a_graph_launch_is_read_as_one_workload(self):
+        run = self.counted(self.session(launches=20, graphs=30, nodes=5), metrics="exact,basic")
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual([r["kernels"] for r in self.ranges()].count(5), 30)
+        graphs = [row for (name, metric), row in self.metrics().items() if name.startswith("[CUDA graph") and metric == "dram__bytes_read.sum"]
+        self.assertEqual(len(graphs), 1)
+        self.assertEqual(graphs[0]["Samples"], 30)
 
     def test_nothing_is_read_without_being_asked_for(self):
         run = self.profile(self.session(launches=50), env={"REPLAY_COUNTER_LOG": str(self.log)})
@@ -82,6 +90,12 @@ class LeftOut(Counters):
         names = {name for name, _ in self.metrics()}
         self.assertTrue(names)
         self.assertFalse([n for n in names if "nccl" in n])
+
+    def test_graphs_are_left_alone_where_a_collective_was_seen(self):
+        run = self.counted(self.synthetic(threads=1, launches=100, step_ns=1000000, collectives=20, graphs=10, nodes=5), metrics="exact,basic")
+        self.assertEqual(run.code, 0, run.err)
+        self.assertTrue(self.ranges())
+        self.assertNotIn(5, [r["kernels"] for r in self.ranges()])
 
     def test_the_budget_is_kept(self):
         run = self.counted(self.synthetic(threads=1, launches=3000, step_ns=1000000),

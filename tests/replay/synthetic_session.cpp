@@ -81,13 +81,13 @@ class maker {
       close_ranges(thread, now + 500 + call_ns);
     }
     if (thread != 0) return;
+    for (unsigned i = 0; i < plan_.collectives; ++i, now += plan_.step_ns) {
+      launch(now, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, "_Z17ncclDevKernel_Sumv");
+    }
     for (unsigned i = 0; i < plan_.copies; ++i, now += plan_.step_ns) copy(now);
     for (unsigned i = 0; i < plan_.graph_launches; ++i, now += plan_.step_ns) graph(now);
     for (unsigned i = 0; i < plan_.cooperative; ++i, now += plan_.step_ns) {
       launch(now, CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel, "_Z8togetherPf");
-    }
-    for (unsigned i = 0; i < plan_.collectives; ++i, now += plan_.step_ns) {
-      launch(now, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, "_Z17ncclDevKernel_Sumv");
     }
     if (plan_.captured > 0) capture(now);
   }
