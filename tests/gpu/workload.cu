@@ -1,6 +1,7 @@
 // The programs gpu-check profiles, one a subcommand. Each prints "name value" lines; none knows the
 // profiler.
 #include "counted_work.hpp"
+#include "mixed_work.hpp"
 
 #include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
@@ -369,7 +370,8 @@ int main(int count, char** values) {
       {"ending", ending},
       {"long-loop", long_loop},
       {"peer-copies", peer_copies},
-      {"counted", counted_work}};
+      {"counted", counted_work},
+      {"mixed", mixed_work}};
   if (words.empty() || all.count(words[0]) == 0) {
     std::fprintf(stderr, "which workload? one of:");
     for (auto const& [name, run] : all) std::fprintf(stderr, " %s", name.c_str());
