@@ -3,12 +3,13 @@
 import csv
 import io
 import json
+import os
 import shutil
 import statistics
 import subprocess
 import sys
 
-from harness import COMMAND, HERE, SCRATCH, WORKLOAD, row
+from harness import COMMAND, HERE, SCRATCH, WORKLOAD, row, with_toolkit
 
 TORCH = HERE / "counted_torch.py"
 
@@ -111,4 +112,15 @@ def all_ways_to_launch():
             row(f"kernels of {name} under --metrics {mode}", found, f"= {kernels}", found == kernels)
 
 
-ALL = [known_work, multiplications, nsight_compute, cost, all_ways_to_launch]
+def rewriting():
+    """Where CUPTI counts the operations of CUDA cores at all: one launch, with more and more of what a profiler has on. Not judged."""
+    program = WORKLOAD.parent / "gpu_rewriting"
+    for words in ("", "launched-before", "launched-inside", "subscribed", "subscribed runtime", "subscribed-first", "traced", "traced-first", "traced-last",
+                  "subscribed in-callback", "subscribed runtime in-callback", "subscribed in-callback launched-before", "subscribed traced",
+                  "subscribed-first traced-first", "subscribed-first traced-first launched-before", "subscribed-first traced-first in-callback",
+                  "subscribed-first traced-first runtime in-callback"):
+        done = subprocess.run([program, *words.split()], capture_output=True, text=True, timeout=60, env=with_toolkit(dict(os.environ)))
+        row(f"FMA of a rewritten kernel: {words or 'nothing else on'}", done.stdout.strip() or f"ended with {done.returncode}", "all of them", "")
+
+
+ALL = [known_work, multiplications, rewriting, nsight_compute, cost, all_ways_to_launch]

@@ -1,0 +1,132 @@
+// gpu_rewriting WORD...: counts the FMA of one launch with a counter for which CUPTI rewrites the
+// kernel, and prints what it counted beside what ran. The words say what else is on.
+#include "counters/host_profiler.hpp"
+#include "counters/range_profiler.hpp"
+#include "cupti/chip_name.hpp"
+#include "cupti/loader.hpp"
+#include "rewritten_kernels.hpp"
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace gpuprof;
+
+namespace {
+
+[[noreturn]] void fail(std::string const& why) {
+  std::printf("failed %s\n", why.c_str());
+  std::exit(1);
+}
+
+template <class T>
+T value_of(result<T>&& given) {
+  if (!given) fail(given.message());
+  return *std::move(given);
+}
+void check(result<void> const& done) {
+  if (!done) fail(done.message());
+}
+
+std::vector<std::string_view> words;
+bool is_said(std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+loaded_cupti cupti;
+range_profiler* profiler = nullptr;
+bool armed = false;  // the next launching call opens the range
+
+void CUPTIAPI request(std::uint8_t** buffer, std::size_t* size, std::size_t* most) {
+  *size = 1 << 20;
+  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, *size));
+  std::memset(*buffer, 0, *size);
+  *most = 0;
+}
+void CUPTIAPI complete(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t) {
+  std::free(buffer);
+}
+
+void CUPTIAPI on_call(void*, CUpti_CallbackDomain, CUpti_CallbackId, void const* data) {
+  auto const& call = *static_cast<CUpti_CallbackData const*>(data);
+  if (!armed || profiler == nullptr || call.callbackSite != CUPTI_API_ENTER) return;
+  armed = false;
+  profiler->push("0");
+}
+
+void trace_kernels() {
+  cupti.api.cuptiActivityRegisterCallbacks(request, complete);
+  cupti.api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+}
+
+void subscribe() {
+  CUpti_SubscriberHandle subscriber{};
+  if (cupti.api.cuptiSubscribe(&subscriber, on_call, nullptr) != CUPTI_SUCCESS)
+    fail("cuptiSubscribe");
+  auto const enable = [&](CUpti_CallbackDomain domain, std::uint32_t cbid) {
+    cupti.api.cuptiEnableCallback(1, subscriber, domain, cbid);
+  };
+  if (is_said("runtime")) {
+    enable(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000);
+    enable(CUPTI_CB_DOMAIN_RUNTIME_API, 505);  // __cudaLaunchKernel_v13000
+  } else {
+    enable(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel);
+    enable(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx);
+  }
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+  words.assign(values + 1, values + count);
+  cupti = value_of(load_cupti(13));
+  open_nvperf_host(cupti);
+  if (is_said("subscribed-first")) subscribe();
+  if (is_said("traced-first")) trace_kernels();
+  float* out = nullptr;
+  if (cudaMalloc(&out, 4) != cudaSuccess) fail("cudaMalloc");
+  if (is_said("subscribed")) subscribe();
+  if (is_said("traced")) trace_kernels();
+  if (is_said("launched-before")) multiply_and_add(out);
+  cudaDeviceSynchronize();
+
+  CUpti_Profiler_Initialize_Params initialize{CUpti_Profiler_Initialize_Params_STRUCT_SIZE,
+                                              nullptr};
+  if (cupti.api.cuptiProfilerInitialize(&initialize) != CUPTI_SUCCESS)
+    fail("cuptiProfilerInitialize");
+  std::vector<std::string> const metrics = {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"};
+  auto const host =
+      value_of(host_profiler::open(cupti.api, counter_engine::ranges, chip_name(cupti.api, 0)));
+  CUcontext context = nullptr;
+  auto const current = reinterpret_cast<decltype(&cuCtxGetCurrent)>(
+      dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuCtxGetCurrent"));
+  if (current == nullptr || current(&context) != CUDA_SUCCESS) fail("cuCtxGetCurrent");
+  auto const opened = value_of(range_profiler::open(cupti.api, context));
+  auto const setup = value_of(opened->make_setup(value_of(host.configure(metrics)), metrics, 4));
+  check(opened->start(setup));
+  profiler = opened.get();
+  if (is_said("traced-last")) trace_kernels();
+
+  if (is_said("launched-inside")) multiply_and_add(out);
+  if (is_said("other-before")) something_else(out);
+  cudaDeviceSynchronize();
+  armed = is_said("in-callback");
+  if (!armed) profiler->push("0");
+  multiply_and_add(out);
+  cudaDeviceSynchronize();
+  if (!profiler->pop()) fail("pop");
+  value_of(profiler->stop());
+  auto const counted = value_of(profiler->decode());
+  auto const ffma =
+      counted.names.empty() ? -1 : value_of(host.evaluate(counted.image, 0, metrics))[0];
+  std::printf("counted %.0f of %.0f\n", ffma, fma_of_a_launch);
+  return 0;
+}
