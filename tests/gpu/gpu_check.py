@@ -13,6 +13,7 @@ import cost  # noqa: E402
 import counters  # noqa: E402
 import harness  # noqa: E402
 import peaks  # noqa: E402
+import sampling  # noqa: E402
 
 
 def main():
@@ -26,6 +27,7 @@ def main():
     checks = [(f"{c.__name__}", c, ()) for c in correctness.ALL]
     checks += [(f"peaks_{c.__name__}", c, ()) for c in peaks.ALL]
     checks += [(f"counters_{c.__name__}", c, ()) for c in counters.ALL]
+    checks += [(f"counters_{c.__name__}", c, ()) for c in sampling.ALL]
     if not arguments.no_cost:
         checks += [(f"cost_{c.__name__}", c, (arguments.times,)) for c in cost.ALL]
     for name, check, extra in checks:
