@@ -107,6 +107,11 @@ class Values(Samples):
         self.assertLess(samples[1].start, kernels[0].start)
         self.assertGreater(samples[-1].end, kernels[-1].end)
 
+    def test_a_second_start_begins_anew(self):
+        samples, _, _ = self.check(self.kernels_only(launches=50), REPLAY_CLIENT_MISUSE="start again")
+        self.assertEqual([s.end - s.start for s in samples].count(STALE + 20000), 1)
+        self.assertGreaterEqual(self.logged()["samples"], len(samples) + 2000 // 20)
+
     def test_idle_cycles_elapse(self):
         samples, _, _ = self.sampled(self.kernels_only(launches=2, step_ns=2000000))
         idle = [s for s in samples[1:] if s.values[0] == 0]
@@ -246,6 +251,7 @@ class Misuse(Samples):
         for misuse, *words in [
                 ("start without config", "without SetConfig"), ("start twice", "twice without Stop"),
                 ("stop without start", "Stop", "without Start"), ("decode before start", "before Start"),
+                ("decode after config", "before Start"),
                 ("config while started", "SetConfig", "between Start and Stop"),
                 ("disable while started", "without Stop"), ("use after disable", "after cuptiPmSamplingDisable"),
                 ("finalize", "cuptiFinalize", "sampler")]:

@@ -320,6 +320,16 @@ void misuse_while_started() {
   if (misuse_is("disable while started")) call_disable();
   if (misuse_is("finalize")) cupti.cuptiFinalize();
   if (misuse_is("enable twice")) call_enable();
+  if (misuse_is("start again")) {  // in order, though samples are lost
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    call_stop();
+    call_start();
+  }
+  if (misuse_is("decode after config")) {
+    call_stop();
+    call_set_config();
+    decode();
+  }
   if (misuse_is("availability while started")) availability();
   if (misuse_is("range while started")) {
     start_ranges();
