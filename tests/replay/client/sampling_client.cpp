@@ -224,10 +224,11 @@ void print_samples() {
     evaluate.numMetrics = names.size();
     evaluate.pMetricValues = values.data();
     if (!WORKS(cuptiProfilerHostEvaluateToGpuValues, evaluate)) return;
-    std::fprintf(output, "sample %llu %llu", static_cast<unsigned long long>(sample.startTimestamp),
-                 static_cast<unsigned long long>(sample.endTimestamp));
-    for (double const value : values) std::fprintf(output, " %.17g", value);
-    std::fprintf(output, "\n");
+    std::ostringstream line;  // in one piece: libcupti's thread writes records meanwhile
+    line.precision(17);
+    line << "sample " << sample.startTimestamp << ' ' << sample.endTimestamp;
+    for (double const value : values) line << ' ' << value;
+    std::fprintf(output, "%s\n", line.str().c_str());
   }
 }
 
