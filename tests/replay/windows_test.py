@@ -1,0 +1,121 @@
+"""The shipped library sampling whole GPUs in windows of time, in real processes: alone, by turns with launches, refusals, endings."""
+import processes
+from counters_test import Counters
+
+
+class Windows(Counters):
+    def log_lines(self, first):
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        return [line for line in lines if line.startswith(first)]
+
+    def session(self, launches=2000, **more):
+        return self.synthetic(**{**dict(threads=1, launches=launches, step_ns=1000000, kernel_ns=100000, graphs=0), **more})
+
+
+class Sampled(Windows):
+    def test_no_launch_is_held_up(self):
+        run = self.counted(self.session(), metrics="sampled")
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(self.ranges(), [])
+        self.assertEqual(self.kernels(), 2000)
+        self.assertEqual(self.lost(), "lost: nothing")
+        self.assertGreater(len(self.log_lines("sampling start")), 10)  # 90 % of the time may be spent
+        self.assertEqual(len(self.log_lines("sampling start")), len(self.log_lines("sampling stop")))
+
+    def test_samples_add_up_to_what_the_kernels_count(self):
+        run = self.counted(self.session(), metrics="sampled")
+        self.assertEqual(run.code, 0, run.err)
+        read = self.metrics()
+        copied = read["even(float*, int)", "dram__bytes_read.sum"]
+        self.assertEqual(copied["Source"], "sampled")
+        exact = self.counted(self.session(launches=40), metrics="exact,basic", force_overwrite="1")
+        self.assertEqual(exact.code, 0, exact.err)
+        self.assertAlmostEqual(copied["Avg"] / self.metrics()["even(float*, int)", "dram__bytes_read.sum"]["Avg"], 1, places=3)
+
+    def test_windows_keep_to_the_budget(self):
+        run = self.counted(self.session(launches=3000), metrics="sampled", overhead_budget="1")
+        self.assertEqual(run.code, 0, run.err)
+        # 3 s and 1 %: 30 ms, and 10 in advance; a window of 50 ms costs 2.5.
+        self.assertLessEqual(len(self.log_lines("sampling start")), 17)
+        self.assertGreater(len(self.log_lines("sampling start")), 4)
+
+    def test_the_interval_is_the_one_asked_for(self):
+        run = self.counted(self.session(), metrics="sampled", pm_sampling_interval="100us")
+        self.assertEqual(run.code, 0, run.err)
+        self.assertTrue(all("interval=100000" in line for line in self.log_lines("sampling start")))
+
+    def test_nothing_runs_outside_captures(self):
+        run = self.counted(self.session(profiler_calls=1), metrics="sampled", capture_range="cudaProfilerApi")
+        self.assertEqual(run.code, 0, run.err)
+        self.assertLessEqual(self.kernels(), 600)
+        self.assertGreater(len(self.log_lines("sampling start")), 1)
+        self.assertLess(len(self.log_lines("sampling start")), 12)  # half a second of two
+        self.assertEqual(len(self.log_lines("sampling enable")), len(self.log_lines("sampling disable")))  # CUPTI is left after it
+
+
+class Turns(Windows):
+    def test_launches_and_windows_take_turns(self):
+        run = self.counted(self.session(launches=4000), metrics="auto")
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(self.kernels(), 4000)
+        self.assertGreater(len(self.ranges()), 0)
+        self.assertGreater(len(self.log_lines("sampling start")), 0)
+        self.assertEqual(self.metrics()["even(float*, int)", "dram__bytes_read.sum"]["Source"], "exact")
+
+    def test_what_cannot_be_read_around_launches_is_sampled(self):
+        run = self.counted(self.session(launches=500, collectives=2000), metrics="auto")
+        self.assertEqual(run.code, 0, run.err)
+        found = [row for (name, metric), row in self.metrics().items() if "nccl" in name and metric == "dram__bytes_read.sum"]
+        self.assertEqual([row["Source"] for row in found], ["sampled"])
+
+    def test_threads_lose_no_launch_of_the_trace(self):
+        run = self.counted(self.session(threads=4, launches=1500, step_ns=1000000, kernel_ns=10000), metrics="auto")
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(self.kernels(), 6000)
+        self.assertEqual(self.lost(), "lost: nothing")
+
+
+class Refusals(Windows):
+    def refused(self, env, words, metrics="sampled"):
+        run = self.counted(self.session(launches=1000), env=env, metrics=metrics)
+        self.assertEqual(run.code, 0, run.err)
+        said = [text for text in run.err.splitlines() if "sampling in time is off" in text]
+        self.assertEqual(len(said), 1, run.err)
+        self.assertIn(words, said[0])
+        self.assertEqual(self.kernels(), 1000)
+
+    def test_no_rights(self):
+        self.refused({"REPLAY_FAIL": "cuptiPmSamplingEnable=35"}, "NVreg_RestrictProfilingToAdminUsers=0")
+
+    def test_held_by_another_tool(self):
+        self.refused({"REPLAY_FAIL": "cuptiPmSamplingStart=26"}, "another tool holds them")
+
+    def test_virtual_gpu(self):
+        self.refused({"REPLAY_COUNTERS_UNSUPPORTED": "vGpu"}, "virtual GPU")
+
+    def test_launches_are_read_where_time_cannot_be_sampled(self):
+        self.refused({"REPLAY_FAIL": "cuptiPmSamplingEnable=999"}, "GPU 0", metrics="auto")
+        self.assertGreater(len(self.ranges()), 0)
+
+    def test_a_failure_in_the_midst_of_a_window_is_said_once(self):
+        self.refused({"REPLAY_FAIL": "cuptiPmSamplingDecodeData:3=999"}, "cuptiPmSamplingDecodeData")
+
+    def test_a_buffer_that_ran_over_is_a_loss(self):
+        run = self.counted(self.session(), env={"REPLAY_SAMPLING_OVERFLOW": "5"}, metrics="sampled")
+        self.assertEqual(run.code, 0, run.err)
+        self.assertIn("sampling overflows", self.lost())
+
+
+class Endings(Windows):
+    def test_no_ending_breaks_a_contract_or_hangs(self):
+        for mode in ("sampled", "auto"):
+            for how in ("normal", "_exit", "kill", "throw", "abort", "fork", "device-reset", "in-flight"):
+                with self.subTest(mode + " " + how):
+                    run = self.counted(self.session(launches=1200, threads=2), "--exit-with", how, "--exit-at", "0.7", metrics=mode, force_overwrite="1",
+                                       flush_interval_ms="50")
+                    self.assertNotIn("hangs", run.err)
+                    self.assertGreater(self.kernels(), 0)
+
+
+if __name__ == "__main__":
+    processes.main()
