@@ -174,23 +174,27 @@ void launch_sampler::wait_for_change(sampled_context& context) noexcept {
   }
 }
 
-/// Otherwise the worker does it, some milliseconds later.
-void launch_sampler::make_room(sampled_context& context) noexcept {
+/// Otherwise the worker does it, some milliseconds later, when there may be a long queue to wait
+/// for. With the claim.
+void launch_sampler::turn_at_once(sampled_context& context) noexcept {
   std::vector<sampled_context::batch> finished;
+  std::string failure;
   try {
     auto const turned = context.turn_claimed(false, false, finished);
-    if (!turned) on_.store(false, std::memory_order_release);
+    if (!turned) failure = turned.message();
   } catch (...) {
     on_.store(false, std::memory_order_release);
   }
-  keep(context, std::move(finished));
+  keep(context, std::move(finished), std::move(failure));
 }
 
-void launch_sampler::keep(sampled_context& context,
-                          std::vector<sampled_context::batch> finished) noexcept {
+void launch_sampler::keep(sampled_context& context, std::vector<sampled_context::batch> finished,
+                          std::string failure) noexcept {
+  if (!failure.empty()) on_.store(false, std::memory_order_release);
   while (ended_claim_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
   try {
     for (auto& batch : finished) ended_.emplace_back(&context, std::move(batch));
+    if (!failure.empty()) failure_ = std::move(failure);
   } catch (...) {  // lost for want of memory
   }
   ended_claim_.clear(std::memory_order_release);
@@ -215,7 +219,7 @@ bool launch_sampler::open(sampled_context& context, launch_signature& signature,
   // After the claim: a capture that begins now waits for it.
   auto opened = false;
   auto const safe = is_safe(stream);
-  if (safe && wishes_.every_launch && !context.has_room()) make_room(context);
+  if (safe && wishes_.every_launch && !context.has_room()) turn_at_once(context);
   if (safe && context.has_room() && context.wants(signature)) {
     if (safety_.has_run_dry(stream, wait_before_ns)) {
       auto const before = monotonic_ns();
@@ -335,6 +339,7 @@ void launch_sampler::left(CUpti_CallbackData const& call) noexcept {
     auto const kept = context->close_range(failed || !alone ? nullptr : signature,
                                            static_cast<correlation_id>(call.correlationId));
     count(kept ? counts_.sampled : alone ? counts_.failed : counts_.missed);
+    if (context->pass_is_full() && !safety_.is_capturing()) turn_at_once(*context);
     context->release();
     budget_.spend(monotonic_ns() - before);
   }
@@ -508,8 +513,10 @@ void launch_sampler::turn(bool closing, std::vector<metric_record>& metrics,
   }
   while (ended_claim_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
   auto ended = std::exchange(ended_, {});
+  auto const failure = std::exchange(failure_, {});
   ended_claim_.clear(std::memory_order_release);
   for (auto const& [context, batch] : ended) evaluate(*context, batch, launches);
+  if (!failure.empty()) give_up("counters are off from here on: " + failure);
 }
 
 }  // namespace gpuprof

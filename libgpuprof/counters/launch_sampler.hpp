@@ -100,8 +100,9 @@ class launch_sampler {
   bool open(sampled_context& context, launch_signature& signature, CUstream stream) noexcept;
   void wait_until_counting(sampled_context& context) noexcept;
   void wait_for_change(sampled_context& context) noexcept;
-  void make_room(sampled_context& context) noexcept;
-  void keep(sampled_context& context, std::vector<sampled_context::batch> finished) noexcept;
+  void turn_at_once(sampled_context& context) noexcept;
+  void keep(sampled_context& context, std::vector<sampled_context::batch> finished,
+            std::string failure = {}) noexcept;
   bool goes_on_ahead(sampled_context* context, launch_signature& signature) noexcept;
   void open_ahead(launch_signature& signature, CUstream stream,
                   CUpti_CallbackData const& call) noexcept;
@@ -137,9 +138,10 @@ class launch_sampler {
   launch_signature::groups left_out_ = 0;  // that would rewrite kernels
   std::vector<std::string> complaints_;
 
-  // Batches of contexts that ended, until the worker's thread takes them: it and the ending thread.
+  // What other threads have taken from the counters, until the worker's thread takes it.
   std::atomic_flag ended_claim_ = ATOMIC_FLAG_INIT;
   std::vector<std::pair<sampled_context*, sampled_context::batch>> ended_;
+  std::string failure_;  // empty: none
 };
 
 }  // namespace gpuprof

@@ -72,6 +72,12 @@ class sampled_context {
   /// kind, it is not kept.
   bool close_range(launch_signature* signature, correlation_id correlation) noexcept;
 
+  /// All kinds of this reading have run this pass, and it was not the first: the next can follow at
+  /// once, while the GPU has nothing to do.
+  bool pass_is_full() const noexcept {
+    return pass() != 0 && ranges_in_pass_ >= ranges_in_last_pass_;
+  }
+
   /// A range that waits for the thread's next launch, with the claim: whoever takes it over first,
   /// that thread or the worker, has the claim then.
   void leave_ahead() noexcept { ahead_.store(true, std::memory_order_release); }
