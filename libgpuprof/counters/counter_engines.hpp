@@ -65,6 +65,9 @@ class counter_engines {
   std::vector<std::string> take_complaints();
 
   sampler_counts const& launch_counts() const noexcept { return launches_.counts(); }
+  launch_signatures::tally launch_kinds() const noexcept {
+    return wishes_.launches.every_launch ? launch_signatures::tally{} : launches_.kinds();
+  }
   sampling_counts const& window_counts() const noexcept { return sampler_.counts(); }
   sampling_budget const& budget() const noexcept { return budget_; }
 

@@ -84,6 +84,8 @@ class launch_sampler {
   std::vector<std::string> take_complaints();
 
   sampler_counts const& counts() const noexcept { return counts_; }
+  /// How many kinds of launches have been read in full. Not for every_launch, which has no kinds.
+  launch_signatures::tally kinds() const noexcept { return signatures_.count(all_groups_.load()); }
 
  private:
   static constexpr std::size_t most_contexts = 64;

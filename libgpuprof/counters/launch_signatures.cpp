@@ -38,4 +38,18 @@ launch_signature* launch_signatures::find(launch_parameters const& launch,
   return nullptr;
 }
 
+launch_signatures::tally launch_signatures::count(launch_signature::groups all) const noexcept {
+  tally counted;
+  for (auto const& slot : *slots_) {
+    if (slot.key_.load(std::memory_order_acquire) == 0 ||
+        slot.is() != launch_signature::standing::allowed)
+      continue;
+    auto const done = slot.ever_done() & all;
+    ++counted.kinds;
+    counted.unread += done == 0 && all != 0;
+    counted.partly += done != 0 && done != all;
+  }
+  return counted;
+}
+
 }  // namespace gpuprof

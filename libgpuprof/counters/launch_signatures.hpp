@@ -22,7 +22,12 @@ class launch_signature {
 
   std::uint32_t count_launch() noexcept { return launches_.fetch_add(1, relaxed); }
   groups done() const noexcept { return done_.load(relaxed); }
-  void mark_done(unsigned group) noexcept { done_.fetch_or(groups{1} << group, relaxed); }
+  void mark_done(unsigned group) noexcept {
+    done_.fetch_or(groups{1} << group, relaxed);
+    ever_done_.fetch_or(groups{1} << group, relaxed);
+  }
+  /// Also those that are being read again.
+  groups ever_done() const noexcept { return ever_done_.load(relaxed); }
   /// The pass this kind was last read in, as sampled_context numbers them; 0: none yet.
   std::uint32_t read_in() const noexcept { return read_in_.load(relaxed); }
   void note_read(std::uint32_t pass) noexcept { read_in_.store(pass, relaxed); }
@@ -51,7 +56,7 @@ class launch_signature {
   static constexpr auto relaxed = std::memory_order_relaxed;  // each value stands for itself
   std::atomic<std::uint64_t> key_{0};
   std::atomic<std::uint32_t> launches_{0};
-  std::atomic<groups> done_{0};
+  std::atomic<groups> done_{0}, ever_done_{0};
   std::atomic<std::uint32_t> read_in_{0};
   std::uint16_t range_ = 0, attempts_ = 0;
   std::atomic<launch_signature*> successor_{nullptr};
@@ -68,6 +73,13 @@ class launch_signatures {
   /// Null when the table is three quarters full and this one is new.
   /// `context`: CUPTI's number of it. Of one function handle each context has its own kinds.
   launch_signature* find(launch_parameters const& launch, std::uint32_t context = 0) noexcept;
+
+  struct tally {
+    std::uint64_t kinds = 0;   // that may be read
+    std::uint64_t unread = 0;  // of these: no group has been read
+    std::uint64_t partly = 0;  // of these: some of `all` groups have been read
+  };
+  tally count(launch_signature::groups all) const noexcept;
 
  private:
   std::unique_ptr<std::array<launch_signature, capacity>> slots_;

@@ -241,6 +241,10 @@ void drain::count_everything() {
     put_count("counters.skipped_in_use", counts.in_use);
     put_count("counters.skipped_over_budget", counts.over_budget);
     put_count("counters.skipped_unknown", counts.unknown);
+    auto const kinds = worker->engines().launch_kinds();
+    put("counters.kinds", kinds.kinds);
+    put("counters.kinds_unread", kinds.unread);
+    put("counters.kinds_partly_read", kinds.partly);
     auto const& windows = worker->engines().window_counts();
     put_count("counters.sampling_windows", windows.windows);
     put_count("counters.samples", windows.samples);

@@ -66,6 +66,27 @@ TEST_CASE("a full table knows what it has and takes nothing new") {
   CHECK(signatures.find(launch_of(launch_signatures::capacity + 1)) == nullptr);
 }
 
+TEST_CASE("kinds are counted by how much of them was read, also while they are read again") {
+  launch_signatures signatures;
+  auto const make = [&](std::uintptr_t f) -> launch_signature& {
+    auto& signature = *signatures.find(launch_of(f));
+    signature.decide(launch_signature::standing::allowed);
+    return signature;
+  };
+  make(1);
+  make(2).mark_done(0);
+  auto& whole = make(3);
+  whole.mark_done(0);
+  whole.mark_done(1);
+  whole.begin_again();
+  make(4).decide(launch_signature::standing::never);
+  auto const counted = signatures.count(0b11);
+  CHECK(counted.kinds == 3);
+  CHECK(counted.unread == 1);
+  CHECK(counted.partly == 1);
+  CHECK(signatures.count(0).unread == 0);
+}
+
 TEST_CASE("threads that meet a kind at the same time get the same") {
   launch_signatures signatures;
   std::vector<std::vector<launch_signature*>> found(4);
