@@ -26,6 +26,7 @@ double running_mean::deviation() const noexcept {
 }
 
 void launch_metrics::define(metric_record const& defined, std::string_view name) {
+  if (defined.sampled) return;
   auto const next = static_cast<std::uint32_t>(names_.size());
   auto const [at, is_new] = name_index_.try_emplace(std::string(name), next);
   if (is_new) names_.emplace_back(name);

@@ -59,6 +59,7 @@ enum class sampling : std::uint8_t {
 /// Feed the definitions and samples first, then all GPU work of the capture, then call join().
 class launch_metrics {
  public:
+  /// Ignores metrics that are sampled in time.
   void define(metric_record const& metric, std::string_view name);
   void add(sampled_launch_record const& sample);
   void add(launch_metric_record const& value);

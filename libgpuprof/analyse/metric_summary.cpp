@@ -1,6 +1,7 @@
 #include "analyse/metric_summary.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace gpuprof {
@@ -12,24 +13,31 @@ struct part {
 };
 
 /// A row for each metric that was read in one of the parts.
-void add_rows(std::vector<metric_row>& rows, metric_row const& begun, launch_metrics const& metrics,
-              workload_times const& times, std::span<part const> parts) {
+void add_rows(std::vector<metric_row>& rows, metric_row const& begun,
+              workload_metrics const& metrics, workload_times const& times,
+              std::span<part const> parts) {
   for (auto const& name : metrics.names()) {
     auto row = begun;
     row.metric = name;
-    double sum = 0;
-    running_mean all;
+    double sum = 0, error = 0;
+    running_mean readings;
     for (auto const& [workload, launches] : parts) {
-      auto const* const values = metrics.find(times.id(workload), name);
-      if (values == nullptr) continue;
+      auto const& id = times.id(workload);
+      auto const figure = metrics.find(id, name);
+      if (!figure) continue;
+      auto const n = static_cast<double>(launches);
       row.launches += launches;
-      sum += values->mean() * static_cast<double>(launches);
-      all.add(*values);
+      row.samples += figure->count;
+      row.source = both(row.source, figure->source);
+      row.is_shared = row.is_shared || figure->is_shared;
+      sum += figure->mean * n;
+      error = std::hypot(error, figure->error * n);
+      if (figure->source == figure_source::exact) readings.add(*metrics.exact().find(id, name));
     }
     if (row.launches == 0) continue;
-    row.samples = all.count();
     row.average = sum / static_cast<double>(row.launches);
-    row.deviation = all.deviation();
+    row.error = error / static_cast<double>(row.launches);
+    if (row.source == figure_source::exact) row.deviation = readings.deviation();
     if (name.ends_with(".sum")) row.total = sum;
     rows.push_back(std::move(row));
   }
@@ -37,7 +45,7 @@ void add_rows(std::vector<metric_row>& rows, metric_row const& begun, launch_met
 
 }  // namespace
 
-std::vector<metric_row> metrics_by_kernel(launch_metrics const& metrics,
+std::vector<metric_row> metrics_by_kernel(workload_metrics const& metrics,
                                           workload_times const& times,
                                           kernel_labels const& labels) {
   struct line {
@@ -66,7 +74,8 @@ std::vector<metric_row> metrics_by_kernel(launch_metrics const& metrics,
   return rows;
 }
 
-std::vector<metric_row> metrics_by_range(launch_metrics const& metrics, workload_times const& times,
+std::vector<metric_row> metrics_by_range(workload_metrics const& metrics,
+                                         workload_times const& times,
                                          std::span<range_work const> ranges) {
   struct line {
     range_work const* range = nullptr;

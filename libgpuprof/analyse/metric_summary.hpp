@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyse/range_workloads.hpp"
+#include "analyse/workload_metrics.hpp"
 #include "analyse/workload_times.hpp"
 
 #include <optional>
@@ -13,21 +14,25 @@ namespace gpuprof {
 
 struct metric_row {
   std::string metric;
-  std::string name;             // of the kernel; empty in rows of ranges
-  range_key range;              // ranges only
-  std::uint64_t instances = 0;  // likewise
-  std::uint64_t launches = 0;   // of workloads in which the metric was read
-  std::uint64_t samples = 0;
-  double average = 0;           // of these launches: each stands for itself, sampled or not
-  double deviation = 0;         // of the samples
+  std::string name;                 // of the kernel; empty in rows of ranges
+  range_key range;                  // ranges only
+  std::uint64_t instances = 0;      // likewise
+  std::uint64_t launches = 0;       // of workloads in which the metric was read
+  std::uint64_t samples = 0;        // readings; of samples in time the launches in them
+  double average = 0;               // of these launches: each stands for itself, sampled or not
+  std::optional<double> deviation;  // of the readings; where there are no others
+  double error = 0;                 // of the average, one standard error
+  figure_source source{};
+  bool is_shared = false;       // other launches ran beside for most of the time
   std::optional<double> total;  // over these launches; of amounts (".sum") only
 };
 
 /// By kernel and metric; kernels by their total time, metrics in the order of the plan.
-std::vector<metric_row> metrics_by_kernel(launch_metrics const& metrics,
+std::vector<metric_row> metrics_by_kernel(workload_metrics const& metrics,
                                           workload_times const& times, kernel_labels const& labels);
 /// The same by range.
-std::vector<metric_row> metrics_by_range(launch_metrics const& metrics, workload_times const& times,
+std::vector<metric_row> metrics_by_range(workload_metrics const& metrics,
+                                         workload_times const& times,
                                          std::span<range_work const> ranges);
 
 }  // namespace gpuprof

@@ -1,6 +1,7 @@
 #include "analyse/roofline.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 namespace gpuprof {
@@ -13,8 +14,6 @@ constexpr std::string_view dram_write_names[] = {"dram__bytes_write.sum",
 constexpr std::string_view l2_bytes_name = "lts__t_bytes.sum";
 constexpr std::string_view clock_name = "sm__cycles_elapsed.avg.per_second";
 constexpr std::string_view occupancy_name = "sm__warps_active.avg.pct_of_peak_sustained_active";
-constexpr std::string_view tensor_cycles_name = "sm__pipe_tensor_cycles_active.avg";
-constexpr std::string_view active_cycles_name = "sm__cycles_active.avg";
 
 constexpr std::size_t dram_roof = 0, l2_roof = 1, compute_roofs = 2;
 
@@ -35,12 +34,13 @@ class weighted {
   double sum_ = 0, weight_ = 0;
 };
 
-/// Amounts over the time they took.
+/// Amounts over the time they took. Errors are those of each workload, not of each launch.
 class rate {
  public:
-  void add(std::optional<double> amount, double launches, double ns) noexcept {
+  void add(std::optional<double> amount, double launches, double ns, double error = 0) noexcept {
     if (!amount || ns <= 0) return;
     amount_ += *amount * launches;
+    error_ = std::hypot(error_, error * launches);
     ns_ += ns;
   }
   double ns() const noexcept { return ns_; }
@@ -48,9 +48,13 @@ class rate {
     if (ns_ <= 0) return std::nullopt;
     return amount_ / ns_ * 1e9;
   }
+  std::optional<double> error_per_second() const noexcept {
+    if (ns_ <= 0 || !(error_ > 0)) return std::nullopt;
+    return error_ / ns_ * 1e9;
+  }
 
  private:
-  double amount_ = 0, ns_ = 0;
+  double amount_ = 0, ns_ = 0, error_ = 0;
 };
 
 /// One amount per another, of the launches where both are known.
@@ -69,6 +73,15 @@ class ratio {
  private:
   double above_ = 0, below_ = 0;
 };
+
+void add_sources(figure_sources& all, figure_sources const& more) noexcept {
+  all.dram = both(all.dram, more.dram);
+  all.l2 = both(all.l2, more.l2);
+  all.clock = both(all.clock, more.clock);
+  all.occupancy = both(all.occupancy, more.occupancy);
+  all.tensor = both(all.tensor, more.tensor);
+  all.is_shared = all.is_shared || more.is_shared;
+}
 
 void longest_first(std::vector<roofline_row>& rows) {
   std::stable_sort(rows.begin(), rows.end(), [](roofline_row const& a, roofline_row const& b) {
@@ -106,6 +119,8 @@ std::string_view name_of(flop_source source) noexcept {
       return "counted";
     case flop_source::tensor_counted:
       return "tensor counted";
+    case flop_source::tensor_cycles:
+      return "tensor cycles";
     case flop_source::declared:
       return "declared";
     case flop_source::not_measured:
@@ -114,9 +129,16 @@ std::string_view name_of(flop_source source) noexcept {
   return "not measured";
 }
 
-roofline::roofline(launch_metrics const& metrics, workload_times const& times,
-                   std::map<device_id, roofline_device> const& devices)
-    : metrics_(metrics), times_(times), devices_(devices) {
+roofline::roofline(workload_metrics const& metrics, workload_times const& times,
+                   std::map<device_id, roofline_device> const& devices,
+                   std::span<kernel_shape const> shapes)
+    : metrics_(metrics),
+      times_(times),
+      devices_(devices),
+      tensor_rates_(metrics.exact(), times, shapes, [&](device_id id) -> std::string_view {
+        auto const device = devices.find(id);
+        return device == devices.end() ? "" : std::string_view(device->second.chip);
+      }) {
   figures_.reserve(times.size());
   for (std::uint32_t i = 0; i < times.size(); ++i) {
     figures_.push_back(figures_of(i));
@@ -124,52 +146,87 @@ roofline::roofline(launch_metrics const& metrics, workload_times const& times,
     gpu_ns_ += ns;
     if (figures_.back().flop.total) counted_ns_ += ns;
     if (figures_.back().flop.tensor_alone) tensor_ns_ += ns;
+    if (figures_.back().cycles_flop) cycles_ns_ += ns;
   }
-}
-
-std::optional<double> roofline::mean_of(workload_id const& id, std::string_view metric) const {
-  auto const* const values = metrics_.find(id, metric);
-  if (values == nullptr) return std::nullopt;
-  return values->mean();
 }
 
 roofline::figures roofline::figures_of(std::uint32_t workload) const {
   auto const& id = times_.id(workload);
   auto const device = devices_.find(id.device);
   figures f;
-  f.samples = metrics_.samples_of(id);
+  f.samples = metrics_.exact().samples_of(id);
   f.mean_ns = times_.undisturbed_mean(workload);
-  f.flop = count_flop(metrics_, id, device != devices_.end() ? device->second.chip : "");
-
-  std::optional<double> read, write;
-  for (auto const name : dram_read_names)
-    if (!read) read = mean_of(id, name);
-  for (auto const name : dram_write_names)
-    if (!write) write = mean_of(id, name);
-  if (read && write) f.dram_bytes = *read + *write;
-  f.l2_bytes = mean_of(id, l2_bytes_name);
-  f.clock = mean_of(id, clock_name);
-  if (auto const percent = mean_of(id, occupancy_name)) f.occupancy = *percent / 100;
-  auto const tensor = mean_of(id, tensor_cycles_name), active = mean_of(id, active_cycles_name);
-  // The counter adds up the four parts of an SM.
-  if (tensor && active && *active > 0) f.tensor_active = *tensor / *active / 4;
-
+  f.flop = count_flop(metrics_.exact(), id, device != devices_.end() ? device->second.chip : "");
+  read_units(f, id);
+  read_tensor_cycles(f, id);
   if (device == devices_.end()) return f;
   if (auto const greatest = device->second.roofs.greatest_clock(); f.clock && greatest > 0)
     f.clock_loss = std::max(0.0, 1 - *f.clock / greatest);
-  compare(f, id, f.dram_bytes && *f.dram_bytes > 0 ? *write / *f.dram_bytes : 0);
+  compare(f, id);
   return f;
 }
 
+void roofline::read_units(figures& f, workload_id const& id) const {
+  auto const read = [&](std::string_view metric, figure_source& from) {
+    auto const found = metrics_.find(id, metric);
+    if (!found) return found;
+    from = both(from, found->source);
+    f.from.is_shared = f.from.is_shared || found->is_shared;
+    return found;
+  };
+  auto const read_first = [&](std::span<std::string_view const> names) {
+    std::optional<workload_figure> found;
+    for (auto const name : names)
+      if (!found) found = metrics_.find(id, name);
+    return found;
+  };
+  auto const in = read_first(dram_read_names), out = read_first(dram_write_names);
+  if (in && out) {
+    f.dram_bytes = in->mean + out->mean;
+    f.dram_written = out->mean;
+    f.dram_error = std::hypot(in->error, out->error);
+    f.from.dram = both(in->source, out->source);
+    f.from.is_shared = in->is_shared || out->is_shared;
+  }
+  if (auto const l2 = read(l2_bytes_name, f.from.l2)) {
+    f.l2_bytes = l2->mean;
+    f.l2_error = l2->error;
+  }
+  if (auto const clock = read(clock_name, f.from.clock)) f.clock = clock->mean;
+  if (auto const percent = read(occupancy_name, f.from.occupancy))
+    f.occupancy = percent->mean / 100;
+}
+
+/// How busy the tensor cores were, and, where nobody counted, what they computed in that time.
+void roofline::read_tensor_cycles(figures& f, workload_id const& id) const {
+  auto const tensor = metrics_.find(id, tensor_cycles_of_sm);
+  auto const active = metrics_.find(id, active_cycles_of_sm);
+  if (!tensor) return;
+  if (active && active->mean > 0) {
+    f.tensor_active = tensor->mean / active->mean / 4;  // the counter adds up four parts of an SM
+    f.from.tensor = both(tensor->source, active->source);
+  }
+  if (f.flop.total || f.flop.tensor_alone || !(tensor->mean > 0)) return;
+  auto const rate = tensor_rates_.of(id);
+  if (!rate) return;
+  f.cycles_flop = tensor->mean * rate->operations;
+  f.cycles_peak = rate->peak_test;
+  f.cycles_precision = rate->of;
+  f.flop.of[static_cast<std::size_t>(rate->of)] = f.cycles_flop;
+}
+
 /// The share of each roof, the highest of them, and what that says.
-void roofline::compare(figures& f, workload_id const& id, double write_share) const {
+void roofline::compare(figures& f, workload_id const& id) const {
   auto const& roofs = devices_.at(id.device).roofs;
   if (!f.mean_ns || !(*f.mean_ns > 0)) return;
   auto const share_of = [&](double amount, std::optional<double> roof) -> std::optional<double> {
     if (!roof) return std::nullopt;
     return amount / (*f.mean_ns / 1e9) / *roof;
   };
-  if (f.dram_bytes) f.shares[dram_roof] = share_of(*f.dram_bytes, roofs.dram(write_share));
+  if (f.dram_bytes) {
+    auto const write_share = *f.dram_bytes > 0 ? *f.dram_written / *f.dram_bytes : 0;
+    f.shares[dram_roof] = share_of(*f.dram_bytes, roofs.dram(write_share));
+  }
   if (f.l2_bytes && f.clock) {
     auto roof = roofs.at_clock("l2_read", *f.clock);
     f.shares[l2_roof] = share_of(*f.l2_bytes, roof);
@@ -177,16 +234,19 @@ void roofline::compare(figures& f, workload_id const& id, double write_share) co
   bool every_roof = f.flop.total.has_value();
   for (std::size_t p = 0; p < precision_count; ++p)
     if (f.flop.of[p] && *f.flop.of[p] == 0) f.shares[compute_roofs + p] = 0;
-  for (auto const& part : flop_parts(metrics_, id)) {
-    auto const p = static_cast<std::size_t>(part.counter->of);
-    if (!f.flop.of[p] || !f.clock) continue;
-    auto const share = share_of(part.operations, roofs.at_clock(part.counter->peak_test, *f.clock));
+  auto const add_share = [&](std::size_t p, double operations, std::string_view peak_test) {
+    if (!f.flop.of[p] || !f.clock) return;
+    auto const share = share_of(operations, roofs.at_clock(peak_test, *f.clock));
     auto& sum = f.shares[compute_roofs + p];
     if (share)
       sum = sum.value_or(0) + *share;
     else
       every_roof = false;
-  }
+  };
+  for (auto const& part : flop_parts(metrics_.exact(), id))
+    add_share(static_cast<std::size_t>(part.counter->of), part.operations, part.counter->peak_test);
+  if (f.cycles_flop)
+    add_share(static_cast<std::size_t>(f.cycles_precision), *f.cycles_flop, f.cycles_peak);
   every_roof = every_roof && f.shares[dram_roof] && f.shares[l2_roof];
 
   for (std::size_t i = 0; i < roof_count; ++i) {
@@ -214,7 +274,7 @@ roofline_row roofline::sum(std::span<launched_part const> parts) const {
   weighted clock, clock_loss, occupancy, tensor, of_roof;
   double counted_ns = 0, back_ns = 0, judged_launches = 0, known_launches = 0, known_ns = 0;
   std::vector<std::pair<bound_by, double>> votes;
-  bool all_counted = true;
+  bool all_counted = true, none_by_cycles = true;
   for (auto const& part : parts) {
     auto const& f = figures_[part.workload];
     auto const n = static_cast<double>(part.launches);
@@ -226,12 +286,14 @@ roofline_row roofline::sum(std::span<launched_part const> parts) const {
     known_ns += *f.mean_ns * n;
     auto const ns = *f.mean_ns * n;
     for (std::size_t p = 0; p < precision_count; ++p) flops[p].add(f.flop.of[p], n, ns);
-    auto const known = f.flop.total ? f.flop.total : f.flop.tensor_alone;
+    auto const known = f.known_flop();
     all_counted = all_counted && !f.flop.tensor_alone;
+    none_by_cycles = none_by_cycles && !f.cycles_flop;
     total.add(known, n, ns);
     if (f.flop.total) counted_ns += part.ns;
-    dram.add(f.dram_bytes, n, ns);
-    l2.add(f.l2_bytes, n, ns);
+    dram.add(f.dram_bytes, n, ns, f.dram_error);
+    l2.add(f.l2_bytes, n, ns, f.l2_error);
+    add_sources(row.from, f.from);
     intensity.add(known, f.dram_bytes, n);
     l2_intensity.add(known, f.l2_bytes, n);
     for (std::size_t i = 0; i < roof_count; ++i) shares[i].add(f.shares[i], ns);
@@ -253,10 +315,14 @@ roofline_row roofline::sum(std::span<launched_part const> parts) const {
   for (std::size_t p = 0; p < precision_count; ++p) row.flops[p] = flops[p].per_second();
   row.total_flops = total.per_second();
   if (row.total_flops)
-    row.source = all_counted ? flop_source::counted : flop_source::tensor_counted;
+    row.source = !none_by_cycles ? flop_source::tensor_cycles
+                 : all_counted   ? flop_source::counted
+                                 : flop_source::tensor_counted;
   if (row.total_ns > 0) row.counted_share = counted_ns / row.total_ns;
   row.dram_rate = dram.per_second();
   row.l2_rate = l2.per_second();
+  row.dram_error = dram.error_per_second();
+  row.l2_error = l2.error_per_second();
   row.intensity = intensity.value();
   row.l2_intensity = l2_intensity.value();
   row.clock = clock.mean();

@@ -4,6 +4,8 @@
 #include "analyse/flop_accounting.hpp"
 #include "analyse/measured_roofs.hpp"
 #include "analyse/range_workloads.hpp"
+#include "analyse/tensor_rates.hpp"
+#include "analyse/workload_metrics.hpp"
 #include "analyse/workload_times.hpp"
 
 #include <array>
@@ -38,9 +40,19 @@ enum class flop_source : std::uint8_t {
   not_measured,
   counted,
   tensor_counted,  // of the tensor cores; what else the kernel computed was not
+  tensor_cycles,   // likewise, by their cycles and what a cycle of this kernel was counted to do
   declared
 };
 std::string_view name_of(flop_source source) noexcept;
+
+/// Where the figures of the units are from.
+struct figure_sources {
+  figure_source dram{}, l2{}, clock{}, occupancy{}, tensor{};
+  bool is_shared = false;  // other launches ran beside these for most of their time
+  figure_source all() const noexcept {
+    return both(both(both(dram, l2), both(clock, occupancy)), tensor);
+  }
+};
 
 /// A line: one signature, one kernel name, or one range name. Rates are of the launches whose
 /// figure was counted, while they ran as if nobody counted.
@@ -57,12 +69,14 @@ struct roofline_row {
   std::array<std::optional<double>, precision_count> flops;  // per second
   std::optional<double> total_flops;                         // per second
   flop_source source = flop_source::not_measured;            // of the total
-  double counted_share = 0;                  // of the line's time: its FLOP were counted in full
-  std::optional<double> dram_rate, l2_rate;  // bytes per second
-  std::optional<double> intensity;           // FLOP per DRAM byte
-  std::optional<double> l2_intensity;        // FLOP per L2 byte
-  std::optional<double> clock;               // Hz
+  double counted_share = 0;                    // of the line's time: its FLOP were counted in full
+  std::optional<double> dram_rate, l2_rate;    // bytes per second
+  std::optional<double> dram_error, l2_error;  // of these, one standard error
+  std::optional<double> intensity;             // FLOP per DRAM byte
+  std::optional<double> l2_intensity;          // FLOP per L2 byte
+  std::optional<double> clock;                 // Hz
   std::optional<double> occupancy, tensor_active;
+  figure_sources from;
 
   roof_shares shares;
   std::optional<double> clock_loss;
@@ -79,9 +93,10 @@ struct roofline_device {
 
 class roofline {
  public:
-  /// All three outlive it; `times` is complete.
-  roofline(launch_metrics const& metrics, workload_times const& times,
-           std::map<device_id, roofline_device> const& devices);
+  /// The first three outlive it; `times` is complete.
+  roofline(workload_metrics const& metrics, workload_times const& times,
+           std::map<device_id, roofline_device> const& devices,
+           std::span<kernel_shape const> shapes);
 
   /// Longest total time first, each.
   std::vector<roofline_row> by_signature(kernel_labels const& labels,
@@ -95,16 +110,28 @@ class roofline {
   double counted_share() const noexcept { return gpu_ns_ > 0 ? counted_ns_ / gpu_ns_ : 0; }
   /// Where only those of the tensor cores were.
   double tensor_share() const noexcept { return gpu_ns_ > 0 ? tensor_ns_ / gpu_ns_ : 0; }
+  /// Where those are taken from the cycles of the tensor cores.
+  double cycles_share() const noexcept { return gpu_ns_ > 0 ? cycles_ns_ / gpu_ns_ : 0; }
 
  private:
   struct figures {  // of one workload; amounts are per launch
     counted_flop flop;
-    std::optional<double> dram_bytes, l2_bytes, clock, clock_loss, occupancy, tensor_active;
+    std::optional<double> cycles_flop;  // by the cycles of the tensor cores
+    precision cycles_precision{};
+    std::string_view cycles_peak;  // what they are compared with
+    std::optional<double> dram_bytes, dram_written, l2_bytes, clock, clock_loss, occupancy,
+        tensor_active;
+    double dram_error = 0, l2_error = 0;
+    figure_sources from;
     std::optional<double> mean_ns;
     roof_shares shares;
     bound_by bound;
     std::optional<double> best;
     std::uint64_t samples = 0;
+    /// Of all precisions, or what is known of the tensor cores.
+    std::optional<double> known_flop() const noexcept {
+      return flop.total ? flop.total : flop.tensor_alone ? flop.tensor_alone : cycles_flop;
+    }
   };
   struct launched_part {
     std::uint32_t workload = 0;
@@ -112,16 +139,18 @@ class roofline {
     double ns = 0;
   };
   figures figures_of(std::uint32_t workload) const;
-  void compare(figures& of, workload_id const& id, double write_share) const;
-  std::optional<double> mean_of(workload_id const& id, std::string_view metric) const;
+  void compare(figures& of, workload_id const& id) const;
+  void read_units(figures& of, workload_id const& id) const;
+  void read_tensor_cycles(figures& of, workload_id const& id) const;
   launched_part whole(std::uint32_t workload) const;
   roofline_row sum(std::span<launched_part const> parts) const;
 
-  launch_metrics const& metrics_;
+  workload_metrics const& metrics_;
   workload_times const& times_;
   std::map<device_id, roofline_device> const& devices_;
+  tensor_rates tensor_rates_;
   std::vector<figures> figures_;  // by workload
-  double gpu_ns_ = 0, counted_ns_ = 0, tensor_ns_ = 0;
+  double gpu_ns_ = 0, counted_ns_ = 0, tensor_ns_ = 0, cycles_ns_ = 0;
 };
 
 }  // namespace gpuprof

@@ -29,15 +29,18 @@ workload_times::seen workload_times::note(std::uint32_t index, correlation_id co
   return result;
 }
 
+workload_id workload_times::id_of(kernel_record const& kernel) const {
+  workload_id const graph{kernel.device, {}, kernel.graph};
+  if (raw(kernel.graph) != 0 && metrics_.has_workload(graph)) return graph;
+  return {kernel.device, kernel.shape, {}};
+}
+
 workload_times::seen workload_times::add(kernel_record const& kernel) {
-  workload_id id{kernel.device, {}, kernel.graph};
-  // A graph is one workload where counters ran around it; its kernels alone are not known then.
-  if (raw(kernel.graph) == 0 || !metrics_.has_workload(id)) id = {kernel.device, kernel.shape, {}};
-  return note(index_of(id), kernel.correlation, kernel.duration);
+  return note(index_of(id_of(kernel)), kernel.correlation, kernel.duration);
 }
 
 workload_times::seen workload_times::add(graph_record const& graph) {
-  return note(index_of({graph.device, {}, graph.graph}), graph.correlation, graph.duration);
+  return note(index_of(id_of(graph)), graph.correlation, graph.duration);
 }
 
 std::optional<double> workload_times::undisturbed_mean(std::uint32_t index) const noexcept {

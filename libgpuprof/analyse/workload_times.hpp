@@ -41,6 +41,9 @@ class workload_times {
     sampling how{};
     bool is_new_launch = true;  // false: a further kernel of a graph launch
   };
+  /// A graph is one workload where counters ran around it; its kernels alone are not known then.
+  workload_id id_of(kernel_record const& kernel) const;
+  workload_id id_of(graph_record const& graph) const { return {graph.device, {}, graph.graph}; }
   seen add(kernel_record const& kernel);
   seen add(graph_record const& graph);
 

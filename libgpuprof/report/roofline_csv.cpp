@@ -60,38 +60,50 @@ std::vector<column> columns_of(roofline_lines of) {
     columns.push_back({name, column_kind::number});
   for (std::size_t i = 0; i < roof_count; ++i)
     columns.push_back({"of_" + snake_case(name_of(roof_of(i))), column_kind::number});
+  for (auto const* const name : {"dram_source", "l2_source", "sm_clock_source", "occupancy_source",
+                                 "tensor_source", "shared"})
+    columns.push_back({name});
+  columns.push_back({"dram_bytes_per_second_error", column_kind::number});
+  columns.push_back({"l2_bytes_per_second_error", column_kind::number});
   return columns;
 }
 
 }  // namespace
 
 table roofline_csv_table(std::span<roofline_row const> lines, roofline_lines of) {
-  return {"roofline", "Roofline", columns_of(of),
-          [lines, of](std::function<void(row const&)> const& take) {
-            for (auto const& line : lines) {
-              auto const grid = extent_text(line.grid), block = extent_text(line.block);
-              row cells = {std::string_view(line.name)};
-              if (of == roofline_lines::signatures) {
-                cells.emplace_back(std::string_view(grid));
-                cells.emplace_back(std::string_view(block));
-              }
-              if (of == roofline_lines::ranges) cells.push_back(whole(line.instances));
-              cells.insert(cells.end(),
-                           {whole(line.launches), whole(line.samples), number(line.total_ns),
-                            number(line.time_share), number(line.mean_ns), number(line.total_flops),
-                            name_of(line.source), number(line.counted_share)});
-              for (auto const& flops : line.flops) cells.push_back(number(flops));
-              cells.insert(cells.end(),
-                           {number(line.dram_rate), number(line.l2_rate), number(line.intensity),
-                            number(line.l2_intensity), number(line.clock), number(line.clock_loss),
-                            number(line.occupancy), number(line.tensor_active)});
-              cells.emplace_back(name_of(line.bound));
-              cells.insert(cells.end(), {number(line.of_roof), number(line.to_roof_ns),
-                                         number(line.gives_back)});
-              for (auto const& share : line.shares) cells.push_back(number(share));
-              take(cells);
-            }
-          }};
+  return {
+      "roofline", "Roofline", columns_of(of),
+      [lines, of](std::function<void(row const&)> const& take) {
+        for (auto const& line : lines) {
+          auto const grid = extent_text(line.grid), block = extent_text(line.block);
+          row cells = {std::string_view(line.name)};
+          if (of == roofline_lines::signatures) {
+            cells.emplace_back(std::string_view(grid));
+            cells.emplace_back(std::string_view(block));
+          }
+          if (of == roofline_lines::ranges) cells.push_back(whole(line.instances));
+          cells.insert(cells.end(),
+                       {whole(line.launches), whole(line.samples), number(line.total_ns),
+                        number(line.time_share), number(line.mean_ns), number(line.total_flops),
+                        name_of(line.source), number(line.counted_share)});
+          for (auto const& flops : line.flops) cells.push_back(number(flops));
+          cells.insert(cells.end(),
+                       {number(line.dram_rate), number(line.l2_rate), number(line.intensity),
+                        number(line.l2_intensity), number(line.clock), number(line.clock_loss),
+                        number(line.occupancy), number(line.tensor_active)});
+          cells.emplace_back(name_of(line.bound));
+          cells.insert(cells.end(),
+                       {number(line.of_roof), number(line.to_roof_ns), number(line.gives_back)});
+          for (auto const& share : line.shares) cells.push_back(number(share));
+          auto const& from = line.from;
+          for (auto const source : {from.dram, from.l2, from.clock, from.occupancy, from.tensor})
+            cells.emplace_back(name_of(source));
+          cells.emplace_back(std::string_view(from.is_shared ? "yes" : ""));
+          cells.push_back(number(line.dram_error));
+          cells.push_back(number(line.l2_error));
+          take(cells);
+        }
+      }};
 }
 
 }  // namespace gpuprof::report

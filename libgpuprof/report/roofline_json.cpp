@@ -63,6 +63,34 @@ void append_extent(std::string& out, extent3 const& e) {
   out += '[' + std::to_string(e.x) + ", " + std::to_string(e.y) + ", " + std::to_string(e.z) + ']';
 }
 
+/// Where the figures of the units are from: exact, sampled, fitted, mixed; empty where there are
+/// none.
+void append_sources(object& o, roofline_row const& line) {
+  o.number("dram_bytes_per_second_error", line.dram_error);
+  o.number("l2_bytes_per_second_error", line.l2_error);
+  o.member("sources", [&](std::string& to) {
+    object of_units(to);
+    of_units.text("dram", name_of(line.from.dram));
+    of_units.text("l2", name_of(line.from.l2));
+    of_units.text("sm_clock", name_of(line.from.clock));
+    of_units.text("occupancy", name_of(line.from.occupancy));
+    of_units.text("tensor", name_of(line.from.tensor));
+    of_units.end();
+  });
+  o.member("shared", [&](std::string& to) { to += line.from.is_shared ? "true" : "false"; });
+}
+
+void append_sampling(std::string& to, roofline_facts const& facts) {
+  object sampling(to);
+  sampling.whole("windows", facts.sampling.windows);
+  sampling.whole("intervals", facts.sampling.intervals);
+  sampling.whole("overflows", facts.sampling.overflows);
+  sampling.whole("workloads_not_told_apart", facts.sampling.not_told_apart);
+  sampling.whole("workloads_with_too_few", facts.sampling.too_few);
+  sampling.number("slowdown", facts.sampling_slowdown);
+  sampling.end();
+}
+
 void append_line(std::string& out, roofline_row const& line, roofline_lines of) {
   object o(out);
   o.text("name", line.name);
@@ -108,6 +136,7 @@ void append_line(std::string& out, roofline_row const& line, roofline_lines of) 
       if (line.shares[i]) shares.number(name_of(roof_of(i)), line.shares[i]);
     shares.end();
   });
+  append_sources(o, line);
   o.end();
 }
 
@@ -161,6 +190,7 @@ void write_roofline_json(std::span<roofline_row const> lines, roofline_lines of,
     left_out.whole("launches_differ", facts.discarded.mixed);
     left_out.end();
   });
+  o.member("samples_in_time", [&](std::string& to) { append_sampling(to, facts); });
   o.member("has_peaks", [&](std::string& to) { to += facts.roofs != nullptr ? "true" : "false"; });
   if (facts.roofs != nullptr)
     o.member("roofs", [&](std::string& to) { append_roofs(to, *facts.roofs); });

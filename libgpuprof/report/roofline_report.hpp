@@ -28,6 +28,8 @@ struct roofline_facts {
   double counted_share = 0;  // of it: FLOP were counted in full
   std::uint64_t samples = 0;
   discarded_samples discarded;
+  sampling_facts sampling;
+  std::optional<double> sampling_slowdown;  // time inside its windows to time outside
 };
 
 /// One object: facts, roofs, and a line each under "kernels", "signatures" or "ranges".

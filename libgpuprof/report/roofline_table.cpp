@@ -46,6 +46,13 @@ std::string source_text(roofline_row const& line) {
   return std::string(name_of(line.source));
 }
 
+/// Nothing where all was counted around launches.
+std::string units_text(roofline_row const& line) {
+  auto const from = line.from.all();
+  if (from == figure_source::exact || from == figure_source::none) return {};
+  return std::string(name_of(from)) + (line.from.is_shared ? ", shared" : "");
+}
+
 struct shown_column {
   char const* name;
   bool is_number;
@@ -74,6 +81,7 @@ constexpr shown_column columns[] = {
     {"Clock loss (%)", true, [](roofline_row const& l) { return percent(l.clock_loss); }},
     {"Occ. (%)", true, [](roofline_row const& l) { return percent(l.occupancy); }},
     {"Tensor (%)", true, [](roofline_row const& l) { return percent(l.tensor_active); }},
+    {"Units from", false, units_text},
     {"Bound by", false, [](roofline_row const& l) { return std::string(name_of(l.bound)); }},
     {"Of roof (%)", true, [](roofline_row const& l) { return percent(l.of_roof); }},
     {"To roof (us)", true, [](roofline_row const& l) { return scaled(l.to_roof_ns, 1e-3); }},

@@ -36,6 +36,8 @@ struct counted_trace {
   std::vector<sampled_launch_record> samples;
   std::vector<launch_metric_record> values;
   std::vector<peak_record> peaks;
+  std::vector<metric_sample_record> rows;  // of samples in time
+  std::vector<sampling_window_record> windows;
 
   explicit counted_trace(trace of) : t(std::move(of)) {
     device.name = t.names.intern("NVIDIA H200");
@@ -114,6 +116,8 @@ struct counted_trace {
 struct analysed {
   counted_trace const& from;
   launch_metrics metrics;
+  sample_attribution sampled;
+  std::optional<workload_metrics> figures;
   workload_times times{metrics};
   range_tree tree;
   open_ranges open;
@@ -135,6 +139,8 @@ struct analysed {
     for (auto const& copy : c.t.copies) metrics.see(copy);
     for (auto const& fill : c.t.fills) metrics.see(fill);
     metrics.join();
+    attribute_samples();
+    figures.emplace(metrics, sampled);
     range_workloads inside(tree, open, declared);
     for (auto const& kernel : c.t.kernels) inside.add(kernel, times.add(kernel));
     for (auto const& graph : c.t.graphs) inside.add(graph, times.add(graph));
@@ -145,7 +151,7 @@ struct analysed {
   }
   analysed(analysed const&) = delete;
 
-  roofline roofs() const { return {metrics, times, devices}; }
+  roofline roofs() const { return {*figures, times, devices, from.t.shapes}; }
   std::vector<roofline_row> by_kernel() const { return roofs().by_kernel(labels); }
   std::vector<roofline_row> by_signature() const {
     return roofs().by_signature(labels, from.t.shapes);
@@ -153,6 +159,18 @@ struct analysed {
   std::vector<roofline_row> by_range() const {
     return roofs().by_range(
         ranges, [this](range_key key) { return std::string(from.t.names.text(key.name)); });
+  }
+  void attribute_samples() {
+    auto const text = from.t.text();
+    for (auto const& metric : from.metrics) sampled.define(metric, text(metric.name));
+    for (auto const& window : from.windows) sampled.add(window);
+    for (auto const& row : from.rows) sampled.add(row);
+    sampled.end_samples();
+    for (auto const& kernel : from.t.kernels) sampled.see(kernel, times.id_of(kernel));
+    for (auto const& graph : from.t.graphs) sampled.see(graph, times.id_of(graph));
+    for (auto const& copy : from.t.copies) sampled.see(copy);
+    for (auto const& fill : from.t.fills) sampled.see(fill);
+    sampled.attribute();
   }
   workload_id workload_of(std::size_t kernel) const {
     return {from.t.kernels[kernel].device, from.t.kernels[kernel].shape, {}};

@@ -37,7 +37,7 @@ std::string csv(report::table const& table) {
 TEST_CASE("the samples of a signature stand for all its launches") {
   auto const c = two_grids();
   analysed const a(c);
-  auto const rows = metrics_by_kernel(a.metrics, a.times, a.labels);
+  auto const rows = metrics_by_kernel(*a.figures, a.times, a.labels);
   REQUIRE(rows.size() == 2);  // the kernel that was never sampled has none
   CHECK(rows[0].metric == dram_read_metric);
   CHECK(rows[0].name == "k");
@@ -56,7 +56,7 @@ TEST_CASE("the samples of a signature stand for all its launches") {
 TEST_CASE("a range has the counts of the launches inside") {
   auto const c = two_grids();
   analysed const a(c);
-  auto const rows = metrics_by_range(a.metrics, a.times, a.ranges);
+  auto const rows = metrics_by_range(*a.figures, a.times, a.ranges);
   REQUIRE(rows.size() == 2);
   CHECK(rows[0].instances == 1);
   CHECK(rows[0].launches == 3);  // the third of the first grid, both of the second
@@ -69,7 +69,7 @@ TEST_CASE("a range has the counts of the launches inside") {
 TEST_CASE("the report of kernels leaves totals empty where there are none") {
   auto const c = two_grids();
   analysed const a(c);
-  CHECK(csv(report::kernel_metric_table(metrics_by_kernel(a.metrics, a.times, a.labels))) ==
+  CHECK(csv(report::kernel_metric_table(metrics_by_kernel(*a.figures, a.times, a.labels))) ==
         "Launches,Samples,Avg,StdDev,Total,Metric,Name\n"
         "5,3,47.2,50.8461732,236,dram__bytes_read.sum,k\n"
         "5,3,40,14.4337567,,sm__warps_active.avg.pct_of_peak_sustained_active,k\n");

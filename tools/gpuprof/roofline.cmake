@@ -1,2 +1,2 @@
-# What `gpuprof roofline` needs beyond the other subcommands.
+#What `gpuprof roofline` needs beyond the other subcommands.
 target_sources(gpuprof_cli PRIVATE roofline_output.cpp)

@@ -4,6 +4,7 @@
 #include "report/summary_tables.hpp"
 #include "roofline_output.hpp"
 #include "roofline_reading.hpp"
+#include "sampling_notes.hpp"
 #include "subcommands.hpp"
 #include "word_choice.hpp"
 
@@ -43,8 +44,8 @@ constexpr choice<roofline_format> formats[] = {{"table", roofline_format::table}
 /// What a reader must know about the numbers.
 std::vector<std::string> notes_on(roofline_reading const& read, roofline const& roofs,
                                   bool has_peaks) {
-  std::vector<std::string> notes;
-  auto const& metrics = read.metrics();
+  auto notes = sampling_notes(read);
+  auto const& metrics = read.exact();
   auto const& discarded = metrics.discarded();
   std::string line = "counters: " + report::counted(metrics.samples(), "samples") + " from " +
                      report::counted(metrics.sampled_launches(), "launches");
@@ -61,6 +62,10 @@ std::vector<std::string> notes_on(roofline_reading const& read, roofline const& 
   if (roofs.tensor_share() > 0) {
     std::snprintf(share, sizeof share, "%.1f%%", roofs.tensor_share() * 100);
     line += std::string(", for ") + share + " those of the tensor cores alone";
+  }
+  if (roofs.cycles_share() > 0) {
+    std::snprintf(share, sizeof share, "%.1f%%", roofs.cycles_share() * 100);
+    line += std::string(", for ") + share + " by the cycles of the tensor cores";
   }
   notes.push_back(line);
   if (!has_peaks)
@@ -90,14 +95,14 @@ int run(roofline_options const& options) {
                        (known.empty() ? "" : "; it has " + known));
   }
   read.read(*by == roofline_lines::ranges);
-  if (read.metrics().samples() == 0)
+  if (!read.has_counters())
     return fail(1, options.file + " holds no hardware counters" +
                        (device ? " of GPU " + std::to_string(*options.device) : "") +
                        "; record them with gpuprof profile --metrics auto");
   if (*by == roofline_lines::ranges && read.ranges().empty())
     return fail(1, options.file + " holds no NVTX ranges that launched kernels; try --by kernel");
 
-  roofline const roofs(read.metrics(), read.times(), read.devices());
+  roofline const roofs(read.metrics(), read.times(), read.devices(), trace.shapes());
   auto const& labels = trace.labels(kernel_name_style::demangled);
   auto rows = *by == roofline_lines::kernels ? roofs.by_kernel(labels)
               : *by == roofline_lines::signatures
@@ -112,8 +117,10 @@ int run(roofline_options const& options) {
   facts.notes = notes_on(read, roofs, has_peaks);
   facts.gpu_ns = roofs.gpu_ns();
   facts.counted_share = roofs.counted_share();
-  facts.samples = read.metrics().samples();
-  facts.discarded = read.metrics().discarded();
+  facts.samples = read.exact().samples();
+  facts.discarded = read.exact().discarded();
+  facts.sampling = read.sampling();
+  if (auto const price = read.price()) facts.sampling_slowdown = price->ratio;
   for (auto const& [id, of] : read.devices()) {
     if ((device && id != *device) || of.roofs.empty() || facts.roofs != nullptr) continue;
     facts.roofs = &of.roofs;

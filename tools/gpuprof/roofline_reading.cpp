@@ -35,25 +35,37 @@ void roofline_reading::read_devices() {
 
 void roofline_reading::read(bool with_ranges) {
   read_counters();
-  if (metrics_.samples() == 0) return;
-  match();
-  sum_up(with_ranges);
+  if (has_counters()) {
+    if (exact_.samples() > 0) match();
+    sum_up(with_ranges);
+    sampled_.attribute();
+  }
+  metrics_.emplace(exact_, sampled_);
 }
 
 void roofline_reading::read_counters() {
   auto& file = trace_.file();
-  each<metric_record>(
-      file, [&](auto const& metric) { metrics_.define(metric, trace_.text()(metric.name)); });
-  each<sampled_launch_record>(file, [&](auto const& sample) {
-    if (is_wanted(sample.device)) metrics_.add(sample);
+  each<metric_record>(file, [&](auto const& metric) {
+    exact_.define(metric, trace_.text()(metric.name));
+    if (is_wanted(metric.device)) sampled_.define(metric, trace_.text()(metric.name));
   });
-  each<launch_metric_record>(file, [&](auto const& value) { metrics_.add(value); });
+  each<sampled_launch_record>(file, [&](auto const& sample) {
+    if (is_wanted(sample.device)) exact_.add(sample);
+  });
+  each<launch_metric_record>(file, [&](auto const& value) { exact_.add(value); });
+  each<sampling_window_record>(file, [&](auto const& window) {
+    if (!is_wanted(window.device)) return;
+    sampled_.add(window);
+    cost_.add(window);
+  });
+  each<metric_sample_record>(file, [&](auto const& sample) { sampled_.add(sample); });
+  sampled_.end_samples();
 }
 
 /// The first pass over the work: what ran in the time of each sample.
 void roofline_reading::match() {
   auto& file = trace_.file();
-  auto const see = [this](auto const& record) { metrics_.see(record); };
+  auto const see = [this](auto const& record) { exact_.see(record); };
   each<kernel_record>(
       file, see,
       capture::only(&kernel_record::start, &kernel_record::duration, &kernel_record::shape,
@@ -64,7 +76,7 @@ void roofline_reading::match() {
   each<memset_record>(
       file, see,
       capture::only(&memset_record::start, &memset_record::duration, &memset_record::device));
-  metrics_.join();
+  exact_.join();
 }
 
 /// The second: who ran how long, and in which ranges.
@@ -83,8 +95,11 @@ void roofline_reading::sum_up(bool with_ranges) {
   }
   progress_line progress("reading " + file.path(), file.row_count<kernel_record>());
   auto const take = [&](auto const& record) {
+    // What the filter leaves out ran in the samples all the same.
+    sampled_.see(record, times_.id_of(record));
     if (!is_wanted(record.device) || (wanted_ != nullptr && !wanted_->keeps(record))) return;
     auto const seen = times_.add(record);
+    cost_.add(record, seen);
     if (ranges) ranges->add(record, seen);
   };
   file.for_each<kernel_record>(
@@ -96,6 +111,10 @@ void roofline_reading::sum_up(bool with_ranges) {
                     &kernel_record::device, &kernel_record::correlation, &kernel_record::graph,
                     &kernel_record::range, &kernel_record::launched));
   each<graph_record>(file, take);
+  if (sampled_.has_samples()) {
+    each<copy_record>(file, [this](auto const& copy) { sampled_.see(copy); });
+    each<memset_record>(file, [this](auto const& fill) { sampled_.see(fill); });
+  }
   if (ranges) ranges_ = ranges->rows();
 }
 

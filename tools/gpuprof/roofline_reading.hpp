@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyse/roofline.hpp"
+#include "analyse/sampling_cost.hpp"
 #include "analyse/selection.hpp"
 #include "trace_contents.hpp"
 
@@ -22,7 +23,13 @@ class roofline_reading {
   /// `with_ranges`: the lines of ranges are wanted.
   void read(bool with_ranges);
 
-  launch_metrics const& metrics() const noexcept { return metrics_; }
+  /// Whether anything was counted, around launches or in time.
+  bool has_counters() const noexcept { return exact_.samples() > 0 || sampled_.has_samples(); }
+  launch_metrics const& exact() const noexcept { return exact_; }
+  sampling_facts const& sampling() const noexcept { return sampled_.facts(); }
+  std::optional<sampling_price> price() const { return cost_.price(); }
+  /// After read().
+  workload_metrics const& metrics() const noexcept { return *metrics_; }
   workload_times const& times() const noexcept { return times_; }
   std::map<device_id, roofline_device> const& devices() const noexcept { return devices_; }
   std::vector<range_work> const& ranges() const noexcept { return ranges_; }
@@ -37,8 +44,11 @@ class roofline_reading {
   trace_contents& trace_;
   std::optional<device_id> device_;
   selection const* wanted_;
-  launch_metrics metrics_;
-  workload_times times_{metrics_};
+  launch_metrics exact_;
+  sample_attribution sampled_;
+  std::optional<workload_metrics> metrics_;
+  workload_times times_{exact_};
+  sampling_cost cost_;
   std::map<device_id, roofline_device> devices_;
   std::vector<range_work> ranges_;
 };

@@ -2,6 +2,7 @@
 #include "report/metric_tables.hpp"
 #include "report/summary_tables.hpp"
 #include "report/trace_table.hpp"
+#include "sampling_notes.hpp"
 #include "trace_pass.hpp"
 
 namespace gpuprof {
@@ -79,16 +80,18 @@ finished_report trace_pass::metric_report(report_request const& report) {
                   ? metrics_by_range(metrics, counters_->times(), counters_->ranges())
                   : metrics_by_kernel(metrics, counters_->times(), trace_.labels(report.names));
   finished_report finished;
-  if (metrics.samples() == 0)
+  if (!counters_->has_counters())
     finished.missing =
         "the capture holds no hardware counters; record them with gpuprof profile --metrics auto";
   else if (rows.empty())
     finished.missing = has_filter_ ? "nothing passes the filter"
                        : by_range  ? "no kernel with counters was launched inside NVTX ranges"
                                    : "no sample of the counters holds for a kernel alone";
-  if (auto const left_out = metrics.discarded().all(); left_out > 0)
+  finished.notes = sampling_notes(*counters_);
+  auto const& exact = counters_->exact();
+  if (auto const left_out = exact.discarded().all(); left_out > 0)
     finished.notes.push_back(
-        report::readable_count(left_out) + " of " + report::readable_count(metrics.samples()) +
+        report::readable_count(left_out) + " of " + report::readable_count(exact.samples()) +
         " samples are left out: other work ran beside them, or their kernel was not recorded");
   finished.table = by_range ? report::range_metric_table(std::move(rows), trace_.text())
                             : report::kernel_metric_table(std::move(rows));

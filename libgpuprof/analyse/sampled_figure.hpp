@@ -1,0 +1,21 @@
+// What samples in time say of the launches of a workload.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace gpuprof {
+
+/// Of amounts the mean of a launch; of rates and percentages that over its time or active cycles.
+struct sampled_figure {
+  double mean = 0;
+  double error = 0;            // a standard error, what is not known at the edges included
+  std::uint64_t launches = 0;  // that it is from
+  bool is_fitted = false;      // shared samples were told apart by least squares
+};
+
+/// By kind of work and column of the samples.
+using figure_grid = std::vector<std::vector<std::optional<sampled_figure>>>;
+
+}  // namespace gpuprof

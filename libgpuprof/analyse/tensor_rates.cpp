@@ -1,0 +1,67 @@
+#include "analyse/tensor_rates.hpp"
+
+#include <algorithm>
+
+namespace gpuprof {
+namespace {
+
+/// Workloads of one kernel agree within this, or the ratio is not the kernel's.
+constexpr double agreement = 1.05;
+
+bool is_tensor(precision p) noexcept {
+  return p >= precision::tensor_fp64;
+}
+
+/// Operations in the one precision that the tensor cores worked in; nullopt when there were several
+/// or not all were counted.
+std::optional<tensor_rate> one_precision(launch_metrics const& counted, workload_id const& workload,
+                                         std::string_view chip) {
+  auto const flop = count_flop(counted, workload, chip);
+  if (!flop.total && !flop.tensor_alone) return std::nullopt;
+  std::optional<tensor_rate> found;
+  for (auto const& part : flop_parts(counted, workload)) {
+    auto const of = part.counter->of;
+    if (!is_tensor(of)) continue;
+    if (found && found->of != of) return std::nullopt;
+    if (!found) found = tensor_rate{of, 0, part.counter->peak_test};
+    found->operations += part.operations;
+  }
+  return found;
+}
+
+}  // namespace
+
+tensor_rates::tensor_rates(launch_metrics const& counted, workload_times const& times,
+                           std::span<kernel_shape const> shapes,
+                           std::function<std::string_view(device_id)> const& chip_of) {
+  for (auto const& shape : shapes) names_[shape.id] = shape.name;
+  for (std::uint32_t i = 0; i < times.size(); ++i) {
+    auto const& id = times.id(i);
+    auto const name = names_.find(id.shape);
+    auto const* const cycles = counted.find(id, tensor_cycles_of_sm);
+    if (raw(id.graph) != 0 || name == names_.end()) continue;
+    if (cycles == nullptr || !(cycles->mean() > 0)) continue;
+    auto const rate = one_precision(counted, id, chip_of(id.device));
+    auto const per_cycle = rate ? rate->operations / cycles->mean() : 0;
+    auto const [at, is_new] = rates_.try_emplace({id.device, name->second});
+    auto& known = at->second;
+    if (is_new && rate) known = {*rate, per_cycle, per_cycle, true};
+    known.is_clear = known.is_clear && rate && rate->of == known.rate.of;
+    known.least = std::min(known.least, per_cycle);
+    known.greatest = std::max(known.greatest, per_cycle);
+  }
+  for (auto& [key, known] : rates_) {
+    known.is_clear = known.is_clear && known.greatest <= known.least * agreement;
+    known.rate.operations = (known.least + known.greatest) / 2;
+  }
+}
+
+std::optional<tensor_rate> tensor_rates::of(workload_id const& workload) const {
+  auto const name = names_.find(workload.shape);
+  if (raw(workload.graph) != 0 || name == names_.end()) return std::nullopt;
+  auto const known = rates_.find({workload.device, name->second});
+  if (known == rates_.end() || !known->second.is_clear) return std::nullopt;
+  return known->second.rate;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,53 @@
+// What is known best of a counter for a workload: read around its launches, or else from samples.
+#pragma once
+
+#include "analyse/launch_metrics.hpp"
+#include "analyse/sample_attribution.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpuprof {
+
+/// Where figures are from, the best first.
+enum class figure_source : std::uint8_t {
+  none,
+  exact,    // counted around launches
+  sampled,  // samples in time, while nothing else ran
+  fitted,   // samples in time, told apart by least squares
+  mixed,    // of several workloads, from several of these
+};
+std::string_view name_of(figure_source source) noexcept;  // "sampled"; "" for none
+/// Of figures that are put together.
+figure_source both(figure_source a, figure_source b) noexcept;
+
+struct workload_figure {
+  double mean = 0;                  // of a launch
+  double error = 0;                 // a standard error of the mean; 0: a single reading
+  std::optional<double> deviation;  // of readings
+  std::uint64_t count = 0;          // readings, or launches in the samples
+  figure_source source{};
+  bool is_shared = false;  // other launches ran beside these for most of their time
+};
+
+/// Both outlive it and are complete.
+class workload_metrics {
+ public:
+  workload_metrics(launch_metrics const& exact, sample_attribution const& sampled);
+
+  /// Of both, those around launches first, in the order of their definition.
+  std::vector<std::string> const& names() const noexcept { return names_; }
+  std::optional<workload_figure> find(workload_id const& workload, std::string_view metric) const;
+
+  launch_metrics const& exact() const noexcept { return exact_; }
+  sample_attribution const& sampled() const noexcept { return sampled_; }
+
+ private:
+  launch_metrics const& exact_;
+  sample_attribution const& sampled_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,124 @@
+#include "sampling/simulated_gpu.hpp"
+#include "support/catch.hpp"
+
+#include <cmath>
+
+using namespace gpuprof;
+using namespace gpuprof::test;
+
+namespace {
+
+Approx within(double value, double share) {
+  return Approx(value).epsilon(share);
+}
+
+/// `times` launches of 200 to 240 us with pauses.
+simulated_gpu alone(int times) {
+  simulated_gpu gpu(3);
+  for (int i = 0; i < times; ++i) gpu.wait(gpu.uniform(50, 90)).run("gemm", 220, {5e8, 25, 1e5});
+  return gpu.with_jitter(0.1);
+}
+
+}  // namespace
+
+TEST_CASE("a kernel that has the GPU to itself gets all that was counted in its time") {
+  auto const c = alone(10).sampled();
+  analysed const a(c);
+  auto const bytes = figure_of(a, "gemm", dram_read_metric);
+  REQUIRE(bytes);
+  CHECK(bytes->mean == within(5e8, 0.001));
+  CHECK(bytes->source == figure_source::sampled);
+  CHECK(bytes->count == 10);
+  CHECK_FALSE(bytes->is_shared);
+  CHECK(figure_of(a, "gemm", tensor_cycles_metric)->mean == within(1e5, 0.001));
+  CHECK(figure_of(a, "gemm", active_cycles_metric)->mean ==
+        within(220e-6 * simulated_clock, 0.002));
+  CHECK(figure_of(a, "gemm", occupancy_metric)->mean == within(25, 0.001));
+  CHECK(figure_of(a, "gemm", clock_metric)->mean == within(simulated_clock, 0.001));
+}
+
+TEST_CASE("kernels of ten intervals that follow each other at once are told apart within 1 %") {
+  simulated_gpu gpu(4);
+  for (int i = 0; i < 40; ++i) {
+    gpu.run("read", gpu.uniform(200, 220), {8e8, 60, 0});
+    gpu.run("gemm", gpu.uniform(300, 330), {1e8, 20, 4e5});
+    gpu.run("idle", gpu.uniform(210, 230), {0, 5, 0});
+  }
+  auto const c = gpu.with_jitter(0.1).sampled();
+  analysed const a(c);
+  CHECK(figure_of(a, "read", dram_read_metric)->mean == within(8e8, 0.01));
+  CHECK(figure_of(a, "gemm", dram_read_metric)->mean == within(1e8, 0.01));
+  CHECK(figure_of(a, "gemm", tensor_cycles_metric)->mean == within(4e5, 0.01));
+  CHECK(figure_of(a, "idle", dram_read_metric)->mean < 0.01 * 8e8);
+  CHECK(figure_of(a, "read", occupancy_metric)->mean == within(60, 0.01));
+  CHECK(figure_of(a, "idle", occupancy_metric)->mean == within(5, 0.03));
+  for (auto const* const kernel : {"read", "gemm", "idle"}) {
+    auto const bytes = figure_of(a, kernel, dram_read_metric);
+    auto const truth = kernel == std::string("read")   ? 8e8
+                       : kernel == std::string("gemm") ? 1e8
+                                                       : 0;
+    INFO(kernel << " " << bytes->mean << " +- " << bytes->error);
+    CHECK(std::abs(bytes->mean - truth) <= 2 * bytes->error + 1e-3 * truth);
+  }
+}
+
+TEST_CASE("a single launch with shared edges is not sure of itself") {
+  simulated_gpu gpu;
+  gpu.run("before", 105, {1e8, 50, 0}).run("k", 110, {4e8, 50, 0}).run("after", 105, {0, 50, 0});
+  auto const c = gpu.sampled();
+  analysed const a(c);
+  auto const bytes = figure_of(a, "k", dram_read_metric);
+  REQUIRE(bytes);
+  CHECK(bytes->count == 1);
+  CHECK(bytes->error > 0.001 * 4e8);
+  CHECK(std::abs(bytes->mean - 4e8) <= 2 * bytes->error);
+}
+
+TEST_CASE("launches that lie in a gap of the samples, or beyond their end, are left out") {
+  auto c = alone(10).sampled(20, 0, 1000);
+  auto const whole = figure_of(analysed(c), "gemm", dram_read_metric);
+  REQUIRE(whole);
+  CHECK(whole->count < 10);
+  CHECK(whole->mean == within(5e8, 0.001));
+  // Samples are missing in the middle of the first launch.
+  auto const first = c.t.kernels.front().start;
+  std::erase_if(c.rows, [&](metric_sample_record const& row) {
+    return row.start > first + 80_us && row.start < first + 140_us;
+  });
+  auto const left = figure_of(analysed(c), "gemm", dram_read_metric);
+  REQUIRE(left);
+  CHECK(left->count == whole->count - 1);
+  CHECK(left->mean == within(5e8, 0.001));
+}
+
+TEST_CASE("one missing value takes the launch from that metric alone") {
+  auto c = alone(5).sampled();
+  auto const at = c.t.kernels.front().start + 100_us;
+  for (auto& row : c.rows)
+    if (row.metric == c.metrics[0].metric && row.start <= at && at < row.start + row.duration)
+      row.value = std::nan("");
+  analysed const a(c);
+  CHECK(figure_of(a, "gemm", dram_read_metric)->count == 4);
+  CHECK(figure_of(a, "gemm", tensor_cycles_metric)->count == 5);
+}
+
+TEST_CASE("launches with a copy or a kernel beside them are left out") {
+  simulated_gpu gpu;
+  for (int i = 0; i < 4; ++i) gpu.wait(50).run("k", 200, {1e8, 50, 0});
+  gpu.copy_at(100, 20, 1 << 20, 1e9);
+  gpu.run_at("other", 310, 5, {1e9, 5, 0});
+  auto const c = gpu.sampled();
+  analysed const a(c);
+  auto const bytes = figure_of(a, "k", dram_read_metric);
+  REQUIRE(bytes);
+  CHECK(bytes->count == 2);
+  CHECK(bytes->mean == within(1e8, 0.001));
+}
+
+TEST_CASE("without samples there are no figures") {
+  auto c = alone(3).sampled();
+  c.rows.clear();
+  analysed const a(c);
+  CHECK_FALSE(a.sampled.has_samples());
+  CHECK_FALSE(figure_of(a, "gemm", dram_read_metric));
+}

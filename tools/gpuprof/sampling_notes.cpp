@@ -1,0 +1,53 @@
+#include "sampling_notes.hpp"
+
+#include "report/overview.hpp"
+
+#include <cstdio>
+
+namespace gpuprof {
+namespace {
+
+std::string percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f%%", share * 100);
+  return text;
+}
+
+std::string what_was_sampled(sampling_facts const& facts) {
+  auto line = "samples in time: " + report::counted(facts.intervals, "intervals");
+  if (facts.windows > 0) line += " in " + report::counted(facts.windows, "windows");
+  if (facts.not_told_apart > 0)
+    line += "; " + report::counted(facts.not_told_apart, "workloads without figures") +
+            ": not to be told apart from what ran with them";
+  if (facts.too_few > 0)
+    line +=
+        "; " + report::counted(facts.too_few, "workloads without figures") + ": too few samples";
+  return line;
+}
+
+std::string price_line(sampling_price const& price) {
+  auto const off = price.ratio - 1;
+  return "sampling: " + report::counted(price.workloads, "workloads") + " took " +
+         percent(off < 0 ? -off : off) + (off < 0 ? " less" : " longer") +
+         " inside its windows than outside (median by time)";
+}
+
+}  // namespace
+
+std::vector<std::string> sampling_notes(roofline_reading const& read) {
+  auto const& facts = read.sampling();
+  std::vector<std::string> notes;
+  if (facts.overflows > 0)
+    notes.push_back("samples are missing: the GPU's buffer for them ran over " +
+                    report::counted(facts.overflows, "times") +
+                    "; what ran then is told from the samples that are left");
+  if (facts.intervals == 0) return notes;
+  notes.push_back(what_was_sampled(facts));
+  if (facts.not_taken > 0)
+    notes.push_back(report::readable_count(facts.not_taken) +
+                    " values of samples are more than is held at once; the first ones are used");
+  if (auto const price = read.price()) notes.push_back(price_line(*price));
+  return notes;
+}
+
+}  // namespace gpuprof
