@@ -59,7 +59,7 @@ install_packages() {
     fail "the packages could not be installed; see above"
 }
 
-build_packages=(cmake ninja-build g++ libspdlog-dev catch2 libcli11-dev libzstd-dev
+build_packages=(cmake ninja-build g++ libspdlog-dev libeigen3-dev catch2 libcli11-dev libzstd-dev
   nlohmann-json3-dev libbenchmark-dev python3)
 
 has_cuda() { [ -e "$1/include/cuda.h" ]; }

@@ -2,6 +2,7 @@
 
 #include "analyse/launch_overlap.hpp"
 #include "analyse/sampled_clocks.hpp"
+#include "analyse/shared_samples.hpp"
 
 namespace gpuprof {
 namespace {
@@ -79,6 +80,9 @@ void sample_attribution::attribute(device& of) {
   for (auto& row : figures) row.resize(of.samples.columns());
   attribute_by_overlap(of.samples, of.work, figures);
   average_clocks(of.samples, of.work, figures);
+  auto const without = tell_apart(of.samples, of.work, figures);
+  facts_.not_told_apart += without.not_told_apart;
+  facts_.too_few += without.too_few;
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
     if (kinds[kind].is != work_kind::what::launch) continue;
     auto& known = figures_[kinds[kind].workload];

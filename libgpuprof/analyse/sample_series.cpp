@@ -20,7 +20,8 @@ std::uint32_t sample_series::define(std::string_view metric) {
   return next;
 }
 
-std::uint32_t sample_series::interval_of(metric_column& of, std::uint64_t start, std::uint64_t end) {
+std::uint32_t sample_series::interval_of(metric_column& of, std::uint64_t start,
+                                         std::uint64_t end) {
   if (of.next < intervals_.size() && intervals_[of.next].start == start)
     return static_cast<std::uint32_t>(of.next);
   auto const next = static_cast<std::uint32_t>(intervals_.size());

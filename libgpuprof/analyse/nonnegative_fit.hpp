@@ -1,0 +1,44 @@
+// Least squares with unknowns that cannot be negative, from normal equations: rows are not kept.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace gpuprof {
+
+/// A row of a sparse matrix: the columns that are not zero, each once.
+using sparse_row = std::span<std::pair<std::uint32_t, double> const>;
+
+/// For several right sides of one matrix. Memory is the square of the number of unknowns.
+class nonnegative_fit {
+ public:
+  nonnegative_fit(std::size_t unknowns, std::size_t right_sides);
+
+  std::size_t unknowns() const noexcept { return unknowns_; }
+  std::size_t right_sides() const noexcept { return right_sides_; }
+  void add(sparse_row row, std::span<double const> right);
+
+  /// After all rows. By right side, then unknown.
+  std::vector<std::vector<double>> solve();
+  /// The inverse of the normal matrix, after solve(): symmetric, a row for each unknown. Unknowns
+  /// without a row that mentions them have none: zeros.
+  std::span<double const> inverse_row(std::size_t unknown) const noexcept {
+    return {inverse_.data() + unknown * unknowns_, unknowns_};
+  }
+  /// By how much the others, able to stand for this one, inflate its variance: 1 when it is on its
+  /// own. After solve().
+  double inflation(std::size_t unknown) const noexcept {
+    return normal_[unknown * unknowns_ + unknown] * inverse_row(unknown)[unknown];
+  }
+
+ private:
+  std::size_t unknowns_, right_sides_;
+  std::vector<double> normal_;   // unknowns x unknowns
+  std::vector<double> product_;  // right sides x unknowns
+  std::vector<double> inverse_;
+};
+
+}  // namespace gpuprof
