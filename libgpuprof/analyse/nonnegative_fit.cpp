@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace gpuprof {
 namespace {
@@ -20,39 +21,42 @@ constexpr double ridge = 1e-9;
 /// those that are free when they would become negative, and come back when that lessens the rest.
 class active_set {
  public:
-  active_set(matrix const& normal, vector const& right)
-      : normal_(normal), right_(right), values_(vector::Zero(right.size())) {}
+  active_set(matrix const& normal, vector const& right, std::vector<bool> const& is_signed)
+      : normal_(normal),
+        right_(right),
+        is_signed_(is_signed),
+        values_(vector::Zero(right.size())),
+        is_free_(is_signed.size(), true) {}
 
   vector solve() {
     start();
     auto const tolerance = 1e-10 * std::max(1e-300, right_.cwiseAbs().maxCoeff());
     for (Eigen::Index round = 0; round < 3 * right_.size(); ++round) {
       settle();
-      vector const slope = right_ - normal_ * values_;
-      Eigen::Index best = -1;
-      for (Eigen::Index i = 0; i < slope.size(); ++i)
-        if (!is_free_[static_cast<std::size_t>(i)] && slope[i] > tolerance &&
-            (best < 0 || slope[i] > slope[best]))
-          best = i;
-      if (best < 0) break;
-      is_free_[static_cast<std::size_t>(best)] = true;
+      auto const best = steepest(tolerance);
+      if (!best) break;
+      is_free_[*best] = true;
     }
     return values_;
   }
 
  private:
+  double& value(std::size_t i) { return values_[static_cast<Eigen::Index>(i)]; }
+
   /// From the solution that may be negative: mostly it already says which unknowns are zero.
   void start() {
-    is_free_.assign(static_cast<std::size_t>(right_.size()), true);
-    values_ = solve_free().cwiseMax(0);
-    for (Eigen::Index i = 0; i < right_.size(); ++i)
-      is_free_[static_cast<std::size_t>(i)] = values_[i] > 0;
+    values_ = solve_free();
+    for (std::size_t i = 0; i < is_free_.size(); ++i) {
+      if (is_signed_[i] || value(i) > 0) continue;
+      is_free_[i] = false;
+      value(i) = 0;
+    }
   }
 
   vector solve_free() const {
     indices free;
-    for (Eigen::Index i = 0; i < right_.size(); ++i)
-      if (is_free_[static_cast<std::size_t>(i)]) free.push_back(i);
+    for (std::size_t i = 0; i < is_free_.size(); ++i)
+      if (is_free_[i]) free.push_back(static_cast<Eigen::Index>(i));
     vector all = vector::Zero(right_.size());
     if (free.empty()) return all;
     matrix const normal = normal_(free, free);
@@ -63,44 +67,57 @@ class active_set {
     return all;
   }
 
+  /// Of the unknowns that are held at zero, the one that would lessen the rest fastest.
+  std::optional<std::size_t> steepest(double tolerance) const {
+    vector const slope = right_ - normal_ * values_;
+    std::optional<std::size_t> best;
+    for (std::size_t i = 0; i < is_free_.size(); ++i) {
+      auto const here = slope[static_cast<Eigen::Index>(i)];
+      if (is_free_[i] || here <= tolerance) continue;
+      if (!best || here > slope[static_cast<Eigen::Index>(*best)]) best = i;
+    }
+    return best;
+  }
+
   /// Goes towards the solution of the free ones, as far as none becomes negative.
   void settle() {
     while (true) {
       vector const target = solve_free();
+      auto const blocks = [&](std::size_t i) {
+        return is_free_[i] && !is_signed_[i] && target[static_cast<Eigen::Index>(i)] <= 0;
+      };
       double step = 1;
-      for (Eigen::Index i = 0; i < target.size(); ++i)
-        if (is_free_[static_cast<std::size_t>(i)] && target[i] <= 0)
-          step = std::min(step, values_[i] / std::max(values_[i] - target[i], 1e-300));
-      if (step >= 1) {
-        values_ = target.cwiseMax(0);
-        return;
+      for (std::size_t i = 0; i < is_free_.size(); ++i) {
+        if (!blocks(i)) continue;
+        auto const way = value(i) - target[static_cast<Eigen::Index>(i)];
+        step = std::min(step, way > 0 ? value(i) / way : 0);
       }
       values_ += step * (target - values_);
-      bool any = false;
-      for (Eigen::Index i = 0; i < target.size(); ++i)
-        if (is_free_[static_cast<std::size_t>(i)] && target[i] <= 0 &&
-            values_[i] <= 1e-12 * values_.maxCoeff()) {
-          is_free_[static_cast<std::size_t>(i)] = false;
-          values_[i] = 0;
-          any = true;
-        }
-      if (!any) return;  // nothing but rounding is left to gain
+      if (step >= 1) return;
+      auto const nothing = 1e-12 * values_.cwiseAbs().maxCoeff();
+      for (std::size_t i = 0; i < is_free_.size(); ++i) {
+        if (!blocks(i) || value(i) > nothing) continue;
+        is_free_[i] = false;
+        value(i) = 0;
+      }
     }
   }
 
   matrix const& normal_;
   vector const& right_;
+  std::vector<bool> const& is_signed_;
   vector values_;
   std::vector<bool> is_free_;
 };
 
 }  // namespace
 
-nonnegative_fit::nonnegative_fit(std::size_t unknowns, std::size_t right_sides)
-    : unknowns_(unknowns),
+nonnegative_fit::nonnegative_fit(std::vector<bool> is_signed, std::size_t right_sides)
+    : is_signed_(std::move(is_signed)),
+      unknowns_(is_signed_.size()),
       right_sides_(right_sides),
-      normal_(unknowns * unknowns),
-      product_(right_sides * unknowns) {}
+      normal_(unknowns_ * unknowns_),
+      product_(right_sides * unknowns_) {}
 
 void nonnegative_fit::add(sparse_row row, std::span<double const> right) {
   for (auto const& [i, a] : row) {
@@ -123,7 +140,7 @@ std::vector<std::vector<double>> nonnegative_fit::solve() {
   for (std::size_t r = 0; r < right_sides_; ++r) {
     Eigen::Map<vector const> const product(product_.data() + r * unknowns_, n);
     vector const right = scale.cwiseProduct(product);
-    vector const found = scale.cwiseProduct(active_set(even, right).solve());
+    vector const found = scale.cwiseProduct(active_set(even, right, is_signed_).solve());
     std::copy(found.begin(), found.end(), solutions[r].begin());
   }
   Eigen::Map<matrix> inverse(inverse_.data(), n, n);

@@ -1,4 +1,5 @@
-// Least squares with unknowns that cannot be negative, from normal equations: rows are not kept.
+// Least squares in which most unknowns cannot be negative, from normal equations: rows are not
+// kept.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,8 @@ using sparse_row = std::span<std::pair<std::uint32_t, double> const>;
 /// For several right sides of one matrix. Memory is the square of the number of unknowns.
 class nonnegative_fit {
  public:
-  nonnegative_fit(std::size_t unknowns, std::size_t right_sides);
+  /// `is_signed`: by unknown, whether it may be negative.
+  nonnegative_fit(std::vector<bool> is_signed, std::size_t right_sides);
 
   std::size_t unknowns() const noexcept { return unknowns_; }
   std::size_t right_sides() const noexcept { return right_sides_; }
@@ -35,6 +37,7 @@ class nonnegative_fit {
   }
 
  private:
+  std::vector<bool> is_signed_;
   std::size_t unknowns_, right_sides_;
   std::vector<double> normal_;   // unknowns x unknowns
   std::vector<double> product_;  // right sides x unknowns

@@ -12,11 +12,15 @@ namespace gpuprof {
 /// A piece of work in a sample.
 struct work_part {
   work_item const* item = nullptr;
-  double ns = 0;  // in the sample
+  double ns = 0;                           // in the sample
+  double before = 0;                       // ns of the item before it
+  bool is_begun = false, is_left = false;  // in an earlier sample, to a later one
+
+  int cuts() const noexcept { return is_begun + is_left; }
   /// Of the item, 0 to 1.
-  double share() const noexcept { return ns / static_cast<double>(item->length()); }
-  /// Ends of the item's part that are ends of the sample: 0, 1, 2.
-  int cuts = 0;
+  double share() const noexcept { return ns / length(); }
+  double share_before() const noexcept { return before / length(); }
+  double length() const noexcept { return static_cast<double>(item->length()); }
 };
 
 /// take(sample, parts, busy): the index; what ran in it, in order of start; ns in which anything
@@ -39,7 +43,8 @@ void sweep_samples(sample_series const& samples, device_work const& work, Take t
       auto const from = std::max(item->start, interval.start);
       auto const to = std::min(item->end, interval.end);
       parts.push_back({item, static_cast<double>(to - from),
-                       (item->start < interval.start) + (item->end > interval.end)});
+                       static_cast<double>(from - item->start),
+                       item->start<interval.start, item->end> interval.end});
       if (to <= busy_until) continue;
       busy += static_cast<double>(to - std::max(from, busy_until));
       busy_until = to;

@@ -24,6 +24,9 @@ constexpr std::uint64_t enough_chunks = 6;
 // GPU did on average in that time.
 constexpr double most_error = 0.5, little_error = 0.1;
 
+// Kernels are not quite what the unknowns can say of them, however many samples there are.
+constexpr double least_doubt = 0.002;
+
 /// A metric that is fitted: its amounts, and for means over active cycles those cycles.
 struct fitted_metric {
   std::uint32_t column = 0;
@@ -71,7 +74,10 @@ class sample_fit {
 
   void put(std::uint32_t kind, std::vector<std::optional<sampled_figure>>& figures) const {
     for (auto const& metric : metrics_)
-      if (auto const found = figure(kind, metric)) figures[metric.column] = found;
+      if (auto const found = figure(kind, metric)) {
+        auto& known = figures[metric.column];
+        if (!known || found->error < known->error) known = found;
+      }
   }
 
  private:
@@ -95,7 +101,7 @@ class sample_fit {
   }
 
   void accumulate() {
-    fit_.emplace(columns_.size(), right_.size());
+    fit_.emplace(columns_.is_signed(), right_.size());
     noise_.assign(columns_.size(), 0);
     each_row([&](std::size_t s, std::span<work_part const> parts, sparse_row row) {
       ++rows_;
@@ -104,7 +110,7 @@ class sample_fit {
       fit_->add(row, right_);
       for (auto const& part : parts) {
         auto const off = clock_noise_ns / static_cast<double>(part.item->length());
-        noise_[columns_.of(part.item->kind)] += part.cuts * off * off;
+        noise_[columns_.of(part.item->kind)] += part.cuts() * off * off;
       }
     });
   }
@@ -170,8 +176,8 @@ class sample_fit {
         chunks / (chunks - 1) * rows / (rows - static_cast<double>(columns_.size()));
     auto const& of = work_.kinds()[kind];
     auto const amount = solution_[metric.amounts][j];
-    auto const error = std::sqrt(metric.squares[j] * few);
     auto const usual = metric.total / ns_ * of.mean_ns();
+    auto const error = std::hypot(std::sqrt(metric.squares[j] * few), least_doubt * usual);
     if (error > most_error * amount && error > little_error * usual) return std::nullopt;
     switch (samples_.metric(metric.column).how) {
       case summing::amount:
@@ -190,7 +196,8 @@ class sample_fit {
     auto const ratio = solution_[metric.amounts][j] / cycles;
     auto const squares =
         metric.squares[j] - 2 * ratio * metric.product[j] + ratio * ratio * metric.of_cycles[j];
-    return sampled_figure{ratio, std::sqrt(std::max(0.0, squares) * few) / cycles, of.times, true};
+    auto const error = std::sqrt(std::max(0.0, squares) * few) / cycles;
+    return sampled_figure{ratio, std::hypot(error, least_doubt * ratio), of.times, true};
   }
 
   sample_series const& samples_;
@@ -246,7 +253,7 @@ left_without_figures tell_apart(sample_series const& samples, device_work const&
     }
   }
   for (std::uint32_t kind = 0; kind < kinds; ++kind) {
-    if (!columns.is_wanted(kind) || found[kind]) continue;
+    if (!columns.is_wanted(kind) || found[kind] || has_figure(samples, figures[kind])) continue;
     ++(unclear[kind] ? without.not_told_apart : without.too_few);
   }
   return without;

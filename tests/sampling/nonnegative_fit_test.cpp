@@ -17,7 +17,7 @@ void add(nonnegative_fit& to, row const& values, std::vector<double> const& righ
 }  // namespace
 
 TEST_CASE("sums of two unknowns and one of them alone give both") {
-  nonnegative_fit fit(2, 1);
+  nonnegative_fit fit(std::vector<bool>(2), 1);
   add(fit, {{0, 1}, {1, 1}}, {5});
   add(fit, {{0, 1}}, {2});
   auto const solution = fit.solve();
@@ -26,7 +26,7 @@ TEST_CASE("sums of two unknowns and one of them alone give both") {
 }
 
 TEST_CASE("an unknown that would be negative is zero, and the others are best without it") {
-  nonnegative_fit fit(2, 1);
+  nonnegative_fit fit(std::vector<bool>(2), 1);
   add(fit, {{0, 1}, {1, 1}}, {1});
   add(fit, {{0, 1}}, {2});
   auto const solution = fit.solve();
@@ -34,8 +34,17 @@ TEST_CASE("an unknown that would be negative is zero, and the others are best wi
   CHECK(solution[0][1] == 0);
 }
 
+TEST_CASE("an unknown that may be negative is, and one that may not adapts to it") {
+  nonnegative_fit fit({true, false}, 1);
+  add(fit, {{0, 1}}, {-2});
+  add(fit, {{0, 1}, {1, 1}}, {1});
+  auto const solution = fit.solve();
+  CHECK(solution[0][0] == Approx(-2).epsilon(1e-6));
+  CHECK(solution[0][1] == Approx(3).epsilon(1e-6));
+}
+
 TEST_CASE("columns that repeat each other have no end of inflation, and others none of it") {
-  nonnegative_fit fit(3, 1);
+  nonnegative_fit fit(std::vector<bool>(3), 1);
   for (int i = 0; i < 10; ++i) {
     add(fit, {{0, 1. + i % 3}, {1, 1. + i % 3}, {2, 1. * (i % 2)}}, {1. + i});
   }
@@ -51,7 +60,7 @@ TEST_CASE("no step that keeps all unknowns from being negative lessens what is l
   constexpr std::uint32_t n = 30;
   std::vector<row> rows;
   std::vector<double> right;
-  nonnegative_fit fit(n, 1);
+  nonnegative_fit fit(std::vector<bool>(n), 1);
   for (int i = 0; i < 200; ++i) {
     row values;
     for (std::uint32_t j = 0; j < n; ++j)

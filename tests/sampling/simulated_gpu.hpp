@@ -41,6 +41,11 @@ class simulated_gpu {
     now_us_ += us;
     return *this;
   }
+  /// Opened and closed on the CPU at these moments; kernels are launched when they start.
+  simulated_gpu& range_at(std::string name, double from_us, double to_us) {
+    ranges_.push_back(range(std::move(name), length(from_us), length(to_us)));
+    return *this;
+  }
   double now_us() const { return now_us_; }
   double uniform(double from, double to) {
     return std::uniform_real_distribution<>(from, to)(random_);
@@ -61,6 +66,12 @@ class simulated_gpu {
   /// Launches count so much more or less than others of their kind: a share, one deviation.
   simulated_gpu& with_variation(double share) {
     variation_ = share;
+    return *this;
+  }
+
+  /// Kernels work at less than half their rate in their first quarter.
+  simulated_gpu& starting_slowly() {
+    starts_slowly_ = true;
     return *this;
   }
 
@@ -95,9 +106,8 @@ class simulated_gpu {
     double bytes = 0, cycles = 0, warps = 0, tensor = 0;
   };
 
-  static timestamp_ns moment(double us) {
-    return trace_start + duration_ns{static_cast<std::int64_t>(us * 1000)};
-  }
+  static duration_ns length(double us) { return {static_cast<std::int64_t>(us * 1000)}; }
+  static timestamp_ns moment(double us) { return trace_start + length(us); }
 
   void vary() {
     if (variation_ == 0) return;
@@ -110,7 +120,7 @@ class simulated_gpu {
   }
 
   std::vector<event> records() {
-    std::vector<event> events;
+    auto events = ranges_;
     for (auto const& e : done_) {
       auto const off = [&] { return jitter_us_ > 0 ? uniform(-jitter_us_, jitter_us_) : 0; };
       duration_ns const start{static_cast<std::int64_t>(std::max(0.0, e.start + off()) * 1000)};
@@ -121,6 +131,13 @@ class simulated_gpu {
                            : kernel(e.name, start, end));
     }
     return events;
+  }
+
+  /// Share of the work.
+  double done_at(execution const& e, double moment_us) const {
+    auto const x = (moment_us - e.start) / (e.end - e.start);
+    if (!starts_slowly_) return x;
+    return x < 0.25 ? 0.4 * x : 0.1 + 1.2 * (x - 0.25);
   }
 
   void read(counted_trace& to, double interval, double from, double end) {
@@ -137,7 +154,7 @@ class simulated_gpu {
         auto const& e = sorted[i];
         auto const ran = std::min(stop, e.end) - std::max(start, e.start);
         if (ran <= 0) continue;
-        auto const share = ran / (e.end - e.start);
+        auto const share = done_at(e, std::min(stop, e.end)) - done_at(e, std::max(start, e.start));
         sums.bytes += e.load.bytes * share;
         sums.tensor += e.load.tensor_cycles * share;
         if (e.kind == event_kind::copy) continue;
@@ -163,7 +180,9 @@ class simulated_gpu {
 
   std::mt19937_64 random_;
   std::vector<execution> done_;
+  std::vector<event> ranges_;
   double now_us_ = 0, jitter_us_ = 0, idle_rate_ = 0, variation_ = 0;
+  bool starts_slowly_ = false;
 };
 
 /// The figure of the first kernel of this name.

@@ -41,11 +41,11 @@ constexpr choice<roofline_format> formats[] = {{"table", roofline_format::table}
                                                {"json", roofline_format::json},
                                                {"svg", roofline_format::svg}};
 
-/// What a reader must know about the numbers.
-std::vector<std::string> notes_on(roofline_reading const& read, roofline const& roofs,
-                                  bool has_peaks) {
-  auto notes = sampling_notes(read);
-  auto const& metrics = read.exact();
+/// What was counted around launches, and for how much of the time that gives FLOP.
+std::string counters_line(launch_metrics const& metrics, roofline const& roofs) {
+  if (metrics.samples() == 0)
+    return "nothing was counted around launches, which FLOP need; gpuprof profile --metrics auto "
+           "does";
   auto const& discarded = metrics.discarded();
   std::string line = "counters: " + report::counted(metrics.samples(), "samples") + " from " +
                      report::counted(metrics.sampled_launches(), "launches");
@@ -67,7 +67,14 @@ std::vector<std::string> notes_on(roofline_reading const& read, roofline const& 
     std::snprintf(share, sizeof share, "%.1f%%", roofs.cycles_share() * 100);
     line += std::string(", for ") + share + " by the cycles of the tensor cores";
   }
-  notes.push_back(line);
+  return line;
+}
+
+/// What a reader must know about the numbers.
+std::vector<std::string> notes_on(roofline_reading const& read, roofline const& roofs,
+                                  bool has_peaks) {
+  auto notes = sampling_notes(read);
+  notes.push_back(counters_line(read.exact(), roofs));
   if (!has_peaks)
     notes.push_back(
         "the capture holds no measured peaks, so these are absolute figures only; gpuprof profile "

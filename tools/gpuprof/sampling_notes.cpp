@@ -28,7 +28,7 @@ std::string what_was_sampled(sampling_facts const& facts) {
 std::string price_line(sampling_price const& price) {
   auto const off = price.ratio - 1;
   return "sampling: " + report::counted(price.workloads, "workloads") + " took " +
-         percent(off < 0 ? -off : off) + (off < 0 ? " less" : " longer") +
+         percent(off < 0 ? -off : off) + (off < -0.0005 ? " less" : " longer") +
          " inside its windows than outside (median by time)";
 }
 

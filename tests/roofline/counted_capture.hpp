@@ -1,0 +1,45 @@
+// Writes a trace with hardware counters to a capture file.
+#pragma once
+
+#include "capture/writer.hpp"
+#include "roofline/counted_trace.hpp"
+#include "support/catch.hpp"
+
+#include <string>
+
+namespace gpuprof::test {
+
+inline void write_capture(std::string const& path, counted_trace c) {
+  auto made = capture::writer::create(path, capture::create_mode::fail_if_exists);
+  REQUIRE(made);
+  auto& file = **made;
+  auto& names = c.t.names;
+  window_record const window{.index = 0,
+                             .start = trace_start,
+                             .end = trace_start + 2_ms,
+                             .trigger = names.intern("start")};
+  fact_record const fact{names.intern("process.command_line"), names.intern("./train")};
+  counter_record const cost{names.intern("cost.start_ns"), 9'800'000};
+  for (std::uint32_t id = 1; id < names.size(); ++id)
+    file.add_name(static_cast<name_id>(id), names.text(static_cast<name_id>(id)));
+  file.add(fact);
+  file.add(c.device);
+  file.add(window);
+  for (auto const& row : c.metrics) file.add(row);
+  for (auto const& row : c.peaks) file.add(row);
+  for (auto const& row : c.t.shapes) file.add(row);
+  for (auto const& row : c.t.begins) file.add(row);
+  for (auto const& row : c.t.ends) file.add(row);
+  for (auto const& row : c.t.kernels) file.add(row);
+  for (auto const& row : c.t.copies) file.add(row);
+  for (auto const& row : c.t.graphs) file.add(row);
+  for (auto const& row : c.samples) file.add(row);
+  for (auto const& row : c.values) file.add(row);
+  for (auto const& row : c.windows) file.add(row);
+  for (auto const& row : c.rows) file.add(row);
+  file.add(cost);
+  REQUIRE(file.flush());
+  REQUIRE(file.close());
+}
+
+}  // namespace gpuprof::test
