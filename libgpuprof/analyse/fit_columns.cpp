@@ -7,7 +7,7 @@ namespace gpuprof {
 namespace {
 
 constexpr std::uint64_t enough_samples = 12;
-constexpr std::size_t most_kinds = 200;  // those that ran longest
+constexpr std::size_t most_kinds = 300;  // those that ran longest
 // Shorter launches are fitted whatever else is known of them: their ends are much of them.
 constexpr double intervals_of_sure_launch = 6;
 constexpr std::uint32_t amount_columns = 3, rate_columns = 5;
