@@ -91,7 +91,7 @@ void launch_callbacks::tell_gate(launch_gate& gate, CUpti_CallbackId id,
       if (entering) gate.graph_changes();
       break;
     case call_class::context_reset:
-      if (entering) gate.context_ending();
+      entering ? gate.context_ending() : gate.context_ended();
       break;
     default:
       break;

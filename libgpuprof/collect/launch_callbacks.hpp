@@ -40,8 +40,9 @@ class launch_gate {
   virtual void stream_capture_ends() noexcept = 0;
   /// A graph that can be launched is changed.
   virtual void graph_changes() noexcept = 0;
-  /// Before a call that destroys a context.
+  /// Before a call that destroys a context, and after it.
   virtual void context_ending() noexcept = 0;
+  virtual void context_ended() noexcept = 0;
 };
 
 enum class call_class : std::uint8_t {

@@ -60,7 +60,7 @@ counter_needs counter_engines::needs() noexcept {
           .launches_affordable = budget_.allows(moment),
           .window_affordable =
               budget_.allows_sampling(moment, cost) && sampler_.can_sample(used, moment),
-          .must_not_switch = launches_.is_capturing()};
+          .must_not_switch = launches_.must_not_switch()};
 }
 
 /// What has been counted around launches is taken, and the counters are free.
@@ -70,7 +70,12 @@ void counter_engines::park(counter_harvest& to, device_counters::intern const& n
 
 void counter_engines::begin_window(counter_harvest& to, device_counters::intern const& names) {
   if (wishes_.around_launches) park(to, names);
-  holds_gpus_.store(true, std::memory_order_release);
+  // Before the second look: whoever begins to destroy a context now waits.
+  auto const held = holds_gpus_.exchange(true);
+  if (launches_.must_not_switch()) {
+    holds_gpus_.store(held);
+    return turns_.refuse();
+  }
   in_window_ = launches_.is_parked() &&
                sampler_.begin_window(devices_.all(), next_metric_, to.metrics, names);
   if (!in_window_) turns_.refuse();
@@ -91,7 +96,7 @@ void counter_engines::give_gpus_back(counter_harvest& to) {
   end_window(to);
   if (turns_.current() == counter_turn::window) turns_.refuse();
   sampler_.give_back();
-  holds_gpus_.store(false, std::memory_order_release);
+  holds_gpus_.store(false);
 }
 
 std::uint64_t counter_engines::turn(bool closing, counter_harvest& to,
@@ -129,7 +134,7 @@ void counter_engines::give_back(counter_harvest& to) noexcept {
     give_gpus_back(to);
   } catch (...) {  // the last window is lost for want of memory
     sampler_.give_back();
-    holds_gpus_.store(false, std::memory_order_release);
+    holds_gpus_.store(false);
   }
   turns_.refuse();
   launches_.end();

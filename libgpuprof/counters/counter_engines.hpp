@@ -44,8 +44,9 @@ class counter_engines {
   void capture_ends() noexcept { launches_.capture_ends(); }
   void graph_changes() noexcept { launches_.graph_changes(); }
   void context_ending() noexcept { launches_.context_ending(); }
+  void context_ended() noexcept { launches_.context_ended(); }
   /// GPUs are set up for sampling: not while one of their contexts is destroyed.
-  bool holds_gpus() const noexcept { return holds_gpus_.load(std::memory_order_acquire); }
+  bool holds_gpus() const noexcept { return holds_gpus_.load(); }
   void let_go_of_gpus() noexcept { let_go_.store(true, std::memory_order_release); }
 
   // Whoever switches captures.

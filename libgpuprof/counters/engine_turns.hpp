@@ -14,7 +14,7 @@ struct counter_needs {
   bool launches_want = false;  // some kind of launch has passes to run
   bool launches_affordable = false;
   bool window_affordable = false;
-  bool must_not_switch = false;  // a stream is being captured
+  bool must_not_switch = false;  // a stream is being captured, a context destroyed
 };
 
 /// Pure. Launches go first: what they tell is exact. When they want nothing for a while, or have

@@ -7,12 +7,20 @@ namespace {
 
 constexpr std::uint64_t after_skipped_ns = 10'000'000;
 
+/// Of ends whose begin was not heard of nothing is left.
+void count_down(std::atomic<int>& under_way) noexcept {
+  auto now = under_way.load(std::memory_order_relaxed);
+  while (now > 0 && !under_way.compare_exchange_weak(now, now - 1)) {
+  }
+}
+
 }  // namespace
 
 void launch_safety::capture_ends() noexcept {
-  auto under_way = captures_.load(std::memory_order_relaxed);
-  while (under_way > 0 && !captures_.compare_exchange_weak(under_way, under_way - 1)) {
-  }
+  count_down(captures_);
+}
+void launch_safety::context_ended() noexcept {
+  count_down(endings_);
 }
 
 bool launch_safety::may_wait(CUstream stream) const noexcept {

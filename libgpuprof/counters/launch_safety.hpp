@@ -16,7 +16,15 @@ class launch_safety {
   /// Streams being captured, as far as it was heard of.
   void capture_begins() noexcept { captures_.fetch_add(1, std::memory_order_seq_cst); }
   void capture_ends() noexcept;
-  void forget_captures() noexcept { captures_.store(0, std::memory_order_relaxed); }
+  /// Calls that destroy a context, from their begin to their end: none is to be set up meanwhile.
+  void context_ending() noexcept { endings_.fetch_add(1, std::memory_order_seq_cst); }
+  void context_ended() noexcept;
+  bool is_ending_context() const noexcept { return endings_.load(std::memory_order_seq_cst) != 0; }
+  /// Begins whose ends were not to be heard of.
+  void forget_begins() noexcept {
+    captures_.store(0, std::memory_order_relaxed);
+    endings_.store(0, std::memory_order_relaxed);
+  }
   bool is_capturing() const noexcept { return captures_.load(std::memory_order_seq_cst) != 0; }
   /// No wait for the GPU would break a capture, this stream's own included.
   bool may_wait(CUstream stream) const noexcept;
@@ -38,7 +46,7 @@ class launch_safety {
 
  private:
   cuda_driver const& driver_;
-  std::atomic<int> captures_{0};
+  std::atomic<int> captures_{0}, endings_{0};
   std::atomic<std::uint64_t> last_skipped_{0};
   std::atomic<bool> shuns_graphs_{false};
 };

@@ -60,7 +60,7 @@ launch_sampler::launch_sampler(cupti_api const& api, cuda_driver const& driver,
 
 void launch_sampler::resume() noexcept {
   if (given_up_.load(std::memory_order_relaxed)) return;
-  safety_.forget_captures();  // what began before was not seen
+  safety_.forget_begins();  // what began before was not seen
   on_.store(true, std::memory_order_release);
 }
 
@@ -109,6 +109,8 @@ sampled_context* launch_sampler::context_of(CUpti_CallbackData const& call) noex
       delete made;
     }
     if (!known->is(call.context, call.contextUid)) continue;
+    // It may be the one that is being destroyed.
+    if (known->has_ended() && safety_.is_ending_context()) return nullptr;
     if (known->has_ended()) known->revive();
     return known;
   }
@@ -162,7 +164,7 @@ void launch_sampler::wait_until_counting(sampled_context& context) noexcept {
   auto const deadline = monotonic_ns() + wait_for_first_ns;
   context.note_want(~launch_signature::groups{0});
   while (context.group() < 0 && !given_up_.load(std::memory_order_relaxed) &&
-         !safety_.is_capturing() && monotonic_ns() < deadline)
+         !must_not_switch() && monotonic_ns() < deadline)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
@@ -367,6 +369,7 @@ void launch_sampler::open_ahead(launch_signature& signature, CUstream stream,
 // Which context a call destroys is not known here: all are given back. Where another launch comes,
 // its context was not the one, and is prepared again.
 void launch_sampler::context_ending() noexcept {
+  safety_.context_ending();
   for (auto& entry : contexts_) {
     auto* const context = entry.load(std::memory_order_acquire);
     if (context == nullptr) return;
@@ -494,12 +497,12 @@ void launch_sampler::turn(bool closing, std::vector<metric_record>& metrics,
     auto* const context = entry.load(std::memory_order_acquire);
     if (context == nullptr) break;
     if (!context->is_prepared() && !context->has_ended() && !closing && !given_up_.load() &&
-        !safety_.is_capturing() && context->claim()) {
+        !must_not_switch() && context->claim()) {
       struct at_end {
         sampled_context& context;
         ~at_end() { context.release(); }
       } const released{*context};
-      if (context->has_ended()) continue;
+      if (context->has_ended() || must_not_switch()) continue;
       prepare(*context, metrics, names);
     }
     std::vector<sampled_context::batch> finished;

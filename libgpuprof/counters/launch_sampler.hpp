@@ -58,8 +58,9 @@ class launch_sampler {
   void capture_begins() noexcept;
   void capture_ends() noexcept { safety_.capture_ends(); }
   void graph_changes() noexcept { safety_.note_changed_graph(); }
-  /// A context is about to be destroyed.
+  /// A context is about to be destroyed, and then it is.
   void context_ending() noexcept;
+  void context_ended() noexcept { safety_.context_ended(); }
 
   // Whoever switches captures ------------------------------------------------
 
@@ -76,7 +77,9 @@ class launch_sampler {
   bool wants_turn() noexcept;
   /// After a closing turn: the counters are anybody's.
   bool is_parked() const noexcept;
-  bool is_capturing() const noexcept { return safety_.is_capturing(); }
+  bool must_not_switch() const noexcept {
+    return safety_.is_capturing() || safety_.is_ending_context();
+  }
   bool has_given_up() const noexcept { return given_up_.load(std::memory_order_acquire); }
   /// Gives the counters back, as before cuptiFinalize; what was counted comes with the next turn.
   void end() noexcept;

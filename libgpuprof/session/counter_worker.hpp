@@ -50,6 +50,7 @@ class counter_worker final : public launch_gate {
   void stream_capture_ends() noexcept override { engines_.capture_ends(); }
   void graph_changes() noexcept override { engines_.graph_changes(); }
   void context_ending() noexcept override;
+  void context_ended() noexcept override { engines_.context_ended(); }
 
  private:
   counter_worker(settings const& wishes, cupti_api const& api, cuda_driver driver,

@@ -40,7 +40,7 @@ class Values(Counters):
     def test_every_pass_is_read_of_each_kind_of_launch(self):
         run = self.counted(self.session())
         self.assertEqual(run.code, 0, run.err)
-        read = self.metrics()
+        read = {key: row for key, row in self.metrics().items() if row.get("Source", "exact") == "exact"}
         kernels = {name for name, _ in read}
         self.assertIn("even(float*, int)", kernels)
         for kernel in kernels:
