@@ -7,7 +7,7 @@ namespace gpuprof {
 namespace {
 
 constexpr std::uint64_t enough_samples = 12;
-constexpr std::size_t most_kinds = 300;  // those that ran longest
+constexpr std::size_t most_columns = 900;  // for those that ran longest
 // Shorter launches are fitted whatever else is known of them: their ends are much of them.
 constexpr double intervals_of_sure_launch = 6;
 constexpr std::uint32_t amount_columns = 3, rate_columns = 5;
@@ -70,13 +70,12 @@ void fit_columns::number() {
     return work_.kinds()[a].ns > work_.kinds()[b].ns;
   });
   std::uint32_t next = 0;
-  std::size_t kinds = 0;
   for (auto const kind : longest) {
-    own_[kind] = touched_[kind] >= enough_samples && kinds < most_kinds;
+    auto const columns = !is_launch(kind) ? 1 : wanted_[kind] ? amount_columns : rate_columns;
+    own_[kind] = touched_[kind] >= enough_samples && next + columns <= most_columns;
     if (!own_[kind]) continue;
-    ++kinds;
     column_[kind] = next;
-    next += !is_launch(kind) ? 1 : wanted_[kind] ? amount_columns : rate_columns;
+    next += columns;
     is_signed_.resize(next);
     if (is_launch(kind)) is_signed_[next - 2] = is_signed_[next - 1] = true;
   }

@@ -54,6 +54,7 @@ struct launch_sums {
 share share_of_edge(sample_series const& samples, std::uint32_t column, std::size_t edge,
                     std::size_t inner, double ns) {
   auto const all = samples.amount(edge, column);
+  if (std::isnan(all)) return {all, 0};
   auto const& intervals = samples.intervals();
   auto const even = all * ns / intervals[edge].ns();
   auto const by_rate = std::clamp(samples.amount(inner, column) * ns / intervals[inner].ns(), 0.0,

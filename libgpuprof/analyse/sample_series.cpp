@@ -10,6 +10,7 @@ namespace {
 constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
 // Intervals whose ends lie closer than this share of their length have no gap between them.
 constexpr double negligible_gap = 0.05;
+constexpr std::int64_t longest_interval_ns = 10'000'000'000;
 
 }  // namespace
 
@@ -33,7 +34,8 @@ std::uint32_t sample_series::interval_of(metric_column& of, std::uint64_t start,
 void sample_series::add(std::uint32_t column, timestamp_ns start, duration_ns duration,
                         double value) {
   // A damaged file may hold anything.
-  if (duration.value <= 0 || start.value > std::numeric_limits<std::uint64_t>::max() / 2) return;
+  if (duration.value <= 0 || duration.value > longest_interval_ns) return;
+  if (start.value > std::numeric_limits<std::uint64_t>::max() / 2) return;
   if (!std::isfinite(value) || std::abs(value) > std::numeric_limits<float>::max()) return;
   auto& of = columns_[column];
   auto const at = interval_of(of, start.value, (start + duration).value);

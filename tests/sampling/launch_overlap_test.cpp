@@ -102,6 +102,20 @@ TEST_CASE("one missing value takes the launch from that metric alone") {
   CHECK(figure_of(a, "gemm", tensor_cycles_metric)->count == 5);
 }
 
+TEST_CASE("a missing value at an edge that is shared takes the launch, too") {
+  simulated_gpu gpu;
+  for (int i = 0; i < 4; ++i) gpu.run("k", 205, {1e8, 50, 0});
+  auto c = gpu.sampled();
+  auto const at = c.t.kernels[2].start;
+  for (auto& row : c.rows)
+    if (row.start <= at && at < row.start + row.duration) row.value = std::nan("");
+  analysed const a(c);
+  auto const bytes = figure_of(a, "k", dram_read_metric);
+  REQUIRE(bytes);
+  CHECK(bytes->count == 2);
+  CHECK(std::isfinite(bytes->error));
+}
+
 TEST_CASE("launches with a copy or a kernel beside them are left out") {
   simulated_gpu gpu;
   for (int i = 0; i < 4; ++i) gpu.wait(50).run("k", 200, {1e8, 50, 0});

@@ -82,6 +82,7 @@ TEST_CASE("rows that cannot be are left out") {
   add(series, bytes, 10, 20, 1);  // overlaps the first
   add(series, bytes, 40, 0, 1);
   add(series, bytes, 60, -5, 1);
+  add(series, bytes, 5, std::int64_t{1} << 60, 1);
   series.add(bytes, {~std::uint64_t{0}}, {20}, 1);
   series.finish();
   CHECK(series.size() == 1);
