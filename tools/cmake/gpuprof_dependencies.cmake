@@ -3,7 +3,7 @@
 find_package(CUDAToolkit REQUIRED)  # headers only: cuda.h, cupti.h, nvtx3
 find_package(spdlog REQUIRED)
 find_package(Threads REQUIRED)
-find_package(Eigen3 3.4 REQUIRED NO_MODULE)  # headers only
+find_package(Eigen3 REQUIRED NO_MODULE)  # headers only
 
 # Vendor headers as a target of their own, so that only the layers that name it see <cupti.h>.
 add_library(gpuprof_cuda_headers INTERFACE)
