@@ -9,8 +9,6 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t places = 4;  // of one bucket of recent ranges
-constexpr std::size_t deepest = 128;
 constexpr std::uint64_t no_key = ~std::uint64_t{0};
 constexpr std::size_t shapes_at_most = 1u << 20;
 
@@ -21,7 +19,9 @@ std::size_t mix(std::uint64_t key) noexcept {
 }  // namespace
 
 live_totals::live_totals(std::function<std::string_view(name_id)> text, capacity limits)
-    : text_(std::move(text)), limits_(limits) {
+    : text_(std::move(text)),
+      limits_(limits),
+      recent_(limits.recent_ranges, limits.recent_start_end) {
   auto const names = limits_.names + 1;
   kernels_.reserve(names);
   ranges_.reserve(names);
@@ -33,8 +33,6 @@ live_totals::live_totals(std::function<std::string_view(name_id)> text, capacity
     copies_[i] = {.kind = static_cast<copy_kind>(i % 11), .is_fill = i == 11};
   kernel_index_.resize(std::bit_ceil(limits_.names * 2 + 2));
   range_index_.resize(std::bit_ceil(limits_.names * 2 + 2));
-  recent_.resize(std::bit_ceil(std::max(limits_.recent_ranges, places)));
-  start_end_.resize(limits_.recent_start_end);
 }
 
 void live_totals::clear() {
@@ -122,74 +120,35 @@ void live_totals::add(range_begin const& begin) {
     ranges_.push_back({.name = text.append(text_(begin.name))});
     last_given_.push_back(0);
   }
-  recent_range const range{begin.range, begin.parent, begin.time, {}, name, begin.style};
-  auto* const bucket = &recent_[mix(raw(begin.range)) & (recent_.size() - 1) & ~(places - 1)];
-  // An empty place, or that of the range that has been over longest, or the oldest open one.
-  auto* const place =
-      std::min_element(bucket, bucket + places, [](recent_range const& a, recent_range const& b) {
-        auto const age = [](recent_range const& r) {
-          return std::tuple(raw(r.id) != 0, r.end.value == 0, r.end.value, r.begin.value);
-        };
-        return age(a) < age(b);
-      });
-  *place = range;
-  if (begin.style == range_style::start_end && !start_end_.empty()) {
-    start_end_[next_start_end_] = range;
-    start_end_used_ = std::max(start_end_used_, next_start_end_ + 1);
-    next_start_end_ = (next_start_end_ + 1) % start_end_.size();
-  }
+  recent_.begin(begin, name);
 }
 
 void live_totals::add(range_end const& end) {
   std::scoped_lock const lock(mutex_);
-  auto* const range = find(end.range);
+  auto const* const range = recent_.end(end);
   if (range == nullptr) {  // began before the totals did, or too long ago
     ++ranges_[0].count;
     return;
   }
-  range->end = end.time;
-  auto& row = ranges_[range->name];
+  auto& row = ranges_[range->label];
   ++row.count;
   if (end.time > range->begin) row.cpu_ns += nanoseconds(end.time - range->begin);
-  if (range->style != range_style::start_end) return;
-  for (auto& open : start_end_)
-    if (open.id == end.range) open.end = end.time;
-}
-
-live_totals::recent_range* live_totals::find(range_id id) noexcept {
-  if (raw(id) == 0) return nullptr;
-  auto* const bucket = &recent_[mix(raw(id)) & (recent_.size() - 1) & ~(places - 1)];
-  for (std::size_t i = 0; i < places; ++i)
-    if (bucket[i].id == id) return &bucket[i];
-  return nullptr;
 }
 
 /// Adds one operation to every name around it, once even where ranges of one name are nested.
 void live_totals::count_gpu_time(range_id innermost, timestamp_ns launched, duration_ns duration) {
   ++operation_;
   auto const length = nanoseconds(duration);
-  auto id = innermost;
-  for (std::size_t depth = 0; raw(id) != 0 && depth < deepest; ++depth) {
-    auto const* const range = find(id);
-    if (range == nullptr) {
-      if (depth == 0) ++without_range_;
-      break;
-    }
-    give(*range, length);
-    id = range->parent;
-  }
-  if (launched.value == 0) return;
-  for (auto const& range : std::span(start_end_).first(start_end_used_)) {
-    if (launched < range.begin) continue;
-    if (range.end.value == 0 || launched <= range.end) give(range, length);
-  }
+  auto const give_length = [&](recent_range const& range) { give(range, length); };
+  if (!recent_.each_around(innermost, give_length)) ++without_range_;
+  recent_.each_open_at(launched, give_length);
 }
 
 void live_totals::give(recent_range const& range, std::uint64_t length) {
-  if (last_given_[range.name] == operation_) return;
-  last_given_[range.name] = operation_;
-  ranges_[range.name].gpu_ns += length;
-  ++ranges_[range.name].gpu_operations;
+  if (last_given_[range.label] == operation_) return;
+  last_given_[range.label] = operation_;
+  ranges_[range.label].gpu_ns += length;
+  ++ranges_[range.label].gpu_operations;
 }
 
 live_snapshot live_totals::snapshot() const {

@@ -1,6 +1,7 @@
 // Running totals per kernel, copy kind and range name, in memory that does not grow with the run.
 #pragma once
 
+#include "analyse/recent_ranges.hpp"
 #include "model/records.hpp"
 
 #include <array>
@@ -83,21 +84,12 @@ class live_totals {
 
  private:
   using slot = std::uint32_t;  // index into kernels_ or ranges_; 0 is "(other)"
-  struct recent_range {
-    range_id id{};
-    range_id parent{};
-    timestamp_ns begin;
-    timestamp_ns end;  // 0: open
-    slot name = 0;
-    range_style style{};
-  };
   struct name_slot {
     std::uint64_t key = ~std::uint64_t{0};
     slot to = 0;
   };
 
   slot slot_of(std::vector<name_slot>& index, std::uint64_t key, std::size_t used, bool& is_new);
-  recent_range* find(range_id id) noexcept;
   void count_gpu_time(range_id innermost, timestamp_ns launched, duration_ns duration);
   void give(recent_range const& range, std::uint64_t length);
 
@@ -111,10 +103,7 @@ class live_totals {
   std::vector<name_slot> kernel_index_;
   std::vector<name_slot> range_index_;
   std::vector<slot> slot_of_shape_;
-  std::vector<recent_range> recent_;     // by id, four places each: the oldest makes room
-  std::vector<recent_range> start_end_;  // a ring
-  std::size_t next_start_end_ = 0;
-  std::size_t start_end_used_ = 0;  // places of start_end_ ever filled: few programs have any
+  recent_ranges recent_;
   std::vector<std::uint64_t> last_given_;  // by range name: the operation it was last given
   std::uint64_t operation_ = 0;
   std::uint64_t kernel_count_ = 0, kernel_ns_ = 0, graph_count_ = 0, graph_ns_ = 0;
