@@ -173,6 +173,20 @@ void launch_metrics::join() {
   values_ = {};
 }
 
+void launch_metrics::take_means(launch_metrics const& joined, std::size_t most_workloads) {
+  for (auto const& [workload, found] : joined.by_workload_) {
+    if (by_workload_.size() >= most_workloads && !by_workload_.contains(workload)) continue;
+    auto& mine = by_workload_[workload];
+    mine.samples += found.samples;
+    mine.of.resize(names_.size());
+    for (std::size_t i = 0; i < found.of.size(); ++i)
+      if (auto const name = name_index_.find(joined.names_[i]); name != name_index_.end())
+        mine.of[name->second].add(found.of[i]);
+  }
+  valid_ += joined.valid_;
+  discarded_.add(joined.discarded_);
+}
+
 bool launch_metrics::was_planned(device_id device, std::string_view metric) const {
   auto const name = name_index_.find(metric);
   auto const planned = planned_.find(device);

@@ -46,6 +46,12 @@ struct discarded_samples {
   std::uint64_t all() const noexcept {
     return without_kernel + beside_kernels + beside_copies + mixed;
   }
+  void add(discarded_samples const& more) noexcept {
+    without_kernel += more.without_kernel;
+    beside_kernels += more.beside_kernels;
+    beside_copies += more.beside_copies;
+    mixed += more.mixed;
+  }
 };
 
 enum class sampling : std::uint8_t {
@@ -70,6 +76,11 @@ class launch_metrics {
   void see(memset_record const& fill) { see_copy(fill.device, fill.start, fill.duration); }
 
   void join();
+
+  /// Takes over what another one found after its join(), of at most this many workloads; its
+  /// definitions must be known here. For those who join a little at a time and keep the means
+  /// alone.
+  void take_means(launch_metrics const& joined, std::size_t most_workloads);
 
   std::uint64_t samples() const noexcept { return readings_.size(); }
   std::uint64_t sampled_launches() const noexcept { return launches_.size(); }

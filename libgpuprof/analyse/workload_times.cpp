@@ -43,6 +43,16 @@ workload_times::seen workload_times::add(graph_record const& graph) {
   return note(index_of(id_of(graph)), graph.correlation, graph.duration);
 }
 
+std::uint32_t workload_times::add(workload_id const& id, launch_tally const& all,
+                                  launch_tally const& sampled) {
+  auto const index = index_of(id);
+  auto& workload = workloads_[index];
+  workload.all = all;
+  workload.unsampled_launches = all.launches - sampled.launches;
+  workload.unsampled_ns = all.ns + all.slowed_ns - sampled.ns - sampled.slowed_ns;
+  return index;
+}
+
 std::optional<double> workload_times::undisturbed_mean(std::uint32_t index) const noexcept {
   auto const& workload = workloads_[index];
   if (workload.unsampled_launches > 0)

@@ -46,6 +46,8 @@ class workload_times {
   workload_id id_of(graph_record const& graph) const { return {graph.device, {}, graph.graph}; }
   seen add(kernel_record const& kernel);
   seen add(graph_record const& graph);
+  /// Launches that were added up elsewhere: all of a workload that has none here yet. Its index.
+  std::uint32_t add(workload_id const& id, launch_tally const& all, launch_tally const& sampled);
 
   std::size_t size() const noexcept { return workloads_.size(); }
   workload_id const& id(std::uint32_t index) const noexcept { return workloads_[index].id; }

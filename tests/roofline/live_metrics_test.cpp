@@ -1,0 +1,430 @@
+#include "analyse/live_metrics.hpp"
+
+#include "roofline/counted_trace.hpp"
+#include "support/catch.hpp"
+
+#include <atomic>
+#include <thread>
+
+using namespace gpuprof;
+using namespace gpuprof::test;
+
+namespace {
+
+constexpr timestamp_ns the_end{~std::uint64_t{0}};
+constexpr auto fp32 = static_cast<std::size_t>(precision::fp32);
+
+Approx near(double value) {
+  return Approx(value).epsilon(1e-9);
+}
+
+counter_reading reading_of(counted_trace const& c, std::size_t sample) {
+  counter_reading reading{{c.samples[sample]}, {}};
+  for (auto const& value : c.values)
+    if (value.correlation == c.samples[sample].correlation) reading.values.push_back(value);
+  return reading;
+}
+
+void feed_definitions(live_metrics& live, counted_trace const& c) {
+  live.describe(c.device);
+  for (auto const& peak : c.peaks) live.describe(peak);
+  for (auto const& metric : c.metrics) live.define(metric);
+  for (auto const& shape : c.t.shapes) live.add(shape);
+}
+
+void feed_work(live_metrics& live, counted_trace const& c) {
+  for (auto const& begin : c.t.begins) live.add(begin);
+  live.add(c.t.kernels);
+  for (auto const& copy : c.t.copies) live.add(copy);
+  for (auto const& fill : c.t.fills) live.add(fill);
+  for (auto const& graph : c.t.graphs) live.add(graph);
+  for (auto const& end : c.t.ends) live.add(end);
+}
+
+void feed_readings(live_metrics& live, counted_trace const& c) {
+  for (std::size_t i = 0; i < c.samples.size(); ++i) live.add(reading_of(c, i));
+}
+
+/// As the library does: what was launched is known to be read before its kernel comes, and what was
+/// counted long after.
+achieved_snapshot achieved_in(counted_trace const& c, live_metrics::capacity limits = {}) {
+  live_metrics live(c.t.text(), limits);
+  feed_definitions(live, c);
+  for (auto const& sample : c.samples) live.expect_reading(sample.correlation);
+  feed_work(live, c);
+  feed_readings(live, c);
+  live.judge(the_end);
+  return live.snapshot();
+}
+
+roofline_row const& row(std::vector<roofline_row> const& rows, std::string_view name) {
+  auto const* const found = row_named(rows, name);
+  REQUIRE(found != nullptr);
+  return *found;
+}
+
+void check_same(std::optional<double> const& one, std::optional<double> const& other) {
+  CHECK(one.has_value() == other.has_value());
+  if (one && other) CHECK(*one == near(*other));
+}
+
+void check_same(roofline_row const& live, roofline_row const& read) {
+  INFO(live.name);
+  CHECK(live.launches == read.launches);
+  CHECK(live.total_ns == near(read.total_ns));
+  CHECK(live.counted_share == near(read.counted_share));
+  CHECK(live.source == read.source);
+  check_same(live.total_flops, read.total_flops);
+  for (std::size_t p = 0; p < precision_count; ++p) check_same(live.flops[p], read.flops[p]);
+  check_same(live.dram_rate, read.dram_rate);
+  check_same(live.l2_rate, read.l2_rate);
+  check_same(live.clock, read.clock);
+  check_same(live.occupancy, read.occupancy);
+  check_same(live.tensor_active, read.tensor_active);
+  check_same(live.of_roof, read.of_roof);
+  CHECK(name_of(live.bound) == name_of(read.bound));
+}
+
+/// Three launches of one kernel; the second is sampled, from 95 us to 115 us.
+counted_trace one_sample(std::vector<event> beside = {}) {
+  std::vector<event> events = {kernel("k", 10_us, 20_us).correlated(1),
+                               kernel("k", 100_us, 110_us).correlated(2),
+                               kernel("k", 200_us, 210_us).correlated(3)};
+  events.insert(events.end(), beside.begin(), beside.end());
+  counted_trace c(trace_of(std::move(events)));
+  c.plan(0, {dram_read_metric, dram_write_metric}).sample(2, 0, {{dram_read_metric, 7e6}});
+  return c;
+}
+
+/// `launches` launches of each kernel, 10 us each, those of the first two samples of each counted
+/// in full: 1e6 FFMA and 1 MB read.
+struct steps {
+  std::vector<event> events;
+  std::vector<std::uint32_t> sampled;
+  std::uint32_t correlation = 0;
+  duration_ns now = 10_us;
+
+  event launch(std::string name) {
+    auto made = kernel(std::move(name), now, now + 10_us).correlated(++correlation);
+    now = now + 30_us;
+    return made;
+  }
+  void run(std::string const& name, int count = 1) {
+    for (int i = 0; i < count; ++i) events.push_back(launch(name));
+  }
+  void read(std::string const& name) {
+    run(name, 3);
+    sampled.insert(sampled.end(), {correlation - 2, correlation - 1, correlation});
+  }
+  counted_trace trace() const {
+    counted_trace c(trace_of(events));
+    c.plan_roofline();
+    for (std::size_t i = 0; i < sampled.size(); ++i)
+      c.sample(sampled[i], static_cast<std::uint16_t>(i % 3),
+               {{dram_read_metric, 1e6}, {clock_metric, 2e9}, {sass("ffma"), 1e6}});
+    return c;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("what is known while the program runs is what the capture says afterwards") {
+  auto const step = counted_step().with_peaks();
+  analysed const read(step);
+  auto const live = achieved_in(step);
+  auto const kernels = read.by_kernel();
+  REQUIRE(live.kernels.size() == kernels.size());
+  check_same(row(live.kernels, "_Z4gemmPK13__nv_bfloat16S1_Pfi"), kernels[0]);
+  for (auto const* const name : {"copy", "axpy", "tiny<a&b>", "unknown"})
+    check_same(row(live.kernels, name), row(kernels, name));
+  auto const ranges = read.by_range();
+  REQUIRE(live.ranges.size() == ranges.size());
+  for (std::size_t i = 0; i < ranges.size(); ++i) check_same(live.ranges[i], ranges[i]);
+  CHECK(live.all.total_ns == near(read.roofs().gpu_ns()));
+  CHECK(live.all.counted_share == near(read.roofs().counted_share()));
+  CHECK(live.valid_readings == 12);
+  CHECK(live.discarded.all() == 0);
+  CHECK(live.has_peaks);
+}
+
+TEST_CASE("readings may come before the records of their launches, and unannounced") {
+  auto const step = counted_step().with_peaks();
+  auto const usual = achieved_in(step);
+  live_metrics early(step.t.text());
+  feed_definitions(early, step);
+  feed_readings(early, step);
+  feed_work(early, step);
+  early.judge(the_end);
+  live_metrics unannounced(step.t.text());
+  feed_definitions(unannounced, step);
+  feed_work(unannounced, step);
+  feed_readings(unannounced, step);
+  unannounced.judge(the_end);
+  for (auto const* const live : {&early, &unannounced}) {
+    auto const found = live->snapshot();
+    REQUIRE(found.kernels.size() == usual.kernels.size());
+    for (std::size_t i = 0; i < usual.kernels.size(); ++i)
+      check_same(found.kernels[i], usual.kernels[i]);
+  }
+}
+
+TEST_CASE(
+    "a live reading beside which another kernel ran tells nothing, in whichever order they come") {
+  for (auto const& other : {kernel("other", 90_us, 96_us), kernel("other", 114_us, 300_us),
+                            kernel("other", 0_us, 500_us), kernel("other", 101_us, 102_us)}) {
+    auto c = one_sample({other.correlated(9)});
+    for (int turned = 0; turned < 4; ++turned) {
+      auto const live = achieved_in(c);
+      CHECK(live.valid_readings == 0);
+      CHECK(live.discarded.beside_kernels == 1);
+      CHECK_FALSE(row(live.kernels, "k").dram_rate);
+      std::rotate(c.t.kernels.begin(), c.t.kernels.begin() + 1, c.t.kernels.end());
+    }
+  }
+  auto apart = one_sample({kernel("other", 80_us, 94_us).correlated(9),
+                           kernel("other", 116_us, 120_us).correlated(10)});
+  for (int turned = 0; turned < 5; ++turned) {
+    CHECK(achieved_in(apart).valid_readings == 1);
+    CHECK(*row(achieved_in(apart).kernels, "k").dram_rate == near(7e6 / 10e-6));
+    std::rotate(apart.t.kernels.begin(), apart.t.kernels.begin() + 1, apart.t.kernels.end());
+  }
+}
+
+TEST_CASE("work on another GPU does not matter to a live reading") {
+  auto c = one_sample({kernel("other", 90_us, 120_us).correlated(9)});
+  for (auto& kernel : c.t.kernels)
+    if (raw(kernel.correlation) == 9) kernel.device = static_cast<device_id>(1);
+  CHECK(achieved_in(c).valid_readings == 1);
+}
+
+TEST_CASE("a copy, a fill or a whole graph beside a live reading is counted with it") {
+  auto const copied = one_sample({copy(copy_kind::host_to_device, 100, 90_us, 120_us)});
+  CHECK(achieved_in(copied).discarded.beside_copies == 1);
+  auto const filled = one_sample({fill(100, 114_us, 120_us)});
+  CHECK(achieved_in(filled).discarded.beside_copies == 1);
+  auto const graphed = one_sample({graph(90_us, 120_us).correlated(9)});
+  CHECK(achieved_in(graphed).discarded.beside_kernels == 1);
+  auto const apart = one_sample({copy(copy_kind::host_to_device, 100, 80_us, 94_us),
+                                 fill(100, 116_us, 120_us), graph(130_us, 140_us).correlated(9)});
+  CHECK(achieved_in(apart).valid_readings == 1);
+}
+
+TEST_CASE("launches of one live reading are one sample, and each of them can spoil it") {
+  auto const of = [](std::vector<event> beside) {
+    auto c = one_sample(std::move(beside));
+    c.values.clear();
+    c.sample(1, 0, {{dram_read_metric, 7e6}});
+    live_metrics live(c.t.text());
+    feed_definitions(live, c);
+    for (auto const& sample : c.samples) live.expect_reading(sample.correlation);
+    feed_work(live, c);
+    for (auto& sample : c.samples) sample.reading = 4;
+    live.add({c.samples, c.values});
+    live.judge(the_end);
+    return live.snapshot();
+  };
+  CHECK(of({}).valid_readings == 1);
+  CHECK(of({}).discarded.all() == 0);
+  CHECK(of({kernel("other", 12_us, 13_us).correlated(9)}).discarded.beside_kernels == 1);
+}
+
+TEST_CASE("a reading waits until all work of its time is there") {
+  auto const c = one_sample();
+  live_metrics live(c.t.text());
+  feed_definitions(live, c);
+  feed_work(live, c);
+  feed_readings(live, c);
+  live.judge(trace_start + 100_us);  // the window closes at 115
+  CHECK(live.snapshot().valid_readings == 0);
+  kernel_record late;
+  late.device = c.t.kernels[0].device;
+  late.start = trace_start + 113_us;
+  late.duration = 5_us;
+  late.correlation = static_cast<correlation_id>(50);
+  live.add(std::span(&late, 1));
+  live.judge(trace_start + 200_us);
+  CHECK(live.snapshot().valid_readings == 0);
+  CHECK(live.snapshot().discarded.beside_kernels == 1);
+}
+
+TEST_CASE("two ranges share what was counted of a workload in one of them") {
+  steps s;
+  auto const before = s.now;
+  s.read("k");
+  s.run("k");
+  s.events.push_back(range("first", before, s.now));
+  auto const between = s.now;
+  s.run("k", 2);
+  s.run("other", 6);
+  s.events.push_back(range("second", between, s.now));
+  auto const live = achieved_in(s.trace());
+  auto const& first = row(live.ranges, "first");
+  CHECK(first.launches == 4);
+  CHECK(*first.total_flops == near(2e6 / 10e-6));
+  CHECK(*first.dram_rate == near(1e6 / 10e-6));
+  CHECK(*first.clock == near(2e9));
+  CHECK(first.counted_share == near(1));
+  auto const& second = row(live.ranges, "second");
+  CHECK(second.launches == 8);
+  CHECK(second.total_ns == near(80e3));
+  CHECK(*second.total_flops == near(2e6 / 10e-6));  // of the part that was counted
+  CHECK(second.counted_share == near(0.25));
+  CHECK(live.all.counted_share == near(0.5));
+}
+
+TEST_CASE("a launch counts in all ranges around it, and once for each name") {
+  steps s;
+  s.read("k");
+  s.run("k");
+  s.events.push_back(range("step", 0_us, 1000_us));
+  s.events.push_back(range("f", 1_us, 900_us));
+  s.events.push_back(range("f", 2_us, 800_us));
+  s.events.push_back(range("request", 3_us, 700_us).start_end().in_domain("web"));
+  s.events.push_back(range("step", 4_us, 600_us).start_end());
+  auto const live = achieved_in(s.trace());
+  CHECK(live.ranges.size() == 3);
+  for (auto const* const name : {"step", "f", "web:request"}) {
+    CHECK(row(live.ranges, name).launches == 4);
+    CHECK(*row(live.ranges, name).flops[fp32] == near(2e6 / 10e-6));
+  }
+  CHECK(live.all.launches == 4);
+}
+
+TEST_CASE("what nobody counted is not known, and neither is a share without peaks") {
+  steps s;
+  s.run("k", 5);
+  auto const uncounted = achieved_in(s.trace());
+  CHECK(uncounted.all.launches == 5);
+  CHECK(uncounted.all.total_ns == near(50e3));
+  CHECK(uncounted.all.counted_share == 0);
+  CHECK_FALSE(uncounted.all.total_flops);
+  CHECK_FALSE(uncounted.all.flops[fp32]);
+  CHECK_FALSE(uncounted.all.dram_rate);
+  CHECK_FALSE(uncounted.all.clock);
+  CHECK_FALSE(uncounted.all.of_roof);
+  CHECK(uncounted.all.source == flop_source::not_measured);
+  s.read("k");
+  auto const counted = achieved_in(s.trace());
+  CHECK(*counted.all.total_flops > 0);
+  CHECK(*counted.all.flops[static_cast<std::size_t>(precision::fp64)] == 0);  // counted: none
+  CHECK_FALSE(counted.all.of_roof);
+  CHECK_FALSE(counted.has_peaks);
+}
+
+TEST_CASE("a graph that was read is one workload from then on") {
+  std::vector<event> events;
+  for (std::uint32_t launch = 1; launch <= 4; ++launch)
+    for (auto const* const name : {"a", "b"}) {
+      duration_ns const start{100'000 * launch + (name[0] == 'b' ? 10'000 : 0)};
+      events.push_back(kernel(name, start, start + 10_us).correlated(launch));
+    }
+  counted_trace c(trace_of(std::move(events)));
+  for (auto& kernel : c.t.kernels) kernel.graph = static_cast<graph_id>(5);
+  c.plan(0, {dram_read_metric, dram_write_metric}).sample(1, 0, {{dram_read_metric, 1e6}});
+  c.samples[0].opened = trace_start + 95_us, c.samples[0].closed = trace_start + 125_us;
+  live_metrics live(c.t.text());
+  feed_definitions(live, c);
+  live.expect_reading(c.samples[0].correlation);
+  live.add(std::span(c.t.kernels).first(2));
+  feed_readings(live, c);
+  live.judge(the_end);
+  live.add(std::span(c.t.kernels).subspan(2));
+  auto const found = live.snapshot();
+  CHECK(found.valid_readings == 1);
+  auto const& graph = row(found.kernels, "[CUDA graph 5]");
+  CHECK(graph.launches == 3);
+  CHECK(*graph.mean_ns == near(20e3));
+  CHECK(*graph.dram_rate == near(1e6 / 20e-6));
+  CHECK(row(found.kernels, "a").launches == 1);  // what came before
+}
+
+TEST_CASE("workloads and ranges beyond the capacity are there as (other), not counted") {
+  steps s;
+  s.read("k0");
+  s.run("k0");
+  auto const start = s.now;
+  for (int i = 1; i < 20; ++i) s.run(numbered("k", i));
+  s.events.push_back(range("many", start, s.now));
+  for (int i = 0; i < 20; ++i) {
+    s.events.push_back(range(numbered("r", i), s.now, s.now + 30_us));
+    s.run("k0");
+  }
+  live_metrics::capacity limits;
+  limits.workloads.workloads = 4;
+  limits.workloads.range_names = 6;
+  limits.workloads.paths = 5;
+  auto const live = achieved_in(s.trace(), limits);
+  CHECK(live.kernels.size() == 5);
+  CHECK(row(live.kernels, "(other)").launches == 16);
+  CHECK(live.all.launches == 4 + 19 + 20);
+  CHECK(live.all.counted_share == near(24. / 43));
+  CHECK(live.ranges.size() == 5);  // and k0 of the others is in no range
+  CHECK(row(live.ranges, "many").launches == 19);
+  CHECK(row(live.ranges, "many").counted_share == 0);
+  CHECK(live.ranges_left_out == 16);
+}
+
+TEST_CASE("a reading that comes too late to be judged, or with too many others, is left out") {
+  steps s;
+  s.read("k");
+  s.run("k", 400);
+  auto const c = s.trace();
+  live_metrics::capacity small;
+  small.neighbours = {.recent = 8, .launches = 2};
+  live_metrics live(c.t.text(), small);
+  feed_definitions(live, c);
+  feed_work(live, c);
+  feed_readings(live, c);
+  live.judge(the_end);
+  CHECK(live.snapshot().valid_readings == 0);
+  CHECK(live.snapshot().discarded.without_kernel == 3);
+  // Announced, two of the three are kept however much comes after them.
+  CHECK(achieved_in(c, small).valid_readings == 2);
+
+  small = {};
+  small.waiting_readings = 1;
+  auto const crowded = achieved_in(c, small);
+  CHECK(crowded.valid_readings == 1);
+  CHECK(crowded.readings_forgotten == 2);
+}
+
+TEST_CASE("neighbours that made room are remembered by their latest end") {
+  // A kernel that began first and ended in the window, and many short ones since.
+  std::vector<event> events = {kernel("long", 0_us, 1'002_us).correlated(500)};
+  for (std::uint32_t i = 0; i < 50; ++i)
+    events.push_back(
+        kernel("short", duration_ns{10'000 * (i + 1)}, duration_ns{10'000 * (i + 1) + 500})
+            .correlated(i + 1));
+  events.push_back(kernel("k", 1'005_us, 1'010_us).correlated(77));
+  counted_trace c(trace_of(std::move(events)));
+  c.plan(0, {dram_read_metric, dram_write_metric}).sample(77, 0, {{dram_read_metric, 7e6}});
+  live_metrics::capacity small;
+  small.neighbours.recent = 8;
+  CHECK(achieved_in(c, small).discarded.beside_kernels == 1);
+}
+
+TEST_CASE("live snapshots taken while another thread adds are each consistent") {
+  auto const step = counted_step().with_peaks();
+  live_metrics live(step.t.text());
+  feed_definitions(live, step);
+  for (auto const& begin : step.t.begins) live.add(begin);
+  std::atomic<bool> stop{false};
+  std::thread adding([&] {
+    while (!stop) {
+      live.add(step.t.kernels);
+      feed_readings(live, step);
+      live.judge(the_end);
+    }
+  });
+  while (live.snapshot().valid_readings == 0) std::this_thread::yield();
+  bool consistent = true;
+  for (int i = 0; i < 50; ++i) {
+    auto const found = live.snapshot();
+    std::uint64_t launches = 0;
+    for (auto const& kernel : found.kernels) launches += kernel.launches;
+    consistent = consistent && launches == found.all.launches && launches % step.t.kernels.size() == 0;
+  }
+  stop = true;
+  adding.join();
+  CHECK(consistent);
+}
