@@ -7,7 +7,6 @@ namespace {
 
 using neighbour = neighboured_launch::neighbour;
 
-// A launch whose kernel never comes (it was filtered out, or lost) must not stay for ever.
 constexpr std::size_t most_expected = 64;
 // When it is said that a launch is going to be read, its kernel can be known only just.
 constexpr std::size_t looked_back = 64;
@@ -96,6 +95,7 @@ launch_neighbours::seen_device& launch_neighbours::find_or_make(device_id device
 bool launch_neighbours::take_expected(correlation_id correlation) {
   auto const found = std::find(expected_.begin(), expected_.end(), correlation);
   if (found == expected_.end()) return false;
+  if (static_cast<std::size_t>(found - expected_.begin()) < old_expectations_) --old_expectations_;
   expected_.erase(found);
   return true;
 }
@@ -112,9 +112,16 @@ bool launch_neighbours::expect(correlation_id correlation) {
     }
   }
   if (std::find(expected_.begin(), expected_.end(), correlation) != expected_.end()) return false;
-  if (expected_.size() == most_expected) expected_.erase(expected_.begin());
+  if (expected_.size() == most_expected) return false;
   expected_.push_back(correlation);
   return false;
+}
+
+/// A kernel that never comes (it was filtered out, or lost) would cost every other a comparison.
+void launch_neighbours::forget_old_expectations() {
+  expected_.erase(expected_.begin(),
+                  expected_.begin() + static_cast<std::ptrdiff_t>(old_expectations_));
+  old_expectations_ = expected_.size();
 }
 
 void launch_neighbours::keep(seen_device& device, kernel_record const& kernel) {

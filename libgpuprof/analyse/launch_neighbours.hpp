@@ -40,6 +40,8 @@ class launch_neighbours {
   /// The launch with this correlation, which is none of those kept, is going to be read, or has
   /// been. True when its kernel has come already.
   bool expect(correlation_id correlation);
+  /// Whose kernel has not come since the last but one call of this is not expected any more.
+  void forget_old_expectations();
   /// True when the kernel, or the whole graph with shape 0, is that of an expected launch.
   bool add(kernel_record const& kernel) {
     auto& device = of(kernel.device);
@@ -105,6 +107,7 @@ class launch_neighbours {
   std::vector<seen_device> devices_;
   std::size_t last_ = 0;                  // of devices_
   std::vector<correlation_id> expected_;  // whose kernel has not been seen
+  std::size_t old_expectations_ = 0;      // the first of them
 };
 
 }  // namespace gpuprof

@@ -143,7 +143,8 @@ void live_metrics::judge(timestamp_ns complete_until) {
   for (std::size_t from = 0; from < ready.size(); from += judged_at_once)
     judge_some(ready.subspan(from, std::min(judged_at_once, ready.size() - from)));
   waiting_.erase(waiting_.begin(), later);
-  last_graph_ = {};
+  neighbours_.forget_old_expectations();
+  last_graph_ = {};  // it may have been read now
 }
 
 void live_metrics::judge_some(std::span<counter_reading const> readings) {

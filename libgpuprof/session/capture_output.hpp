@@ -19,6 +19,11 @@ namespace gpuprof {
 /// Named numbers: what was seen, lost and spent. The names are listed in capture/README.md.
 using named_counters = std::vector<std::pair<std::string, std::uint64_t>>;
 
+struct gpu_rows {
+  std::vector<device_record> devices;
+  std::vector<peak_record> peaks;
+};
+
 /// choose() and path() on any thread, the rest on the drain thread alone.
 class capture_output {
  public:
@@ -37,8 +42,8 @@ class capture_output {
   /// Names given out since the last call. Before rows that use them.
   void write_names();
   /// The GPUs, what is stored of their peaks, and the libraries: once, when cuInit has long
-  /// returned. Asking NVML takes tens of milliseconds.
-  void describe_gpus(cupti_tracer const& tracer);
+  /// returned. Asking NVML takes tens of milliseconds. What was written now.
+  gpu_rows describe_gpus(cupti_tracer const& tracer);
   /// New threads and labels, names, counters; then all of it to disk.
   void flush(named_counters const& counters);
   /// The mark of a complete file.

@@ -18,6 +18,15 @@ constexpr std::uint64_t second = 1'000'000'000;
 constexpr std::uint64_t patience_at_exit = second / 4;
 constexpr std::uint64_t patience_for_copies = second / 10;
 constexpr std::size_t buffers_at_once = 16;
+// Work that began just before a flush may not have ended, and has no record then.
+constexpr std::uint64_t longest_expected_kernel = second / 50;
+
+std::unique_ptr<live_metrics> achieved_if_counted(
+    settings const& wishes, std::function<std::string_view(name_id)> const& text) {
+  auto const mode = wishes.metrics.mode;
+  if (mode != metrics_mode::automatic && mode != metrics_mode::exact) return nullptr;
+  return std::make_unique<live_metrics>(text);
+}
 
 }  // namespace
 
@@ -27,11 +36,14 @@ drain::drain(settings const& wishes, memory_budget& budget, kernel_filter const&
       filter_(filter),
       costs_(costs),
       budget_(budget),
-      totals_([this](name_id id) -> std::string_view {
-        asked_text_ = names().text(id);  // asked by the drain thread alone, and copied by the asker
-        return asked_text_;
-      }),
+      totals_([this](name_id id) { return text_of(id); }),
+      achieved_(achieved_if_counted(wishes, [this](name_id id) { return text_of(id); })),
       output_(wishes) {}
+
+/// Asked by the drain thread alone, and copied by the asker.
+std::string_view drain::text_of(name_id id) {
+  return asked_text_ = names().text(id);
+}
 
 void drain::post(window_event event) {
   {
@@ -52,7 +64,8 @@ void drain::make_assembler() {
       output_.open(), totals_, names(),
       filter_.has_names() ? trace_assembler::kernel_choice(
                                 [this](std::string_view n) { return filter_.name_matches(n); })
-                          : nullptr);
+                          : nullptr,
+      achieved_.get());
   assembler_->ignore_thread(os_thread_id());
 }
 
@@ -124,10 +137,12 @@ void drain::fetch(bool forced) {
     decoder_->forget_pointers();
   }
   auto const before = records_seen_;
+  auto const began = now().value;
   auto const flushed = tracer == nullptr || tracer->flush(forced);
   while (take_some_buffers()) {
   }
   quiet_ = flushed && records_seen_ == before;
+  if (flushed) complete_until_.value = forced ? began : began - longest_expected_kernel;
 }
 
 void drain::round(bool flush) {
@@ -174,10 +189,19 @@ void drain::take_counters() {
   assembler_->sampled(harvest.sampling);
 }
 
+void drain::describe_gpus() {
+  auto* const tracer = tracer_.load(std::memory_order_acquire);
+  if (tracer == nullptr || records_seen_ == 0) return;
+  auto const rows = output_.describe_gpus(*tracer);
+  if (achieved_ == nullptr) return;
+  for (auto const& device : rows.devices) achieved_->describe(device);
+  for (auto const& peak : rows.peaks) achieved_->describe(peak);
+}
+
 void drain::flush_file() {
   take_counters();
-  auto* const tracer = tracer_.load(std::memory_order_acquire);
-  if (tracer != nullptr && records_seen_ != 0) output_.describe_gpus(*tracer);
+  describe_gpus();
+  if (achieved_ != nullptr) achieved_->judge(complete_until_);
   count_everything();
   output_.flush(counters());
 }

@@ -1,6 +1,7 @@
 // The profiler's one thread: empties rings and buffers, assembles the trace, writes it down.
 #pragma once
 
+#include "analyse/live_metrics.hpp"
 #include "analyse/live_totals.hpp"
 #include "collect/activity_decoder.hpp"
 #include "collect/cupti_tracer.hpp"
@@ -76,18 +77,22 @@ class drain {
 
   live_totals const& totals() const noexcept { return totals_; }
   live_totals& totals() noexcept { return totals_; }
+  /// Null where no counters are read around launches.
+  live_metrics const* achieved() const noexcept { return achieved_.get(); }
   /// Path of the capture file; empty while there is none.
   std::string path() const { return output_.path(); }
   /// Losses and costs as they go into the file; for the summary and the C API.
   named_counters counters() const;
 
  private:
+  std::string_view text_of(name_id id);
   void make_assembler();
   void take_windows();
   bool take_some_buffers();
   void fetch(bool forced);
   void count_everything();
   void take_counters();
+  void describe_gpus();
   void flush_file();
   void wait_for_the_gpu(std::uint64_t patience_ns);
   void say_what_was_written();
@@ -99,8 +104,9 @@ class drain {
   std::atomic<cupti_tracer*> tracer_{nullptr};
   std::atomic<counter_worker*> counting_{nullptr};
   std::atomic<bool> pointers_stale_{false};
-  std::string asked_text_;  // before totals_, which asks for it
+  std::string asked_text_;  // before those two, which ask for it
   live_totals totals_;
+  std::unique_ptr<live_metrics> const achieved_;
 
   capture_output output_;
 
@@ -111,6 +117,7 @@ class drain {
   std::uint64_t last_progress_ = 0;  // monotonic; when a record last came
   std::uint64_t records_seen_ = 0;
   std::uint64_t written_off_ = 0;  // launches whose records are not waited for any more
+  timestamp_ns complete_until_;    // all work that began by then has its record here
   bool quiet_ = false;  // since the last window closed, a whole flush has brought nothing new
 
   mutable std::mutex

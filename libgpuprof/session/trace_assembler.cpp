@@ -11,8 +11,9 @@ constexpr std::size_t together = 256;  // kernels: one lock of the totals for al
 }  // namespace
 
 trace_assembler::trace_assembler(capture::writer* file, live_totals& totals,
-                                 name_registry const& names, kernel_choice wants)
-    : file_(file), totals_(totals), names_(names), wants_(std::move(wants)) {
+                                 name_registry const& names, kernel_choice wants,
+                                 live_metrics* achieved)
+    : file_(file), totals_(totals), achieved_(achieved), names_(names), wants_(std::move(wants)) {
   finished_.reserve(together);
 }
 
@@ -84,11 +85,13 @@ void trace_assembler::launch(launch_note const& note) {
 void trace_assembler::begin(range_begin const& range) {
   ++counts_.ranges;
   totals_.add(range);
+  if (achieved_ != nullptr) achieved_->add(range);
   write(range);
 }
 
 void trace_assembler::end(range_end const& range) {
   totals_.add(range);
+  if (achieved_ != nullptr) achieved_->add(range);
   write(range);
 }
 
@@ -107,6 +110,7 @@ void trace_assembler::shape(kernel_shape const& s) {
     shape_is_cuptis_[index] = true;
   }
   totals_.add(s);
+  if (achieved_ != nullptr) achieved_->add(s);
   write(s);
 }
 
@@ -149,7 +153,10 @@ bool trace_assembler::attribute(Record& record, bool first_look, std::vector<Rec
 
 void trace_assembler::kernel(kernel_record const& record) {
   auto const shape = static_cast<std::size_t>(raw(record.shape));
-  if (shape < shape_is_cuptis_.size() && shape_is_cuptis_[shape]) return;
+  if (shape < shape_is_cuptis_.size() && shape_is_cuptis_[shape]) {
+    if (achieved_ != nullptr) achieved_->expect_reading(record.correlation);
+    return;
+  }
   finish_kernel(record, true);
 }
 void trace_assembler::copy(copy_record const& record) {
@@ -184,6 +191,7 @@ void trace_assembler::hand_over() {
   if (finished_.empty()) return;
   std::span<kernel_record const> const kernels = finished_;
   totals_.add(kernels);
+  if (achieved_ != nullptr) achieved_->add(kernels);
   if (file_ != nullptr) file_->add(kernels);
   finished_.clear();
 }
@@ -193,6 +201,7 @@ void trace_assembler::finish_copy(copy_record record, bool first_look) {
   ++counts_.copies;
   note_context(record.context, record.device);
   totals_.add(record);
+  if (achieved_ != nullptr) achieved_->add(record);
   write(record);
 }
 
@@ -201,6 +210,7 @@ void trace_assembler::finish_set(memset_record record, bool first_look) {
   ++counts_.sets;
   note_context(record.context, record.device);
   totals_.add(record);
+  if (achieved_ != nullptr) achieved_->add(record);
   write(record);
 }
 
@@ -209,17 +219,22 @@ void trace_assembler::finish_graph(graph_record record, bool first_look) {
   ++counts_.graphs;
   note_context(record.context, record.device);
   totals_.add(record);
+  if (achieved_ != nullptr) achieved_->add(record);
   write(record);
 }
 
 void trace_assembler::metric(metric_record const& record) {
+  if (achieved_ != nullptr) achieved_->define(record);
   write(record);
 }
 
 void trace_assembler::sampled(launch_counters const& reading) {
-  for (auto const& launch : reading.launches) write(launch);
+  counter_reading rows{reading.launches, {}};
   for (auto const& [metric, value] : reading.values)
-    write(launch_metric_record{reading.launches.back().correlation, metric, value});
+    rows.values.push_back({reading.launches.back().correlation, metric, value});
+  for (auto const& launch : rows.launches) write(launch);
+  for (auto const& value : rows.values) write(value);
+  if (achieved_ != nullptr) achieved_->add(std::move(rows));
 }
 
 void trace_assembler::sampled(sampling_harvest const& windows) {

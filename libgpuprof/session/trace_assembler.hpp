@@ -2,6 +2,7 @@
 // and the live totals.
 #pragma once
 
+#include "analyse/live_metrics.hpp"
 #include "analyse/live_totals.hpp"
 #include "capture/writer.hpp"
 #include "collect/activity_decoder.hpp"
@@ -38,9 +39,10 @@ class trace_assembler final : public activity_sink {
   using kernel_choice = std::function<bool(std::string_view mangled)>;
 
   /// `file` may be null: then only the totals are kept. `wants`: the name filter for kernels that
-  /// no single launch stands for (graph nodes); empty: all.
+  /// no single launch stands for (graph nodes); empty: all. `achieved`: null where no counters are
+  /// read.
   trace_assembler(capture::writer* file, live_totals& totals, name_registry const& names,
-                  kernel_choice wants);
+                  kernel_choice wants, live_metrics* achieved = nullptr);
 
   void open_window(window_record const&);
   void close_window(timestamp_ns end);
@@ -108,6 +110,7 @@ class trace_assembler final : public activity_sink {
 
   capture::writer* file_;
   live_totals& totals_;
+  live_metrics* achieved_;
   name_registry const& names_;
   kernel_choice wants_;
   launch_table launches_;

@@ -113,7 +113,7 @@ void decode_only(benchmark::State& state) {
 }
 BENCHMARK(decode_only)->ArgName("shapes")->Arg(1)->Arg(300)->Unit(benchmark::kMillisecond);
 
-void whole_way(benchmark::State& state, bool with_file) {
+void whole_way(benchmark::State& state, bool with_file, bool with_counters) {
   fake_cupti cupti;
   auto const api = table_with_walker(cupti);
   launch_loop const loop(static_cast<unsigned>(state.range(0)), 64);
@@ -126,7 +126,11 @@ void whole_way(benchmark::State& state, bool with_file) {
     name_registry names;
     std::string text;
     live_totals totals([&](name_id id) -> std::string_view { return text = names.text(id); });
-    trace_assembler assembler(file.get(), totals, names, nullptr);
+    auto const achieved = with_counters ? std::make_unique<live_metrics>([&](name_id id) {
+      return std::string_view(text = names.text(id));
+    })
+                                        : nullptr;
+    trace_assembler assembler(file.get(), totals, names, nullptr, achieved.get());
     activity_decoder decoder(api, 130001, names, assembler);
     assembler.open_window({1, {first_start}, {}, {}});
     std::size_t next = 0;
@@ -154,12 +158,18 @@ void whole_way(benchmark::State& state, bool with_file) {
   state.counters["bytes_per_kernel"] =
       static_cast<double>(bytes) / static_cast<double>(loop.launches.size());
 }
-BENCHMARK_CAPTURE(whole_way, totals_alone, false)
+BENCHMARK_CAPTURE(whole_way, totals_alone, false, false)
     ->ArgName("shapes")
     ->Arg(1)
     ->Arg(300)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(whole_way, totals_and_file, true)
+BENCHMARK_CAPTURE(whole_way, totals_and_file, true, false)
+    ->ArgName("shapes")
+    ->Arg(1)
+    ->Arg(5)
+    ->Arg(300)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(whole_way, totals_and_achieved, false, true)
     ->ArgName("shapes")
     ->Arg(1)
     ->Arg(5)

@@ -422,7 +422,8 @@ TEST_CASE("live snapshots taken while another thread adds are each consistent") 
     auto const found = live.snapshot();
     std::uint64_t launches = 0;
     for (auto const& kernel : found.kernels) launches += kernel.launches;
-    consistent = consistent && launches == found.all.launches && launches % step.t.kernels.size() == 0;
+    consistent =
+        consistent && launches == found.all.launches && launches % step.t.kernels.size() == 0;
   }
   stop = true;
   adding.join();
