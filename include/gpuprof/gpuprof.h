@@ -128,6 +128,81 @@ GPUPROF_API gpuprof_status gpuprof_take_totals(const gpuprof_totals** totals);
 /** NULL is allowed. */
 GPUPROF_API void gpuprof_release_totals(const gpuprof_totals* totals);
 
+/** Operations of one precision, as in gpuprof_achieved. */
+typedef struct gpuprof_precision_rate {
+  const char* name; /**< "fp32", "tensor_bf16", ...; what "tensor_int8" counts are integer operations */
+  double flops;     /**< per second; 0: it was counted that there are none */
+  double of_peak;   /**< 1 is the measured peak at the clock the kernels ran at; NaN: not known */
+} gpuprof_precision_rate;
+
+/**
+ * What the kernels launched in the ranges of one name, or the kernels of one name, achieve. Hardware counters are read around
+ * some launches of each kernel and geometry, and hold for the others: rates are what was counted over how long launches take
+ * around which nothing is counted, and means over the part that was counted (counted_share).
+ *
+ * A number that nobody counted is NaN (x != x), a text that is not known is "": 0 always says that there is none.
+ */
+typedef struct gpuprof_achieved {
+  size_t struct_size;         /**< of the struct as this library has it; what lies beyond is not there */
+  const char* name;           /**< of a range "domain:name", or the bare name in the default domain; of a kernel mangled, as the
+                                   driver has it, or "[CUDA graph 3]"; "(other)" for all beyond some thousands */
+  uint64_t launches;
+  double seconds;             /**< GPU time of these kernels; copies and fills are not in it */
+  double counted_share;       /**< of those seconds, 0 to 1: launches whose FLOP are counted in all precisions */
+  uint64_t readings;          /**< of counters that tell something about these kernels, wherever they were launched */
+  double flops;               /**< FLOP per second, of all precisions together */
+  const char* flops_source;   /**< "counted", "tensor counted" (tensor cores alone), "not measured" */
+  const gpuprof_precision_rate* precisions; /**< those that were counted; others are not known */
+  size_t precision_count;
+  double dram_bytes_per_second; /**< read and written */
+  double l2_bytes_per_second;
+  double sm_clock_hz;         /**< mean while they ran */
+  double occupancy;           /**< warps on active SMs, 1 is as many as fit */
+  double tensor_active;       /**< of the cycles of active SMs, 0 to 1 */
+  double dram_of_peak;        /**< 1 is the measured peak for the nearest mix of reads and writes */
+  double l2_of_peak;          /**< 1 is the measured peak at their clock */
+  double of_peak;             /**< of the peak that bounds them, 1 is all of it: the highest share of all */
+  const char* bound_by;       /**< "DRAM", "L2", "latency", or the precision as in `gpuprof roofline`: "tensor BF16" */
+} gpuprof_achieved;
+
+/**
+ * What this process achieves, by range and by kernel name, longest GPU time first. All it points to belongs to the snapshot.
+ */
+typedef struct gpuprof_metrics {
+  size_t struct_size;                     /**< of the struct as this library has it; what lies beyond is not there */
+  const gpuprof_achieved* all;            /**< all kernels together; its name is "" */
+  const gpuprof_achieved* const* ranges;  /**< names of ranges with kernels; a kernel counts in all ranges around its launch */
+  size_t range_names;
+  const gpuprof_achieved* const* kernels;
+  size_t kernel_names;
+  int has_peaks;               /**< 0: nothing is stored of these GPUs (`gpuprof peaks` does that), no ..._of_peak is known */
+  uint64_t readings;           /**< of counters; all those that tell something */
+  uint64_t readings_left_out;  /**< for work that ran beside, and for records that are missing */
+} gpuprof_metrics;
+
+/**
+ * Takes a snapshot since the process started capturing, so that a program can watch itself: GPUPROF_METRICS=auto reads counters
+ * around launches, within GPUPROF_OVERHEAD_BUDGET. Release it with gpuprof_release_metrics().
+ *
+ *   const gpuprof_metrics* now = NULL;
+ *   if (gpuprof_take_metrics(&now) == GPUPROF_OK)
+ *     for (size_t i = 0; i < now->range_names; ++i)
+ *       printf("%s: %.1f TFLOPS, %.0f GB/s\n", now->ranges[i]->name, now->ranges[i]->flops / 1e12,
+ *              now->ranges[i]->dram_bytes_per_second / 1e9);
+ *   gpuprof_release_metrics(now);
+ *
+ * Any thread; takes about a millisecond and does not touch the GPU. As of the last flush (GPUPROF_FLUSH_INTERVAL_MS, default
+ * 500, or gpuprof_flush()). A kernel is counted in full some time after it first ran: what takes several passes is read around
+ * as many launches. Peaks are those stored when the first capture began.
+ *
+ * GPUPROF_INACTIVE, and *metrics = NULL, when nothing has been captured in this process or the settings ask for no counters
+ * around launches. Where they ask and the driver refuses, times are there and all else is not known.
+ */
+GPUPROF_API gpuprof_status gpuprof_take_metrics(const gpuprof_metrics** metrics);
+
+/** NULL is allowed. */
+GPUPROF_API void gpuprof_release_metrics(const gpuprof_metrics* metrics);
+
 /**
  * Copies the path of the capture file into `buffer`, zero-terminated and cut to `size`. Returns the length of the whole path;
  * 0 while there is no file.

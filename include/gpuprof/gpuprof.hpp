@@ -14,9 +14,14 @@
  *
  * All functions may be called on any thread at any time and never throw. Names are copied by the
  * tool during the call.
+ *
+ * gpuprof::metrics tells a program what its ranges achieve while it runs, where gpuprof is in it;
+ * it finds the library by dlsym and links nothing (-ldl before glibc 2.34).
  */
 #ifndef GPUPROF_GPUPROF_HPP
 #define GPUPROF_GPUPROF_HPP
+
+#include <gpuprof/gpuprof.h>
 
 #include <nvtx3/nvToolsExt.h>
 #if defined(__has_include)
@@ -27,6 +32,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstring>
+#include <dlfcn.h>
 #include <utility>
 
 namespace gpuprof {
@@ -276,6 +283,80 @@ decltype(auto) in_range(char const* name, Function&& f) {
   scoped_range const here(name);
   return std::forward<Function>(f)();
 }
+
+namespace detail {
+
+/// nullptr where the library is not in this process: it is looked for, never loaded.
+template <class Function>
+Function* library_function(char const* name) noexcept {
+  void* found = dlsym(RTLD_DEFAULT, name);
+  if (found == nullptr) {
+    // Where CUDA has loaded it, its names are not the program's.
+    if (void* const library = dlopen("libgpuprof.so.0", RTLD_LAZY | RTLD_NOLOAD)) {
+      found = dlsym(library, name);
+      dlclose(library);
+    }
+  }
+  return reinterpret_cast<Function*>(found);
+}
+
+}  // namespace detail
+
+/// What the kernels and ranges of this process achieve, as of the profiler's last flush: see
+/// gpuprof_take_metrics(). Empty where no profiler is in the process, or it reads no counters
+/// (GPUPROF_METRICS=auto). Numbers that nobody counted are NaN. Movable; any thread.
+///
+///   if (auto const now = gpuprof::metrics::take())
+///     if (auto const* const step = now.range("step"))
+///       log("%.0f TFLOPS, %.0f GB/s", step->flops / 1e12, step->dram_bytes_per_second / 1e9);
+class metrics {
+ public:
+  metrics() noexcept = default;  ///< empty
+  static metrics take() noexcept {
+    metrics taken;
+    auto* const take =
+        detail::library_function<decltype(gpuprof_take_metrics)>("gpuprof_take_metrics");
+    taken.release_ =
+        detail::library_function<decltype(gpuprof_release_metrics)>("gpuprof_release_metrics");
+    if (take != nullptr && taken.release_ != nullptr) take(&taken.held_);
+    return taken;
+  }
+  metrics(metrics&& other) noexcept
+      : held_(std::exchange(other.held_, nullptr)), release_(other.release_) {}
+  metrics& operator=(metrics&& other) noexcept {
+    std::swap(held_, other.held_);
+    std::swap(release_, other.release_);
+    return *this;
+  }
+  ~metrics() {
+    if (held_ != nullptr) release_(held_);
+  }
+
+  explicit operator bool() const noexcept { return held_ != nullptr; }
+  /// Not when empty.
+  gpuprof_metrics const* operator->() const noexcept { return held_; }
+
+  /// nullptr when no kernel of such a range has run, or when empty. "domain:name", or the bare name
+  /// in the default domain.
+  gpuprof_achieved const* range(char const* name) const noexcept {
+    return held_ == nullptr ? nullptr : find(held_->ranges, held_->range_names, name);
+  }
+  /// By the mangled name.
+  gpuprof_achieved const* kernel(char const* name) const noexcept {
+    return held_ == nullptr ? nullptr : find(held_->kernels, held_->kernel_names, name);
+  }
+
+ private:
+  static gpuprof_achieved const* find(gpuprof_achieved const* const* lines, std::size_t count,
+                                      char const* name) noexcept {
+    for (std::size_t i = 0; i < count; ++i)
+      if (std::strcmp(lines[i]->name, name) == 0) return lines[i];
+    return nullptr;
+  }
+
+  gpuprof_metrics const* held_ = nullptr;
+  void (*release_)(gpuprof_metrics const*) = nullptr;
+};
 
 }  // namespace gpuprof
 

@@ -36,6 +36,20 @@ TEST_CASE("without a tool markers do nothing, and ask for it once") {
   gpuprof::mark("m");
 }
 
+static_assert(!std::is_copy_constructible_v<gpuprof::metrics> &&
+              std::is_nothrow_move_constructible_v<gpuprof::metrics> &&
+              std::is_nothrow_move_assignable_v<gpuprof::metrics>);
+
+TEST_CASE("without the library there are no metrics") {
+  auto const none = gpuprof::metrics::take();
+  CHECK_FALSE(none);
+  CHECK(none.range("step") == nullptr);
+  CHECK(none.kernel("_Z1kv") == nullptr);
+  gpuprof::metrics moved = gpuprof::metrics::take();
+  moved = gpuprof::metrics();
+  CHECK_FALSE(moved);
+}
+
 TEST_CASE("in_range hands on what the function returns, references included") {
   int value = 1;
   int& same = gpuprof::in_range("r", [&]() -> int& { return value; });
