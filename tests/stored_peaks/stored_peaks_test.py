@@ -99,6 +99,24 @@ class InCaptures(StoredPeaks):
         self.assertEqual(self.profile(GPUPROF_LOG_LEVEL="warning").err, "")
 
 
+class WhileItRuns(StoredPeaks):
+    def test_a_program_is_told_its_share_of_the_stored_peaks(self):
+        session = self.synthetic(threads=1, launches=1500, step_ns=1000000, graphs=0)
+        self.store_peaks()
+        told = self.folder / "achieved.json"
+        run = self.play(session, preload=[processes.path("BUILT_LIBGPUPROF"), processes.path("BUILT_WATCHER")], env={
+            "GPUPROF_OUTPUT": str(self.folder / "out"), "GPUPROF_PEAKS_DIR": str(self.store), "GPUPROF_METRICS": "auto",
+            "GPUPROF_OVERHEAD_BUDGET": "90", "GPUPROF_FLUSH_INTERVAL_MS": "50", "REPLAY_WATCH_OUTPUT": str(told)})
+        self.assertEqual(run.code, 0, run.err)
+        achieved = json.loads(told.read_text())
+        self.assertEqual(achieved["has_peaks"], 1)
+        line = achieved["ranges"]["step"]
+        # 50 FLOP in a clock on each of 10 SMs; 100 B/s of DRAM, so that is what bounds it.
+        self.assertAlmostEqual(line["precisions_of_peak"]["fp32"] / (line["flops"] / (50 * 10 * line["sm_clock_hz"])), 1, places=6)
+        self.assertAlmostEqual(line["dram_of_peak"] / (line["dram_bytes_per_second"] / 100), 1, places=6)
+        self.assertEqual((line["bound_by"], line["of_peak"]), ("DRAM", line["dram_of_peak"]))
+
+
 class Beforehand(StoredPeaks):
     def profile_with_peaks(self, *command, env):
         return self.run_program(processes.path("BUILT_GPUPROF"), "profile", "--peaks", "-o", self.folder / "out",
