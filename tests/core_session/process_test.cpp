@@ -148,6 +148,20 @@ TEST_CASE("the C API works before CUDA, in any order, and tells what came of eac
   CHECK(all.begun == std::map<std::string, int>{{"late", 2}, {"step", 3}});
 }
 
+TEST_CASE("metrics are there with counters asked for, though no kernel ran; else it is said once") {
+  auto const asked = run_shell("env GPUPROF_METRICS=auto '" PROGRAM "' metrics '" LIBRARY "'");
+  CHECK(asked.out ==
+        "metrics wrong=2\nmetrics=1\nnone=1\nstart=0\nflush=0\nmetrics=0\nmetrics=0\nranges=0\n"
+        "launches=0\nnot known=1\nchild=1\n");
+  CHECK(asked.err.find("gpuprof_take_metrics") == std::string::npos);
+  auto const unasked = run_shell("'" PROGRAM "' metrics '" LIBRARY "'");
+  CHECK(unasked.out ==
+        "metrics wrong=2\nmetrics=1\nnone=1\nstart=0\nflush=0\nmetrics=1\nmetrics=1\nchild=1\n");
+  auto const said = unasked.err.find("GPUPROF_METRICS=auto");
+  CHECK(said != std::string::npos);
+  CHECK(unasked.err.find("GPUPROF_METRICS=auto", said + 1) == std::string::npos);
+}
+
 TEST_CASE("a program with NVTX alone gets its ranges") {
   auto const result = run("ranges 1000");
   CHECK(result.exit_code() == 0);

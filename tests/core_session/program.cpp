@@ -79,6 +79,32 @@ int api(char const* library) {
   return 0;
 }
 
+int metrics_api(char const* library) {
+  if (dlopen(library, RTLD_NOW | RTLD_GLOBAL) == nullptr) return 1;
+  gpuprof_metrics const* metrics = reinterpret_cast<gpuprof_metrics const*>(library);
+  say("metrics wrong", CALL(gpuprof_take_metrics)(nullptr));
+  say("metrics", CALL(gpuprof_take_metrics)(&metrics));
+  say("none", metrics == nullptr);
+  say("start", CALL(gpuprof_start)(nullptr));
+  ranges(3);
+  say("flush", CALL(gpuprof_flush)());
+  say("metrics", CALL(gpuprof_take_metrics)(&metrics));
+  say("metrics", CALL(gpuprof_take_metrics)(&metrics));
+  if (metrics != nullptr) {
+    say("ranges", static_cast<long>(metrics->range_names));  // with kernels
+    say("launches", static_cast<long>(metrics->all->launches));
+    say("not known", metrics->all->flops != metrics->all->flops);
+    CALL(gpuprof_release_metrics)(metrics);
+  }
+  CALL(gpuprof_release_metrics)(nullptr);
+  auto const child = fork();
+  if (child == 0) _exit(CALL(gpuprof_take_metrics)(&metrics));
+  int status = -1;
+  waitpid(child, &status, 0);
+  say("child", WEXITSTATUS(status));
+  return 0;
+}
+
 int fork_and_go_on() {
   ranges(4);
   auto const child = fork();
@@ -132,6 +158,7 @@ int main(int count, char** arguments) {
   std::string const scene = count > 1 ? arguments[1] : "";
   if (scene == "nothing") return 0;
   if (scene == "api") return api(arguments[2]);
+  if (scene == "metrics") return metrics_api(arguments[2]);
   if (scene == "ranges") return ranges(std::atoi(arguments[2])), 0;
   if (scene == "fork") return fork_and_go_on();
   if (scene == "threads") return many_threads(16, 1000);
