@@ -151,7 +151,8 @@ typedef struct gpuprof_achieved {
   double counted_share;       /**< of those seconds, 0 to 1: launches whose FLOP are counted in all precisions */
   uint64_t readings;          /**< of counters that tell something about these kernels, wherever they were launched */
   double flops;               /**< FLOP per second, of all precisions together */
-  const char* flops_source;   /**< "counted", "tensor counted" (tensor cores alone), "not measured" */
+  const char* flops_source;   /**< "counted", "tensor counted" (tensor cores alone), "declared" (by the markers of a range in which
+                                   nothing is counted, see gpuprof.hpp), "not measured" */
   const gpuprof_precision_rate* precisions; /**< those that were counted; others are not known */
   size_t precision_count;
   double dram_bytes_per_second; /**< read and written */

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace gpuprof {
 namespace {
@@ -24,7 +25,8 @@ live_workloads::live_workloads(std::function<std::string_view(name_id)> text, ca
     : text_(std::move(text)),
       limits_(limits),
       recent_(limits.recent_ranges, limits.recent_start_end),
-      cell_index_(std::bit_ceil(2 * limits.cells + 2)) {
+      cell_index_(std::bit_ceil(2 * limits.cells + 2)),
+      declared_(recent_.places()) {
   sums_.paths.emplace_back();
   sums_.workloads.push_back({no_workload, {}, {}});
   sums_.range_names.emplace_back("(other)");
@@ -68,7 +70,21 @@ void live_workloads::add(range_begin const& begin) {
   auto const* const around =
       begin.style == range_style::push_pop ? recent_.find(begin.parent) : nullptr;
   auto const parent = around != nullptr ? around->label : outside;
-  recent_.begin(begin, path_of(parent, name_of(begin), begin.style));
+  auto const& kept = recent_.begin(begin, path_of(parent, name_of(begin), begin.style));
+  declared_[recent_.place_of(kept)] = begin.declared_flops;
+  some_declare_ = some_declare_ || begin.declared_flops > 0;
+}
+
+/// What a range declares counts once, with its first launch. The path of the innermost that does.
+std::uint32_t live_workloads::note_declared_work(range_id innermost) {
+  auto declaring = outside;
+  recent_.each_around(innermost, [&](recent_range const& range) {
+    auto& declared = declared_[recent_.place_of(range)];
+    if (declaring != outside || declared == 0) return;
+    declaring = range.label;
+    if (declared > 0) sums_.paths[declaring].declared_flops += std::exchange(declared, -1);
+  });
+  return declaring;
 }
 
 std::uint32_t live_workloads::path_around(range_id innermost) {
@@ -76,12 +92,13 @@ std::uint32_t live_workloads::path_around(range_id innermost) {
   auto const* const range = recent_.find(innermost);
   if (range == nullptr) return outside;
   last_range_ = innermost;
+  last_declaring_ = some_declare_ ? note_declared_work(innermost) : outside;
   return last_path_ = range->label;
 }
 
-bool live_workloads::contains(std::uint32_t path, std::uint32_t name) const noexcept {
-  for (; path != outside; path = sums_.paths[path].parent)
-    if (sums_.paths[path].name == name) return true;
+bool workload_sums::is_inside(std::uint32_t path, std::uint32_t name) const noexcept {
+  for (; path != outside; path = paths[path].parent)
+    if (paths[path].name == name) return true;
   return false;
 }
 
@@ -136,7 +153,7 @@ void live_workloads::each_tally(kernel_record const& kernel, bool is_graph, F f)
   recent_.each_open_at(kernel.launched, [&](recent_range const& range) {
     auto const name = sums_.paths[range.label].name;
     auto const end = given.begin() + static_cast<std::ptrdiff_t>(count);
-    if (range.label == outside || count == given.size() || contains(path, name) ||
+    if (range.label == outside || count == given.size() || sums_.is_inside(path, name) ||
         std::find(given.begin(), end, name) != end)
       return;
     given[count++] = name;
@@ -154,6 +171,8 @@ void live_workloads::add(kernel_record const& kernel, bool is_graph) {
     }
   }
   auto const ns = nanoseconds(kernel.duration);
+  if (path_around(kernel.range) != outside && last_declaring_ != outside)
+    sums_.paths[last_declaring_].declared_ns += ns;
   each_tally(kernel, is_graph,
              [&](launch_tally& tally) { tally.add(sampling::none, is_new_launch, ns); });
 }
@@ -205,6 +224,11 @@ std::vector<range_work> workload_sums::ranges() const {
   for (auto const& [name, tallies] : by_name) {
     auto& row = rows.emplace_back();
     row.key.name = static_cast<name_id>(name);
+    for (std::uint32_t i = 0; i < paths.size(); ++i) {
+      if (paths[i].declared_ns == 0 || !is_inside(i, name)) continue;
+      row.declared_flops += paths[i].declared_flops;
+      row.declared_ns += paths[i].declared_ns;
+    }
     for (auto const& [workload, tally] : tallies) row.workloads.push_back({workload, tally});
   }
   return rows;

@@ -27,6 +27,9 @@ struct workload_sums {
     std::uint32_t name = 0;
     range_style style{};
     launch_tally others;  // of workloads that have no cell
+    // Of its ranges that are the innermost declaring ones around some launch.
+    double declared_flops = 0;
+    std::uint64_t declared_ns = 0;  // of those launches
   };
   struct known_workload {
     workload_id id;
@@ -43,6 +46,8 @@ struct workload_sums {
   std::vector<std::string> range_names;          // "domain:name"
   std::map<shape_id, std::string> kernel_names;  // mangled, of the shapes of `workloads`
   std::uint64_t ranges_left_out = 0;  // their launches count in the ranges around them alone
+
+  bool is_inside(std::uint32_t path, std::uint32_t name) const noexcept;
 
   /// Workload 0 stands for all that were not told apart.
   workload_times times(launch_metrics const& metrics) const;
@@ -85,9 +90,9 @@ class live_workloads {
   };
   static key key_of(kernel_record const& kernel, bool is_graph) noexcept;
   std::uint32_t path_around(range_id innermost);
+  std::uint32_t note_declared_work(range_id innermost);
   std::uint32_t path_of(std::uint32_t parent, std::uint32_t name, range_style style);
   std::uint32_t name_of(range_begin const& begin);
-  bool contains(std::uint32_t path, std::uint32_t name) const noexcept;
   workload_sums::workload_cell* cell_of(std::uint32_t path, kernel_record const& kernel,
                                         bool is_graph);
   workload_sums::workload_cell* make_cell(place& at, key of, std::uint32_t path,
@@ -104,8 +109,11 @@ class live_workloads {
   std::map<workload_id, std::uint32_t> workload_index_;
   std::vector<place> cell_index_;
   std::vector<name_id> shape_names_;
+  std::vector<double> declared_;  // FLOP by place in recent_; -1: of a range that has its launch
+  bool some_declare_ = false;
   range_id last_range_{};
   std::uint32_t last_path_ = 0;
+  std::uint32_t last_declaring_ = 0;  // path of the innermost declaring range; 0: none
 };
 
 }  // namespace gpuprof

@@ -27,10 +27,15 @@ class recent_ranges {
   /// `ranges` and, of these, `start_end` are kept.
   recent_ranges(std::size_t ranges, std::size_t start_end);
 
-  void begin(range_begin const& range, std::uint32_t label);
+  recent_range const& begin(range_begin const& range, std::uint32_t label);
   /// nullptr when it began before all this, or too long ago.
   recent_range const* end(range_end const& range) noexcept;
   recent_range const* find(range_id id) const noexcept;
+  /// Where a push/pop range is kept, from 0 to places(): for what else a caller knows of it.
+  std::size_t place_of(recent_range const& range) const noexcept {
+    return static_cast<std::size_t>(&range - recent_.data());
+  }
+  std::size_t places() const noexcept { return recent_.size(); }
 
   /// Calls f(recent_range const&) for `innermost` and all push/pop ranges around it, from the
   /// inside out. False when there is an innermost one, and it is not known any more.
@@ -56,11 +61,11 @@ class recent_ranges {
   }
 
  private:
-  static constexpr std::size_t places = 4;  // of a bucket
+  static constexpr std::size_t in_bucket = 4;
   static constexpr std::size_t deepest = 128;
   std::size_t bucket_of(range_id id) const noexcept;
 
-  std::vector<recent_range> recent_;     // by id, four places each: the oldest makes room
+  std::vector<recent_range> recent_;     // by id, four each: the oldest makes room
   std::vector<recent_range> start_end_;  // a ring
   std::size_t next_start_end_ = 0;
   std::size_t start_end_used_ = 0;  // places of start_end_ ever filled: few programs have any
@@ -68,13 +73,13 @@ class recent_ranges {
 
 inline std::size_t recent_ranges::bucket_of(range_id id) const noexcept {
   auto const mixed = static_cast<std::size_t>((raw(id) * 0x9E3779B97F4A7C15u) >> 32);
-  return mixed & (recent_.size() - 1) & ~(places - 1);
+  return mixed & (recent_.size() - 1) & ~(in_bucket - 1);
 }
 
 inline recent_range const* recent_ranges::find(range_id id) const noexcept {
   if (raw(id) == 0) return nullptr;
   auto const* const bucket = &recent_[bucket_of(id)];
-  for (std::size_t i = 0; i < places; ++i)
+  for (std::size_t i = 0; i < in_bucket; ++i)
     if (bucket[i].id == id) return &bucket[i];
   return nullptr;
 }

@@ -311,6 +311,45 @@ TEST_CASE("what nobody counted is not known, and neither is a share without peak
   CHECK_FALSE(counted.has_peaks);
 }
 
+TEST_CASE("what a marker declares stands while nothing is counted, as in the capture's report") {
+  counted_trace c(trace_of({
+      range("outer", 0_us, 500_us),
+      range("declared", 10_us, 100_us),
+      range("inside", 15_us, 50_us),
+      kernel("a", 20_us, 40_us).correlated(1),
+      kernel("a", 60_us, 70_us).correlated(5),
+      range("declared", 100_us, 105_us),  // no kernel: it does not count
+      range("counted", 105_us, 300_us),
+      kernel("b", 110_us, 120_us).correlated(2),
+      kernel("b", 150_us, 160_us).correlated(3),
+      kernel("b", 190_us, 200_us).correlated(4),
+      range("sum", 400_us, 500_us),
+      range("declared", 410_us, 420_us),
+      kernel("a", 411_us, 415_us).correlated(6),
+      range("also", 430_us, 440_us),
+      kernel("a", 431_us, 435_us).correlated(7),
+  }));
+  c.plan_roofline();
+  c.sample(2, 1, {}).sample(3, 2, {{sass("dadd"), 5e6}});
+  std::map<range_id, double> declared;
+  for (auto& begin : c.t.begins) {
+    auto const name = c.t.names.text(begin.name);
+    begin.declared_flops = name == "declared"  ? 6e8
+                           : name == "counted" ? 1e15
+                           : name == "also"    ? 7e8
+                                               : 0;
+    if (begin.declared_flops > 0) declared[begin.range] = begin.declared_flops;
+  }
+  auto const rows = analysed(c, declared).by_range();
+  auto const live = achieved_in(c);
+  REQUIRE(live.ranges.size() == rows.size());
+  for (auto const& read : rows) check_same(row(live.ranges, read.name), read);
+  CHECK(*row(live.ranges, "declared").total_flops == near(12e8 / 34e-6));
+  CHECK(row(live.ranges, "declared").source == flop_source::declared);
+  CHECK(*row(live.ranges, "sum").total_flops == near(13e8 / 8e-6));
+  CHECK_FALSE(row(live.ranges, "inside").total_flops);  // less than its work was declared
+}
+
 TEST_CASE("a graph that was read is one workload from then on") {
   std::vector<event> events;
   for (std::uint32_t launch = 1; launch <= 4; ++launch)
