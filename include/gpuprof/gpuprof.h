@@ -192,9 +192,9 @@ typedef struct gpuprof_metrics {
  *              now->ranges[i]->dram_bytes_per_second / 1e9);
  *   gpuprof_release_metrics(now);
  *
- * Any thread; takes about a millisecond and does not touch the GPU. As of the last flush (GPUPROF_FLUSH_INTERVAL_MS, default
- * 500, or gpuprof_flush()). A kernel is counted in full some time after it first ran: what takes several passes is read around
- * as many launches. Peaks are those stored when the first capture began.
+ * Any thread; takes a millisecond, with thousands of different kernels some tens of them, and does not touch the GPU. As of the
+ * last flush (GPUPROF_FLUSH_INTERVAL_MS, default 500, or gpuprof_flush()). A kernel is counted in full some time after it first
+ * ran: what takes several passes is read around as many launches. Peaks are those stored when the first capture began.
  *
  * GPUPROF_INACTIVE, and *metrics = NULL, when nothing has been captured in this process or the settings ask for no counters
  * around launches. Where they ask and the driver refuses, times are there and all else is not known.
