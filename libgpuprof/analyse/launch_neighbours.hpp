@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,8 +25,8 @@ struct neighboured_launch {
   neighbour copy_before, copy_after;  // the same of copies and fills
 };
 
-/// One thread. Records come before the counters' readings, often by seconds, and hardly in order:
-/// what is kept of most is the latest few thousands.
+/// One thread. Records come before the counters' readings, often by seconds, and only roughly in
+/// order: what is kept of most is the latest few thousands.
 class launch_neighbours {
  public:
   struct capacity {

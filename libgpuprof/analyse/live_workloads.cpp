@@ -1,6 +1,7 @@
 #include "analyse/live_workloads.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <utility>
 

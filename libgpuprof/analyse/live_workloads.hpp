@@ -6,15 +6,12 @@
 #include "analyse/recent_ranges.hpp"
 #include "analyse/workload_times.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace gpuprof {

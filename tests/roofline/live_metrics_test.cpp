@@ -3,7 +3,9 @@
 #include "roofline/counted_trace.hpp"
 #include "support/catch.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <random>
 #include <thread>
 
 using namespace gpuprof;
@@ -226,6 +228,69 @@ TEST_CASE("launches of one live reading are one sample, and each of them can spo
   CHECK(of({}).valid_readings == 1);
   CHECK(of({}).discarded.all() == 0);
   CHECK(of({kernel("other", 12_us, 13_us).correlated(9)}).discarded.beside_kernels == 1);
+}
+
+TEST_CASE("in any order of records, readings are judged as with the whole trace at hand") {
+  std::mt19937 random{7};
+  auto const below = [&random](std::uint32_t limit) {
+    return static_cast<std::uint32_t>(random() % limit);
+  };
+  std::uint64_t valid = 0, discarded = 0;
+  for (int round = 0; round < 200; ++round) {
+    std::vector<event> events;
+    duration_ns now = 10_us;
+    for (std::uint32_t i = 1; i <= 60; ++i) {
+      now = now + duration_ns{below(4) == 0 ? 200 : 12'000};
+      auto const end = now + 1_us + duration_ns{below(below(20) == 0 ? 100'000 : 3000)};
+      if (below(8) == 0)
+        events.push_back(copy(copy_kind::host_to_device, 8, now, end));
+      else
+        events.push_back(kernel(numbered("k", static_cast<int>(below(2))), now, end).correlated(i));
+    }
+    counted_trace c(trace_of(std::move(events)));
+    c.plan(0, {dram_read_metric}).plan(1, {sass("ffma")});
+    std::uint32_t reading = 0;
+    for (auto const& kernel : c.t.kernels) {
+      if (below(5) != 0) continue;
+      c.sample(raw(kernel.correlation), static_cast<std::uint16_t>(below(2)), {}, 3_us, 3_us);
+      c.samples.back().reading = below(3) == 0 && reading != 0 ? reading : ++reading;
+    }
+    analysed const whole(c);
+    for (int swaps = 0; swaps < 30; ++swaps) {
+      auto const at = below(static_cast<std::uint32_t>(c.t.kernels.size() - 4));
+      std::swap(c.t.kernels[at], c.t.kernels[at + 1 + below(3)]);
+    }
+    live_metrics live(c.t.text());
+    feed_definitions(live, c);
+    std::size_t copied = 0;
+    for (auto const& kernel : c.t.kernels) {
+      auto const is_sampled = [&](auto const& s) { return s.correlation == kernel.correlation; };
+      auto const sampled = std::any_of(c.samples.begin(), c.samples.end(), is_sampled);
+      auto const early = below(2) == 0;
+      if (sampled && early) live.expect_reading(kernel.correlation);
+      live.add(std::span(&kernel, 1));
+      if (sampled && !early) live.expect_reading(kernel.correlation);
+      if (below(4) == 0 && copied < c.t.copies.size()) live.add(c.t.copies[copied++]);
+    }
+    for (; copied < c.t.copies.size(); ++copied) live.add(c.t.copies[copied]);
+    for (std::uint32_t number = 1; number <= reading; ++number) {
+      counter_reading together;
+      for (auto const& sample : c.samples)
+        if (sample.reading == number) together.launches.push_back(sample);
+      live.add(together);
+    }
+    live.judge(the_end);
+    auto const found = live.snapshot();
+    CHECK(found.valid_readings == whole.metrics.valid_samples());
+    CHECK(found.discarded.without_kernel == whole.metrics.discarded().without_kernel);
+    CHECK(found.discarded.beside_kernels == whole.metrics.discarded().beside_kernels);
+    CHECK(found.discarded.beside_copies == whole.metrics.discarded().beside_copies);
+    CHECK(found.discarded.mixed == whole.metrics.discarded().mixed);
+    valid += found.valid_readings;
+    discarded += found.discarded.all();
+  }
+  CHECK(valid > 300);
+  CHECK(discarded > 300);
 }
 
 TEST_CASE("a reading waits until all work of its time is there") {
