@@ -28,17 +28,23 @@ kernel_record as_kernel(graph_record const& graph) {
 }
 
 /// The names of kernels as labels, which otherwise come from the shapes of a whole trace.
-kernel_labels labels_of(workload_sums const& sums) {
+/// The kernels by what is known of them here: id and name.
+struct named_kernels {
+  explicit named_kernels(workload_sums const& sums) {
+    for (auto const& [shape, name] : sums.kernel_names) {
+      auto& row = shapes.emplace_back();
+      row.id = shape;
+      row.name = static_cast<name_id>(texts.size());
+      texts.push_back(name);
+    }
+  }
+  kernel_labels labels() const {
+    return {shapes, [this](name_id name) { return texts[raw(name)]; }, kernel_name_style::mangled};
+  }
+
   std::vector<kernel_shape> shapes;
   std::vector<std::string_view> texts;
-  for (auto const& [shape, name] : sums.kernel_names) {
-    auto& row = shapes.emplace_back();
-    row.id = shape;
-    row.name = static_cast<name_id>(texts.size());
-    texts.push_back(name);
-  }
-  return {shapes, [&texts](name_id name) { return texts[raw(name)]; }, kernel_name_style::mangled};
-}
+};
 
 range_work everything(workload_times const& times) {
   range_work all;
@@ -183,12 +189,15 @@ achieved_snapshot live_metrics::snapshot() const {
     out.readings_forgotten = readings_forgotten_;
   }
   auto const times = sums.times(metrics);
-  roofline const roofs(metrics, times, devices);
+  named_kernels const kernels(sums);
+  sample_attribution const no_samples;  // those in time are not judged while the program runs
+  workload_metrics const known(metrics, no_samples);
+  roofline const roofs(known, times, devices, kernels.shapes);
   auto const whole = everything(times);
   out.all = roofs.by_range(std::span(&whole, 1), [](range_key) { return std::string(); }).front();
   out.ranges = roofs.by_range(sums.ranges(),
                               [&sums](range_key key) { return sums.range_names[raw(key.name)]; });
-  out.kernels = roofs.by_kernel(labels_of(sums));
+  out.kernels = roofs.by_kernel(kernels.labels());
   for (auto& row : out.kernels)
     if (row.name == "(unknown)") row.name = "(other)";
   drop_empty(out.kernels);
