@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analyse/launch_metrics.hpp"
-#include "analyse/sample_attribution.hpp"
+#include "analyse/sampling/sample_attribution.hpp"
 
 #include <optional>
 #include <string>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "counters/host_profiler.hpp"
+#include "counters/planning/host_profiler.hpp"
 #include "cupti/guard.hpp"
 #include "model/ids.hpp"
 

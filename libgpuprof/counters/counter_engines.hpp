@@ -2,9 +2,9 @@
 #pragma once
 
 #include "counters/engine_turns.hpp"
-#include "counters/launch_sampler.hpp"
-#include "counters/pm_sampler.hpp"
-#include "counters/used_devices.hpp"
+#include "counters/launches/launch_sampler.hpp"
+#include "counters/windows/pm_sampler.hpp"
+#include "counters/windows/used_devices.hpp"
 
 #include <atomic>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // The summary printed when a program ends: losses and cost, then top kernels, copies and ranges.
 #pragma once
 
-#include "analyse/live_totals.hpp"
+#include "analyse/live/live_totals.hpp"
 #include "report/overview.hpp"
 
 #include <string>

@@ -1,8 +1,8 @@
 // The profiler's one thread: empties rings and buffers, assembles the trace, writes it down.
 #pragma once
 
-#include "analyse/live_metrics.hpp"
-#include "analyse/live_totals.hpp"
+#include "analyse/live/live_metrics.hpp"
+#include "analyse/live/live_totals.hpp"
 #include "collect/activity_decoder.hpp"
 #include "collect/cupti_tracer.hpp"
 #include "session/capture_output.hpp"

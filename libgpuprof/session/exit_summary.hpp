@@ -1,7 +1,7 @@
 // What --stats prints when the program ends.
 #pragma once
 
-#include "analyse/live_totals.hpp"
+#include "analyse/live/live_totals.hpp"
 #include "session/capture_output.hpp"
 
 namespace gpuprof {

@@ -2,8 +2,8 @@
 // and the live totals.
 #pragma once
 
-#include "analyse/live_metrics.hpp"
-#include "analyse/live_totals.hpp"
+#include "analyse/live/live_metrics.hpp"
+#include "analyse/live/live_totals.hpp"
 #include "capture/writer.hpp"
 #include "collect/activity_decoder.hpp"
 #include "collect/launch_table.hpp"

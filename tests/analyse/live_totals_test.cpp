@@ -1,4 +1,4 @@
-#include "analyse/live_totals.hpp"
+#include "analyse/live/live_totals.hpp"
 
 #include "analyse/allocation_count.hpp"
 #include "analyse/trace_of.hpp"

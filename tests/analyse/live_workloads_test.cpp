@@ -1,7 +1,7 @@
-#include "analyse/live_workloads.hpp"
+#include "analyse/live/live_workloads.hpp"
 
 #include "analyse/allocation_count.hpp"
-#include "analyse/live_metrics.hpp"
+#include "analyse/live/live_metrics.hpp"
 #include "analyse/trace_of.hpp"
 #include "support/catch.hpp"
 

@@ -1,5 +1,5 @@
 // Which chip is meant.
-#include "counters/chips.hpp"
+#include "counters/planning/chips.hpp"
 
 #include "support/catch.hpp"
 

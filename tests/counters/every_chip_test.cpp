@@ -1,6 +1,6 @@
 // What the real CUPTI says of the sets on every chip it knows.
-#include "counters/metric_sets.hpp"
-#include "counters/pass_plan.hpp"
+#include "counters/planning/metric_sets.hpp"
+#include "counters/planning/pass_plan.hpp"
 #include "counters/real_cupti.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Plans for one H200 as it was set up: with its availability images, which leave out NVLink.
-#include "counters/metric_sets.hpp"
-#include "counters/pass_plan.hpp"
+#include "counters/planning/metric_sets.hpp"
+#include "counters/planning/pass_plan.hpp"
 #include "counters/real_cupti.hpp"
 
 #include <fstream>

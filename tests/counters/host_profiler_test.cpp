@@ -1,5 +1,5 @@
 // What a chip has, and what becomes of a call that fails.
-#include "counters/host_profiler.hpp"
+#include "counters/planning/host_profiler.hpp"
 
 #include "support/catch.hpp"
 #include "support/fake_cupti.hpp"

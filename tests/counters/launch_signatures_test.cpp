@@ -1,7 +1,7 @@
 // Which launches are alike, and what a callback tells of a launch.
-#include "counters/launch_signatures.hpp"
+#include "counters/launches/launch_signatures.hpp"
 
-#include "counters/launch_safety.hpp"
+#include "counters/launches/launch_safety.hpp"
 #include "cupti/launch_parameters.hpp"
 #include "support/catch.hpp"
 

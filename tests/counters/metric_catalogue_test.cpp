@@ -1,5 +1,5 @@
 // What a name that cannot be read may have meant.
-#include "counters/metric_catalogue.hpp"
+#include "counters/planning/metric_catalogue.hpp"
 
 #include "support/catch.hpp"
 #include "support/fake_cupti.hpp"

@@ -1,5 +1,5 @@
 // What is in a set, and how sets and metrics are chosen by name.
-#include "counters/metric_sets.hpp"
+#include "counters/planning/metric_sets.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,6 +1,6 @@
 // How metrics are divided into passes. A pass of the pretended chip holds two slots, of its sampler
 // three.
-#include "counters/pass_plan.hpp"
+#include "counters/planning/pass_plan.hpp"
 
 #include "support/catch.hpp"
 #include "support/fake_cupti.hpp"

@@ -1,5 +1,5 @@
 // Sampling GPUs in windows of time, with a pretended CUPTI.
-#include "counters/pm_sampler.hpp"
+#include "counters/windows/pm_sampler.hpp"
 
 #include "base/clock.hpp"
 #include "support/catch.hpp"

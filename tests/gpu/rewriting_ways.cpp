@@ -1,7 +1,7 @@
 // gpu_rewriting WORD...: counts the FMA of one launch with a counter for which CUPTI rewrites the
 // kernel, and prints what it counted beside what ran. The words say what else is on.
-#include "counters/host_profiler.hpp"
-#include "counters/range_profiler.hpp"
+#include "counters/launches/range_profiler.hpp"
+#include "counters/planning/host_profiler.hpp"
 #include "cupti/chip_name.hpp"
 #include "cupti/loader.hpp"
 #include "rewritten_kernels.hpp"

@@ -1,4 +1,4 @@
-#include "counters/metric_sets.hpp"
+#include "counters/planning/metric_sets.hpp"
 #include "roofline/counted_trace.hpp"
 #include "support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "analyse/live_metrics.hpp"
+#include "analyse/live/live_metrics.hpp"
 
 #include "roofline/counted_trace.hpp"
 #include "support/catch.hpp"

@@ -1,4 +1,4 @@
-#include "analyse/nonnegative_fit.hpp"
+#include "analyse/sampling/nonnegative_fit.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "analyse/sample_attribution.hpp"
+#include "analyse/sampling/sample_attribution.hpp"
 
 #include "sampling/simulated_gpu.hpp"
 #include "support/catch.hpp"

@@ -1,4 +1,4 @@
-#include "analyse/sample_series.hpp"
+#include "analyse/sampling/sample_series.hpp"
 
 #include "support/catch.hpp"
 

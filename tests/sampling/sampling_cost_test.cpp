@@ -1,4 +1,4 @@
-#include "analyse/sampling_cost.hpp"
+#include "analyse/sampling/sampling_cost.hpp"
 
 #include "sampling/simulated_gpu.hpp"
 #include "support/catch.hpp"

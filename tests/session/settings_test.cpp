@@ -1,6 +1,6 @@
 #include "session/settings.hpp"
 
-#include "counters/metric_sets.hpp"
+#include "counters/planning/metric_sets.hpp"
 #include "session/option_table.hpp"
 #include "support/catch.hpp"
 

@@ -1,7 +1,7 @@
 #include "chip_at_hand.hpp"
 
 #include "child_probe.hpp"
-#include "counters/counter_library.hpp"
+#include "counters/planning/counter_library.hpp"
 #include "driver/device_facts.hpp"
 
 #include <cstdlib>

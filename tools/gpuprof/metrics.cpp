@@ -1,8 +1,8 @@
 // gpuprof metrics: what the hardware of a chip can count, and what it takes to read it.
 #include "chip_at_hand.hpp"
-#include "counters/chips.hpp"
-#include "counters/counter_library.hpp"
-#include "counters/metric_sets.hpp"
+#include "counters/planning/chips.hpp"
+#include "counters/planning/counter_library.hpp"
+#include "counters/planning/metric_sets.hpp"
 #include "metrics_output.hpp"
 #include "progress.hpp"
 #include "subcommands.hpp"
@@ -88,10 +88,8 @@ int list_metrics(metrics_options const& options, counters_of_chip const& chip) {
   auto const catalogue = metric_catalogue::read(*ranges, sampler);
   if (!catalogue) return fail(1, catalogue.message());
 
-  metric_list list{.chip = chip.chip,
-                   .cupti = chip.library.version(),
-                   .metrics = {},
-                   .catalogue = &*catalogue};
+  metric_list list{
+      .chip = chip.chip, .cupti = chip.library.version(), .metrics = {}, .catalogue = &*catalogue};
   auto const* const named = catalogue->base_of(options.query);  // a whole name with its suffix
   for (auto const& metric : catalogue->metrics()) {
     if (&metric != named && !std::regex_search(metric.name, expression)) continue;

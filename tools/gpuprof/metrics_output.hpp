@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "counters/pass_plan.hpp"
+#include "counters/planning/pass_plan.hpp"
 
 #include <optional>
 #include <string>

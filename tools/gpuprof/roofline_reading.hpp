@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analyse/roofline.hpp"
-#include "analyse/sampling_cost.hpp"
+#include "analyse/sampling/sampling_cost.hpp"
 #include "analyse/selection.hpp"
 #include "trace_contents.hpp"
 

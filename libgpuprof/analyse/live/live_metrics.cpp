@@ -1,0 +1,212 @@
+#include "analyse/live/live_metrics.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace gpuprof {
+namespace {
+
+constexpr std::size_t judged_at_once = 64;
+constexpr std::size_t most_metrics = 4096;
+
+timestamp_ns last_moment(counter_reading const& reading) {
+  timestamp_ns latest;
+  for (auto const& launch : reading.launches) latest = std::max(latest, launch.closed);
+  return latest;
+}
+
+kernel_record as_kernel(graph_record const& graph) {
+  kernel_record whole;
+  whole.device = graph.device;
+  whole.start = graph.start;
+  whole.duration = graph.duration;
+  whole.launched = graph.launched;
+  whole.correlation = graph.correlation;
+  whole.range = graph.range;
+  whole.graph = graph.graph;
+  return whole;
+}
+
+/// The names of kernels as labels, which otherwise come from the shapes of a whole trace.
+/// The kernels by what is known of them here: id and name.
+struct named_kernels {
+  explicit named_kernels(workload_sums const& sums) {
+    for (auto const& [shape, name] : sums.kernel_names) {
+      auto& row = shapes.emplace_back();
+      row.id = shape;
+      row.name = static_cast<name_id>(texts.size());
+      texts.push_back(name);
+    }
+  }
+  kernel_labels labels() const {
+    return {shapes, [this](name_id name) { return texts[raw(name)]; }, kernel_name_style::mangled};
+  }
+
+  std::vector<kernel_shape> shapes;
+  std::vector<std::string_view> texts;
+};
+
+range_work everything(workload_times const& times) {
+  range_work all;
+  for (std::uint32_t i = 0; i < times.size(); ++i) all.workloads.push_back({i, times.tally(i)});
+  return all;
+}
+
+void drop_empty(std::vector<roofline_row>& rows) {
+  std::erase_if(rows, [](roofline_row const& row) { return row.launches == 0; });
+}
+
+}  // namespace
+
+live_metrics::live_metrics(std::function<std::string_view(name_id)> text, capacity limits)
+    : text_(std::move(text)),
+      limits_(limits),
+      neighbours_(limits.neighbours),
+      workloads_(text_, limits.workloads) {}
+
+void live_metrics::describe(device_record const& device) {
+  auto chip = std::string(text_(device.chip));
+  std::scoped_lock const lock(mutex_);
+  devices_[device.device] = {std::move(chip), measured_roofs(device)};
+}
+
+void live_metrics::describe(peak_record const& peak) {
+  auto const test = text_(peak.test);
+  std::scoped_lock const lock(mutex_);
+  if (auto const device = devices_.find(peak.device); device != devices_.end())
+    device->second.roofs.add(peak, test);
+}
+
+void live_metrics::define(metric_record const& metric) {
+  if (defined_.size() == most_metrics) return;
+  defined_.push_back({metric, std::string(text_(metric.name))});
+  std::scoped_lock const lock(mutex_);
+  metrics_.define(metric, defined_.back().name);
+}
+
+void live_metrics::add(kernel_shape const& shape) {
+  std::scoped_lock const lock(mutex_);
+  workloads_.add(shape);
+}
+
+void live_metrics::add(range_begin const& begin) {
+  std::scoped_lock const lock(mutex_);
+  workloads_.add(begin);
+}
+
+void live_metrics::add(range_end const& end) {
+  std::scoped_lock const lock(mutex_);
+  workloads_.add(end);
+}
+
+/// Kernels of a graph that was read as one: from then on they count as that.
+bool live_metrics::is_one_workload(kernel_record const& kernel) {
+  if (raw(kernel.graph) == 0) return false;
+  if (kernel.graph != last_graph_) {
+    last_graph_ = kernel.graph;
+    last_graph_was_read_ = metrics_.has_workload({kernel.device, {}, kernel.graph});
+  }
+  return last_graph_was_read_;
+}
+
+void live_metrics::add(std::span<kernel_record const> kernels) {
+  std::scoped_lock const lock(mutex_);
+  for (auto const& kernel : kernels) {
+    auto const is_graph = is_one_workload(kernel);
+    workloads_.add(kernel, is_graph);
+    if (neighbours_.add(kernel)) workloads_.note_sampled(kernel, is_graph);
+  }
+}
+
+void live_metrics::add(graph_record const& graph) {
+  auto const whole = as_kernel(graph);
+  std::scoped_lock const lock(mutex_);
+  workloads_.add(whole, true);
+  if (neighbours_.add(whole)) workloads_.note_sampled(whole, true);
+}
+
+void live_metrics::expect_reading(correlation_id launch) {
+  if (!neighbours_.expect(launch)) return;
+  auto const& kernel = neighbours_.find(launch)->first;
+  std::scoped_lock const lock(mutex_);
+  workloads_.note_sampled(kernel, is_one_workload(kernel));
+}
+
+void live_metrics::add(counter_reading reading) {
+  for (auto const& launch : reading.launches)
+    if (neighbours_.find(launch.correlation) == nullptr) expect_reading(launch.correlation);
+  if (waiting_.size() < limits_.waiting_readings) return waiting_.push_back(std::move(reading));
+  std::scoped_lock const lock(mutex_);
+  ++readings_forgotten_;
+}
+
+void live_metrics::judge(timestamp_ns complete_until) {
+  auto const later = std::partition(waiting_.begin(), waiting_.end(),
+                                    [complete_until](counter_reading const& waiting) {
+                                      return last_moment(waiting) <= complete_until;
+                                    });
+  auto const ready = std::span(waiting_.begin(), later);
+  for (std::size_t from = 0; from < ready.size(); from += judged_at_once)
+    judge_some(ready.subspan(from, std::min(judged_at_once, ready.size() - from)));
+  waiting_.erase(waiting_.begin(), later);
+  neighbours_.forget_old_expectations();
+  last_graph_ = {};  // it may have been read now
+}
+
+void live_metrics::judge_some(std::span<counter_reading const> readings) {
+  launch_metrics judged;
+  std::vector<sampled_launch_record> launches;
+  for (auto const& metric : defined_) judged.define(metric.record, metric.name);
+  for (auto const& reading : readings) {
+    for (auto const& launch : reading.launches) {
+      judged.add(launch);
+      launches.push_back(launch);
+    }
+    for (auto const& value : reading.values) judged.add(value);
+  }
+  neighbours_.show(launches, judged);
+  judged.join();
+  std::scoped_lock const lock(mutex_);
+  metrics_.take_means(judged, limits_.workloads.workloads);
+  for (auto const& launch : launches) {
+    auto const* const seen = neighbours_.find(launch.correlation);
+    if (seen != nullptr && seen->kernels == 1 &&
+        judged.sampling_of(launch.correlation) == sampling::slowed)
+      workloads_.note_slowed(seen->first);
+  }
+}
+
+achieved_snapshot live_metrics::snapshot() const {
+  workload_sums sums;
+  launch_metrics metrics;
+  std::map<device_id, roofline_device> devices;
+  achieved_snapshot out;
+  {
+    std::scoped_lock const lock(mutex_);
+    sums = workloads_.sums();
+    metrics = metrics_;
+    devices = devices_;
+    out.readings_forgotten = readings_forgotten_;
+  }
+  auto const times = sums.times(metrics);
+  named_kernels const kernels(sums);
+  sample_attribution const no_samples;  // those in time are not judged while the program runs
+  workload_metrics const known(metrics, no_samples);
+  roofline const roofs(known, times, devices, kernels.shapes);
+  auto const whole = everything(times);
+  out.all = roofs.by_range(std::span(&whole, 1), [](range_key) { return std::string(); }).front();
+  out.ranges = roofs.by_range(sums.ranges(),
+                              [&sums](range_key key) { return sums.range_names[raw(key.name)]; });
+  out.kernels = roofs.by_kernel(kernels.labels());
+  for (auto& row : out.kernels)
+    if (row.name == "(unknown)") row.name = "(other)";
+  drop_empty(out.kernels);
+  out.valid_readings = metrics.valid_samples();
+  out.discarded = metrics.discarded();
+  out.ranges_left_out = sums.ranges_left_out;
+  out.has_peaks = std::any_of(devices.begin(), devices.end(),
+                              [](auto const& device) { return !device.second.roofs.empty(); });
+  return out;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,103 @@
+// What kernels and ranges achieve while the program runs: counters and times, in memory that does
+// not grow.
+#pragma once
+
+#include "analyse/live/launch_neighbours.hpp"
+#include "analyse/live/live_workloads.hpp"
+#include "analyse/roofline.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpuprof {
+
+/// What the counters gave of one launch, or of several that ran the passes.
+struct counter_reading {
+  std::vector<sampled_launch_record> launches;
+  std::vector<launch_metric_record> values;
+};
+
+struct achieved_snapshot {
+  roofline_row all;                   // everything
+  std::vector<roofline_row> ranges;   // "domain:name", longest GPU time first
+  std::vector<roofline_row> kernels;  // mangled, longest first; "(other)" beyond the capacity
+  std::uint64_t valid_readings = 0;
+  discarded_samples discarded;           // readings that tell nothing, by reason
+  std::uint64_t readings_forgotten = 0;  // too many came at once to be judged
+  std::uint64_t ranges_left_out = 0;  // too many different nestings: they have no line of their own
+  bool has_peaks = false;
+};
+
+/// One thread adds, any thread takes snapshots. The rules are those of roofline and launch_metrics,
+/// which do the work; what is kept are means and sums by workload, and little of the last seconds.
+class live_metrics {
+ public:
+  struct capacity {
+    live_workloads::capacity workloads;
+    launch_neighbours::capacity neighbours;
+    std::size_t waiting_readings = 4096;
+  };
+  /// `text` is asked by the adding thread, once for each name; its answer need only hold until it
+  /// is asked again.
+  explicit live_metrics(std::function<std::string_view(name_id)> text)
+      : live_metrics(std::move(text), capacity{}) {}
+  live_metrics(std::function<std::string_view(name_id)> text, capacity limits);
+
+  void describe(device_record const& device);
+  void describe(peak_record const& peak);
+  void define(metric_record const& metric);
+
+  /// In the order the capture file gets them, see live_totals.
+  void add(kernel_shape const& shape);
+  void add(std::span<kernel_record const> kernels);
+  void add(graph_record const& graph);
+  void add(copy_record const& copy) {
+    neighbours_.add_copy(copy.device, copy.start, copy.duration);
+  }
+  void add(memset_record const& fill) {
+    neighbours_.add_copy(fill.device, fill.start, fill.duration);
+  }
+  void add(range_begin const& begin);
+  void add(range_end const& end);
+
+  /// Counters may be running around this launch. Saying so before its kernel comes keeps its
+  /// neighbours however late the reading is; unsaid, only that of a recent launch can be judged.
+  void expect_reading(correlation_id launch);
+  void add(counter_reading reading);
+  /// All GPU work that began up to this moment has been added: readings up to it are judged.
+  void judge(timestamp_ns complete_until);
+
+  achieved_snapshot snapshot() const;
+
+ private:
+  struct defined_metric {
+    metric_record record;
+    std::string name;
+  };
+  bool is_one_workload(kernel_record const& kernel);
+  void judge_some(std::span<counter_reading const> readings);
+
+  std::function<std::string_view(name_id)> const text_;
+  capacity const limits_;
+
+  // The adding thread's.
+  launch_neighbours neighbours_;
+  std::vector<defined_metric> defined_;
+  std::vector<counter_reading> waiting_;
+  graph_id last_graph_{};  // asked about last
+  bool last_graph_was_read_ = false;
+
+  mutable std::mutex mutex_;  // guards all below; held for one batch or one copy
+  live_workloads workloads_;
+  launch_metrics metrics_;  // its means alone
+  std::map<device_id, roofline_device> devices_;
+  std::uint64_t readings_forgotten_ = 0;
+};
+
+}  // namespace gpuprof

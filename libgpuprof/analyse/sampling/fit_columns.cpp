@@ -1,0 +1,135 @@
+#include "analyse/sampling/fit_columns.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace gpuprof {
+namespace {
+
+constexpr std::uint64_t enough_samples = 12;
+constexpr std::size_t most_columns = 900;  // for those that ran longest
+// Shorter launches are fitted whatever else is known of them: their ends are much of them.
+constexpr double intervals_of_sure_launch = 6;
+constexpr std::uint32_t amount_columns = 3, rate_columns = 5;
+constexpr auto no_place = ~std::uint32_t{0};
+
+/// How much more than evenly is done when this share of the time is over: where the rate falls
+/// all the time, and where it is lower, or higher, in the middle.
+double early(double share) noexcept {
+  return share * (1 - share);
+}
+double at_ends(double share) noexcept {
+  return share * (1 - share) * (1 - 2 * share);
+}
+
+}  // namespace
+
+bool has_figure(sample_series const& samples,
+                std::vector<std::optional<sampled_figure>> const& figures) {
+  for (std::uint32_t c = 0; c < figures.size(); ++c)
+    if (figures[c] && !samples.metric(c).runs_when_idle) return true;
+  return false;
+}
+
+fit_columns::fit_columns(sample_series const& samples, device_work const& work,
+                         figure_grid const& figures)
+    : samples_(samples),
+      work_(work),
+      wanted_(work.kinds().size()),
+      own_(work.kinds().size()),
+      touched_(work.kinds().size()),
+      column_(work.kinds().size()),
+      used_(samples.size()) {
+  auto const sure = intervals_of_sure_launch * samples.typical_interval();
+  for (std::uint32_t kind = 0; kind < wanted_.size(); ++kind)
+    wanted_[kind] = is_launch(kind) &&
+                    (!has_figure(samples, figures[kind]) || work.kinds()[kind].mean_ns() < sure);
+  look_through();
+  number();
+}
+
+void fit_columns::look_through() {
+  sweep_samples(samples_, work_, [&](std::size_t s, std::span<work_part const> parts, double) {
+    used_[s] = parts.empty() || std::any_of(parts.begin(), parts.end(), [&](work_part const& part) {
+                 return wanted_[part.item->kind];
+               });
+    if (!used_[s]) return;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      auto const kind = parts[i].item->kind;
+      bool const again = std::any_of(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(i),
+                                     [&](auto const& p) { return p.item->kind == kind; });
+      touched_[kind] += !again;
+    }
+  });
+}
+
+void fit_columns::number() {
+  std::vector<std::uint32_t> longest(column_.size());
+  std::iota(longest.begin(), longest.end(), 0u);
+  std::stable_sort(longest.begin(), longest.end(), [this](std::uint32_t a, std::uint32_t b) {
+    return work_.kinds()[a].ns > work_.kinds()[b].ns;
+  });
+  std::uint32_t next = 0;
+  for (auto const kind : longest) {
+    auto const columns = !is_launch(kind) ? 1 : wanted_[kind] ? amount_columns : rate_columns;
+    own_[kind] = touched_[kind] >= enough_samples && next + columns <= most_columns;
+    if (!own_[kind]) continue;
+    column_[kind] = next;
+    next += columns;
+    is_signed_.resize(next);
+    if (is_launch(kind)) is_signed_[next - 2] = is_signed_[next - 1] = true;
+  }
+  other_ = next++;
+  idle_ = next++;
+  for (std::size_t kind = 0; kind < own_.size(); ++kind)
+    if (!own_[kind]) column_[kind] = other_;
+  is_signed_.resize(next);
+  place_.assign(next, no_place);
+}
+
+void fit_columns::put(std::uint32_t column, double value) {
+  auto& place = place_[column];
+  if (place == no_place) {
+    place = static_cast<std::uint32_t>(row_.size());
+    row_.emplace_back(column, 0.0);
+  }
+  row_[place].second += value;
+}
+
+void fit_columns::put_wanted(work_part const& part) {
+  auto const first = column_[part.item->kind];
+  put(first, part.share());
+  if (part.cuts() == 0) return;
+  auto const begin = part.share_before(), end = begin + part.share();
+  put(first + 1, early(end) - early(begin));
+  put(first + 2, at_ends(end) - at_ends(begin));
+}
+
+void fit_columns::put_other(work_part const& part) {
+  auto const first = column_[part.item->kind];
+  if (part.cuts() == 2) return put(first, part.ns);
+  auto const square = part.ns * part.ns / samples_.typical_interval();
+  put(first + (part.is_begun ? 2 : 1), part.ns);
+  put(first + (part.is_begun ? 4 : 3), square);
+}
+
+std::vector<std::pair<std::uint32_t, double>> const& fit_columns::row(
+    std::size_t sample, std::span<work_part const> parts, double busy) {
+  row_.clear();
+  for (auto const& part : parts) {
+    auto const kind = part.item->kind;
+    if (!own_[kind])
+      put(other_, part.ns);
+    else if (!is_launch(kind))
+      put(column_[kind], part.share() * double{part.item->bytes});
+    else if (wanted_[kind])
+      put_wanted(part);
+    else
+      put_other(part);
+  }
+  if (auto const idle = samples_.intervals()[sample].ns() - busy; idle > 0) put(idle_, idle);
+  for (auto const& [column, value] : row_) place_[column] = no_place;
+  return row_;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,67 @@
+// Which unknown each kind of work stands for when samples are told apart.
+#pragma once
+
+#include "analyse/sampling/sample_sweep.hpp"
+#include "analyse/sampling/sampled_figure.hpp"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace gpuprof {
+
+/// Whether anything is known. Clocks are, of everything: they do not count.
+bool has_figure(sample_series const& samples,
+                std::vector<std::optional<sampled_figure>> const& figures);
+
+/// Kernels do not work evenly, and samples cut them. Unknowns are
+/// - for launches that are looked for: their amount, and how much more of it comes early than late,
+///   and at the ends than in the middle, of either sign;
+/// - for other launches: rates of the time between their ends, and how their first and last parts
+///   grow with their length;
+/// - for copies and fills: an amount for each byte;
+/// - one rate for all work with too few samples, and one for the time in which nothing ran.
+class fit_columns {
+ public:
+  /// Looks for launches that have no figure yet, and those whose ends are much of them.
+  fit_columns(sample_series const& samples, device_work const& work, figure_grid const& figures);
+
+  std::size_t size() const noexcept { return is_signed_.size(); }
+  /// By unknown: whether it may be negative.
+  std::vector<bool> const& is_signed() const noexcept { return is_signed_; }
+  /// Whether launches of this kind are what is looked for.
+  bool is_wanted(std::uint32_t kind) const noexcept { return wanted_[kind]; }
+  bool has_enough(std::uint32_t kind) const noexcept { return own_[kind]; }
+  /// The unknown amount of a kind.
+  std::uint32_t of(std::uint32_t kind) const noexcept { return column_[kind]; }
+  /// Samples with work that is looked for, and those in which nothing ran.
+  bool is_used(std::size_t sample) const noexcept { return used_[sample]; }
+
+  /// The row of a sample; valid until the next call.
+  std::vector<std::pair<std::uint32_t, double>> const& row(std::size_t sample,
+                                                           std::span<work_part const> parts,
+                                                           double busy);
+
+ private:
+  bool is_launch(std::uint32_t kind) const noexcept {
+    return work_.kinds()[kind].is == work_kind::what::launch;
+  }
+  void look_through();
+  void number();
+  void put(std::uint32_t column, double value);
+  void put_wanted(work_part const& part);
+  void put_other(work_part const& part);
+
+  sample_series const& samples_;
+  device_work const& work_;
+  std::vector<bool> wanted_, own_;      // by kind
+  std::vector<std::uint64_t> touched_;  // samples, by kind
+  std::vector<std::uint32_t> column_;   // by kind
+  std::vector<bool> used_;              // by sample
+  std::uint32_t other_ = 0, idle_ = 0;  // columns
+  std::vector<bool> is_signed_;
+  std::vector<std::pair<std::uint32_t, double>> row_;
+  std::vector<std::uint32_t> place_;  // in row_, by column
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,82 @@
+// Says from samples of whole GPUs what the launches of each workload counted.
+#pragma once
+
+#include "analyse/sampling/device_work.hpp"
+#include "analyse/sampling/sampled_figure.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+/// What there was to go by.
+struct sampling_facts {
+  std::uint64_t windows = 0, intervals = 0, overflows = 0;
+  std::uint64_t not_taken = 0;       // values beyond what fits in memory
+  std::uint64_t not_told_apart = 0;  // workloads that always ran together with others
+  std::uint64_t too_few = 0;         // workloads with too few samples
+};
+
+/// Feed definitions, windows and samples first, then end_samples(), then all GPU work, then
+/// attribute().
+class sample_attribution {
+ public:
+  /// Ignores metrics that are read around launches.
+  void define(metric_record const& metric, std::string_view name);
+  void add(sampling_window_record const& window);
+  void add(metric_sample_record const& sample);
+  void end_samples();
+
+  /// As the launches are counted elsewhere: see workload_times.
+  void see(kernel_record const& kernel, workload_id const& workload) {
+    see_launch(kernel, workload);
+  }
+  void see(graph_record const& graph, workload_id const& workload) { see_launch(graph, workload); }
+  void see(copy_record const& copy);
+  void see(memset_record const& fill);
+  void attribute();
+
+  bool has_samples() const noexcept { return facts_.intervals > 0; }
+  sampling_facts const& facts() const noexcept { return facts_; }
+  /// Names of the metrics, in the order of their definition.
+  std::vector<std::string> const& names() const noexcept { return names_; }
+
+  /// nullptr when the samples do not tell.
+  sampled_figure const* find(workload_id const& workload, std::string_view metric) const;
+  /// Whether other launches ran beside it for most of its time.
+  bool is_shared(workload_id const& workload) const;
+
+ private:
+  struct device {
+    sample_series samples;
+    device_work work{samples};
+    std::vector<std::uint32_t> names;  // by column
+  };
+  struct workload_figures {
+    std::vector<std::optional<sampled_figure>> of;  // by name
+    bool is_shared = false;
+  };
+  struct place {
+    device* of = nullptr;
+    std::uint32_t column = 0;
+  };
+  device& device_of(device_id id);
+  template <class Record>
+  void see_launch(Record const& launch, workload_id const& workload) {
+    if (auto const found = devices_.find(launch.device); found != devices_.end())
+      found->second->work.add_launch(workload, launch.correlation, launch.start, launch.duration);
+  }
+  void attribute(device& of);
+
+  std::map<device_id, std::unique_ptr<device>> devices_;  // each refers to its own parts
+  std::map<metric_id, place> places_;
+  std::vector<std::string> names_;
+  std::map<std::string, std::uint32_t, std::less<>> name_index_;
+  std::map<workload_id, workload_figures> figures_;
+  std::uint64_t values_ = 0;
+  sampling_facts facts_;
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,75 @@
+// The counters of one GPU in intervals of time, aligned: a row of values for each interval.
+#pragma once
+
+#include "analyse/sampling/sampled_metric.hpp"
+#include "base/time.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace gpuprof {
+
+struct sample_interval {
+  std::uint64_t start = 0, end = 0;  // ns
+  double ns() const noexcept { return static_cast<double>(end - start); }
+};
+
+/// Rows come in blocks of one metric, in any order. Values are kept with seven digits, more than
+/// counters repeat to: memory is 4 bytes for each and some 60 for an interval.
+class sample_series {
+ public:
+  /// A further column.
+  std::uint32_t define(std::string_view metric);
+  void add(std::uint32_t column, timestamp_ns start, duration_ns duration, double value);
+  /// Puts the intervals in order of time. Nothing but questions may follow.
+  void finish();
+
+  std::size_t size() const noexcept { return intervals_.size(); }
+  std::size_t columns() const noexcept { return columns_.size(); }
+  std::span<sample_interval const> intervals() const noexcept { return intervals_; }
+  sampled_metric const& metric(std::uint32_t column) const noexcept { return columns_[column].use; }
+  /// Median length of the intervals in ns; 0 when there are none.
+  double typical_interval() const noexcept { return typical_; }
+
+  /// The value made an amount that adds up over time; NaN where there is none.
+  double amount(std::size_t sample, std::uint32_t column) const noexcept;
+  /// The amount that sums of a mean over active cycles are to be divided by.
+  double active_cycles(std::size_t sample) const noexcept;
+  /// Of that; only where there is a mean over active cycles that adds up.
+  std::uint32_t active_cycles_column() const noexcept { return *active_; }
+  /// Whether it can be told at all what belongs to whom.
+  bool adds_up(std::uint32_t column) const noexcept;
+
+  /// The interval that holds this moment.
+  std::optional<std::size_t> at(std::uint64_t moment) const noexcept;
+  /// Whether there is no gap from one interval to the other.
+  bool are_joined(std::size_t first, std::size_t last) const noexcept {
+    return run_[first] == run_[last];
+  }
+  /// Whether the stretch shares a moment with an interval.
+  bool touches(std::uint64_t start, std::uint64_t end) const noexcept;
+
+ private:
+  struct metric_column {
+    sampled_metric use;
+    std::vector<float> values;  // by interval
+    std::size_t next = 0;       // where the next row of a block belongs, most likely
+  };
+  std::uint32_t interval_of(metric_column& of, std::uint64_t start, std::uint64_t end);
+  void sort();
+  void find_runs();
+
+  std::vector<sample_interval> intervals_;
+  std::vector<metric_column> columns_;
+  std::optional<std::uint32_t> active_;  // column of sm__cycles_active.avg
+  std::unordered_map<std::uint64_t, std::uint32_t> by_start_;
+  std::vector<std::uint32_t> run_;  // by interval
+  double typical_ = 0;
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,152 @@
+// Reads counters around chosen launches of the program, without replay, within a budget.
+#pragma once
+
+#include "counters/launches/device_counters.hpp"
+#include "counters/launches/launch_safety.hpp"
+#include "counters/launches/sampled_context.hpp"
+#include "counters/sampling_budget.hpp"
+#include "driver/cuda_driver.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+struct sampler_wishes {
+  bool every_launch = false;       // one pass around each launch, instead of each kind once
+  std::vector<std::string> words;  // sets and metrics by name; empty: the set roofline
+  /// Kernels (mangled) around which nothing is ever read: they wait for other launches.
+  std::function<bool(char const*)> skips;
+};
+
+/// What was not read, and why. Launches, as all below.
+struct sampler_counts {
+  std::atomic<std::uint64_t> sampled{0};
+  std::atomic<std::uint64_t> failed{0};         // CUPTI refused, or the launch failed
+  std::atomic<std::uint64_t> missed{0};         // another launch came than a range was opened for
+  std::atomic<std::uint64_t> not_rewritten{0};  // CUPTI counted no instruction: nothing was read
+  std::atomic<std::uint64_t> busy{0};           // the stream had too much to do before
+  std::atomic<std::uint64_t> abandoned{0};      // did not end in time
+  std::atomic<std::uint64_t> cooperative{0};    // and others whose call cannot be read
+  std::atomic<std::uint64_t> by_name{0};        // on the skip list
+  std::atomic<std::uint64_t> capturing{0};      // while a graph was under construction
+  std::atomic<std::uint64_t> graphs{0};         // may hold such kernels, or are changed as they are
+  std::atomic<std::uint64_t> beside_skipped{0};  // just after a kernel on the skip list
+  std::atomic<std::uint64_t> in_use{0};          // while another launch was read on that GPU
+  std::atomic<std::uint64_t> over_budget{0};
+  std::atomic<std::uint64_t> unknown{0};  // more kinds of launches than the table holds
+};
+
+/// One per process, never destroyed.
+class launch_sampler {
+ public:
+  /// `budget`, and `next_metric`, the id of the next metric, live as long as it.
+  launch_sampler(cupti_api const& api, cuda_driver const& driver, sampler_wishes wishes,
+                 sampling_budget& budget, std::uint32_t& next_metric);
+
+  // Launching threads, inside CUPTI's callbacks ------------------------------
+
+  /// Before the driver call; left() must follow on this thread after it.
+  void entered(launch_call_kind kind, CUpti_CallbackData const& call) noexcept;
+  void left(CUpti_CallbackData const& call) noexcept;
+  void capture_begins() noexcept;
+  void capture_ends() noexcept { safety_.capture_ends(); }
+  void graph_changes() noexcept { safety_.note_changed_graph(); }
+  /// A context is about to be destroyed, and then it is.
+  void context_ending() noexcept;
+  void context_ended() noexcept { safety_.context_ended(); }
+
+  // Whoever switches captures ------------------------------------------------
+
+  void resume() noexcept;
+  void pause() noexcept { on_.store(false, std::memory_order_release); }
+
+  // The worker's thread ------------------------------------------------------
+
+  /// Prepares new contexts, changes groups, evaluates what was counted. `closing`: nothing is to be
+  /// left in the counters. Adds to both lists.
+  void turn(bool closing, std::vector<metric_record>& metrics,
+            std::vector<launch_counters>& launches, device_counters::intern const& names);
+  /// Some launch has passes to run, or has just been read.
+  bool wants_turn() noexcept;
+  /// After a closing turn: the counters are anybody's.
+  bool is_parked() const noexcept;
+  bool must_not_switch() const noexcept {
+    return safety_.is_capturing() || safety_.is_ending_context();
+  }
+  bool has_given_up() const noexcept { return given_up_.load(std::memory_order_acquire); }
+  /// Gives the counters back, as before cuptiFinalize; what was counted comes with the next turn.
+  void end() noexcept;
+  /// Lines for the log since the last call.
+  std::vector<std::string> take_complaints();
+
+  sampler_counts const& counts() const noexcept { return counts_; }
+  /// How many kinds of launches have been read in full. Not for every_launch, which has no kinds.
+  launch_signatures::tally kinds() const noexcept { return signatures_.count(all_groups_.load()); }
+
+ private:
+  static constexpr std::size_t most_contexts = 64;
+
+  bool choose(launch_call_kind kind, CUpti_CallbackData const& call, std::uint32_t seen) noexcept;
+  void drop_ahead() noexcept;
+  void stop_for_good() noexcept;
+  void end(sampled_context& context, bool for_good) noexcept;
+  sampled_context* context_of(CUpti_CallbackData const& call) noexcept;
+  launch_signature* signature_of(launch_parameters const& launch,
+                                 CUpti_CallbackData const& call) noexcept;
+  launch_signature::groups missing(launch_signature& signature) noexcept;
+  bool is_safe(CUstream stream) noexcept;
+  bool open(sampled_context& context, launch_signature& signature, CUstream stream) noexcept;
+  void wait_until_counting(sampled_context& context) noexcept;
+  void wait_for_change(sampled_context& context) noexcept;
+  void turn_at_once(sampled_context& context) noexcept;
+  void keep(sampled_context& context, std::vector<sampled_context::batch> finished,
+            std::string failure = {}) noexcept;
+  bool goes_on_ahead(sampled_context* context, launch_signature& signature) noexcept;
+  void open_ahead(launch_signature& signature, CUstream stream,
+                  CUpti_CallbackData const& call) noexcept;
+
+  device_counters const* counters_of(sampled_context& context, std::vector<metric_record>& metrics,
+                                     device_counters::intern const& names);
+  void prepare(sampled_context& context, std::vector<metric_record>& metrics,
+               device_counters::intern const& names);
+  void leave_out(launch_signature::groups patching);
+  void evaluate(sampled_context const& context, sampled_context::batch const& batch,
+                std::vector<launch_counters>& launches);
+  void give_up(std::string why);
+
+  cupti_api const& api_;
+  sampler_wishes const wishes_;
+  sampling_budget& budget_;
+  sampler_counts counts_;
+  launch_safety safety_;
+  launch_signatures signatures_;
+  std::atomic<bool> on_{false};
+  std::atomic<bool> given_up_{false};
+  std::atomic<launch_signature::groups> all_groups_{0};
+  std::atomic<std::uint32_t> launches_seen_{0};
+  std::atomic<std::uint64_t> not_before_{0};  // after a queue that did not run dry
+  std::atomic<bool> some_patch_{false};       // a group counts by rewriting kernels
+  std::array<std::atomic<sampled_context*>, most_contexts> contexts_{};
+
+  // The worker's thread alone.
+  std::map<device_id, device_counters> devices_;
+  std::uint32_t& next_metric_;
+  std::uint64_t sampled_before_ = 0;
+  bool some_were_rewritten_ = false;
+  launch_signature::groups left_out_ = 0;  // that would rewrite kernels
+  std::vector<std::string> complaints_;
+
+  // What other threads have taken from the counters, until the worker's thread takes it.
+  std::atomic_flag ended_claim_ = ATOMIC_FLAG_INIT;
+  std::vector<std::pair<sampled_context*, sampled_context::batch>> ended_;
+  std::string failure_;  // empty: none
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,174 @@
+// The counters of one context: readings of some kinds of launches, a pass of the plan at a time.
+#pragma once
+
+#include "counters/launches/launch_signatures.hpp"
+#include "counters/launches/range_profiler.hpp"
+#include "model/ids.hpp"
+#include "model/records.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+/// Metrics of one configuration, as it was prepared for a chip.
+struct prepared_group {
+  std::vector<std::string> metrics;
+  counter_configuration configuration;
+  bool patches_kernels = false;
+};
+
+/// A reading takes one launch of its kind for each pass of the group. In the first pass it is
+/// decided which kinds are read; the later ones wait for these to come again. Changing the group
+/// takes some 150 ms, the next pass 2.
+///
+/// Launching threads open and close ranges, one at a time; the worker's thread turns to the next
+/// pass in between. Whoever has claimed the context uses its range profiler.
+class sampled_context {
+ public:
+  sampled_context(CUcontext context, context_id id, device_id device, bool every_launch) noexcept
+      : context_(context), id_(id), device_(device), every_launch_(every_launch) {}
+
+  CUcontext handle() const noexcept { return context_; }
+  bool is(CUcontext context, std::uint32_t number) const noexcept {
+    return context_ == context && raw(id_) == number;
+  }
+  /// A launch in it shows that it is there after all.
+  void revive() noexcept { ended_.store(false, std::memory_order_release); }
+  /// A launch in it does not end: the claim is never given back.
+  bool is_stuck() const noexcept { return stuck_.load(std::memory_order_acquire); }
+  void is_stuck(bool now) noexcept { stuck_.store(now, std::memory_order_release); }
+  device_id device() const noexcept { return device_; }
+  bool has_ended() const noexcept { return ended_.load(std::memory_order_acquire); }
+  /// The worker's thread is inside CUPTI for this context. A program that launches without a pause
+  /// would keep it waiting there for ever: launches wait instead.
+  bool is_changing() const noexcept { return changing_.load(std::memory_order_acquire); }
+
+  // Launching threads --------------------------------------------------------
+
+  /// The group being read; -1: none.
+  int group() const noexcept { return group_.load(std::memory_order_acquire); }
+  bool group_patches() const noexcept { return patches_.load(std::memory_order_acquire); }
+  /// Whether this pass has use for a launch of the kind.
+  bool wants(launch_signature const& signature) const noexcept;
+  /// A launch came that has these groups still to run, and this pass has no use for it.
+  void note_want(launch_signature::groups wanted) noexcept {
+    wanted_.fetch_or(wanted, std::memory_order_relaxed);
+    declined_.fetch_add(1, std::memory_order_relaxed);
+  }
+  bool claim() noexcept { return !claimed_.test_and_set(std::memory_order_acquire); }
+  void release() noexcept { claimed_.clear(std::memory_order_release); }
+
+  // With the claim, on one thread.
+  bool has_room() const noexcept;
+  /// False: nothing is counted.
+  bool open_range(launch_signature& signature) noexcept;
+  /// The open range was meant for another launch: whether this one will do.
+  bool retarget(launch_signature& signature) noexcept;
+  /// What was counted belongs to this launch. Without it, or when the range was opened for another
+  /// kind, it is not kept.
+  bool close_range(launch_signature* signature, correlation_id correlation) noexcept;
+
+  /// All kinds of this reading have run this pass, and it was not the first: the next can follow at
+  /// once, while the GPU has nothing to do.
+  bool pass_is_full() const noexcept {
+    return pass() != 0 && ranges_in_pass_ >= ranges_in_last_pass_;
+  }
+
+  /// A range that waits for the thread's next launch, with the claim: whoever takes it over first,
+  /// that thread or the worker, has the claim then.
+  void leave_ahead() noexcept { ahead_.store(true, std::memory_order_release); }
+  bool is_ahead() const noexcept { return ahead_.load(std::memory_order_acquire); }
+  bool take_over_ahead() noexcept { return ahead_.exchange(false, std::memory_order_acq_rel); }
+
+  // The worker's thread ------------------------------------------------------
+
+  /// With the claim: switches counters on. `groups` outlives this object. Takes some 150 ms.
+  result<void> prepare(cupti_api const& api, std::vector<prepared_group> const& groups);
+  /// It has still to be prepared, is in the midst of a reading, or a launch came that has passes to
+  /// run.
+  bool wants_turn() const noexcept {
+    return !has_ended() &&
+           (!is_prepared() || pass() != 0 || wanted_.load(std::memory_order_relaxed) != 0);
+  }
+  bool is_prepared() const noexcept { return prepared_.load(std::memory_order_acquire); }
+
+  /// What was counted, not evaluated yet.
+  struct batch {
+    unsigned group = 0;
+    counted_ranges counted;
+    std::vector<std::vector<sampled_launch_record>> readings;  // by number of their range
+  };
+  /// Turns to the next pass when this one has all it can get, or all passes are to end (`closing`).
+  /// `may_change_group`: the budget allows it.
+  result<void> turn(bool closing, bool may_change_group, std::vector<batch>& finished);
+  /// The same for who has the claim.
+  result<void> turn_claimed(bool closing, bool may_change_group, std::vector<batch>& finished);
+  /// Gives the counters back, keeps what was counted. Unless `for_good`, when the context is going,
+  /// it can be prepared again. With the claim.
+  void end(std::vector<batch>& finished, bool for_good) noexcept;
+
+ private:
+  friend class context_change;
+  struct reading_so_far {
+    launch_signature* signature = nullptr;  // null: not to be kept
+    std::vector<sampled_launch_record> launches;
+  };
+
+  unsigned pass() const noexcept { return pass_number_.load(std::memory_order_relaxed) % 64; }
+  bool has_other_groups() const noexcept;
+  bool pass_is_over() const noexcept;
+  unsigned next_group(bool may_change) noexcept;
+  result<void> next_pass(bool closing, bool may_change_group, std::vector<batch>& finished);
+  result<void> finish(std::vector<batch>& finished);
+  result<void> start(unsigned group);
+  void number_pass(std::uint32_t number) noexcept;
+
+  CUcontext const context_;
+  context_id const id_;
+  device_id const device_;
+  bool const every_launch_;
+  std::atomic<int> group_{-1};
+  std::atomic<bool> patches_{false};
+  /// Counts readings in steps of 64, and passes in between: no two passes of the process are alike.
+  std::atomic<std::uint32_t> pass_number_{0};
+  std::atomic<launch_signature::groups> wanted_{0};
+  std::atomic<std::uint32_t> declined_{0};
+  std::atomic_flag claimed_ = ATOMIC_FLAG_INIT;
+  std::atomic<bool> ended_{false}, prepared_{false}, ahead_{false}, changing_{false}, stuck_{false};
+
+  // With the claim alone.
+  cupti_api const* api_ = nullptr;
+  std::vector<prepared_group> const* groups_ = nullptr;
+  std::unique_ptr<range_profiler> profiler_;
+  range_setup setup_;  // of the group being read
+  int setup_group_ = -1;
+  std::vector<reading_so_far> readings_;
+  launch_signature* opened_for_ = nullptr;
+  timestamp_ns opened_;
+  std::size_t opened_range_ = 0;
+  std::size_t ranges_in_pass_ = 0, ranges_in_last_pass_ = 0, ranges_at_turn_ = 0;
+  std::size_t quiet_turns_ = 0;
+  std::uint64_t last_change_ = 0;  // of the group; monotonic
+
+  std::size_t turns_ahead_ = 0;  // the worker alone
+};
+
+/// While it lives, launches in the context wait.
+class context_change {
+ public:
+  explicit context_change(sampled_context& context) noexcept : context_(context) {
+    context_.changing_.store(true, std::memory_order_release);
+  }
+  ~context_change() { context_.changing_.store(false, std::memory_order_release); }
+  context_change(context_change const&) = delete;
+  context_change& operator=(context_change const&) = delete;
+
+ private:
+  sampled_context& context_;
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,101 @@
+#include "counters/windows/pm_sampler.hpp"
+
+#include "base/clock.hpp"
+#include "counters/counter_access.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace gpuprof {
+namespace {
+
+// Another tool has the counters: it may be done some time.
+constexpr std::uint64_t ask_again_after_ns = 10'000'000'000;
+// Decoding takes some 30 us a sample, a window has 2500.
+constexpr std::uint64_t patience_ns = 1'000'000'000;
+
+void count(std::atomic<std::uint64_t>& counter, std::uint64_t n = 1) noexcept {
+  counter.fetch_add(n, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+bool pm_sampler::can_sample(std::span<device_id const> devices, std::uint64_t now_ns) const {
+  return std::any_of(devices.begin(), devices.end(), [&](device_id device) {
+    auto const refused = refusals_.find(device);
+    return refused == refusals_.end() ||
+           (!refused->second.for_good && now_ns >= refused->second.until_ns);
+  });
+}
+
+void pm_sampler::refuse(device_id device, bool busy, std::string const& why) {
+  auto const [at, is_first] = refusals_.try_emplace(device);
+  at->second = {!busy, monotonic_ns() + ask_again_after_ns};
+  if (busy) count(counts_.busy);
+  if (is_first || !busy)
+    complaints_.push_back("GPU " + std::to_string(raw(device)) + ": " + why +
+                          (busy ? "; asked again every 10 s" : ""));
+}
+
+sampled_device* pm_sampler::prepared(device_id device, std::uint32_t& next_metric,
+                                     std::vector<metric_record>& metrics,
+                                     device_counters::intern const& names) {
+  if (auto const known = devices_.find(device); known != devices_.end()) return &*known->second;
+  auto opened = sampled_device::open(api_, device, wishes_, next_metric);
+  if (!opened) {
+    refuse(device, false, opened.message());
+    return nullptr;
+  }
+  for (auto const& record : (*opened)->records(names)) metrics.push_back(record);
+  return devices_.emplace(device, std::move(*opened)).first->second.get();
+}
+
+bool pm_sampler::begin_window(std::span<device_id const> devices, std::uint32_t& next_metric,
+                              std::vector<metric_record>& metrics,
+                              device_counters::intern const& names) {
+  bool any = false;
+  for (auto const device : devices) {
+    if (!can_sample({&device, 1}, monotonic_ns())) continue;
+    auto* const sampled = prepared(device, next_metric, metrics, names);
+    if (sampled == nullptr) continue;
+    bool busy = false;
+    if (auto const ok = sampled->begin_window(busy)) {
+      any = true;
+      refusals_.erase(device);
+    } else {
+      refuse(device, busy, ok.message());
+    }
+  }
+  return any;
+}
+
+void pm_sampler::collect(sampling_harvest& to) {
+  for (auto at = devices_.begin(); at != devices_.end();) {
+    auto const ok = at->second->in_window() ? at->second->collect(to) : result<void>();
+    at = ok ? std::next(at) : lose(at, ok.message());
+  }
+}
+
+void pm_sampler::end_window(sampling_harvest& to) {
+  for (auto at = devices_.begin(); at != devices_.end();) {
+    if (!at->second->in_window()) {
+      ++at;
+      continue;
+    }
+    auto const ok = at->second->end_window(to, patience_ns);
+    auto const& window = to.windows.back();
+    count(counts_.windows);
+    count(counts_.samples, window.samples);
+    count(counts_.overflows, window.overflows);
+    at = ok ? std::next(at) : lose(at, ok.message());
+  }
+}
+
+/// CUPTI has failed in the midst of a window: its object is given back, and no other is made.
+pm_sampler::device_list::iterator pm_sampler::lose(device_list::iterator at,
+                                                   std::string const& why) {
+  refuse(at->first, false, is_off(counter_engine::sampling) + why);
+  return devices_.erase(at);
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,167 @@
+#include "counters/windows/sampled_device.hpp"
+
+#include "base/clock.hpp"
+#include "counters/counter_access.hpp"
+#include "counters/planning/metric_sets.hpp"
+#include "cupti/chip_name.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace gpuprof {
+namespace {
+
+// A window has some 2500 samples, of which the decoder takes these at once.
+constexpr std::size_t most_at_once = 256;
+constexpr std::size_t hardware_buffer_bytes = std::size_t{128} << 20;
+
+// Shares of what an SM can have while it is active, as occupancy, add up over time only together
+// with the time that it was active.
+constexpr std::string_view share_of_active = ".pct_of_peak_sustained_active";
+constexpr char const* active_cycles = "sm__cycles_active.avg";
+
+struct sampled_choice {
+  std::vector<std::string> metrics;
+  counter_configuration configuration;
+};
+
+/// First come, first served, as long as one pass has room.
+result<sampled_choice> choose(host_profiler const& chip, std::vector<std::string> wanted) {
+  // Of a sample it is the length of the sample.
+  std::erase_if(wanted, [](std::string const& m) { return m.starts_with("gpu__time_"); });
+  auto const is_share = [](std::string const& m) {
+    return m.starts_with("sm__") && m.ends_with(share_of_active);
+  };
+  if (std::any_of(wanted.begin(), wanted.end(), is_share) &&
+      std::find(wanted.begin(), wanted.end(), active_cycles) == wanted.end())
+    wanted.insert(wanted.begin(), active_cycles);
+  auto whole = chip.configure(wanted);
+  if (!whole) return error{whole.message()};
+  if (whole->passes == 1) return sampled_choice{std::move(wanted), std::move(*whole)};
+  sampled_choice chosen;
+  for (auto const& metric : wanted) {
+    auto together = chosen.metrics;
+    together.push_back(metric);
+    auto configuration = chip.configure(together);
+    if (!configuration) return error{configuration.message()};
+    if (configuration->passes != 1) continue;
+    chosen = {std::move(together), std::move(*configuration)};
+  }
+  return chosen;
+}
+
+}  // namespace
+
+result<std::unique_ptr<sampled_device>> sampled_device::open(cupti_api const& api, device_id device,
+                                                             sampling_wishes const& wishes,
+                                                             std::uint32_t& next_metric) {
+  auto const opened = open_counters(api, counter_engine::sampling, static_cast<int>(raw(device)));
+  if (!opened) return error{opened.message()};
+  auto availability = sampling_availability(api, device);
+  if (!availability) return error{availability.message()};
+  auto const chip = chip_name(api, raw(device));
+  auto const words = wishes.words.empty() ? std::vector<std::string>{"roofline"} : wishes.words;
+  auto wanted = chosen_metrics(words, chip);
+  if (!wanted) return error{is_off(counter_engine::sampling) + wanted.message()};
+  auto evaluator =
+      host_profiler::open(api, counter_engine::sampling, chip, std::move(*availability));
+  if (!evaluator) return error{is_off(counter_engine::sampling) + evaluator.message()};
+  auto chosen = choose(*evaluator, std::move(*wanted));
+  if (!chosen) return error{chosen.message()};
+  if (chosen->metrics.empty())
+    return error{is_off(counter_engine::sampling) +
+                 "nothing of what was asked for can be sampled on " + chip};
+  auto const count = chosen->metrics.size();
+  auto sampling = pm_sampling::open(api, device,
+                                    {.configuration = std::move(chosen->configuration),
+                                     .metrics = std::move(chosen->metrics),
+                                     .interval_ns = wishes.interval_ns,
+                                     .hardware_buffer_bytes = hardware_buffer_bytes,
+                                     .most_samples = most_at_once});
+  if (!sampling) return error{sampling.message()};
+  std::unique_ptr<sampled_device> made(
+      new sampled_device(device, std::move(*evaluator), std::move(*sampling)));
+  for (std::size_t i = 0; i < count; ++i)
+    made->ids_.push_back(static_cast<metric_id>(next_metric++));
+  return made;
+}
+
+std::vector<metric_record> sampled_device::records(device_counters::intern const& names) const {
+  std::vector<metric_record> records;
+  for (std::size_t m = 0; m < ids_.size(); ++m)
+    records.push_back({.metric = ids_[m],
+                       .name = names(sampling_->setup().metrics[m]),
+                       .device = device_,
+                       .group = 0,
+                       .patches_kernel = false,
+                       .sampled = true});
+  return records;
+}
+
+result<void> sampled_device::begin_window(bool& busy) {
+  auto const before = now();
+  if (auto ok = sampling_->start(busy); !ok) return ok;
+  window_ = {.device = device_,
+             .start = before,
+             .end = {},
+             .interval = {static_cast<std::int64_t>(sampling_->setup().interval_ns)},
+             .samples = 0,
+             .overflows = 0};
+  first_is_due_ = true;
+  return {};
+}
+
+void sampled_device::keep(decoded_samples const& decoded, sampling_harvest& to) {
+  window_.overflows += decoded.overflowed;
+  auto const& intervals = decoded.intervals;
+  std::vector<std::size_t> good;
+  for (std::size_t i = 0; i < intervals.size(); ++i) {
+    if (std::exchange(first_is_due_, false)) continue;
+    if (intervals[i].start >= window_.start && intervals[i].end > intervals[i].start)
+      good.push_back(i);
+  }
+  window_.samples += good.size();
+  for (std::size_t m = 0; m < ids_.size(); ++m) {
+    for (auto const i : good) {
+      auto const value = decoded.values[i * ids_.size() + m];
+      if (std::isfinite(value))
+        to.samples.push_back(
+            {ids_[m], intervals[i].start, intervals[i].end - intervals[i].start, value});
+    }
+  }
+}
+
+/// True when there was no room for all.
+result<bool> sampled_device::decode_once(sampling_harvest& to) {
+  auto const decoded = sampling_->decode(evaluator_);
+  if (!decoded) return error{decoded.message()};
+  keep(*decoded, to);
+  return decoded->more;
+}
+
+result<void> sampled_device::collect(sampling_harvest& to) {
+  auto const decoded = decode_once(to);
+  if (!decoded) return error{decoded.message()};
+  return {};
+}
+
+result<void> sampled_device::end_window(sampling_harvest& to, std::uint64_t patience_ns) {
+  auto stopped = sampling_->stop();
+  window_.end = now();
+  auto const deadline = monotonic_ns() + patience_ns;
+  // Bounded: CUPTI in a bad state never says that it is done.
+  for (bool more = true; stopped && more;) {
+    if (monotonic_ns() > deadline) {
+      ++window_.overflows;
+      break;
+    }
+    auto const decoded = decode_once(to);
+    if (!decoded) stopped = error{decoded.message()};
+    more = decoded && *decoded;
+  }
+  to.windows.push_back(window_);
+  return stopped;
+}
+
+}  // namespace gpuprof

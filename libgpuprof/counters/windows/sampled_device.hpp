@@ -1,0 +1,62 @@
+// One GPU that is sampled in windows of time: its metrics, and the samples of each window.
+#pragma once
+
+#include "counters/launches/device_counters.hpp"
+#include "counters/windows/pm_sampling.hpp"
+#include "model/records.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+struct sampling_wishes {
+  std::vector<std::string> words;  // sets and metrics by name; empty: the set roofline
+  std::uint64_t interval_ns = 20'000;
+};
+
+/// What sampling gave.
+struct sampling_harvest {
+  std::vector<sampling_window_record> windows;
+  std::vector<metric_sample_record> samples;  // metric by metric
+};
+
+/// One thread.
+class sampled_device {
+ public:
+  /// Chooses what fits into the one pass that sampling has, and takes the counters of the GPU for
+  /// sampling; half a second in all. What cannot be sampled is left out without a word: launches
+  /// are read for the rest.
+  static result<std::unique_ptr<sampled_device>> open(cupti_api const& api, device_id device,
+                                                      sampling_wishes const& wishes,
+                                                      std::uint32_t& next_metric);
+
+  device_id device() const noexcept { return device_; }
+  std::vector<metric_record> records(device_counters::intern const& names) const;
+
+  /// `busy`: it failed because somebody else counts on this GPU.
+  result<void> begin_window(bool& busy);
+  bool in_window() const noexcept { return sampling_->started(); }
+  /// Decodes what has come so far.
+  result<void> collect(sampling_harvest& to);
+  /// Stops, and decodes the rest, for `patience_ns` at most: what has not come by then is counted
+  /// as an overflow.
+  result<void> end_window(sampling_harvest& to, std::uint64_t patience_ns);
+
+ private:
+  sampled_device(device_id device, host_profiler evaluator, std::unique_ptr<pm_sampling> sampling)
+      : device_(device), evaluator_(std::move(evaluator)), sampling_(std::move(sampling)) {}
+  result<bool> decode_once(sampling_harvest& to);
+  void keep(decoded_samples const& decoded, sampling_harvest& to);
+
+  device_id const device_;
+  host_profiler evaluator_;
+  std::unique_ptr<pm_sampling> sampling_;
+  std::vector<metric_id> ids_;
+  sampling_window_record window_;
+  bool first_is_due_ = false;  // the sample that begins long before its window
+};
+
+}  // namespace gpuprof
