@@ -37,6 +37,11 @@ class simulated_gpu {
     done_.push_back({"", start_us, start_us + us, {read, 0, 0}, event_kind::copy, bytes});
     return *this;
   }
+  /// Another program's: it counts and has no record.
+  simulated_gpu& run_unseen_at(double start_us, double us, work_load load) {
+    done_.push_back({"", start_us, start_us + us, load, event_kind::kernel, 0, true});
+    return *this;
+  }
   simulated_gpu& wait(double us) {
     now_us_ += us;
     return *this;
@@ -101,6 +106,7 @@ class simulated_gpu {
     work_load load;
     event_kind kind{};
     std::uint64_t bytes = 0;
+    bool is_unseen = false;
   };
   struct interval_sums {
     double bytes = 0, cycles = 0, warps = 0, tensor = 0;
@@ -122,6 +128,7 @@ class simulated_gpu {
   std::vector<event> records() {
     auto events = ranges_;
     for (auto const& e : done_) {
+      if (e.is_unseen) continue;
       auto const off = [&] { return jitter_us_ > 0 ? uniform(-jitter_us_, jitter_us_) : 0; };
       duration_ns const start{static_cast<std::int64_t>(std::max(0.0, e.start + off()) * 1000)};
       duration_ns const stop{static_cast<std::int64_t>((e.end + off()) * 1000)};

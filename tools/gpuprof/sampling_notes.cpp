@@ -25,6 +25,15 @@ std::string what_was_sampled(sampling_facts const& facts) {
   return line;
 }
 
+/// Less than that is noise of clocks.
+constexpr double unseen_from = 0.02;
+
+std::string unseen_line(double share) {
+  return "the GPU worked " + percent(share) +
+         " of the time in which nothing of this capture ran: other programs, or what was left out "
+         "by filters. Samples count that too";
+}
+
 std::string price_line(sampling_price const& price) {
   auto const off = price.ratio - 1;
   return "sampling: " + report::counted(price.workloads, "workloads") + " took " +
@@ -42,6 +51,7 @@ std::vector<std::string> sampling_notes(roofline_reading const& read) {
                     report::counted(facts.overflows, "times") +
                     "; what ran then is told from the samples that are left");
   if (facts.intervals == 0) return notes;
+  if (facts.unseen >= unseen_from) notes.push_back(unseen_line(facts.unseen));
   notes.push_back(what_was_sampled(facts));
   if (facts.not_taken > 0)
     notes.push_back(report::readable_count(facts.not_taken) +

@@ -3,6 +3,9 @@
 #include "analyse/sampling/launch_overlap.hpp"
 #include "analyse/sampling/sampled_clocks.hpp"
 #include "analyse/sampling/shared_samples.hpp"
+#include "analyse/sampling/unseen_work.hpp"
+
+#include <algorithm>
 
 namespace gpuprof {
 namespace {
@@ -76,6 +79,7 @@ void sample_attribution::attribute() {
 void sample_attribution::attribute(device& of) {
   of.work.finish();
   auto const kinds = of.work.kinds();
+  facts_.unseen = std::max(facts_.unseen, unseen_activity(of.samples, of.work).value_or(0));
   figure_grid figures(kinds.size());
   for (auto& row : figures) row.resize(of.samples.columns());
   attribute_by_overlap(of.samples, of.work, figures);
