@@ -15,8 +15,10 @@ std::atomic<cupti_tracer*> the_tracer{nullptr};
 // buffers of 3.2 MB) may take 800 MB of the program's GPU; 16 of them hold 1.6 million kernels.
 constexpr std::size_t device_buffers_at_most = 16;
 
-constexpr auto launching_calls = {call_class::kernel, call_class::many_kernels, call_class::copy,
-                                  call_class::context_reset};
+constexpr auto launching_calls = {call_class::kernel, call_class::many_kernels, call_class::copy};
+// Also between captures: what is set up in a context must go before it.
+constexpr auto calls_at_rest = {call_class::profiler_start, call_class::profiler_stop,
+                                call_class::context_reset};
 constexpr auto graph_making_calls = {call_class::stream_capture_begin,
                                      call_class::stream_capture_end, call_class::graph_change};
 
@@ -41,7 +43,7 @@ result<void> cupti_tracer::attach() {
   if (attached()) return {};
   if (auto ok = subscribe(); !ok) return ok;
   callbacks_.learn_calls(cupti_.api);
-  if (auto ok = enable_driver_calls({call_class::profiler_start, call_class::profiler_stop}); !ok) {
+  if (auto ok = enable_driver_calls(calls_at_rest); !ok) {
     while (!leave()) std::this_thread::yield();
     return ok;
   }

@@ -33,7 +33,9 @@ call_class classify_driver_call(char const* text) noexcept {
   if (starts("cuGraphExec") &&
       (name.find("Update") != name.npos || name.find("SetParams") != name.npos))
     return call_class::graph_change;
-  if (starts("cuDevicePrimaryCtxReset") || starts("cuCtxDestroy")) return call_class::context_reset;
+  if (starts("cuDevicePrimaryCtxReset") || starts("cuDevicePrimaryCtxRelease") ||
+      starts("cuCtxDestroy"))
+    return call_class::context_reset;
   return call_class::none;
 }
 

@@ -92,13 +92,14 @@ namespace {
 /// Asks twice: for the size of the image, then for the image.
 template <auto Function, class Params>
 result<std::vector<std::uint8_t>> availability(cupti_api const& api, counter_engine engine,
-                                               Params params) {
+                                               Params params, bool& busy) {
   cupti_guard const guard(api);
   std::vector<std::uint8_t> image;
   for (int i = 0; i < 2; ++i) {
     CUptiResult code{};
-    if (auto const ok = guard.call_for_code<Function>(code, &params); !ok)
-      return counters_refused(api, engine, code, ok.message());
+    auto const ok = guard.call_for_code<Function>(code, &params);
+    busy = code == CUPTI_ERROR_HARDWARE_BUSY;
+    if (!ok) return counters_refused(api, engine, code, ok.message());
     image.resize(params.counterAvailabilityImageSize);
     params.pCounterAvailabilityImage = image.data();
   }
@@ -108,6 +109,7 @@ result<std::vector<std::uint8_t>> availability(cupti_api const& api, counter_eng
 }  // namespace
 
 result<std::vector<std::uint8_t>> counter_availability(cupti_api const& api, CUcontext context) {
+  bool busy = false;
   return availability<&cupti_api::cuptiProfilerGetCounterAvailability>(
       api, counter_engine::ranges,
       CUpti_Profiler_GetCounterAvailability_Params{
@@ -115,10 +117,12 @@ result<std::vector<std::uint8_t>> counter_availability(cupti_api const& api, CUc
           .pPriv = nullptr,
           .ctx = context,
           .counterAvailabilityImageSize = 0,
-          .pCounterAvailabilityImage = nullptr});
+          .pCounterAvailabilityImage = nullptr},
+      busy);
 }
 
-result<std::vector<std::uint8_t>> sampling_availability(cupti_api const& api, device_id device) {
+result<std::vector<std::uint8_t>> sampling_availability(cupti_api const& api, device_id device,
+                                                        bool& busy) {
   return availability<&cupti_api::cuptiPmSamplingGetCounterAvailability>(
       api, counter_engine::sampling,
       CUpti_PmSampling_GetCounterAvailability_Params{
@@ -126,7 +130,8 @@ result<std::vector<std::uint8_t>> sampling_availability(cupti_api const& api, de
           .pPriv = nullptr,
           .deviceIndex = raw(device),
           .counterAvailabilityImageSize = 0,
-          .pCounterAvailabilityImage = nullptr});
+          .pCounterAvailabilityImage = nullptr},
+      busy);
 }
 
 }  // namespace gpuprof

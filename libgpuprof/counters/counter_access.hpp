@@ -20,8 +20,9 @@ result<void> open_counters(cupti_api const& api, counter_engine engine, int devi
 /// are missing.
 result<std::vector<std::uint8_t>> counter_availability(cupti_api const& api, CUcontext context);
 
-/// The same for sampling; nothing may be counted on the GPU while this is asked.
-result<std::vector<std::uint8_t>> sampling_availability(cupti_api const& api, device_id device);
+/// The same for sampling; nothing may be counted on the GPU while this is asked: `busy` then.
+result<std::vector<std::uint8_t>> sampling_availability(cupti_api const& api, device_id device,
+                                                        bool& busy);
 
 /// The line for a call that failed: who may hold the counters, what rights are needed.
 error counters_refused(cupti_api const& api, counter_engine engine, CUptiResult code,

@@ -1,6 +1,7 @@
 #include "counters/counter_engines.hpp"
 
 #include "base/clock.hpp"
+#include "base/process.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -13,6 +14,7 @@ constexpr std::uint64_t launches_every_ns = 5'000'000;
 // The hardware's buffer holds far more than comes in between.
 constexpr std::uint64_t decode_every_ns = 2'000'000;
 constexpr std::uint64_t look_every_ns = 20'000'000;
+constexpr std::uint64_t longest_put_off_ns = 1'000'000'000;
 
 // While a GPU is sampled, kernels that draw all the power there is run 4 to 5 % slower on an H200,
 // others do not; the interval makes no difference.
@@ -32,13 +34,15 @@ counter_engines::counter_engines(cupti_api const& api, cuda_driver const& driver
     : wishes_(std::move(wishes)),
       budget_(wishes_.budget_percent),
       devices_(api),
-      launches_(api, driver, wishes_.launches, budget_, next_metric_),
-      sampler_(api, wishes_.sampling),
+      launches_(api, driver, wishes_.launches, budget_, next_metric_, halted_),
+      sampler_(api, wishes_.sampling, halted_),
       turns_({.launches = wishes_.around_launches,
               .windows = wishes_.in_windows,
               .window_ns = window_ns(wishes_.sampling)}) {}
 
 void counter_engines::resume() noexcept {
+  if (halted_.load()) return;
+  at_rest_.store(false, std::memory_order_release);
   budget_.begin(monotonic_ns());
   if (wishes_.around_launches) launches_.resume();
   on_.store(true, std::memory_order_release);
@@ -48,6 +52,12 @@ void counter_engines::pause() noexcept {
   on_.store(false, std::memory_order_release);
   launches_.pause();
   budget_.end(monotonic_ns());
+}
+
+void counter_engines::abandon() noexcept {
+  halted_.store(true);
+  pause();
+  holds_gpus_.store(false);
 }
 
 counter_needs counter_engines::needs() noexcept {
@@ -64,12 +74,13 @@ counter_needs counter_engines::needs() noexcept {
 }
 
 /// What has been counted around launches is taken, and the counters are free.
-void counter_engines::park(counter_harvest& to, device_counters::intern const& names) {
-  launches_.turn(true, to.metrics, to.launches, names);
+void counter_engines::park(turn_kind how, counter_harvest& to,
+                           device_counters::intern const& names) {
+  launches_.turn(how, to.metrics, to.launches, names);
 }
 
 void counter_engines::begin_window(counter_harvest& to, device_counters::intern const& names) {
-  if (wishes_.around_launches) park(to, names);
+  if (wishes_.around_launches) park(turn_kind::closing, to, names);
   // Before the second look: whoever begins to destroy a context now waits.
   auto const held = holds_gpus_.exchange(true);
   if (launches_.must_not_switch()) {
@@ -79,17 +90,15 @@ void counter_engines::begin_window(counter_harvest& to, device_counters::intern 
   in_window_ = launches_.is_parked() &&
                sampler_.begin_window(devices_.all(), next_metric_, to.metrics, names);
   if (!in_window_) turns_.refuse();
+  window_begun_ = monotonic_ns();
 }
 
 void counter_engines::end_window(counter_harvest& to) {
   if (!std::exchange(in_window_, false)) return;
-  auto const before = to.sampling.windows.size();
+  auto const lasted = monotonic_ns() - window_begun_;  // decoding what is left comes after it
   sampler_.end_window(to.sampling);
-  duration_ns longest{};
-  for (auto i = before; i < to.sampling.windows.size(); ++i)
-    longest = std::max(longest, to.sampling.windows[i].end - to.sampling.windows[i].start);
   budget_.spend_on_sampling(
-      static_cast<std::uint64_t>(price_of_sampling * static_cast<double>(longest.value)));
+      static_cast<std::uint64_t>(price_of_sampling * static_cast<double>(lasted)));
 }
 
 void counter_engines::give_gpus_back(counter_harvest& to) {
@@ -99,26 +108,41 @@ void counter_engines::give_gpus_back(counter_harvest& to) {
   holds_gpus_.store(false);
 }
 
+/// After a capture. What would break the capture of a stream is put off, for a while.
+std::uint64_t counter_engines::come_to_rest(counter_harvest& to,
+                                            device_counters::intern const& names) {
+  auto const moment = monotonic_ns();
+  if (rest_wanted_since_ == 0) rest_wanted_since_ = moment;
+  auto const is_late = process_is_exiting() || moment - rest_wanted_since_ > longest_put_off_ns;
+  if (launches_.must_not_switch() && !is_late) return look_every_ns;
+  end_window(to);
+  park(is_late ? turn_kind::closing_anyhow : turn_kind::closing, to, names);
+  turns_.refuse();
+  // A launch that is being read has the counters still.
+  if (!launches_.is_parked()) return look_every_ns;
+  rest_wanted_since_ = 0;
+  if (is_on()) return look_every_ns;
+  at_rest_.store(true, std::memory_order_release);
+  return never;
+}
+
 std::uint64_t counter_engines::turn(bool closing, counter_harvest& to,
                                     device_counters::intern const& names) {
+  if (halted_.load()) return never;
   if (let_go_.exchange(false, std::memory_order_acq_rel)) give_gpus_back(to);
-  if (closing || !is_on()) {
-    end_window(to);
-    park(to, names);
-    turns_.refuse();
-    return is_on() ? look_every_ns : never;
-  }
+  if (closing || !is_on() || process_is_exiting()) return come_to_rest(to, names);
+  rest_wanted_since_ = 0;
   if (wishes_.around_launches && launches_.has_given_up()) turns_.forbid_windows();
   auto const before = turns_.current();
   auto const now_has = turns_.next(needs());
   if (before != now_has) {
     end_window(to);
-    if (now_has == counter_turn::nobody) park(to, names);
+    if (now_has == counter_turn::nobody) park(turn_kind::closing, to, names);
     if (now_has == counter_turn::window) begin_window(to, names);
   }
   switch (turns_.current()) {
     case counter_turn::launches:
-      launches_.turn(false, to.metrics, to.launches, names);
+      launches_.turn(turn_kind::usual, to.metrics, to.launches, names);
       return launches_every_ns;
     case counter_turn::window:
       sampler_.collect(to.sampling);
@@ -130,6 +154,7 @@ std::uint64_t counter_engines::turn(bool closing, counter_harvest& to,
 }
 
 void counter_engines::give_back(counter_harvest& to) noexcept {
+  if (halted_.load()) return;
   try {
     give_gpus_back(to);
   } catch (...) {  // the last window is lost for want of memory

@@ -53,6 +53,13 @@ class counter_engines {
   void resume() noexcept;
   void pause() noexcept;
   bool is_on() const noexcept { return on_.load(std::memory_order_acquire); }
+  /// Nothing is counted any more since the last capture ended.
+  bool at_rest() const noexcept { return at_rest_.load(std::memory_order_acquire); }
+  /// Callbacks were off until now: what was heard to begin may have ended.
+  void callbacks_begin() noexcept { launches_.callbacks_begin(); }
+  /// CUPTI is not to be called any more, from any thread: it has shut itself down, or the process
+  /// ends without waiting for us.
+  void abandon() noexcept;
 
   // The worker's thread ------------------------------------------------------
 
@@ -76,20 +83,24 @@ class counter_engines {
   counter_needs needs() noexcept;
   void begin_window(counter_harvest& to, device_counters::intern const& names);
   void end_window(counter_harvest& to);
-  void park(counter_harvest& to, device_counters::intern const& names);
+  void park(turn_kind how, counter_harvest& to, device_counters::intern const& names);
+  std::uint64_t come_to_rest(counter_harvest& to, device_counters::intern const& names);
   void give_gpus_back(counter_harvest& to);
 
   counter_wishes const wishes_;
   sampling_budget budget_;
   std::uint32_t next_metric_ = 1;  // the worker's thread alone
+  std::atomic<bool> halted_{false};
   used_devices devices_;
   launch_sampler launches_;
   pm_sampler sampler_;
-  std::atomic<bool> on_{false}, holds_gpus_{false}, let_go_{false};
+  std::atomic<bool> on_{false}, at_rest_{true}, holds_gpus_{false}, let_go_{false};
 
   // The worker's thread alone.
   engine_turns turns_;
   bool in_window_ = false;
+  std::uint64_t window_begun_ = 0;       // monotonic
+  std::uint64_t rest_wanted_since_ = 0;  // monotonic; 0: it is not
   std::set<std::string> said_;
 };
 

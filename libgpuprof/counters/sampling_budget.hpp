@@ -7,8 +7,9 @@
 
 namespace gpuprof {
 
-/// Any thread. Costs are measured where they arise: time a launching thread was held, and time the
-/// counters were switched; sampling in time costs a share of its windows. Each of the two may have
+/// Any thread. Costs are measured where they arise: time a launching thread was held inside CUPTI,
+/// and time the counters were switched (not the wait until the GPU has done what was queued, which
+/// costs it nothing); sampling in time costs a share of its windows. Each of the two may have
 /// what the other leaves, sampling half of it in any case. Relaxed everywhere: a launch more or
 /// less does no harm.
 class sampling_budget {

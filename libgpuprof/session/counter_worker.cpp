@@ -123,8 +123,11 @@ bool counter_worker::finish(ending what, std::uint32_t timeout_ms) {
   auto const mine = ++finish_wanted_;
   ending_ = std::max(ending_, what);
   changed_.notify_all();
-  return changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
-                           [&] { return finish_done_ >= mine; });
+  auto const done = changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
+                                      [&] { return finish_done_ >= mine; });
+  // Soon the driver is torn down: whatever it does now, it does no more after that.
+  if (!done && what == ending::process) engines_.abandon();
+  return done;
 }
 
 /// How long the thread may sleep then.

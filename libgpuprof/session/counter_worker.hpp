@@ -37,6 +37,12 @@ class counter_worker final : public launch_gate {
   };
   /// After pause(). False when `timeout_ms` passed first.
   bool finish(ending what, std::uint32_t timeout_ms);
+  /// Nothing is counted since the last capture ended.
+  bool at_rest() const noexcept { return !thread_started_.load() || engines_.at_rest(); }
+  /// Callbacks were off until now.
+  void callbacks_begin() noexcept { engines_.callbacks_begin(); }
+  /// CUPTI has shut itself down: it is not called any more.
+  void abandon() noexcept { engines_.abandon(); }
   /// A launch never ended: CUPTI must not be left.
   bool is_stuck() const noexcept { return engines_.launch_counts().abandoned.load() != 0; }
 

@@ -315,7 +315,7 @@ bool drain::serve_requests() {
   if (finish) {
     wait_for_the_gpu(patience_at_exit);
     if (auto* const worker = counting_.load(std::memory_order_acquire))
-      worker->finish(counter_worker::ending::process, std::min(wishes_.flush_timeout_ms, 500u));
+      worker->finish(counter_worker::ending::process, wishes_.flush_timeout_ms);
     last_round();
     output_.close();
     say_what_was_written();

@@ -94,13 +94,19 @@ void process_profiler::tell_plan(Event&& event) noexcept {
 
 void process_profiler::begin() {
   if (begun_.exchange(true)) return;
-  std::atexit([] {
-    if (auto* const profiler = existing()) profiler->shut_down();
-  });
+  end_with_process();
   start_drain_thread();
 }
 
+void process_profiler::end_with_process() {
+  std::atexit([] {
+    if (auto* const profiler = existing()) profiler->shut_down();
+  });
+}
+
 void process_profiler::cuda_initialised() {
+  // Exit handlers run last one first: ours has to come before the driver's.
+  if (begun_.load() && !cuda_up_.load()) end_with_process();
   cuda_up_.store(true, std::memory_order_release);
   begin();
   tell_plan([](capture_plan& plan) { plan.begin(monotonic_ns()); });
@@ -184,6 +190,7 @@ void process_profiler::cupti_failed(CUptiResult code, char const* message) noexc
   given_up_.store(true, std::memory_order_release);
   callbacks_.leave_at_next_call(false);
   if (auto* const tracer = tracer_.get()) tracer->abandon();
+  if (counters_ != nullptr) counters_->abandon();
 }
 
 // Somebody may be acting: wait for him a little, since a capture that starts here should hold what
@@ -285,6 +292,9 @@ void process_profiler::switch_tracing_on() {
   if (auto const ok = tracer_->start(choice, warnings)) {
     tracing_ = true;
     reason_tracing_is_off_.clear();
+    if (counters_ != nullptr) counters_->callbacks_begin();
+    // A capture that began before CUDA was up.
+    if (counters_ != nullptr && open_window_.load() != 0) counters_->resume();
   } else {
     say_tracing_is_off(ok.message());
   }

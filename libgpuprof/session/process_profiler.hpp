@@ -86,6 +86,7 @@ class process_profiler final : public cuda_event_observer, public range_observer
   void tell_plan(Event&& event) noexcept;
   void tick(std::uint64_t moment) noexcept;
   void begin();
+  void end_with_process();
   bool begin_to_act() noexcept;
   void follow_plan() noexcept;
   void take_one_step(bool& more);

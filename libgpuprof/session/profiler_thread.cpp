@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::uint64_t linger_ns = 500'000'000;  // tracing stays on this long between two captures
 constexpr std::uint64_t round_ns = 10'000'000;
+constexpr std::uint64_t longest_unrest_ns = 5'000'000'000;
 
 }  // namespace
 
@@ -109,7 +110,10 @@ void process_profiler::rest_if_nothing_runs() {
   if (given_up_.load()) tracing_ = leaving_ = false;
   if (tracing_ && open_window_.load() == 0) {
     if (idle_since_ == 0) idle_since_ = monotonic_ns();
-    if (!armed || monotonic_ns() - idle_since_ > linger_ns) {
+    auto const idle = monotonic_ns() - idle_since_;
+    // While a launch is being read its end must be heard of.
+    auto const resting = counters_ == nullptr || counters_->at_rest() || idle > longest_unrest_ns;
+    if ((!armed || idle > linger_ns) && resting) {
       drain_.last_round();
       tracer_->stop();
       drain_.last_round();

@@ -43,10 +43,12 @@ struct scene {
     auto const on = cupti.callbacks();
     return on.count({CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel}) != 0;
   }
-  /// Callbacks that stay on between captures: cudaProfilerStart/Stop, and CUPTI's own errors.
+  /// Callbacks that stay on between captures: cudaProfilerStart/Stop, ends of contexts, and CUPTI's
+  /// own errors.
   std::set<std::pair<int, int>> callbacks_at_rest() const {
     return {{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStart},
             {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop},
+            {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxReset_v2},
             {CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR},
             {CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_ERROR}};
   }

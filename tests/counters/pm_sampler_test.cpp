@@ -20,9 +20,11 @@ struct sampled_program {
   std::vector<metric_record> metrics;
   sampling_harvest harvest;
   std::vector<device_id> devices{device_id{0}};
+  std::atomic<bool> halted{false};
   pm_sampler sampler{
       cupti.library.api,
-      {.words = {"sm__cycles_active.avg", "dram__bytes_read.sum"}, .interval_ns = 20'000}};
+      {.words = {"sm__cycles_active.avg", "dram__bytes_read.sum"}, .interval_ns = 20'000},
+      halted};
 
   bool begin() {
     return sampler.begin_window(devices, next_metric, metrics,
@@ -151,6 +153,46 @@ TEST_CASE("counters that another tool has are asked for again, ten seconds later
   CHECK(program.sampler.counts().busy == 1);
 }
 
+TEST_CASE("counters that another tool has before we were prepared are asked for again, too") {
+  for (auto const* const call : {"cuptiPmSamplingGetCounterAvailability", "cuptiPmSamplingEnable",
+                                 "cuptiPmSamplingSetConfig"}) {
+    sampled_program program;
+    program.cupti.fail_nth(call, 1, CUPTI_ERROR_HARDWARE_BUSY);
+    INFO(call);
+    CHECK_FALSE(program.begin());
+    CHECK(program.sampler.can_sample(program.devices, monotonic_ns() + 11'000'000'000));
+    CHECK(program.cupti.sampling.objects().empty());
+  }
+}
+
+TEST_CASE("a window that ends by a failure is told, with what came before") {
+  sampled_program program;
+  REQUIRE(program.begin());
+  program.sample(3);
+  program.sampler.collect(program.harvest);
+  program.cupti.fail_nth("cuptiPmSamplingDecodeData", 2, CUPTI_ERROR_UNKNOWN);
+  program.sampler.collect(program.harvest);
+  REQUIRE(program.harvest.windows.size() == 1);
+  CHECK(program.harvest.windows[0].samples == 3);
+  CHECK(program.harvest.windows[0].overflows == 1);
+  CHECK(program.sampler.counts().windows == 1);
+  CHECK(program.cupti.sampling.objects().empty());
+}
+
+TEST_CASE("once CUPTI is not to be called any more nothing is asked of it") {
+  sampled_program program;
+  REQUIRE(program.begin());
+  program.sample(3);
+  program.cupti.forget_calls();
+  program.halted = true;
+  program.sampler.collect(program.harvest);
+  program.sampler.end_window(program.harvest);
+  program.sampler.give_back();
+  CHECK_FALSE(program.begin());
+  CHECK(program.cupti.calls().empty());
+  program.halted = false;
+}
+
 TEST_CASE("without rights nothing is sampled, and one line says what helps") {
   sampled_program program;
   program.cupti.fail_nth("cuptiPmSamplingEnable", 1, CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);
@@ -183,7 +225,8 @@ TEST_CASE("the one pass of sampling takes what fits, first ones first") {
   sampled_program program;
   pm_sampler sampler(program.cupti.library.api,
                      {.words = {"dram__bytes_read.sum", "sm__wide.sum", "dram__bytes_write.sum"},
-                      .interval_ns = 20'000});
+                      .interval_ns = 20'000},
+                     program.halted);
   REQUIRE(sampler.begin_window(
       program.devices, program.next_metric, program.metrics,
       [&](std::string const& name) { return name == "sm__wide.sum" ? name_id{1} : name_id{2}; }));

@@ -25,12 +25,12 @@ class Gpuprof(processes.Case):
         super().setUp()
         self.capture = self.folder / "out.gpuprof"
 
-    def profile(self, session, *options, env=None, **settings):
-        """Plays a session with libgpuprof.so preloaded; settings are GPUPROF_... variables."""
+    def profile(self, session, *options, env=None, beside=(), **settings):
+        """Plays a session with libgpuprof.so preloaded, and what is to be `beside` it; settings are GPUPROF_... variables."""
         wanted = {"GPUPROF_OUTPUT": str(self.capture)[: -len(".gpuprof")]}
         wanted.update({"GPUPROF_" + k.upper(): str(v) for k, v in settings.items()})
         wanted.update(env or {})
-        return self.play(session, *options, preload=[processes.path("BUILT_LIBGPUPROF")], env=wanted)
+        return self.play(session, *options, preload=[processes.path("BUILT_LIBGPUPROF"), *beside], env=wanted)
 
     def report(self, name, *options, capture=None):
         """Rows of a report of `gpuprof stats`, as dictionaries."""

@@ -80,6 +80,15 @@ class Turns(Windows):
         self.assertEqual(self.lost(), "lost: nothing")
 
 
+class Begins(Windows):
+    def test_a_capture_that_began_before_cuda_has_both(self):
+        run = self.counted(self.session(), beside=[processes.path("BUILT_EARLY_START")], metrics="auto")
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(self.kernels(), 2000)
+        self.assertGreater(len(self.ranges()), 0)
+        self.assertGreater(len(self.log_lines("sampling start")), 0)
+
+
 class Refusals(Windows):
     def refused(self, env, words, metrics="sampled"):
         run = self.counted(self.session(launches=1000), env=env, metrics=metrics)
@@ -112,6 +121,15 @@ class Refusals(Windows):
 
 
 class Endings(Windows):
+    def test_nothing_is_asked_of_a_cupti_that_has_shut_itself_down(self):
+        for mode in ("sampled", "auto"):
+            with self.subTest(mode):
+                run = self.counted(self.session(), env={"REPLAY_FATAL_AFTER": "400"}, metrics=mode, force_overwrite="1")
+                self.assertEqual(run.code, 0, run.err)
+                self.assertIn("CUPTI has shut itself down", run.err)
+                self.assertNotIn("is off", run.err)  # whatever was asked would have been refused
+                self.log.unlink()
+
     def test_no_ending_breaks_a_contract_or_hangs(self):
         for mode in ("sampled", "auto"):
             for how in ("normal", "_exit", "kill", "throw", "abort", "fork", "device-reset", "in-flight"):

@@ -1,6 +1,7 @@
 #include "counters/launches/launch_sampler.hpp"
 
 #include "base/clock.hpp"
+#include "base/process.hpp"
 #include "counters/counter_access.hpp"
 
 #include <algorithm>
@@ -51,16 +52,16 @@ void count(std::atomic<std::uint64_t>& counter) noexcept {
 
 launch_sampler::launch_sampler(cupti_api const& api, cuda_driver const& driver,
                                sampler_wishes wishes, sampling_budget& budget,
-                               std::uint32_t& next_metric)
+                               std::uint32_t& next_metric, std::atomic<bool> const& halted)
     : api_(api),
       wishes_(std::move(wishes)),
       budget_(budget),
       safety_(driver),
+      halted_(halted),
       next_metric_(next_metric) {}
 
 void launch_sampler::resume() noexcept {
   if (given_up_.load(std::memory_order_relaxed)) return;
-  safety_.forget_begins();  // what began before was not seen
   on_.store(true, std::memory_order_release);
 }
 
@@ -85,6 +86,7 @@ bool take_claim(sampled_context& context, std::uint64_t patience_ns) noexcept {
 
 void launch_sampler::capture_begins() noexcept {
   safety_.capture_begins();
+  if (halted_.load()) return;
   // A launch being read ends with a wait for the GPU, which a capture of any thread forbids.
   for (auto const& entry : contexts_) {
     auto* const context = entry.load(std::memory_order_acquire);
@@ -163,7 +165,8 @@ bool launch_sampler::is_safe(CUstream stream) noexcept {
 void launch_sampler::wait_until_counting(sampled_context& context) noexcept {
   auto const deadline = monotonic_ns() + wait_for_first_ns;
   context.note_want(~launch_signature::groups{0});
-  while (context.group() < 0 && !given_up_.load(std::memory_order_relaxed) && !must_not_switch() &&
+  while (context.group() < 0 && on_.load(std::memory_order_acquire) &&
+         !given_up_.load(std::memory_order_relaxed) && !must_not_switch() &&
          monotonic_ns() < deadline)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
@@ -171,7 +174,8 @@ void launch_sampler::wait_until_counting(sampled_context& context) noexcept {
 void launch_sampler::wait_for_change(sampled_context& context) noexcept {
   auto const deadline = monotonic_ns() + most_wait_ns;
   while (context.is_changing()) {
-    if (monotonic_ns() > deadline) return stop_for_good();
+    if (halted_.load()) return;
+    if (monotonic_ns() > deadline) return stop_for_good("a pass did not end in two seconds");
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
 }
@@ -223,7 +227,10 @@ bool launch_sampler::open(sampled_context& context, launch_signature& signature,
   auto const safe = is_safe(stream);
   if (safe && wishes_.every_launch && !context.has_room()) turn_at_once(context);
   if (safe && context.has_room() && context.wants(signature)) {
-    if (safety_.has_run_dry(stream, wait_before_ns)) {
+    auto const dry = safety_.has_run_dry(stream, wait_before_ns);
+    if (!on_.load(std::memory_order_acquire)) {
+      // The capture has ended meanwhile.
+    } else if (dry) {
       auto const before = monotonic_ns();
       opened = context.open_range(signature);
       budget_.spend(monotonic_ns() - before);
@@ -256,33 +263,33 @@ bool launch_sampler::goes_on_ahead(sampled_context* context, launch_signature& s
 
 void launch_sampler::entered(launch_call_kind kind, CUpti_CallbackData const& call) noexcept {
   here.launching = nullptr;
+  if (halted_.load(std::memory_order_relaxed)) return;
   // Its end was not heard of: callbacks were off in between.
   if (auto* const stale = std::exchange(here.open, nullptr)) {
     stale->close_range(nullptr, {});
     stale->release();
   }
   if (!on_.load(std::memory_order_acquire)) return;
-  auto const seen = launches_seen_.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (!choose(kind, call, seen)) drop_ahead();
+  if (!choose(kind, call)) drop_ahead();
 }
 
 /// False: whatever this launches is not what a range was opened for.
-bool launch_sampler::choose(launch_call_kind kind, CUpti_CallbackData const& call,
-                            std::uint32_t seen) noexcept {
+bool launch_sampler::choose(launch_call_kind kind, CUpti_CallbackData const& call) noexcept {
+  auto* const context = context_of(call);
+  if (context == nullptr) return false;
+  auto const seen = context->count_launch();
   launch_parameters launch;
   if (!read_launch_parameters(kind, call, launch) || launch.cooperative || launch.work == nullptr) {
     count(counts_.cooperative);
     return false;
   }
   auto const is_graph = kind.call == launch_call::graph;
-  if (is_graph && safety_.shuns_graphs()) {
+  if (is_graph && (safety_.shuns_graphs() || knows_several_gpus())) {
     count(counts_.graphs);
     return false;
   }
   auto* const signature = signature_of(launch, call);
   if (signature == nullptr) return false;
-  auto* const context = context_of(call);
-  if (context == nullptr) return false;
   if (wishes_.every_launch && context->group() < 0) wait_until_counting(*context);
   if (context->is_changing()) wait_for_change(*context);
   here.launching = signature;
@@ -317,14 +324,27 @@ void launch_sampler::drop_ahead() noexcept {
   ahead->release();
 }
 
+/// A graph may hold kernels on several of them that wait for each other.
+bool launch_sampler::knows_several_gpus() const noexcept {
+  auto const* const first = contexts_[0].load(std::memory_order_acquire);
+  for (auto const& entry : contexts_) {
+    auto const* const context = entry.load(std::memory_order_acquire);
+    if (context == nullptr) break;
+    if (context->device() != first->device()) return true;
+  }
+  return false;
+}
+
 /// Nothing is read any more in this process.
-void launch_sampler::stop_for_good() noexcept {
+void launch_sampler::stop_for_good(char const* why) noexcept {
+  stopped_because_.store(why, std::memory_order_release);
   on_.store(false, std::memory_order_release);
   given_up_.store(true, std::memory_order_release);
 }
 
 void launch_sampler::left(CUpti_CallbackData const& call) noexcept {
   auto* const signature = std::exchange(here.launching, nullptr);
+  if (halted_.load(std::memory_order_relaxed)) return;
   if (auto* const context = std::exchange(here.open, nullptr)) {
     auto const* const status = static_cast<int const*>(call.functionReturnValue);
     auto const failed = status != nullptr && *status != 0;
@@ -333,11 +353,11 @@ void launch_sampler::left(CUpti_CallbackData const& call) noexcept {
       // The range stays open, and the context claimed: nothing more is read.
       count(counts_.abandoned);
       context->is_stuck(true);
-      return stop_for_good();
+      return stop_for_good("a launch that was being read did not end in two seconds");
     }
     auto const before = monotonic_ns();
     // Another thread has launched meanwhile: it was counted, too.
-    auto const alone = launches_seen_.load(std::memory_order_relaxed) == here.seen;
+    auto const alone = context->launches() == here.seen;
     auto const kept = context->close_range(failed || !alone ? nullptr : signature,
                                            static_cast<correlation_id>(call.correlationId));
     count(kept ? counts_.sampled : alone ? counts_.failed : counts_.missed);
@@ -362,7 +382,7 @@ void launch_sampler::open_ahead(launch_signature& signature, CUstream stream,
   here.ahead = context;
   here.ahead_for = next;
   here.ahead_since = &signature;
-  here.seen = launches_seen_.load(std::memory_order_relaxed);
+  here.seen = context->launches();
   context->leave_ahead();
 }
 
@@ -370,6 +390,7 @@ void launch_sampler::open_ahead(launch_signature& signature, CUstream stream,
 // its context was not the one, and is prepared again.
 void launch_sampler::context_ending() noexcept {
   safety_.context_ending();
+  if (halted_.load()) return;
   for (auto& entry : contexts_) {
     auto* const context = entry.load(std::memory_order_acquire);
     if (context == nullptr) return;
@@ -389,7 +410,7 @@ void launch_sampler::end(sampled_context& context, bool for_good) noexcept {
   if (!take_claim(context, most_wait_ns)) {
     count(counts_.abandoned);
     context.is_stuck(true);
-    return stop_for_good();
+    return stop_for_good("a launch that was being read did not end before its context");
   }
   std::vector<sampled_context::batch> finished;
   context.end(finished, for_good);
@@ -484,35 +505,43 @@ bool launch_sampler::is_parked() const noexcept {
   for (auto const& entry : contexts_) {
     auto const* const context = entry.load(std::memory_order_acquire);
     if (context == nullptr) break;
-    if (context->group() >= 0 || context->is_stuck()) return false;
+    if (context->group() >= 0 || context->is_changing() || context->is_stuck()) return false;
   }
   return true;
 }
 
-void launch_sampler::turn(bool closing, std::vector<metric_record>& metrics,
+void launch_sampler::turn(sampled_context& context, turn_kind how,
+                          std::vector<metric_record>& metrics,
+                          std::vector<launch_counters>& launches,
+                          device_counters::intern const& names) {
+  auto const closing = how != turn_kind::usual;
+  if (!context.claim_for_turn(closing)) return;
+  struct at_end {
+    sampled_context& context;
+    ~at_end() { context.release(); }
+  } const released{context};
+  // After the claim: a capture that begins now waits for it.
+  if (safety_.is_capturing() && how != turn_kind::closing_anyhow) return;
+  auto const may_prepare = !closing && !context.has_ended() && !given_up_.load() &&
+                           !must_not_switch() && !process_is_exiting();
+  if (!context.is_prepared() && may_prepare) prepare(context, metrics, names);
+  std::vector<sampled_context::batch> finished;
+  auto const before = monotonic_ns();
+  auto const turned = context.turn_claimed(closing, budget_.allows(before), finished);
+  // Most turns look and go; those that switch take milliseconds.
+  budget_.spend(monotonic_ns() - before);
+  if (!turned) give_up("counters are off from here on: " + turned.message());
+  for (auto const& batch : finished) evaluate(context, batch, launches);
+}
+
+void launch_sampler::turn(turn_kind how, std::vector<metric_record>& metrics,
                           std::vector<launch_counters>& launches,
                           device_counters::intern const& names) {
   for (auto& entry : contexts_) {
-    if (!closing && !on_.load(std::memory_order_acquire)) break;
+    if (halted_.load() || (how == turn_kind::usual && !on_.load(std::memory_order_acquire))) break;
     auto* const context = entry.load(std::memory_order_acquire);
     if (context == nullptr) break;
-    if (!context->is_prepared() && !context->has_ended() && !closing && !given_up_.load() &&
-        !must_not_switch() && context->claim()) {
-      struct at_end {
-        sampled_context& context;
-        ~at_end() { context.release(); }
-      } const released{*context};
-      if (context->has_ended() || must_not_switch()) continue;
-      prepare(*context, metrics, names);
-    }
-    std::vector<sampled_context::batch> finished;
-    auto const before = monotonic_ns();
-    if (safety_.is_capturing() && !closing) continue;
-    auto const turned = context->turn(closing, budget_.allows(before), finished);
-    // Most turns look and go; those that switch take milliseconds.
-    budget_.spend(monotonic_ns() - before);
-    if (!turned) give_up("counters are off from here on: " + turned.message());
-    for (auto const& batch : finished) evaluate(*context, batch, launches);
+    turn(*context, how, metrics, launches, names);
   }
   while (ended_claim_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
   auto ended = std::exchange(ended_, {});
@@ -520,6 +549,9 @@ void launch_sampler::turn(bool closing, std::vector<metric_record>& metrics,
   ended_claim_.clear(std::memory_order_release);
   for (auto const& [context, batch] : ended) evaluate(*context, batch, launches);
   if (!failure.empty()) give_up("counters are off from here on: " + failure);
+  if (auto const* const why = stopped_because_.exchange(nullptr, std::memory_order_acq_rel))
+    complaints_.push_back(std::string("counters are off from here on: ") + why +
+                          ". The program is not affected");
 }
 
 }  // namespace gpuprof

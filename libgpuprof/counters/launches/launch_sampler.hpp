@@ -43,12 +43,20 @@ struct sampler_counts {
   std::atomic<std::uint64_t> unknown{0};  // more kinds of launches than the table holds
 };
 
+enum class turn_kind {
+  usual,
+  closing,         // nothing is to be left in the counters, unless a stream is being captured
+  closing_anyhow,  // not even then
+};
+
 /// One per process, never destroyed.
 class launch_sampler {
  public:
-  /// `budget`, and `next_metric`, the id of the next metric, live as long as it.
+  /// `budget`, `next_metric`, the id of the next metric, and `halted` live as long as it. Once
+  /// `halted` is set CUPTI is not called any more.
   launch_sampler(cupti_api const& api, cuda_driver const& driver, sampler_wishes wishes,
-                 sampling_budget& budget, std::uint32_t& next_metric);
+                 sampling_budget& budget, std::uint32_t& next_metric,
+                 std::atomic<bool> const& halted);
 
   // Launching threads, inside CUPTI's callbacks ------------------------------
 
@@ -65,13 +73,14 @@ class launch_sampler {
   // Whoever switches captures ------------------------------------------------
 
   void resume() noexcept;
+  /// Callbacks were off until now.
+  void callbacks_begin() noexcept { safety_.forget_begins(); }
   void pause() noexcept { on_.store(false, std::memory_order_release); }
 
   // The worker's thread ------------------------------------------------------
 
-  /// Prepares new contexts, changes groups, evaluates what was counted. `closing`: nothing is to be
-  /// left in the counters. Adds to both lists.
-  void turn(bool closing, std::vector<metric_record>& metrics,
+  /// Prepares new contexts, changes groups, evaluates what was counted. Adds to both lists.
+  void turn(turn_kind how, std::vector<metric_record>& metrics,
             std::vector<launch_counters>& launches, device_counters::intern const& names);
   /// Some launch has passes to run, or has just been read.
   bool wants_turn() noexcept;
@@ -93,9 +102,12 @@ class launch_sampler {
  private:
   static constexpr std::size_t most_contexts = 64;
 
-  bool choose(launch_call_kind kind, CUpti_CallbackData const& call, std::uint32_t seen) noexcept;
+  bool choose(launch_call_kind kind, CUpti_CallbackData const& call) noexcept;
+  void turn(sampled_context& context, turn_kind how, std::vector<metric_record>& metrics,
+            std::vector<launch_counters>& launches, device_counters::intern const& names);
   void drop_ahead() noexcept;
-  void stop_for_good() noexcept;
+  void stop_for_good(char const* why) noexcept;
+  bool knows_several_gpus() const noexcept;
   void end(sampled_context& context, bool for_good) noexcept;
   sampled_context* context_of(CUpti_CallbackData const& call) noexcept;
   launch_signature* signature_of(launch_parameters const& launch,
@@ -126,11 +138,11 @@ class launch_sampler {
   sampling_budget& budget_;
   sampler_counts counts_;
   launch_safety safety_;
+  std::atomic<bool> const& halted_;
   launch_signatures signatures_;
   std::atomic<bool> on_{false};
   std::atomic<bool> given_up_{false};
   std::atomic<launch_signature::groups> all_groups_{0};
-  std::atomic<std::uint32_t> launches_seen_{0};
   std::atomic<std::uint64_t> not_before_{0};  // after a queue that did not run dry
   std::atomic<bool> some_patch_{false};       // a group counts by rewriting kernels
   std::array<std::atomic<sampled_context*>, most_contexts> contexts_{};
@@ -146,7 +158,8 @@ class launch_sampler {
   // What other threads have taken from the counters, until the worker's thread takes it.
   std::atomic_flag ended_claim_ = ATOMIC_FLAG_INIT;
   std::vector<std::pair<sampled_context*, sampled_context::batch>> ended_;
-  std::string failure_;  // empty: none
+  std::string failure_;                                // empty: none
+  std::atomic<char const*> stopped_because_{nullptr};  // not said yet
 };
 
 }  // namespace gpuprof

@@ -115,25 +115,17 @@ bool sampled_context::pass_is_over() const noexcept {
   return quiet && (!readings_.empty() || has_other_groups());
 }
 
-result<void> sampled_context::turn(bool closing, bool may_change_group,
-                                   std::vector<batch>& finished) {
-  if (!is_prepared()) return {};
-  // Of a range that waits for a launch nothing is lost. A launch that is being read is waited for
-  // at the end alone: else there is another turn.
+bool sampled_context::claim_for_turn(bool closing) {
   turns_ahead_ = is_ahead() ? turns_ahead_ + 1 : 0;
   auto const give_up_ahead = closing || turns_ahead_ > patience_ahead;
   auto const deadline = monotonic_ns() + (closing ? patience_at_end_ns : 0);
   while (!claim()) {
     if (give_up_ahead && take_over_ahead()) break;
-    if (monotonic_ns() >= deadline) return {};
+    if (monotonic_ns() >= deadline) return false;
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
-  struct at_end {
-    sampled_context& context;
-    ~at_end() { context.release(); }
-  } const released{*this};
   if (opened_for_ != nullptr) close_range(nullptr, {});
-  return turn_claimed(closing, may_change_group, finished);
+  return true;
 }
 
 result<void> sampled_context::turn_claimed(bool closing, bool may_change_group,

@@ -49,6 +49,11 @@ class sampled_context {
 
   // Launching threads --------------------------------------------------------
 
+  /// The number of this launch, counted from 1.
+  std::uint32_t count_launch() noexcept {
+    return launches_.fetch_add(1, std::memory_order_relaxed) + 1;
+  }
+  std::uint32_t launches() const noexcept { return launches_.load(std::memory_order_relaxed); }
   /// The group being read; -1: none.
   int group() const noexcept { return group_.load(std::memory_order_acquire); }
   bool group_patches() const noexcept { return patches_.load(std::memory_order_acquire); }
@@ -102,10 +107,11 @@ class sampled_context {
     counted_ranges counted;
     std::vector<std::vector<sampled_launch_record>> readings;  // by number of their range
   };
-  /// Turns to the next pass when this one has all it can get, or all passes are to end (`closing`).
-  /// `may_change_group`: the budget allows it.
-  result<void> turn(bool closing, bool may_change_group, std::vector<batch>& finished);
-  /// The same for who has the claim.
+  /// Claims it unless a launch is being read, which is waited for a little when `closing`. A range
+  /// that waits for a launch is given up then, or when it has waited for long.
+  bool claim_for_turn(bool closing);
+  /// With the claim: turns to the next pass when this one has all it can get, or all passes are to
+  /// end (`closing`). `may_change_group`: the budget allows it.
   result<void> turn_claimed(bool closing, bool may_change_group, std::vector<batch>& finished);
   /// Gives the counters back, keeps what was counted. Unless `for_good`, when the context is going,
   /// it can be prepared again. With the claim.
@@ -136,7 +142,7 @@ class sampled_context {
   /// Counts readings in steps of 64, and passes in between: no two passes of the process are alike.
   std::atomic<std::uint32_t> pass_number_{0};
   std::atomic<launch_signature::groups> wanted_{0};
-  std::atomic<std::uint32_t> declined_{0};
+  std::atomic<std::uint32_t> declined_{0}, launches_{0};
   std::atomic_flag claimed_ = ATOMIC_FLAG_INIT;
   std::atomic<bool> ended_{false}, prepared_{false}, ahead_{false}, changing_{false}, stuck_{false};
 

@@ -1,6 +1,7 @@
 #include "counters/windows/pm_sampler.hpp"
 
 #include "base/clock.hpp"
+#include "base/process.hpp"
 #include "counters/counter_access.hpp"
 
 #include <algorithm>
@@ -12,7 +13,8 @@ namespace {
 // Another tool has the counters: it may be done some time.
 constexpr std::uint64_t ask_again_after_ns = 10'000'000'000;
 // Decoding takes some 30 us a sample, a window has 2500.
-constexpr std::uint64_t patience_ns = 1'000'000'000;
+constexpr std::uint64_t patience_ns = 1'000'000'000;  // for all GPUs together
+constexpr std::uint64_t patience_at_exit_ns = 200'000'000;
 
 void count(std::atomic<std::uint64_t>& counter, std::uint64_t n = 1) noexcept {
   counter.fetch_add(n, std::memory_order_relaxed);
@@ -41,9 +43,10 @@ sampled_device* pm_sampler::prepared(device_id device, std::uint32_t& next_metri
                                      std::vector<metric_record>& metrics,
                                      device_counters::intern const& names) {
   if (auto const known = devices_.find(device); known != devices_.end()) return &*known->second;
-  auto opened = sampled_device::open(api_, device, wishes_, next_metric);
+  bool busy = false;
+  auto opened = sampled_device::open(api_, device, wishes_, next_metric, busy);
   if (!opened) {
-    refuse(device, false, opened.message());
+    refuse(device, busy, opened.message());
     return nullptr;
   }
   for (auto const& record : (*opened)->records(names)) metrics.push_back(record);
@@ -55,6 +58,7 @@ bool pm_sampler::begin_window(std::span<device_id const> devices, std::uint32_t&
                               device_counters::intern const& names) {
   bool any = false;
   for (auto const device : devices) {
+    if (halted_.load() || process_is_exiting()) break;
     if (!can_sample({&device, 1}, monotonic_ns())) continue;
     auto* const sampled = prepared(device, next_metric, metrics, names);
     if (sampled == nullptr) continue;
@@ -64,29 +68,39 @@ bool pm_sampler::begin_window(std::span<device_id const> devices, std::uint32_t&
       refusals_.erase(device);
     } else {
       refuse(device, busy, ok.message());
+      if (!busy) devices_.erase(device);
     }
   }
   return any;
 }
 
+void pm_sampler::note(sampling_window_record const& window) {
+  count(counts_.windows);
+  count(counts_.samples, window.samples);
+  count(counts_.overflows, window.overflows);
+}
+
 void pm_sampler::collect(sampling_harvest& to) {
-  for (auto at = devices_.begin(); at != devices_.end();) {
-    auto const ok = at->second->in_window() ? at->second->collect(to) : result<void>();
+  for (auto at = devices_.begin(); at != devices_.end() && !halted_.load();) {
+    auto& sampled = *at->second;
+    auto const ok = sampled.in_window() ? sampled.collect(to) : result<void>();
+    if (!ok) {
+      sampled.cut_window(to);
+      note(to.windows.back());
+    }
     at = ok ? std::next(at) : lose(at, ok.message());
   }
 }
 
 void pm_sampler::end_window(sampling_harvest& to) {
-  for (auto at = devices_.begin(); at != devices_.end();) {
+  auto const deadline = monotonic_ns() + (process_is_exiting() ? patience_at_exit_ns : patience_ns);
+  for (auto at = devices_.begin(); at != devices_.end() && !halted_.load();) {
     if (!at->second->in_window()) {
       ++at;
       continue;
     }
-    auto const ok = at->second->end_window(to, patience_ns);
-    auto const& window = to.windows.back();
-    count(counts_.windows);
-    count(counts_.samples, window.samples);
-    count(counts_.overflows, window.overflows);
+    auto const ok = at->second->end_window(to, deadline, halted_);
+    note(to.windows.back());
     at = ok ? std::next(at) : lose(at, ok.message());
   }
 }

@@ -24,8 +24,9 @@ struct sampling_counts {
 /// The worker's thread, but for counts().
 class pm_sampler {
  public:
-  pm_sampler(cupti_api const& api, sampling_wishes wishes)
-      : api_(api), wishes_(std::move(wishes)) {}
+  /// Once `halted` is set CUPTI is not called any more.
+  pm_sampler(cupti_api const& api, sampling_wishes wishes, std::atomic<bool> const& halted)
+      : api_(api), wishes_(std::move(wishes)), halted_(halted) {}
 
   /// Some GPU may be sampled now: it was not refused for good, and no other tool had its counters
   /// a moment ago.
@@ -38,7 +39,9 @@ class pm_sampler {
   void collect(sampling_harvest& to);
   void end_window(sampling_harvest& to);
   /// The counters are anybody's again, as before cuptiFinalize. No window may be open.
-  void give_back() noexcept { devices_.clear(); }
+  void give_back() noexcept {
+    if (!halted_.load()) devices_.clear();
+  }
   std::vector<std::string> take_complaints() { return std::exchange(complaints_, {}); }
 
   sampling_counts const& counts() const noexcept { return counts_; }
@@ -54,9 +57,11 @@ class pm_sampler {
   using device_list = std::map<device_id, std::unique_ptr<sampled_device>>;
   device_list::iterator lose(device_list::iterator at, std::string const& why);
   void refuse(device_id device, bool busy, std::string const& why);
+  void note(sampling_window_record const& window);
 
   cupti_api const& api_;
   sampling_wishes const wishes_;
+  std::atomic<bool> const& halted_;
   sampling_counts counts_;
   device_list devices_;
   std::map<device_id, refusal> refusals_;

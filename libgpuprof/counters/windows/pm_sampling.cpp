@@ -9,7 +9,7 @@
 namespace gpuprof {
 
 result<std::unique_ptr<pm_sampling>> pm_sampling::open(cupti_api const& api, device_id device,
-                                                       sampling_setup setup) {
+                                                       sampling_setup setup, bool& busy) {
   CUpti_PmSampling_Enable_Params params{.structSize = CUpti_PmSampling_Enable_Params_STRUCT_SIZE,
                                         .pPriv = nullptr,
                                         .deviceIndex = raw(device),
@@ -17,10 +17,11 @@ result<std::unique_ptr<pm_sampling>> pm_sampling::open(cupti_api const& api, dev
   CUptiResult code{};
   auto const enabled =
       cupti_guard(api).call_for_code<&cupti_api::cuptiPmSamplingEnable>(code, &params);
+  busy = code == CUPTI_ERROR_HARDWARE_BUSY;
   if (!enabled) return counters_refused(api, counter_engine::sampling, code, enabled.message());
   std::unique_ptr<pm_sampling> made(
       new pm_sampling(api, params.pPmSamplingObject, std::move(setup)));
-  if (auto const ok = made->configure(); !ok) return error{ok.message()};
+  if (auto const ok = made->configure(busy); !ok) return error{ok.message()};
   if (auto const ok = made->make_image(); !ok) return error{ok.message()};
   return made;
 }
@@ -34,9 +35,9 @@ pm_sampling::~pm_sampling() {
   guard_.try_call<&cupti_api::cuptiPmSamplingDisable>(&params);
 }
 
-// By time, not by cycles: clocks change under load. The newest samples stay when the hardware's
-// buffer is full, which is told, and nothing has to be started anew.
-result<void> pm_sampling::configure() {
+// By time where the chip can, not by cycles: clocks change under load. The newest samples stay when
+// the hardware's buffer is full, which is told, and nothing has to be started anew.
+result<void> pm_sampling::configure(bool& busy) {
   CUpti_PmSampling_SetConfig_Params params{
       .structSize = CUpti_PmSampling_SetConfig_Params_STRUCT_SIZE,
       .pPriv = nullptr,
@@ -45,14 +46,18 @@ result<void> pm_sampling::configure() {
       .pConfig = setup_.configuration.image.data(),
       .hardwareBufferSize = setup_.hardware_buffer_bytes,
       .samplingInterval = setup_.interval_ns,
-      .triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL,
-      .hwBufferAppendMode = CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_LATEST};
+      .triggerMode = setup_.by_cycles ? CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL
+                                      : CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL,
+      .hwBufferAppendMode = setup_.keeps_oldest
+                                ? CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST
+                                : CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_LATEST};
   std::uint32_t version = 0;
   guard_.try_call<&cupti_api::cuptiGetVersion>(&version);
   if (version < cupti_version::has_append_mode)
     params.structSize = offsetof(CUpti_PmSampling_SetConfig_Params, hwBufferAppendMode);
   CUptiResult code{};
   auto const ok = guard_.call_for_code<&cupti_api::cuptiPmSamplingSetConfig>(code, &params);
+  busy = code == CUPTI_ERROR_HARDWARE_BUSY;
   if (!ok) return counters_refused(guard_.api(), counter_engine::sampling, code, ok.message());
   return {};
 }

@@ -21,6 +21,10 @@ struct sampling_setup {
   std::uint64_t interval_ns = 0;
   std::size_t hardware_buffer_bytes = 0;
   std::size_t most_samples = 0;  // decoded at once; 15 to 75 KB of memory each, twice
+  /// An interval is that many system clock cycles instead, about a nanosecond each.
+  bool by_cycles = false;
+  /// When the hardware's buffer is full the newest samples are lost, and decoding fails.
+  bool keeps_oldest = false;
 };
 
 /// Samples as they were decoded: a row of values for each of them, in the order of the metrics.
@@ -37,9 +41,9 @@ struct decoded_samples {
 /// One thread at a time.
 class pm_sampling {
  public:
-  /// Takes 0.2 s.
+  /// Takes 0.2 s. `busy`: it failed because somebody else counts on this GPU.
   static result<std::unique_ptr<pm_sampling>> open(cupti_api const& api, device_id device,
-                                                   sampling_setup setup);
+                                                   sampling_setup setup, bool& busy);
   /// Stops, and gives the counters back; nothing once the process is going down.
   ~pm_sampling();
   pm_sampling(pm_sampling const&) = delete;
@@ -59,7 +63,7 @@ class pm_sampling {
  private:
   pm_sampling(cupti_api const& api, CUpti_PmSampling_Object* object, sampling_setup setup)
       : guard_(api), object_(object), setup_(std::move(setup)) {}
-  result<void> configure();
+  result<void> configure(bool& busy);
   result<void> make_image();
   result<std::size_t> samples_in_image() const;
   result<void> read_sample(host_profiler const& evaluator, std::size_t index,

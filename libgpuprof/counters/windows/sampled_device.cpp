@@ -21,6 +21,14 @@ constexpr std::size_t hardware_buffer_bytes = std::size_t{128} << 20;
 constexpr std::string_view share_of_active = ".pct_of_peak_sustained_active";
 constexpr char const* active_cycles = "sm__cycles_active.avg";
 
+bool is_turing(std::string_view chip) {
+  return chip.starts_with("TU");
+}
+/// Turing and GA100 know no interval of time.
+bool lacks_time_trigger(std::string_view chip) {
+  return is_turing(chip) || chip == "GA100";
+}
+
 struct sampled_choice {
   std::vector<std::string> metrics;
   counter_configuration configuration;
@@ -55,10 +63,11 @@ result<sampled_choice> choose(host_profiler const& chip, std::vector<std::string
 
 result<std::unique_ptr<sampled_device>> sampled_device::open(cupti_api const& api, device_id device,
                                                              sampling_wishes const& wishes,
-                                                             std::uint32_t& next_metric) {
+                                                             std::uint32_t& next_metric,
+                                                             bool& busy) {
   auto const opened = open_counters(api, counter_engine::sampling, static_cast<int>(raw(device)));
   if (!opened) return error{opened.message()};
-  auto availability = sampling_availability(api, device);
+  auto availability = sampling_availability(api, device, busy);
   if (!availability) return error{availability.message()};
   auto const chip = chip_name(api, raw(device));
   auto const words = wishes.words.empty() ? std::vector<std::string>{"roofline"} : wishes.words;
@@ -78,7 +87,10 @@ result<std::unique_ptr<sampled_device>> sampled_device::open(cupti_api const& ap
                                      .metrics = std::move(chosen->metrics),
                                      .interval_ns = wishes.interval_ns,
                                      .hardware_buffer_bytes = hardware_buffer_bytes,
-                                     .most_samples = most_at_once});
+                                     .most_samples = most_at_once,
+                                     .by_cycles = lacks_time_trigger(chip),
+                                     .keeps_oldest = is_turing(chip)},
+                                    busy);
   if (!sampling) return error{sampling.message()};
   std::unique_ptr<sampled_device> made(
       new sampled_device(device, std::move(*evaluator), std::move(*sampling)));
@@ -146,13 +158,13 @@ result<void> sampled_device::collect(sampling_harvest& to) {
   return {};
 }
 
-result<void> sampled_device::end_window(sampling_harvest& to, std::uint64_t patience_ns) {
+result<void> sampled_device::end_window(sampling_harvest& to, std::uint64_t deadline_ns,
+                                        std::atomic<bool> const& halted) {
   auto stopped = sampling_->stop();
   window_.end = now();
-  auto const deadline = monotonic_ns() + patience_ns;
   // Bounded: CUPTI in a bad state never says that it is done.
   for (bool more = true; stopped && more;) {
-    if (monotonic_ns() > deadline) {
+    if (monotonic_ns() > deadline_ns || halted.load()) {
       ++window_.overflows;
       break;
     }
@@ -162,6 +174,12 @@ result<void> sampled_device::end_window(sampling_harvest& to, std::uint64_t pati
   }
   to.windows.push_back(window_);
   return stopped;
+}
+
+void sampled_device::cut_window(sampling_harvest& to) {
+  window_.end = now();
+  ++window_.overflows;
+  to.windows.push_back(window_);
 }
 
 }  // namespace gpuprof

@@ -5,6 +5,7 @@
 #include "counters/windows/pm_sampling.hpp"
 #include "model/records.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -27,11 +28,11 @@ struct sampling_harvest {
 class sampled_device {
  public:
   /// Chooses what fits into the one pass that sampling has, and takes the counters of the GPU for
-  /// sampling; half a second in all. What cannot be sampled is left out without a word: launches
-  /// are read for the rest.
+  /// sampling; half a second in all. `busy`: as below. What cannot be sampled is left out without a
+  /// word: launches are read for the rest.
   static result<std::unique_ptr<sampled_device>> open(cupti_api const& api, device_id device,
                                                       sampling_wishes const& wishes,
-                                                      std::uint32_t& next_metric);
+                                                      std::uint32_t& next_metric, bool& busy);
 
   device_id device() const noexcept { return device_; }
   std::vector<metric_record> records(device_counters::intern const& names) const;
@@ -41,9 +42,12 @@ class sampled_device {
   bool in_window() const noexcept { return sampling_->started(); }
   /// Decodes what has come so far.
   result<void> collect(sampling_harvest& to);
-  /// Stops, and decodes the rest, for `patience_ns` at most: what has not come by then is counted
-  /// as an overflow.
-  result<void> end_window(sampling_harvest& to, std::uint64_t patience_ns);
+  /// Stops, and decodes the rest, until `deadline_ns` (monotonic) or `halted` at most: what has not
+  /// come by then is counted as an overflow.
+  result<void> end_window(sampling_harvest& to, std::uint64_t deadline_ns,
+                          std::atomic<bool> const& halted);
+  /// It has ended by a failure: what came is kept.
+  void cut_window(sampling_harvest& to);
 
  private:
   sampled_device(device_id device, host_profiler evaluator, std::unique_ptr<pm_sampling> sampling)
