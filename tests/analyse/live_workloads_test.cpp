@@ -80,3 +80,15 @@ TEST_CASE("after the first of each workload and range, live metrics allocate not
   for (int i = 0; i < 1000; ++i) feed_all();
   CHECK(allocations() == before);
 }
+
+TEST_CASE(
+    "more launches that were counted than launches are a time that is not known, not a huge one") {
+  launch_metrics const nothing;
+  workload_times times(nothing);
+  workload_id const id{{}, static_cast<shape_id>(1), {}};
+  auto const workload = times.add(id, {.launches = 2, .ns = 20}, {.launches = 3, .ns = 15});
+  CHECK(*times.undisturbed_mean(workload) == 10);
+  workload_times longer(nothing);
+  CHECK(*longer.undisturbed_mean(
+            longer.add(id, {.launches = 4, .ns = 40}, {.launches = 3, .ns = 50})) == 10);
+}

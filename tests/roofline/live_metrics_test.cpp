@@ -442,6 +442,103 @@ TEST_CASE("a graph that was read is one workload from then on") {
   CHECK(row(found.kernels, "a").launches == 1);  // what came before
 }
 
+namespace {
+
+/// Launches of one graph of 20 kernels of 10 us, as its nodes are traced; counters ran around the
+/// first `read` of them, which took three times as long.
+counted_trace graph_trace(std::uint32_t launches, std::uint32_t read) {
+  std::vector<event> events;
+  for (std::uint32_t launch = 1; launch <= launches; ++launch)
+    for (int node = 0; node < 20; ++node) {
+      auto const start = duration_ns{1'000'000ll * launch + 40'000 * node};
+      auto const length = launch <= read ? 30_us : 10_us;
+      events.push_back(kernel("a", start, start + length).correlated(launch));
+    }
+  counted_trace c(trace_of(std::move(events)));
+  for (auto& kernel : c.t.kernels) kernel.graph = static_cast<graph_id>(5);
+  c.plan(0, {dram_read_metric, dram_write_metric});
+  for (std::uint32_t launch = 1; launch <= read; ++launch) {
+    c.sample(launch, 0, {{dram_read_metric, 2e8}});
+    c.samples.back().opened = trace_start + duration_ns{1'000'000ll * launch - 5000};
+    c.samples.back().closed = trace_start + duration_ns{1'000'000ll * launch + 850'000};
+  }
+  return c;
+}
+
+std::span<kernel_record const> launch_of(counted_trace const& c, std::size_t launch) {
+  return std::span(c.t.kernels).subspan(20 * launch, 20);
+}
+
+/// One launch after another, each judged before the next.
+achieved_snapshot achieved_one_by_one(counted_trace const& c, bool announced) {
+  live_metrics live(c.t.text());
+  feed_definitions(live, c);
+  for (std::size_t launch = 0; launch < c.t.kernels.size() / 20; ++launch) {
+    auto const is_read = launch < c.samples.size();
+    if (is_read && announced) live.expect_reading(c.samples[launch].correlation);
+    live.add(launch_of(c, launch).first(7));  // batches end anywhere
+    live.add(launch_of(c, launch).subspan(7));
+    if (is_read) live.add(reading_of(c, launch));
+    live.judge(the_end);
+  }
+  return live.snapshot();
+}
+
+}  // namespace
+
+TEST_CASE("a graph takes as long as its launches do around which nothing is counted") {
+  for (auto const& [launches, read] : {std::pair{10u, 8u}, {100u, 99u}, {1000u, 8u}}) {
+    auto const c = graph_trace(launches, read);
+    analysed const whole(c);
+    CHECK(*row(whole.by_kernel(), "[CUDA graph 5]").mean_ns == near(200e3));
+    for (bool const announced : {true, false}) {
+      auto const found = achieved_one_by_one(c, announced);
+      CHECK(found.valid_readings == read);
+      auto const& graph = row(found.kernels, "[CUDA graph 5]");
+      CHECK(graph.launches == launches - 1);  // the first was known as kernels
+      CHECK(*graph.mean_ns == near(200e3));
+      CHECK(*graph.dram_rate == near(2e8 / 200e-6));
+    }
+  }
+}
+
+TEST_CASE("launches of one graph whose kernels come mixed are told apart") {
+  auto const c = graph_trace(4, 3);
+  live_metrics live(c.t.text());
+  feed_definitions(live, c);
+  live.expect_reading(c.samples[0].correlation);
+  live.add(launch_of(c, 0));
+  live.add(reading_of(c, 0));
+  live.judge(the_end);
+  live.expect_reading(c.samples[1].correlation);
+  for (std::size_t node = 0; node < 20; ++node)
+    for (std::size_t launch = 1; launch < 4; ++launch)
+      live.add(launch_of(c, launch).subspan(node, 1));
+  live.expect_reading(c.samples[2].correlation);
+  auto const found = live.snapshot();
+  auto const& graph = row(found.kernels, "[CUDA graph 5]");
+  CHECK(graph.launches == 3);
+  CHECK(*graph.mean_ns == near(200e3));
+}
+
+TEST_CASE("counters around a launch that was not known as a graph take nothing from the graph") {
+  auto const c = graph_trace(2, 2);
+  live_metrics live(c.t.text());
+  feed_definitions(live, c);
+  live.expect_reading(c.samples[0].correlation);
+  live.add(c.t.kernels);
+  live.add(reading_of(c, 0));
+  live.judge(the_end);
+  live.add(reading_of(c, 1));  // of a launch whose kernels came before the graph was known
+  live.judge(the_end);
+  auto const later = graph_trace(3, 0);
+  live.add(launch_of(later, 2));
+  auto const found = live.snapshot();
+  CHECK(row(found.kernels, "[CUDA graph 5]").launches == 1);
+  CHECK(*row(found.kernels, "[CUDA graph 5]").mean_ns == near(200e3));
+  CHECK(*row(found.kernels, "a").mean_ns < 31e3);
+}
+
 TEST_CASE("workloads and ranges beyond the capacity are there as (other), not counted") {
   steps s;
   s.read("k0");

@@ -29,7 +29,7 @@ live_workloads::live_workloads(std::function<std::string_view(name_id)> text, ca
       cell_index_(std::bit_ceil(2 * limits.cells + 2)),
       declared_(recent_.places()) {
   sums_.paths.emplace_back();
-  sums_.workloads.push_back({no_workload, {}, {}});
+  sums_.workloads.push_back({no_workload, {}, 0});
   sums_.range_names.emplace_back("(other)");
   sums_.paths.reserve(limits_.paths + 1);
   sums_.workloads.reserve(limits_.workloads + 1);
@@ -120,7 +120,8 @@ workload_sums::workload_cell* live_workloads::make_cell(place& at, key of, std::
   if (known == workload_index_.end()) {
     if (sums_.workloads.size() > limits_.workloads) return nullptr;
     known = workload_index_.emplace(id, static_cast<std::uint32_t>(sums_.workloads.size())).first;
-    sums_.workloads.push_back({id, {}, {}});
+    if (is_graph) graphs_.emplace_back();
+    sums_.workloads.push_back({id, {}, is_graph ? static_cast<std::uint32_t>(graphs_.size()) : 0});
     if (auto const shape = raw(id.shape); shape != 0 && shape < shape_names_.size())
       sums_.kernel_names.emplace(id.shape, text_(shape_names_[shape]));
   }
@@ -162,15 +163,23 @@ void live_workloads::each_tally(kernel_record const& kernel, bool is_graph, F f)
   });
 }
 
+bool live_workloads::add_to_graph(workload_sums::known_workload& graph,
+                                  kernel_record const& kernel) {
+  auto& launches = graphs_[graph.graph - 1];
+  auto* launch = launches.find(kernel.correlation);
+  bool const is_new = launch == nullptr;
+  if (is_new) launch = &launches.begin(kernel.correlation);
+  auto const ns = nanoseconds(kernel.duration);
+  launch->ns += ns;
+  if (launch->is_sampled) graph.sampled.ns += ns;
+  return is_new;
+}
+
 void live_workloads::add(kernel_record const& kernel, bool is_graph) {
   bool is_new_launch = true;
-  if (is_graph) {
-    if (auto const* const cell = cell_of(path_around(kernel.range), kernel, true)) {
-      auto& last = sums_.workloads[cell->workload].last_launch;
-      is_new_launch = last != kernel.correlation;
-      last = kernel.correlation;
-    }
-  }
+  if (is_graph)
+    if (auto const* const cell = cell_of(path_around(kernel.range), kernel, true))
+      is_new_launch = add_to_graph(sums_.workloads[cell->workload], kernel);
   auto const ns = nanoseconds(kernel.duration);
   if (path_around(kernel.range) != outside && last_declaring_ != outside)
     sums_.paths[last_declaring_].declared_ns += ns;
@@ -181,7 +190,13 @@ void live_workloads::add(kernel_record const& kernel, bool is_graph) {
 void live_workloads::note_sampled(kernel_record const& kernel, bool is_graph) {
   auto const* const cell = cell_of(path_around(kernel.range), kernel, is_graph);
   if (cell == nullptr) return;
-  sums_.workloads[cell->workload].sampled.add(sampling::plain, true, nanoseconds(kernel.duration));
+  auto& workload = sums_.workloads[cell->workload];
+  if (!is_graph) return workload.sampled.add(sampling::plain, true, nanoseconds(kernel.duration));
+  // None where its kernels came before the graph was known as one workload: they count alone.
+  auto* const launch = graphs_[workload.graph - 1].find(kernel.correlation);
+  if (launch == nullptr || launch->is_sampled) return;
+  launch->is_sampled = true;
+  workload.sampled.add(sampling::plain, true, launch->ns);
 }
 
 void live_workloads::note_slowed(kernel_record const& kernel) {

@@ -2,6 +2,7 @@
 // does not grow.
 #pragma once
 
+#include "analyse/live/graph_launches.hpp"
 #include "analyse/live/recent_ranges.hpp"
 #include "analyse/range_workloads.hpp"
 #include "analyse/workload_times.hpp"
@@ -30,8 +31,8 @@ struct workload_sums {
   };
   struct known_workload {
     workload_id id;
-    launch_tally sampled;          // launches around which counters may have run
-    correlation_id last_launch{};  // of a graph
+    launch_tally sampled;     // launches around which counters may have run
+    std::uint32_t graph = 0;  // its number, from 1; 0: a kernel
   };
   struct workload_cell {
     std::uint32_t path = 0, workload = 0;
@@ -72,7 +73,8 @@ class live_workloads {
   /// `is_graph`: its kernels are no workloads of their own.
   void add(kernel_record const& kernel, bool is_graph);
 
-  /// Counters may have run around this launch, so it tells nothing about how long others take.
+  /// Counters may have run around this launch, so it tells nothing about how long others take. Of a
+  /// graph: all its kernels, those before and those to come.
   void note_sampled(kernel_record const& kernel, bool is_graph);
   /// It took longer than others for being counted.
   void note_slowed(kernel_record const& kernel);
@@ -94,6 +96,8 @@ class live_workloads {
                                         bool is_graph);
   workload_sums::workload_cell* make_cell(place& at, key of, std::uint32_t path,
                                           kernel_record const& kernel, bool is_graph);
+  /// True when it is a launch that has had no kernel yet.
+  bool add_to_graph(workload_sums::known_workload& graph, kernel_record const& kernel);
   /// Calls f(launch_tally&) for the path of the launch and for each start/end range it is in.
   template <class F>
   void each_tally(kernel_record const& kernel, bool is_graph, F f);
@@ -105,6 +109,7 @@ class live_workloads {
   std::map<std::uint64_t, std::uint32_t> name_index_, path_index_;
   std::map<workload_id, std::uint32_t> workload_index_;
   std::vector<place> cell_index_;
+  std::vector<graph_launches> graphs_;  // by number - 1
   std::vector<name_id> shape_names_;
   std::vector<double> declared_;  // FLOP by place in recent_; -1: of a range that has its launch
   bool some_declare_ = false;
