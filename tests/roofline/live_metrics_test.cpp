@@ -415,6 +415,47 @@ TEST_CASE("what a marker declares stands while nothing is counted, as in the cap
   CHECK_FALSE(row(live.ranges, "inside").total_flops);  // less than its work was declared
 }
 
+TEST_CASE("readings of many launches in a row are all judged, however many kernels come together") {
+  std::vector<event> events;
+  for (std::uint32_t i = 1; i <= 1024; ++i)
+    events.push_back(
+        kernel("k", duration_ns{100'000 * i}, duration_ns{100'000 * i + 10'000}).correlated(i));
+  counted_trace c(trace_of(std::move(events)));
+  c.plan(0, {dram_read_metric, dram_write_metric});
+  for (std::uint32_t i = 1; i <= 1024; ++i) c.sample(i, 0, {{dram_read_metric, 1e6}});
+  auto const together = std::size_t{256};
+  for (bool const announced : {true, false}) {
+    live_metrics live(c.t.text());
+    feed_definitions(live, c);
+    for (std::size_t from = 0; from < c.samples.size(); from += together) {
+      for (std::size_t i = from; i < from + together && announced; ++i)
+        live.expect_reading(c.samples[i].correlation);
+      live.add(std::span(c.t.kernels).subspan(from, together));
+    }
+    feed_readings(live, c);
+    live.judge(the_end);
+    auto const found = live.snapshot();
+    CHECK(found.valid_readings == 1024);
+    CHECK(found.discarded.all() == 0);
+  }
+}
+
+TEST_CASE("a launch that was slowed is one also where its reading is not judged") {
+  steps s;
+  s.read("k");
+  s.run("k", 3);
+  auto c = s.trace();
+  for (auto& kernel : c.t.kernels)
+    if (raw(kernel.correlation) == 3) kernel.duration = 70_us;  // rewritten, group 2
+  live_metrics::capacity crowded;
+  crowded.waiting_readings = 1;
+  for (auto const& limits : {live_metrics::capacity{}, crowded}) {
+    auto const found = achieved_in(c, limits);
+    CHECK(*row(found.kernels, "k").mean_ns == near(10e3));
+    CHECK(row(found.kernels, "k").total_ns == near(60e3));
+  }
+}
+
 TEST_CASE("a graph that was read is one workload from then on") {
   std::vector<event> events;
   for (std::uint32_t launch = 1; launch <= 4; ++launch)

@@ -7,9 +7,11 @@ namespace {
 
 using neighbour = neighboured_launch::neighbour;
 
-constexpr std::size_t most_expected = 64;
+// Kernels come some hundreds at a time, and where every launch is read, so many are expected before
+// the first of them is here.
+constexpr std::size_t most_expected = 512;
 // When it is said that a launch is going to be read, its kernel can be known only just.
-constexpr std::size_t looked_back = 64;
+constexpr std::size_t just_now = 512;
 
 void keep_later(neighbour& of, timestamp_ns end, correlation_id correlation) {
   if (end > of.moment) of = {end, correlation};
@@ -101,6 +103,10 @@ bool launch_neighbours::take_expected(correlation_id correlation) {
 }
 
 bool launch_neighbours::expect(correlation_id correlation) {
+  return expect(correlation, just_now);
+}
+
+bool launch_neighbours::expect(correlation_id correlation, std::size_t looked_back) {
   for (auto& device : devices_) {
     auto const& recent = device.kernels;
     auto const size = recent.work.size();
@@ -112,7 +118,7 @@ bool launch_neighbours::expect(correlation_id correlation) {
     }
   }
   if (std::find(expected_.begin(), expected_.end(), correlation) != expected_.end()) return false;
-  if (expected_.size() == most_expected) return false;
+  if (expected_.size() == most_expected) take_expected(expected_.front());  // never came, it seems
   expected_.push_back(correlation);
   return false;
 }

@@ -37,8 +37,10 @@ class launch_neighbours {
   explicit launch_neighbours(capacity limits) : limits_(limits) {}
 
   /// The launch with this correlation, which is none of those kept, is going to be read, or has
-  /// been. True when its kernel has come already.
+  /// been. True when its kernel has come already, and is one of the latest few hundreds.
   bool expect(correlation_id correlation);
+  /// And one of all that are kept, which takes longer to find.
+  bool expect_late(correlation_id correlation) { return expect(correlation, limits_.recent); }
   /// Whose kernel has not come since the last but one call of this is not expected any more.
   void forget_old_expectations();
   /// True when the kernel, or the whole graph with shape 0, is that of an expected launch.
@@ -81,6 +83,7 @@ class launch_neighbours {
     return find_or_make(device);
   }
   seen_device& find_or_make(device_id device);
+  bool expect(correlation_id correlation, std::size_t looked_back);
   bool take_expected(correlation_id correlation);
   void keep(seen_device& device, kernel_record const& kernel);
 

@@ -126,7 +126,11 @@ void live_metrics::add(graph_record const& graph) {
 }
 
 void live_metrics::expect_reading(correlation_id launch) {
-  if (!neighbours_.expect(launch)) return;
+  if (neighbours_.expect(launch)) note_read(launch);
+}
+
+/// Its kernel has been added as any other.
+void live_metrics::note_read(correlation_id launch) {
   auto const& kernel = neighbours_.find(launch)->first;
   std::scoped_lock const lock(mutex_);
   workloads_.note_sampled(kernel, is_one_workload(kernel));
@@ -134,9 +138,18 @@ void live_metrics::expect_reading(correlation_id launch) {
 
 void live_metrics::add(counter_reading reading) {
   for (auto const& launch : reading.launches)
-    if (neighbours_.find(launch.correlation) == nullptr) expect_reading(launch.correlation);
+    if (neighbours_.find(launch.correlation) == nullptr &&
+        neighbours_.expect_late(launch.correlation))
+      note_read(launch.correlation);
   if (waiting_.size() < limits_.waiting_readings) return waiting_.push_back(std::move(reading));
+  forget(reading);
+}
+
+/// What it says is lost; that it held up its launches is not.
+void live_metrics::forget(counter_reading const& reading) {
+  auto const judge = judge_of(reading.launches);
   std::scoped_lock const lock(mutex_);
+  note_slowed(reading.launches, judge);
   ++readings_forgotten_;
 }
 
@@ -153,25 +166,34 @@ void live_metrics::judge(timestamp_ns complete_until) {
   last_graph_ = {};  // it may have been read now
 }
 
+launch_metrics live_metrics::judge_of(std::span<sampled_launch_record const> launches) const {
+  launch_metrics judge;
+  for (auto const& metric : defined_) judge.define(metric.record, metric.name);
+  for (auto const& launch : launches) judge.add(launch);
+  return judge;
+}
+
 void live_metrics::judge_some(std::span<counter_reading const> readings) {
-  launch_metrics judged;
   std::vector<sampled_launch_record> launches;
-  for (auto const& metric : defined_) judged.define(metric.record, metric.name);
-  for (auto const& reading : readings) {
-    for (auto const& launch : reading.launches) {
-      judged.add(launch);
-      launches.push_back(launch);
-    }
+  for (auto const& reading : readings)
+    launches.insert(launches.end(), reading.launches.begin(), reading.launches.end());
+  auto judged = judge_of(launches);
+  for (auto const& reading : readings)
     for (auto const& value : reading.values) judged.add(value);
-  }
   neighbours_.show(launches, judged);
   judged.join();
   std::scoped_lock const lock(mutex_);
   metrics_.take_means(judged, limits_.workloads.workloads);
+  note_slowed(launches, judged);
+}
+
+/// With the mutex held.
+void live_metrics::note_slowed(std::span<sampled_launch_record const> launches,
+                               launch_metrics const& judge) {
   for (auto const& launch : launches) {
     auto const* const seen = neighbours_.find(launch.correlation);
     if (seen != nullptr && seen->kernels == 1 &&
-        judged.sampling_of(launch.correlation) == sampling::slowed)
+        judge.sampling_of(launch.correlation) == sampling::slowed)
       workloads_.note_slowed(seen->first);
   }
 }

@@ -81,7 +81,11 @@ class live_metrics {
     std::string name;
   };
   bool is_one_workload(kernel_record const& kernel);
+  void note_read(correlation_id launch);
   void judge_some(std::span<counter_reading const> readings);
+  void forget(counter_reading const& reading);
+  launch_metrics judge_of(std::span<sampled_launch_record const> launches) const;
+  void note_slowed(std::span<sampled_launch_record const> launches, launch_metrics const& judge);
 
   std::function<std::string_view(name_id)> const text_;
   capacity const limits_;
