@@ -415,6 +415,50 @@ TEST_CASE("what a marker declares stands while nothing is counted, as in the cap
   CHECK_FALSE(row(live.ranges, "inside").total_flops);  // less than its work was declared
 }
 
+TEST_CASE("what a range declares counts when it is over and all its launches are known") {
+  auto c = trace_of({range("epoch", 0_us, 100_us), kernel("k", 10_us, 20_us).correlated(1),
+                     kernel("k", 300_us, 390_us).correlated(2)});
+  c.begins[0].declared_flops = 1e6;
+  for (auto& kernel : c.kernels) kernel.range = c.begins[0].range;
+  live_metrics live(c.text());
+  for (auto const& shape : c.shapes) live.add(shape);
+  live.add(c.begins[0]);
+  auto const flops = [&] { return live.snapshot().ranges.at(0).total_flops; };
+  live.add(std::span(c.kernels).first(1));
+  live.judge(trace_start + 50_us);
+  CHECK_FALSE(flops());  // it may launch more
+  live.add(c.ends[0]);
+  live.judge(trace_start + 99_us);
+  CHECK_FALSE(flops());  // it has, and that has not run yet
+  live.add(std::span(c.kernels).subspan(1));
+  live.judge(trace_start + 100_us);
+  CHECK(*flops() == near(1e6 / 100e-6));
+  CHECK(live.snapshot().ranges[0].source == flop_source::declared);
+}
+
+TEST_CASE("a range that declares and is forgotten takes its FLOP and its time with it") {
+  auto c = trace_of({kernel("k", 10_us, 20_us)});
+  live_metrics::capacity small;
+  small.workloads.recent_ranges = 4;
+  live_metrics live([](name_id) -> std::string_view { return "step"; }, small);
+  for (auto const& shape : c.shapes) live.add(shape);
+  for (std::uint64_t i = 1; i <= 10; ++i) {  // none of the first six is settled in time
+    range_begin begin{};
+    begin.range = static_cast<range_id>(i);
+    begin.time = trace_start + duration_ns{static_cast<std::int64_t>(i)};
+    begin.declared_flops = i <= 6 ? 1e9 : 1e6;
+    live.add(begin);
+    c.kernels[0].range = begin.range;
+    live.add(c.kernels);
+    range_end end{};
+    end.range = begin.range;
+    end.time = begin.time;
+    live.add(end);
+  }
+  live.judge(the_end);
+  CHECK(*live.snapshot().ranges.at(0).total_flops == near(1e6 / 10e-6));
+}
+
 TEST_CASE("readings of many launches in a row are all judged, however many kernels come together") {
   std::vector<event> events;
   for (std::uint32_t i = 1; i <= 1024; ++i)

@@ -164,6 +164,8 @@ void live_metrics::judge(timestamp_ns complete_until) {
   waiting_.erase(waiting_.begin(), later);
   neighbours_.forget_old_expectations();
   last_graph_ = {};  // it may have been read now
+  std::scoped_lock const lock(mutex_);
+  workloads_.settle(complete_until);
 }
 
 launch_metrics live_metrics::judge_of(std::span<sampled_launch_record const> launches) const {

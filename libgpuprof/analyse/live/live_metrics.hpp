@@ -70,7 +70,8 @@ class live_metrics {
   /// neighbours however late the reading is; unsaid, only that of a recent launch can be judged.
   void expect_reading(correlation_id launch);
   void add(counter_reading reading);
-  /// All GPU work that began up to this moment has been added: readings up to it are judged.
+  /// All GPU work that began up to this moment has been added, and all that was launched: readings
+  /// up to it are judged, and what ranges declared that are over by then counts.
   void judge(timestamp_ns complete_until);
 
   achieved_snapshot snapshot() const;

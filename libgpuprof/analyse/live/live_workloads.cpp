@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <utility>
 
 namespace gpuprof {
 namespace {
@@ -72,20 +71,30 @@ void live_workloads::add(range_begin const& begin) {
       begin.style == range_style::push_pop ? recent_.find(begin.parent) : nullptr;
   auto const parent = around != nullptr ? around->label : outside;
   auto const& kept = recent_.begin(begin, path_of(parent, name_of(begin), begin.style));
-  declared_[recent_.place_of(kept)] = begin.declared_flops;
-  some_declare_ = some_declare_ || begin.declared_flops > 0;
+  auto const at = recent_.place_of(kept);
+  declared_.begin(at, kept.label, begin.declared_flops);
+  if (at == last_declaring_) {  // it is another range's now
+    last_range_ = {};
+    last_path_ = outside;
+    last_declaring_ = none_declares;
+  }
 }
 
-/// What a range declares counts once, with its first launch. The path of the innermost that does.
-std::uint32_t live_workloads::note_declared_work(range_id innermost) {
-  auto declaring = outside;
+/// The place of the innermost range that declares something.
+std::size_t live_workloads::declaring_around(range_id innermost) const {
+  auto declaring = none_declares;
   recent_.each_around(innermost, [&](recent_range const& range) {
-    auto& declared = declared_[recent_.place_of(range)];
-    if (declaring != outside || declared == 0) return;
-    declaring = range.label;
-    if (declared > 0) sums_.paths[declaring].declared_flops += std::exchange(declared, -1);
+    auto const at = recent_.place_of(range);
+    if (declaring == none_declares && declared_.declares(at)) declaring = at;
   });
   return declaring;
+}
+
+void live_workloads::settle(timestamp_ns complete_until) {
+  declared_.settle(complete_until, [this](std::uint32_t path, double flops, std::uint64_t ns) {
+    sums_.paths[path].declared_flops += flops;
+    sums_.paths[path].declared_ns += ns;
+  });
 }
 
 std::uint32_t live_workloads::path_around(range_id innermost) {
@@ -93,7 +102,7 @@ std::uint32_t live_workloads::path_around(range_id innermost) {
   auto const* const range = recent_.find(innermost);
   if (range == nullptr) return outside;
   last_range_ = innermost;
-  last_declaring_ = some_declare_ ? note_declared_work(innermost) : outside;
+  last_declaring_ = declared_.any() ? declaring_around(innermost) : none_declares;
   return last_path_ = range->label;
 }
 
@@ -181,8 +190,8 @@ void live_workloads::add(kernel_record const& kernel, bool is_graph) {
     if (auto const* const cell = cell_of(path_around(kernel.range), kernel, true))
       is_new_launch = add_to_graph(sums_.workloads[cell->workload], kernel);
   auto const ns = nanoseconds(kernel.duration);
-  if (path_around(kernel.range) != outside && last_declaring_ != outside)
-    sums_.paths[last_declaring_].declared_ns += ns;
+  if (path_around(kernel.range) != outside && last_declaring_ != none_declares)
+    declared_.add_launch(last_declaring_, ns);
   each_tally(kernel, is_graph,
              [&](launch_tally& tally) { tally.add(sampling::none, is_new_launch, ns); });
 }

@@ -2,6 +2,7 @@
 // does not grow.
 #pragma once
 
+#include "analyse/live/declared_work.hpp"
 #include "analyse/live/graph_launches.hpp"
 #include "analyse/live/recent_ranges.hpp"
 #include "analyse/range_workloads.hpp"
@@ -25,7 +26,7 @@ struct workload_sums {
     std::uint32_t name = 0;
     range_style style{};
     launch_tally others;  // of workloads that have no cell
-    // Of its ranges that are the innermost declaring ones around some launch.
+    // Of its ranges that are over, and the innermost declaring ones around some launch.
     double declared_flops = 0;
     std::uint64_t declared_ns = 0;  // of those launches
   };
@@ -69,7 +70,10 @@ class live_workloads {
 
   void add(kernel_shape const& shape);
   void add(range_begin const& begin);
-  void add(range_end const& end) { (void)recent_.end(end); }
+  void add(range_end const& end) {
+    if (auto const* const range = recent_.end(end))
+      declared_.end(recent_.place_of(*range), end.time);
+  }
   /// `is_graph`: its kernels are no workloads of their own.
   void add(kernel_record const& kernel, bool is_graph);
 
@@ -79,9 +83,14 @@ class live_workloads {
   /// It took longer than others for being counted.
   void note_slowed(kernel_record const& kernel);
 
+  /// All launches up to this moment have been added: what ranges declared that are over by then
+  /// counts from now on.
+  void settle(timestamp_ns complete_until);
+
   workload_sums const& sums() const noexcept { return sums_; }
 
  private:
+  static constexpr auto none_declares = ~std::size_t{0};
   using key = std::uint64_t;  // of a cell; 0: none
   struct place {
     key of = 0;
@@ -89,7 +98,7 @@ class live_workloads {
   };
   static key key_of(kernel_record const& kernel, bool is_graph) noexcept;
   std::uint32_t path_around(range_id innermost);
-  std::uint32_t note_declared_work(range_id innermost);
+  std::size_t declaring_around(range_id innermost) const;
   std::uint32_t path_of(std::uint32_t parent, std::uint32_t name, range_style style);
   std::uint32_t name_of(range_begin const& begin);
   workload_sums::workload_cell* cell_of(std::uint32_t path, kernel_record const& kernel,
@@ -111,11 +120,10 @@ class live_workloads {
   std::vector<place> cell_index_;
   std::vector<graph_launches> graphs_;  // by number - 1
   std::vector<name_id> shape_names_;
-  std::vector<double> declared_;  // FLOP by place in recent_; -1: of a range that has its launch
-  bool some_declare_ = false;
+  declared_work declared_;  // by place in recent_
   range_id last_range_{};
   std::uint32_t last_path_ = 0;
-  std::uint32_t last_declaring_ = 0;  // path of the innermost declaring range; 0: none
+  std::size_t last_declaring_ = none_declares;  // place of the innermost declaring range
 };
 
 }  // namespace gpuprof
