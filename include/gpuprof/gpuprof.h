@@ -151,8 +151,8 @@ typedef struct gpuprof_achieved {
   double counted_share;       /**< of those seconds, 0 to 1: launches whose FLOP are counted in all precisions */
   uint64_t readings;          /**< of counters that tell something about these kernels, wherever they were launched */
   double flops;               /**< FLOP per second, of all precisions together */
-  const char* flops_source;   /**< "counted", "tensor counted" (tensor cores alone), "declared" (by the markers of a range in which
-                                   nothing is counted, see gpuprof.hpp), "not measured" */
+  const char* flops_source;   /**< "counted", "tensor counted" (tensor cores alone), "declared" (by the markers of ranges in which
+                                   nothing is counted, of those that are over, see gpuprof.hpp), "not measured" */
   const gpuprof_precision_rate* precisions; /**< those that were counted; others are not known */
   size_t precision_count;
   double dram_bytes_per_second; /**< read and written */
@@ -183,7 +183,8 @@ typedef struct gpuprof_metrics {
 
 /**
  * Takes a snapshot since the process started capturing, so that a program can watch itself: GPUPROF_METRICS=auto reads counters
- * around launches, within GPUPROF_OVERHEAD_BUDGET. Release it with gpuprof_release_metrics().
+ * around launches, within GPUPROF_OVERHEAD_BUDGET. Counters that are sampled in time are not used here, only in the reports of
+ * the capture. Release it with gpuprof_release_metrics().
  *
  *   const gpuprof_metrics* now = NULL;
  *   if (gpuprof_take_metrics(&now) == GPUPROF_OK)
@@ -194,7 +195,8 @@ typedef struct gpuprof_metrics {
  *
  * Any thread; takes a millisecond, with thousands of different kernels some tens of them, and does not touch the GPU. As of the
  * last flush (GPUPROF_FLUSH_INTERVAL_MS, default 500, or gpuprof_flush()). A kernel is counted in full some time after it first
- * ran: what takes several passes is read around as many launches. Peaks are those stored when the first capture began.
+ * ran: what takes several passes is read around as many launches. A kernel in flight holds back the readings since its launch,
+ * for 10 s at most. Peaks are those stored when the first capture began.
  *
  * GPUPROF_INACTIVE, and *metrics = NULL, when nothing has been captured in this process or the settings ask for no counters
  * around launches. Where they ask and the driver refuses, times are there and all else is not known.
