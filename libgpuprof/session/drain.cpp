@@ -20,6 +20,7 @@ constexpr std::uint64_t patience_for_copies = second / 10;
 constexpr std::size_t buffers_at_once = 16;
 // Work that began just before a flush may not have ended, and has no record then.
 constexpr std::uint64_t longest_expected_kernel = second / 50;
+constexpr timestamp_ns nothing_follows{~std::uint64_t{0}};
 
 std::unique_ptr<live_metrics> achieved_if_counted(
     settings const& wishes, std::function<std::string_view(name_id)> const& text) {
@@ -142,7 +143,9 @@ void drain::fetch(bool forced) {
   while (take_some_buffers()) {
   }
   quiet_ = flushed && records_seen_ == before;
-  if (flushed) complete_until_.value = forced ? began : began - longest_expected_kernel;
+  if (!flushed || achieved_ == nullptr) return;
+  complete_until_ =
+      forced ? nothing_follows : assembler_->complete_until({began - longest_expected_kernel});
 }
 
 void drain::round(bool flush) {
@@ -223,6 +226,7 @@ void drain::count_everything() {
     unmatched_pops += log->counters.unmatched_pops.load(std::memory_order_relaxed);
   }
   put("note.records_outside_captures", seen.outside);
+  put("note.launches_not_waited_for", seen.launches_given_up);
   auto const open = assembler_->window_open();  // launches still under way are no loss
   put("lost.kernels", open ? 0 : seen.launches - seen.launches_matched);
   put("lost.graph_launches", open ? 0 : seen.graph_launches - seen.graph_launches_matched);

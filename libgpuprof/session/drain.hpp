@@ -117,7 +117,7 @@ class drain {
   std::uint64_t last_progress_ = 0;  // monotonic; when a record last came
   std::uint64_t records_seen_ = 0;
   std::uint64_t written_off_ = 0;  // launches whose records are not waited for any more
-  timestamp_ns complete_until_;    // all work that began by then has its record here
+  timestamp_ns complete_until_;    // as of the last flush, see trace_assembler
   bool quiet_ = false;  // since the last window closed, a whole flush has brought nothing new
 
   mutable std::mutex

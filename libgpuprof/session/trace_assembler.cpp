@@ -7,6 +7,16 @@ namespace gpuprof {
 namespace {
 
 constexpr std::size_t together = 256;  // kernels: one lock of the totals for all of them
+// A launch may run for longer, but one whose record is lost must not hold up the others for good.
+constexpr duration_ns longest_wait{10'000'000'000};
+
+bool waits_for_record(launch const& l) noexcept {
+  return !l.matched && !l.given_up && (l.flags == 0 || l.flags == launch_of_graph);
+}
+
+timestamp_ns just_before(timestamp_ns t) noexcept {
+  return {t.value - 1};
+}
 
 }  // namespace
 
@@ -60,6 +70,27 @@ bool trace_assembler::belongs_to_a_window(timestamp_ns start,
 std::uint64_t trace_assembler::outstanding() const noexcept {
   return counts_.launches - counts_.launches_matched + counts_.graph_launches -
          counts_.graph_launches_matched;
+}
+
+timestamp_ns trace_assembler::complete_until(timestamp_ns flushed) noexcept {
+  auto until = flushed;
+  while (auto* const oldest = launches_.oldest(waits_for_record)) {
+    if (oldest->time + longest_wait >= flushed) {
+      until = std::min(until, just_before(oldest->time));
+      break;
+    }
+    oldest->given_up = true;
+    ++counts_.launches_given_up;
+  }
+  auto const hold_back = [&until](auto const& pending) {
+    for (auto const& record : pending)
+      if (record.start.value != 0) until = std::min(until, just_before(record.start));
+  };
+  hold_back(pending_kernels_);
+  hold_back(pending_copies_);
+  hold_back(pending_sets_);
+  hold_back(pending_graphs_);
+  return until;
 }
 
 void trace_assembler::launch(launch_note const& note) {

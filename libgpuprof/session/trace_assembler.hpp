@@ -30,6 +30,7 @@ struct trace_counts {
   std::uint64_t kernels_unattributed = 0;  // of these: launched by nobody we saw
   std::uint64_t kernels_filtered = 0;      // outside the user's kernel filters
   std::uint64_t outside = 0;               // records of work outside all windows
+  std::uint64_t launches_given_up = 0;     // without a record for so long that it is not waited for
   std::uint64_t copies = 0, sets = 0, graphs = 0, ranges = 0, marks = 0, calls = 0;
 };
 
@@ -87,6 +88,10 @@ class trace_assembler final : public activity_sink {
   void counters_are_read() noexcept { counters_are_read_ = true; }
   /// Launches that still owe a record.
   std::uint64_t outstanding() const noexcept;
+  /// Up to this moment, at most `flushed`, when CUPTI was last asked for what has ended: all work
+  /// that began by then has been handed on, and all that was launched. A kernel in flight holds
+  /// back the records of others, and so this moment; but not for longer than some seconds.
+  timestamp_ns complete_until(timestamp_ns flushed) noexcept;
   std::uint64_t copies_outstanding() const noexcept {
     return counts_.copy_calls - counts_.copy_calls_matched;
   }

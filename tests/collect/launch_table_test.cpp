@@ -91,3 +91,42 @@ TEST_CASE("a cleared table knows nothing and keeps its memory") {
   CHECK(find(table, 40) == nullptr);
   CHECK(table.bytes() == before);
 }
+
+TEST_CASE("the oldest launch that waits is found, whichever came before the others") {
+  launch_table table(16, 64);
+  auto const waits = [](launch const& l) { return !l.matched; };
+  auto const oldest = [&] {
+    auto const* const found = table.oldest(waits);
+    return found == nullptr ? 0 : raw(found->correlation);
+  };
+  CHECK(oldest() == 0);
+  for (std::uint32_t const c : {1007, 1005, 1020}) table.insert(launch_of(c));
+  CHECK(oldest() == 1005);
+  table.find(correlation_id{1005})->matched = true;
+  CHECK(oldest() == 1007);
+  table.insert(launch_of(1003));  // of a thread whose log was read later
+  CHECK(oldest() == 1003);
+  table.find(correlation_id{1003})->matched = true;
+  table.find(correlation_id{1007})->matched = true;
+  CHECK(oldest() == 1020);
+  table.find(correlation_id{1020})->matched = true;
+  CHECK(oldest() == 0);
+  for (std::uint32_t const c : {5'000'001u, 9'000'002u, 1'900'000'003u}) table.insert(launch_of(c));
+  CHECK(oldest() == 5'000'001);  // many correlations are no launches
+  for (std::uint32_t const c : {5'000'001u, 9'000'002u})
+    table.find(correlation_id{c})->matched = true;
+  CHECK(oldest() == 1'900'000'003);
+  table.clear();
+  CHECK(oldest() == 0);
+}
+
+TEST_CASE("the oldest launch that waits is one from before correlations wrapped around") {
+  launch_table table(16, 64);
+  for (std::uint32_t const c : {0xfffffff0u, 0xffffffffu, 3u}) table.insert(launch_of(c));
+  for (std::uint32_t const c : {0xfffffff0u, 0xffffffffu, 3u}) {
+    auto* const found = table.oldest([](launch const& l) { return !l.matched; });
+    REQUIRE(found != nullptr);
+    CHECK(raw(found->correlation) == c);
+    found->matched = true;
+  }
+}

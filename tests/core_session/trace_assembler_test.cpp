@@ -279,6 +279,53 @@ TEST_CASE("a launch outside the launch filters takes its kernel with it, and is 
   CHECK(s.assembler.outstanding() == 0);
 }
 
+TEST_CASE("all is known up to the oldest launch that has no record, and not beyond the flush") {
+  scene s;
+  s.open();
+  auto const until = [&](std::uint64_t flushed) {
+    return s.assembler.complete_until({flushed}).value;
+  };
+  CHECK(until(5000) == 5000);
+  for (std::uint32_t c = 1; c <= 4; ++c) s.launch(c);  // at 1001 to 1004
+  s.launch(5, launch_not_selected);
+  s.launch(6, launch_is_copy);
+  s.launch(7, launch_of_graph);
+  CHECK(until(5000) == 1000);
+  s.kernel(1);
+  s.kernel(3);
+  CHECK(until(5000) == 1001);
+  CHECK(until(900) == 900);
+  s.kernel(2);
+  s.kernel(4);
+  CHECK(until(5000) == 1006);
+  s.kernel(7);
+  CHECK(until(5000) == 5000);
+}
+
+TEST_CASE("a launch without a record holds back the others for ten seconds, and is counted") {
+  scene s;
+  s.open();
+  s.launch(1);
+  s.launch(2);
+  constexpr std::uint64_t limit = 10'000'000'000;
+  CHECK(s.assembler.complete_until({1001 + limit}).value == 1000);
+  CHECK(s.counts().launches_given_up == 0);
+  CHECK(s.assembler.complete_until({1002 + limit}).value == 1001);
+  CHECK(s.counts().launches_given_up == 1);
+  s.kernel(2);
+  CHECK(s.assembler.complete_until({1002 + limit}).value == 1002 + limit);
+  CHECK(s.assembler.outstanding() == 1);
+}
+
+TEST_CASE("a record that waits for its launch is not known yet") {
+  scene s;
+  s.open();
+  s.kernel(9, 2000);
+  CHECK(s.assembler.complete_until({5000}).value == 1999);
+  s.assembler.settle_pending();
+  CHECK(s.assembler.complete_until({5000}).value == 5000);
+}
+
 TEST_CASE("graph nodes are filtered by name, each name asked for once") {
   std::vector<std::string> asked;
   scene s([&](std::string_view name) {

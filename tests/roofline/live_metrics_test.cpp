@@ -312,6 +312,41 @@ TEST_CASE("a reading waits until all work of its time is there") {
   CHECK(live.snapshot().discarded.beside_kernels == 1);
 }
 
+TEST_CASE("a reading waits a while for the record of its own launch") {
+  auto const c = one_sample();
+  auto const until = [&](duration_ns after) { return c.samples[0].closed + after; };
+  for (bool const comes : {true, false}) {
+    live_metrics live(c.t.text());
+    feed_definitions(live, c);
+    feed_readings(live, c);
+    live.judge(until(1_us));
+    live.judge(until(500'000_us));
+    CHECK(live.snapshot().discarded.all() == 0);
+    if (comes) feed_work(live, c);
+    live.judge(until(1'000'000_us));
+    CHECK(live.snapshot().valid_readings == (comes ? 1 : 0));
+    CHECK(live.snapshot().discarded.without_kernel == (comes ? 0 : 1));
+  }
+}
+
+TEST_CASE("a launch is expected for as long as a kernel in flight holds back its record") {
+  auto const c = one_sample();
+  live_metrics live(c.t.text());
+  feed_definitions(live, c);
+  live.expect_reading(c.samples[0].correlation);
+  for (int flush = 0; flush < 100; ++flush) live.judge(trace_start);
+  feed_work(live, c);
+  kernel_record other = c.t.kernels[2];
+  for (std::uint32_t i = 0; i < 10'000; ++i) {
+    other.correlation = static_cast<correlation_id>(100 + i);
+    other.start = other.start + 20_us;
+    live.add(std::span(&other, 1));
+  }
+  feed_readings(live, c);
+  live.judge(the_end);
+  CHECK(live.snapshot().valid_readings == 1);
+}
+
 TEST_CASE("two ranges share what was counted of a workload in one of them") {
   steps s;
   auto const before = s.now;

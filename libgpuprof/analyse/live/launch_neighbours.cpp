@@ -170,9 +170,14 @@ void launch_neighbours::add_copy(device_id of_device, timestamp_ns start, durati
 }
 
 neighboured_launch const* launch_neighbours::find(correlation_id correlation) const noexcept {
-  for (auto const& device : devices_)
-    for (auto launch = device.launches.rbegin(); launch != device.launches.rend(); ++launch)
-      if (launch->first.correlation == correlation) return &*launch;
+  for (auto const& device : devices_) {
+    auto const& launches = device.launches;
+    for (auto const at : {last_found_, last_found_ + 1})
+      if (at < launches.size() && launches[at].first.correlation == correlation)
+        return &launches[last_found_ = at];
+    for (auto at = launches.size(); at-- != 0;)
+      if (launches[at].first.correlation == correlation) return &launches[last_found_ = at];
+  }
   return nullptr;
 }
 

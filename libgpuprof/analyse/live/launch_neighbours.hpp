@@ -108,6 +108,7 @@ class launch_neighbours {
   capacity const limits_;
   std::vector<seen_device> devices_;
   std::size_t last_ = 0;                  // of devices_
+  mutable std::size_t last_found_ = 0;    // of the launches: they are asked for in their order
   std::vector<correlation_id> expected_;  // whose kernel has not been seen
   std::size_t old_expectations_ = 0;      // the first of them
 };

@@ -8,6 +8,9 @@ namespace {
 
 constexpr std::size_t judged_at_once = 64;
 constexpr std::size_t most_metrics = 4096;
+// A launch that was read has its record by the time all others of its time have theirs, but for
+// accidents. Also how long its kernel is expected.
+constexpr duration_ns patience{1'000'000'000};
 
 timestamp_ns last_moment(counter_reading const& reading) {
   timestamp_ns latest;
@@ -153,16 +156,33 @@ void live_metrics::forget(counter_reading const& reading) {
   ++readings_forgotten_;
 }
 
+bool live_metrics::is_ready(counter_reading const& reading,
+                            timestamp_ns complete_until) const noexcept {
+  auto const last = last_moment(reading);
+  if (last > complete_until) return false;
+  if (last + patience <= complete_until) return true;
+  return std::all_of(reading.launches.begin(), reading.launches.end(), [this](auto const& launch) {
+    return neighbours_.find(launch.correlation) != nullptr;
+  });
+}
+
+/// While a kernel in flight holds back the records of others, theirs are expected for longer.
+void live_metrics::forget_old_expectations(timestamp_ns complete_until) noexcept {
+  auto const progressed = complete_until >= last_forgot_ + patience;
+  if (progressed || complete_until < last_forgot_) last_forgot_ = complete_until;
+  if (!progressed) return;
+  neighbours_.forget_old_expectations();
+}
+
 void live_metrics::judge(timestamp_ns complete_until) {
-  auto const later = std::partition(waiting_.begin(), waiting_.end(),
-                                    [complete_until](counter_reading const& waiting) {
-                                      return last_moment(waiting) <= complete_until;
-                                    });
+  auto const later = std::partition(
+      waiting_.begin(), waiting_.end(),
+      [&](counter_reading const& waiting) { return is_ready(waiting, complete_until); });
   auto const ready = std::span(waiting_.begin(), later);
   for (std::size_t from = 0; from < ready.size(); from += judged_at_once)
     judge_some(ready.subspan(from, std::min(judged_at_once, ready.size() - from)));
   waiting_.erase(waiting_.begin(), later);
-  neighbours_.forget_old_expectations();
+  forget_old_expectations(complete_until);
   last_graph_ = {};  // it may have been read now
   std::scoped_lock const lock(mutex_);
   workloads_.settle(complete_until);

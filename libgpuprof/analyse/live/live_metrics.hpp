@@ -81,6 +81,8 @@ class live_metrics {
     metric_record record;
     std::string name;
   };
+  bool is_ready(counter_reading const& reading, timestamp_ns complete_until) const noexcept;
+  void forget_old_expectations(timestamp_ns complete_until) noexcept;
   bool is_one_workload(kernel_record const& kernel);
   void note_read(correlation_id launch);
   void judge_some(std::span<counter_reading const> readings);
@@ -95,7 +97,8 @@ class live_metrics {
   launch_neighbours neighbours_;
   std::vector<defined_metric> defined_;
   std::vector<counter_reading> waiting_;
-  graph_id last_graph_{};  // asked about last
+  timestamp_ns last_forgot_;  // expectations, having been told that it is complete until then
+  graph_id last_graph_{};     // asked about last
   bool last_graph_was_read_ = false;
 
   mutable std::mutex mutex_;  // guards all below; held for one batch or one copy
