@@ -99,6 +99,7 @@ bool launch_neighbours::take_expected(correlation_id correlation) {
   if (found == expected_.end()) return false;
   if (static_cast<std::size_t>(found - expected_.begin()) < old_expectations_) --old_expectations_;
   expected_.erase(found);
+  --expected_with(correlation);
   return true;
 }
 
@@ -120,13 +121,15 @@ bool launch_neighbours::expect(correlation_id correlation, std::size_t looked_ba
   if (std::find(expected_.begin(), expected_.end(), correlation) != expected_.end()) return false;
   if (expected_.size() == most_expected) take_expected(expected_.front());  // never came, it seems
   expected_.push_back(correlation);
+  ++expected_with(correlation);
   return false;
 }
 
 /// A kernel that never comes (it was filtered out, or lost) would cost every other a comparison.
 void launch_neighbours::forget_old_expectations() {
-  expected_.erase(expected_.begin(),
-                  expected_.begin() + static_cast<std::ptrdiff_t>(old_expectations_));
+  auto const old_end = expected_.begin() + static_cast<std::ptrdiff_t>(old_expectations_);
+  for (auto old = expected_.begin(); old != old_end; ++old) --expected_with(*old);
+  expected_.erase(expected_.begin(), old_end);
   old_expectations_ = expected_.size();
 }
 

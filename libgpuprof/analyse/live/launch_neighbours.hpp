@@ -5,6 +5,7 @@
 #include "analyse/launch_metrics.hpp"
 #include "model/records.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -48,7 +49,7 @@ class launch_neighbours {
     auto& device = of(kernel.device);
     place(device.launches, kernel);
     push(device.kernels, kernel);
-    if (expected_.empty() || !take_expected(kernel.correlation)) return false;
+    if (expected_with(kernel.correlation) == 0 || !take_expected(kernel.correlation)) return false;
     keep(device, kernel);
     return true;
   }
@@ -84,6 +85,9 @@ class launch_neighbours {
   }
   seen_device& find_or_make(device_id device);
   bool expect(correlation_id correlation, std::size_t looked_back);
+  std::uint16_t& expected_with(correlation_id correlation) noexcept {
+    return expected_by_low_bits_[raw(correlation) % expected_by_low_bits_.size()];
+  }
   bool take_expected(correlation_id correlation);
   void keep(seen_device& device, kernel_record const& kernel);
 
@@ -111,6 +115,8 @@ class launch_neighbours {
   mutable std::size_t last_found_ = 0;    // of the launches: they are asked for in their order
   std::vector<correlation_id> expected_;  // whose kernel has not been seen
   std::size_t old_expectations_ = 0;      // the first of them
+  // How many of them: nearly all kernels are none of them, and most are told by this.
+  std::array<std::uint16_t, 4096> expected_by_low_bits_{};
 };
 
 }  // namespace gpuprof
