@@ -136,3 +136,57 @@ TEST_CASE("without samples there are no figures") {
   CHECK_FALSE(a.sampled.has_samples());
   CHECK_FALSE(figure_of(a, "gemm", dram_read_metric));
 }
+
+TEST_CASE("a single launch with edges of its own states an error, even of what it did not do") {
+  simulated_gpu gpu;
+  gpu.wait(33).run("k", 150, {4e8, 50, 0}).wait(100).run("end", 3, {0, 0, 0});
+  auto const c = gpu.sampled();
+  analysed const a(c);
+  auto const bytes = figure_of(a, "k", dram_read_metric);
+  REQUIRE(bytes);
+  CHECK(bytes->count == 1);
+  CHECK(bytes->error > 0.002 * 4e8);
+  CHECK(bytes->error < 0.02 * 4e8);
+  CHECK(std::abs(bytes->mean - 4e8) <= bytes->error);
+  CHECK(figure_of(a, "k", occupancy_metric)->error > 0);
+}
+
+TEST_CASE("long launches do not stand for short ones of their workload") {
+  simulated_gpu gpu(3);
+  double bytes = 0;
+  int launches = 0;
+  for (int i = 0; i < 2000; ++i) {
+    auto const us = gpu.toss(0.2) ? 1000 : 5;
+    bytes += us * 1e6;
+    ++launches;
+    gpu.wait(gpu.uniform(1, 30)).run("grid_stride", us, {us * 1e6, 50, 0});
+    gpu.wait(gpu.uniform(1, 30)).run("other", 12, {1e6, 50, 0});
+  }
+  auto const c = gpu.with_jitter(0.1).sampled();
+  analysed const a(c);
+  auto const found = figure_of(a, "grid_stride", dram_read_metric);
+  REQUIRE(found);
+  INFO(found->mean << " +- " << found->error << ", truly " << bytes / launches);
+  CHECK(found->mean == within(bytes / launches, 0.02));
+  CHECK(std::abs(found->mean - bytes / launches) <= 2 * found->error);
+  CHECK(found->error < 0.1 * found->mean);
+  CHECK(figure_of(a, "grid_stride", occupancy_metric)->mean == within(50, 0.02));
+}
+
+TEST_CASE("launches that are long because others ran beside them do not change the figure") {
+  // Both read the same; beside a copy it takes four times as long.
+  simulated_gpu gpu(5);
+  for (int i = 0; i < 1500; ++i) {
+    gpu.wait(gpu.uniform(1, 30));
+    bool const is_slow = gpu.toss(0.3);
+    if (is_slow) gpu.copy_at(gpu.now_us() + 10, 100, 1 << 20, 1e6);
+    gpu.run("k", is_slow ? 240 : 60, {4e7, 50, 0});
+  }
+  auto const c = gpu.with_jitter(0.1).sampled();
+  analysed const a(c);
+  auto const found = figure_of(a, "k", dram_read_metric);
+  REQUIRE(found);
+  INFO(found->mean << " +- " << found->error);
+  CHECK(found->mean == within(4e7, 0.02));
+  CHECK(std::abs(found->mean - 4e7) <= 3 * found->error);
+}

@@ -1,5 +1,7 @@
 #include "analyse/sampling/device_work.hpp"
 
+#include "analyse/sampling/length_classes.hpp"
+
 #include <algorithm>
 #include <numeric>
 #include <tuple>
@@ -56,13 +58,40 @@ void device_work::finish() {
   std::sort(items_.begin(), items_.end(), [](work_item const& a, work_item const& b) {
     return std::tie(a.start, a.end, a.kind) < std::tie(b.start, b.end, b.kind);
   });
+  divide_by_length();
   for (auto const& item : items_) {
     auto& kind = kinds_[item.kind];
     ++kind.times;
+    kind.begun += samples_.at(item.start).has_value();
     kind.ns += static_cast<double>(item.length());
   }
   find_alone();
   find_shared_time();
+}
+
+/// Launches of one workload become several kinds where one amount cannot stand for all of them.
+void device_work::divide_by_length() {
+  std::vector<std::vector<std::uint64_t>> lengths(kinds_.size());
+  for (auto const& item : items_)
+    if (kinds_[item.kind].is == work_kind::what::launch)
+      lengths[item.kind].push_back(item.length());
+  struct classes {
+    std::vector<std::uint64_t> limits;
+    std::uint32_t second = 0;  // kind of the second class; the first keeps the one they had
+  };
+  std::vector<classes> divided(lengths.size());
+  for (std::size_t kind = 0; kind < divided.size(); ++kind) {
+    divided[kind].limits = length_limits(std::move(lengths[kind]));
+    divided[kind].second = static_cast<std::uint32_t>(kinds_.size());
+    auto const like = kinds_[kind];
+    kinds_.insert(kinds_.end(), divided[kind].limits.size(), like);
+  }
+  for (auto& item : items_) {
+    auto const& [limits, second] = divided[item.kind];
+    auto const above = std::upper_bound(limits.begin(), limits.end(), item.length());
+    if (above != limits.begin())
+      item.kind = second + static_cast<std::uint32_t>(above - limits.begin()) - 1;
+  }
 }
 
 void device_work::find_alone() {

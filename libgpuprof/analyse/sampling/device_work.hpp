@@ -11,18 +11,19 @@
 
 namespace gpuprof {
 
-/// Executions that are expected to count alike: of one workload, or copies of one direction.
+/// Executions that are expected to count alike: of one workload and of similar length, or copies of
+/// one direction.
 struct work_kind {
   enum class what : std::uint8_t { launch, copy, fill };
   what is{};
   workload_id workload;  // of launches
   copy_kind direction{};
   std::uint64_t times = 0;
-  double ns = 0;         // of all of them
+  std::uint64_t begun =
+      0;          // of these, in samples: how often a kind is seen does not depend on its length
+  double ns = 0;  // of all of them
   double shared_ns = 0;  // of these: other launches ran too
   double mean_ns() const noexcept { return times == 0 ? 0 : ns / static_cast<double>(times); }
-  /// Whether counters tell little of it alone, whatever the method.
-  bool is_shared() const noexcept { return shared_ns > ns / 2; }
 };
 
 struct work_item {
@@ -53,6 +54,7 @@ class device_work {
  private:
   std::uint32_t kind_of(work_kind const& like);
   void add(std::uint32_t kind, timestamp_ns start, duration_ns duration, std::uint64_t bytes);
+  void divide_by_length();
   void find_alone();
   void find_shared_time();
 

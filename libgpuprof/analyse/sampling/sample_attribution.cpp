@@ -1,8 +1,8 @@
 #include "analyse/sampling/sample_attribution.hpp"
 
 #include "analyse/sampling/launch_overlap.hpp"
+#include "analyse/sampling/length_classes.hpp"
 #include "analyse/sampling/sampled_clocks.hpp"
-#include "analyse/sampling/shared_samples.hpp"
 #include "analyse/sampling/unseen_work.hpp"
 
 #include <algorithm>
@@ -84,16 +84,42 @@ void sample_attribution::attribute(device& of) {
   for (auto& row : figures) row.resize(of.samples.columns());
   attribute_by_overlap(of.samples, of.work, figures);
   average_clocks(of.samples, of.work, figures);
-  auto const without = tell_apart(of.samples, of.work, figures);
-  facts_.not_told_apart += without.not_told_apart;
-  facts_.too_few += without.too_few;
-  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-    if (kinds[kind].is != work_kind::what::launch) continue;
-    auto& known = figures_[kinds[kind].workload];
-    known.is_shared = kinds[kind].is_shared();
+  keep(of, figures, tell_apart(of.samples, of.work, figures));
+}
+
+/// Kinds that differ in length alone are one workload.
+void sample_attribution::keep(device const& of, figure_grid const& figures,
+                              std::vector<no_figure> const& without) {
+  auto const kinds = of.work.kinds();
+  std::map<workload_id, std::vector<std::size_t>> classes;
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+    if (kinds[kind].is == work_kind::what::launch && kinds[kind].times > 0)
+      classes[kinds[kind].workload].push_back(kind);
+  std::vector<class_figure> parts;
+  for (auto const& [workload, of_workload] : classes) {
+    auto& known = figures_[workload];
     known.of.resize(names_.size());
-    for (std::size_t column = 0; column < of.names.size(); ++column)
-      known.of[of.names[column]] = figures[kind][column];
+    double ns = 0, shared_ns = 0;
+    auto reason = no_figure::has_one;
+    for (auto const kind : of_workload) {
+      ns += kinds[kind].ns;
+      shared_ns += kinds[kind].shared_ns;
+      reason = std::max(reason, without[kind]);
+    }
+    known.is_shared = shared_ns > ns / 2;
+    bool has_any = false;
+    for (std::uint32_t column = 0; column < of.names.size(); ++column) {
+      parts.clear();
+      for (auto const kind : of_workload)
+        parts.push_back({kinds[kind].begun, kinds[kind].ns, figures[kind][column]});
+      auto const& metric = of.samples.metric(column);
+      auto const figure = put_together(parts, metric.how);
+      has_any = has_any || (figure && !metric.runs_when_idle);
+      known.of[of.names[column]] = figure;
+    }
+    if (has_any) continue;
+    facts_.too_few += reason == no_figure::too_few;
+    facts_.not_told_apart += reason == no_figure::not_told_apart;
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "analyse/sampling/device_work.hpp"
 #include "analyse/sampling/sampled_figure.hpp"
+#include "analyse/sampling/shared_samples.hpp"
 
 #include <map>
 #include <memory>
@@ -70,6 +71,7 @@ class sample_attribution {
       found->second->work.add_launch(workload, launch.correlation, launch.start, launch.duration);
   }
   void attribute(device& of);
+  void keep(device const& of, figure_grid const& figures, std::vector<no_figure> const& without);
 
   std::map<device_id, std::unique_ptr<device>> devices_;  // each refers to its own parts
   std::map<metric_id, place> places_;

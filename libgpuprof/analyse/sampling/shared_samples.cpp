@@ -61,15 +61,14 @@ class sample_fit {
     score();
   }
 
-  enum class verdict { clear, not_told_apart, too_few };
-  verdict judge(std::uint32_t kind) const {
+  no_figure judge(std::uint32_t kind) const {
     auto const j = columns_.of(kind);
     if (!columns_.has_enough(kind) || chunks_[j] < enough_chunks || rows_ < 2 * columns_.size())
-      return verdict::too_few;
+      return no_figure::too_few;
     auto const variance = fit_->inverse_row(j)[j];
     bool const is_noise = variance * noise_[j] > most_noise;
-    return is_noise || fit_->inflation(j) > most_inflation ? verdict::not_told_apart
-                                                           : verdict::clear;
+    return is_noise || fit_->inflation(j) > most_inflation ? no_figure::not_told_apart
+                                                           : no_figure::has_one;
   }
 
   void put(std::uint32_t kind, std::vector<std::optional<sampled_figure>>& figures) const {
@@ -232,12 +231,11 @@ std::vector<std::vector<std::uint32_t>> alike(sample_series const& samples,
 
 }  // namespace
 
-left_without_figures tell_apart(sample_series const& samples, device_work const& work,
-                                figure_grid& figures) {
+std::vector<no_figure> tell_apart(sample_series const& samples, device_work const& work,
+                                  figure_grid& figures) {
   fit_columns columns(samples, work, figures);
   auto const kinds = static_cast<std::uint32_t>(work.kinds().size());
-  std::vector<bool> found(kinds), unclear(kinds);
-  left_without_figures without;
+  std::vector<no_figure> without(kinds);
   bool any = false;
   for (std::uint32_t kind = 0; kind < kinds; ++kind) any = any || columns.is_wanted(kind);
   if (!any) return without;
@@ -246,17 +244,13 @@ left_without_figures tell_apart(sample_series const& samples, device_work const&
     fit.run();
     for (std::uint32_t kind = 0; kind < kinds; ++kind) {
       if (!columns.is_wanted(kind)) continue;
-      auto const verdict = fit.judge(kind);
-      unclear[kind] = unclear[kind] || verdict == sample_fit::verdict::not_told_apart;
-      if (verdict != sample_fit::verdict::clear) continue;
-      found[kind] = true;
-      fit.put(kind, figures[kind]);
+      auto const reason = fit.judge(kind);
+      without[kind] = std::max(without[kind], reason);
+      if (reason == no_figure::has_one) fit.put(kind, figures[kind]);
     }
   }
-  for (std::uint32_t kind = 0; kind < kinds; ++kind) {
-    if (!columns.is_wanted(kind) || found[kind] || has_figure(samples, figures[kind])) continue;
-    ++(unclear[kind] ? without.not_told_apart : without.too_few);
-  }
+  for (std::uint32_t kind = 0; kind < kinds; ++kind)
+    if (has_figure(samples, figures[kind])) without[kind] = no_figure::has_one;
   return without;
 }
 

@@ -6,15 +6,17 @@
 
 namespace gpuprof {
 
-struct left_without_figures {
-  std::uint64_t not_told_apart = 0;  // always in the same proportions as other work
-  std::uint64_t too_few = 0;         // samples
+/// Why a kind of launches has no figure; of several reasons the last.
+enum class no_figure : std::uint8_t {
+  has_one,
+  too_few,         // samples
+  not_told_apart,  // always in the same proportions as other work
 };
 
 /// Fills in launches without a figure, and betters those of few samples: what a sample counted is
 /// the sum over the work in it, each with its amount times the part of it that ran there. Amounts
-/// cannot be negative.
-left_without_figures tell_apart(sample_series const& samples, device_work const& work,
-                                figure_grid& figures);
+/// cannot be negative. By kind: what stood in the way.
+std::vector<no_figure> tell_apart(sample_series const& samples, device_work const& work,
+                                  figure_grid& figures);
 
 }  // namespace gpuprof
