@@ -88,6 +88,7 @@ void append_sampling(std::string& to, roofline_facts const& facts) {
   sampling.whole("workloads_not_told_apart", facts.sampling.not_told_apart);
   sampling.whole("workloads_with_too_few", facts.sampling.too_few);
   sampling.number("slowdown", facts.sampling_slowdown);
+  sampling.whole("intervals_not_recorded", facts.sampling.not_recorded);
   sampling.end();
 }
 

@@ -14,12 +14,11 @@ inline void write_capture(std::string const& path, counted_trace c) {
   REQUIRE(made);
   auto& file = **made;
   auto& names = c.t.names;
-  window_record const window{.index = 0,
-                             .start = trace_start,
-                             .end = trace_start + 2_ms,
-                             .trigger = names.intern("start")};
+  window_record const window{
+      .index = 0, .start = trace_start, .end = c.captured_until, .trigger = names.intern("start")};
   fact_record const fact{names.intern("process.command_line"), names.intern("./train")};
-  counter_record const cost{names.intern("cost.start_ns"), 9'800'000};
+  std::vector<counter_record> counters{{names.intern("cost.start_ns"), 9'800'000}};
+  for (auto const& [name, value] : c.counters) counters.push_back({names.intern(name), value});
   for (std::uint32_t id = 1; id < names.size(); ++id)
     file.add_name(static_cast<name_id>(id), names.text(static_cast<name_id>(id)));
   file.add(fact);
@@ -37,7 +36,7 @@ inline void write_capture(std::string const& path, counted_trace c) {
   for (auto const& row : c.values) file.add(row);
   for (auto const& row : c.windows) file.add(row);
   for (auto const& row : c.rows) file.add(row);
-  file.add(cost);
+  for (auto const& row : counters) file.add(row);
   REQUIRE(file.flush());
   REQUIRE(file.close());
 }

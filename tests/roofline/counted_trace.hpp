@@ -38,6 +38,8 @@ struct counted_trace {
   std::vector<peak_record> peaks;
   std::vector<metric_sample_record> rows;  // of samples in time
   std::vector<sampling_window_record> windows;
+  timestamp_ns captured_until = trace_start + 2_ms;
+  std::vector<std::pair<std::string, std::uint64_t>> counters;  // "lost.kernels"
 
   explicit counted_trace(trace of) : t(std::move(of)) {
     device.name = t.names.intern("NVIDIA H200");

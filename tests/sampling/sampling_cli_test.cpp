@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <filesystem>
 
 using namespace gpuprof;
 using namespace gpuprof::test;
@@ -111,6 +112,67 @@ TEST_CASE("lost samples are the first thing that is said") {
   auto const overflow = out.find("the GPU's buffer for them ran over 3 times");
   REQUIRE(overflow != std::string::npos);
   CHECK(overflow < out.find("samples in time: "));
+}
+
+TEST_CASE("where filters left out kernels, samples give no figures, and one line says why") {
+  auto c = sampled_steps();
+  c.counters.emplace_back("seen.kernels_filtered", 1200);
+  session const s(c);
+  auto const roofline = nlohmann::json::parse(s.roofline("-f json").out);
+  CHECK(roofline["kernels"][0]["dram_bytes_per_second"].is_null());
+  CHECK(roofline["kernels"][0]["sources"]["sm_clock"] == "");
+  auto const out = s.roofline().out;
+  CHECK(
+      holds(out, "samples in time are not used: 1,200 kernels that ran in them were left out by "));
+  CHECK_FALSE(holds(out, "samples in time: "));
+  auto const stats = s.stats("-r gpu_metrics_sum");
+  CHECK(holds(stats.out + stats.err, "samples in time are not used: 1,200 kernels"));
+  CHECK_FALSE(holds(stats.out, "dram__bytes_read.sum"));
+}
+
+TEST_CASE("where records of GPU work were lost, samples give no figures, and one line says why") {
+  auto c = sampled_steps();
+  c.counters.emplace_back("lost.launch_notes", 3);
+  c.counters.emplace_back("lost.kernels", 1);
+  session const s(c);
+  auto const out = s.roofline().out;
+  CHECK(holds(out,
+              "samples in time are not used: records of what ran in them were lost: 1 kernel, 3 "
+              "launch notes"));
+  CHECK(holds(s.roofline("-f csv").err, "samples in time are not used"));
+  // Names that are lost leave the records where they are.
+  auto named = sampled_steps();
+  named.counters.emplace_back("lost.names", 3);
+  CHECK(holds(session(named).roofline().out, "samples in time: "));
+}
+
+TEST_CASE("samples past the end of the capture are not used") {
+  auto c = sampled_steps();
+  auto const whole = nlohmann::json::parse(session(c).roofline("-f json").out);
+  // The capture ends after three quarters of the samples; work that was launched before runs on.
+  auto const end = trace_start.value + (c.captured_until.value - trace_start.value) / 8 * 7;
+  std::erase_if(c.t.kernels, [&](auto const& kernel) { return kernel.start.value > end; });
+  std::erase_if(c.t.copies, [&](auto const& copy) { return copy.start.value > end; });
+  c.captured_until.value = end;
+  auto const cut = nlohmann::json::parse(session(c).roofline("-f json").out);
+  CHECK(cut["samples_in_time"]["intervals"] == whole["samples_in_time"]["intervals"]);
+  auto const left_out = cut["samples_in_time"]["intervals_not_recorded"].get<int>();
+  CHECK(left_out > cut["samples_in_time"]["intervals"].get<int>() / 5);
+  for (auto const& kernel : cut["kernels"]) {
+    INFO(kernel["name"]);
+    CHECK(kernel["dram_bytes_per_second"].get<double>() ==
+          Approx(kernel["name"] == "gemm" ? 6e7 / 180e-6 : 2e7 / 7e-6).epsilon(0.03));
+  }
+}
+
+TEST_CASE("a program that was killed lacks records of the last flush, and samples of that time") {
+  auto c = sampled_steps();
+  session const s(c);
+  auto const path = s.folder / "app.gpuprof";
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 8);
+  auto const all = nlohmann::json::parse(s.roofline("-f json").out);
+  CHECK(all["samples_in_time"]["intervals_not_recorded"] == all["samples_in_time"]["intervals"]);
+  CHECK(all["kernels"][0]["dram_bytes_per_second"].is_null());
 }
 
 TEST_CASE("samples in which no kernel ran give no figures, and no failure") {

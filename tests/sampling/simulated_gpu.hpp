@@ -96,6 +96,7 @@ class simulated_gpu {
     window.end = moment(end);
     window.interval = {static_cast<std::int64_t>(interval_us * 1000)};
     made.windows.push_back(window);
+    made.captured_until = window.end;
     return made;
   }
 

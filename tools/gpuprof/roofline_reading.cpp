@@ -1,6 +1,7 @@
 #include "roofline_reading.hpp"
 
 #include "progress.hpp"
+#include "unrecorded_work.hpp"
 
 namespace gpuprof {
 namespace {
@@ -38,13 +39,23 @@ void roofline_reading::read(bool with_ranges) {
   if (has_counters()) {
     if (exact_.samples() > 0) match();
     sum_up(with_ranges);
-    sampled_.attribute();
+    if (samples_not_used_.empty()) sampled_.attribute();
   }
   metrics_.emplace(exact_, sampled_);
 }
 
+/// Samples count what has a record and what has not: only where all has one they can be divided.
+void roofline_reading::bound_samples() {
+  samples_not_used_ = why_samples_are_not_used(trace_);
+  for (auto const& window : trace_.windows())
+    sampled_.add_capture(window.start,
+                         window.end.value == 0 ? timestamp_ns{~std::uint64_t{0}} : window.end);
+  if (!trace_.file().is_complete()) sampled_.end_is_unsure(unsure_end(trace_));
+}
+
 void roofline_reading::read_counters() {
   auto& file = trace_.file();
+  bound_samples();
   each<metric_record>(file, [&](auto const& metric) {
     exact_.define(metric, trace_.text()(metric.name));
     if (is_wanted(metric.device)) sampled_.define(metric, trace_.text()(metric.name));

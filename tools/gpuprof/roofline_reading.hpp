@@ -27,6 +27,8 @@ class roofline_reading {
   bool has_counters() const noexcept { return exact_.samples() > 0 || sampled_.has_samples(); }
   launch_metrics const& exact() const noexcept { return exact_; }
   sampling_facts const& sampling() const noexcept { return sampled_.facts(); }
+  /// Why samples in time say nothing in this capture; empty when they do.
+  std::string const& samples_not_used() const noexcept { return samples_not_used_; }
   std::optional<sampling_price> price() const { return cost_.price(); }
   /// After read().
   workload_metrics const& metrics() const noexcept { return *metrics_; }
@@ -37,6 +39,7 @@ class roofline_reading {
  private:
   void read_devices();
   void read_counters();
+  void bound_samples();
   void match();
   void sum_up(bool with_ranges);
   bool is_wanted(device_id device) const noexcept { return !device_ || device == *device_; }
@@ -46,6 +49,7 @@ class roofline_reading {
   selection const* wanted_;
   launch_metrics exact_;
   sample_attribution sampled_;
+  std::string samples_not_used_;
   std::optional<workload_metrics> metrics_;
   workload_times times_{exact_};
   sampling_cost cost_;

@@ -16,6 +16,9 @@ std::string percent(double share) {
 std::string what_was_sampled(sampling_facts const& facts) {
   auto line = "samples in time: " + report::counted(facts.intervals, "intervals");
   if (facts.windows > 0) line += " in " + report::counted(facts.windows, "windows");
+  if (facts.not_recorded > 0)
+    line += ", " + report::readable_count(facts.not_recorded) +
+            " left out: before, after or between what was recorded";
   if (facts.not_told_apart > 0)
     line += "; " + report::counted(facts.not_told_apart, "workloads without figures") +
             ": not to be told apart from what ran with them";
@@ -51,6 +54,10 @@ std::vector<std::string> sampling_notes(roofline_reading const& read) {
                     report::counted(facts.overflows, "times") +
                     "; what ran then is told from the samples that are left");
   if (facts.intervals == 0) return notes;
+  if (auto const& reason = read.samples_not_used(); !reason.empty()) {
+    notes.push_back("samples in time are not used: " + reason);
+    return notes;
+  }
   if (facts.unseen >= unseen_from) notes.push_back(unseen_line(facts.unseen));
   notes.push_back(what_was_sampled(facts));
   if (facts.not_taken > 0)

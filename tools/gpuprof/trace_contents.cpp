@@ -90,6 +90,11 @@ std::string trace_contents::fact(std::string_view key) const {
   return {};
 }
 
+std::uint64_t trace_contents::counter(std::string_view name) const {
+  auto const known = counters_.find(name);
+  return known != counters_.end() ? known->second : 0;
+}
+
 std::uint32_t trace_contents::process_id() const {
   auto const text = fact("process.id");
   std::uint32_t id = 0;

@@ -32,7 +32,10 @@ class trace_contents {
 
   /// Start of the first capture: 0 on the axis of reports and time filters.
   timestamp_ns origin() const noexcept { return origin_; }
+  /// In order; the last one may have no end.
+  std::vector<window_record> const& windows() const noexcept { return windows_; }
   std::string fact(std::string_view key) const;
+  std::uint64_t counter(std::string_view name) const;  // 0: not there
   std::uint32_t process_id() const;
   std::map<std::uint32_t, std::string> device_names() const;  // by device_id
   std::uint32_t os_thread(thread_index thread) const;

@@ -83,6 +83,8 @@ finished_report trace_pass::metric_report(report_request const& report) {
   if (!counters_->has_counters())
     finished.missing =
         "the capture holds no hardware counters; record them with gpuprof profile --metrics auto";
+  else if (rows.empty() && !counters_->samples_not_used().empty())
+    finished.missing = "samples in time are not used: " + counters_->samples_not_used();
   else if (rows.empty())
     finished.missing = has_filter_ ? "nothing passes the filter"
                        : by_range  ? "no kernel with counters was launched inside NVTX ranges"

@@ -56,18 +56,23 @@ void sample_attribution::add(metric_sample_record const& sample) {
 void sample_attribution::end_samples() {
   for (auto& [id, of] : devices_) {
     of->samples.finish();
+    of->recorded = recorded_;
     facts_.intervals += of->samples.size();
   }
 }
 
 void sample_attribution::see(copy_record const& copy) {
-  if (auto const found = devices_.find(copy.device); found != devices_.end())
-    found->second->work.add_copy(copy);
+  auto const found = devices_.find(copy.device);
+  if (found == devices_.end()) return;
+  found->second->recorded.see(copy.start, copy.duration);
+  found->second->work.add_copy(copy);
 }
 
 void sample_attribution::see(memset_record const& fill) {
-  if (auto const found = devices_.find(fill.device); found != devices_.end())
-    found->second->work.add_fill(fill);
+  auto const found = devices_.find(fill.device);
+  if (found == devices_.end()) return;
+  found->second->recorded.see(fill.start, fill.duration);
+  found->second->work.add_fill(fill);
 }
 
 void sample_attribution::attribute() {
@@ -77,6 +82,8 @@ void sample_attribution::attribute() {
 }
 
 void sample_attribution::attribute(device& of) {
+  facts_.not_recorded +=
+      of.samples.keep([&](sample_interval const& interval) { return of.recorded.holds(interval); });
   of.work.finish();
   auto const kinds = of.work.kinds();
   facts_.unseen = std::max(facts_.unseen, unseen_activity(of.samples, of.work).value_or(0));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyse/sampling/device_work.hpp"
+#include "analyse/sampling/recorded_time.hpp"
 #include "analyse/sampling/sampled_figure.hpp"
 #include "analyse/sampling/shared_samples.hpp"
 
@@ -15,16 +16,20 @@ namespace gpuprof {
 /// What there was to go by.
 struct sampling_facts {
   std::uint64_t windows = 0, intervals = 0, overflows = 0;
+  std::uint64_t not_recorded = 0;    // intervals in which work may have run that has no record
   std::uint64_t not_taken = 0;       // values beyond what fits in memory
   std::uint64_t not_told_apart = 0;  // workloads that always ran together with others
   std::uint64_t too_few = 0;         // workloads with too few samples
   double unseen = 0;  // see unseen_activity(), of the GPU with most; 0: none, or not known
 };
 
-/// Feed definitions, windows and samples first, then end_samples(), then all GPU work, then
-/// attribute().
+/// Feed captures, definitions, windows and samples first, then end_samples(), then all GPU work,
+/// then attribute().
 class sample_attribution {
  public:
+  /// When launches were recorded, in order of time; see recorded_time.
+  void add_capture(timestamp_ns start, timestamp_ns end) { recorded_.add_capture(start, end); }
+  void end_is_unsure(duration_ns length) { recorded_.end_is_unsure(length); }
   /// Ignores metrics that are read around launches.
   void define(metric_record const& metric, std::string_view name);
   void add(sampling_window_record const& window);
@@ -54,6 +59,7 @@ class sample_attribution {
   struct device {
     sample_series samples;
     device_work work{samples};
+    recorded_time recorded;
     std::vector<std::uint32_t> names;  // by column
   };
   struct workload_figures {
@@ -67,12 +73,15 @@ class sample_attribution {
   device& device_of(device_id id);
   template <class Record>
   void see_launch(Record const& launch, workload_id const& workload) {
-    if (auto const found = devices_.find(launch.device); found != devices_.end())
-      found->second->work.add_launch(workload, launch.correlation, launch.start, launch.duration);
+    auto const found = devices_.find(launch.device);
+    if (found == devices_.end()) return;
+    found->second->recorded.see(launch.start, launch.duration);
+    found->second->work.add_launch(workload, launch.correlation, launch.start, launch.duration);
   }
   void attribute(device& of);
   void keep(device const& of, figure_grid const& figures, std::vector<no_figure> const& without);
 
+  recorded_time recorded_;                                // without work
   std::map<device_id, std::unique_ptr<device>> devices_;  // each refers to its own parts
   std::map<metric_id, place> places_;
   std::vector<std::string> names_;

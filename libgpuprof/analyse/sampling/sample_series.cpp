@@ -48,7 +48,6 @@ void sample_series::finish() {
   by_start_ = {};
   for (auto& column : columns_) column.values.resize(intervals_.size(), nothing);
   sort();
-  find_runs();
   if (intervals_.empty()) return;
   std::vector<std::uint64_t> lengths;
   lengths.reserve(intervals_.size());
@@ -73,6 +72,11 @@ void sample_series::sort() {
     end = interval.end;
     return false;
   });
+  arrange(order);
+}
+
+/// Intervals and their values, by the places they had.
+void sample_series::arrange(std::vector<std::uint32_t> const& order) {
   std::vector<sample_interval> sorted;
   sorted.reserve(order.size());
   for (auto const i : order) sorted.push_back(intervals_[i]);
@@ -83,10 +87,11 @@ void sample_series::sort() {
     for (auto const i : order) values.push_back(column.values[i]);
     column.values = std::move(values);
   }
+  find_runs();
 }
 
 void sample_series::find_runs() {
-  run_.resize(intervals_.size());
+  run_.assign(intervals_.size(), 0);
   for (std::size_t i = 1; i < intervals_.size(); ++i) {
     auto const& before = intervals_[i - 1];
     auto const gap =

@@ -26,8 +26,18 @@ class sample_series {
   /// A further column.
   std::uint32_t define(std::string_view metric);
   void add(std::uint32_t column, timestamp_ns start, duration_ns duration, double value);
-  /// Puts the intervals in order of time. Nothing but questions may follow.
+  /// Puts the intervals in order of time. Nothing but questions and keep() may follow.
   void finish();
+  /// Forgets all other intervals; returns how many. `holds`: of a sample_interval.
+  template <class Holds>
+  std::size_t keep(Holds holds) {
+    std::vector<std::uint32_t> kept;
+    for (std::uint32_t i = 0; i < intervals_.size(); ++i)
+      if (holds(intervals_[i])) kept.push_back(i);
+    auto const left_out = intervals_.size() - kept.size();
+    if (left_out > 0) arrange(kept);
+    return left_out;
+  }
 
   std::size_t size() const noexcept { return intervals_.size(); }
   std::size_t columns() const noexcept { return columns_.size(); }
@@ -62,6 +72,7 @@ class sample_series {
   };
   std::uint32_t interval_of(metric_column& of, std::uint64_t start, std::uint64_t end);
   void sort();
+  void arrange(std::vector<std::uint32_t> const& order);
   void find_runs();
 
   std::vector<sample_interval> intervals_;

@@ -1,0 +1,47 @@
+#include "unrecorded_work.hpp"
+
+#include <charconv>
+
+namespace gpuprof {
+namespace {
+
+/// Each of them stands for work without a record. What is lost of names, threads and ranges leaves
+/// the records of kernels where they are.
+constexpr std::string_view losses[] = {"lost.kernels",
+                                       "lost.graph_launches",
+                                       "lost.kernels_without_time",
+                                       "lost.launch_notes",
+                                       "lost.broken_buffers",
+                                       "lost.other_records_without_time",
+                                       "lost.buffers_refused",
+                                       "lost.buffers",
+                                       "lost.records_dropped_by_cupti",
+                                       "lost.rows_on_disk",
+                                       "lost.records_of_unknown_kind"};
+
+constexpr std::uint32_t usual_flush_ms = 500, longest_flush_ms = 60'000;
+
+}  // namespace
+
+std::string why_samples_are_not_used(trace_contents const& trace) {
+  if (auto const left_out = trace.counter("seen.kernels_filtered"); left_out > 0)
+    return report::counted(left_out, "kernels") +
+           " that ran in them were left out by the capture's filters; capture without "
+           "--kernel-name, "
+           "--launch-skip and --launch-count";
+  report::overview lost;
+  for (auto const name : losses) report::add_counter(lost, name, trace.counter(name));
+  std::string list;
+  for (auto const& [what, count] : lost.losses)
+    if (count > 0) list += (list.empty() ? "" : ", ") + report::counted(count, what);
+  return list.empty() ? list : "records of what ran in them were lost: " + list;
+}
+
+duration_ns unsure_end(trace_contents const& trace) {
+  auto const text = trace.fact("environment.GPUPROF_FLUSH_INTERVAL_MS");
+  std::uint32_t ms = usual_flush_ms;
+  std::from_chars(text.data(), text.data() + text.size(), ms);
+  return {std::int64_t{std::min(ms, longest_flush_ms)} * 1'000'000};
+}
+
+}  // namespace gpuprof
