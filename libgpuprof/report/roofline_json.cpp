@@ -89,6 +89,7 @@ void append_sampling(std::string& to, roofline_facts const& facts) {
   sampling.whole("workloads_with_too_few", facts.sampling.too_few);
   sampling.number("slowdown", facts.sampling_slowdown);
   sampling.whole("intervals_not_recorded", facts.sampling.not_recorded);
+  sampling.whole("workloads_beyond_limit", facts.sampling.too_many);
   sampling.end();
 }
 

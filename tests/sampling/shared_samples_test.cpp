@@ -139,9 +139,11 @@ TEST_CASE("where ends of samples tell pairs apart, the errors say how well") {
   analysed const a(c);
   for (auto const& [name, bytes] : {std::pair{"a", 3e6}, {"b", 1e6}}) {
     auto const figure = figure_of(a, name, dram_read_metric);
-    if (!figure) continue;
-    INFO(name << " " << figure->mean << " +- " << figure->error);
+    INFO(name);
+    REQUIRE(figure);
+    INFO(figure->mean << " +- " << figure->error);
     CHECK(std::abs(figure->mean - bytes) < 3 * figure->error);
+    CHECK(figure->error < 0.2 * bytes);
   }
 }
 
@@ -188,6 +190,44 @@ TEST_CASE("a kernel in few samples has no figure") {
   CHECK_FALSE(figure_of(a, "rare", dram_read_metric));
   CHECK(a.sampled.facts().too_few == 1);
   CHECK(figure_of(a, "often", dram_read_metric)->mean == within(1e6, 0.05));
+}
+
+TEST_CASE("kernels beyond those that can be told apart at once are said to be too many") {
+  simulated_gpu gpu(13);
+  for (int i = 0; i < 20; ++i)
+    for (int k = 0; k < 340; ++k) {
+      gpu.run(numbered("k", k), k < 4 ? 30 : 15, {1e6, 50, 0});
+      gpu.wait(gpu.uniform(0.5, 12));
+    }
+  auto const c = gpu.with_jitter(0.1).sampled();
+  analysed const a(c);
+  auto const& facts = a.sampled.facts();
+  CHECK(facts.too_many == 40);
+  CHECK(facts.too_few == 0);
+  CHECK(figure_of(a, "k0", clock_metric));
+}
+
+TEST_CASE("a metric that was sampled in other windows than the rest has figures of its own") {
+  // Long kernels are alone while bytes are sampled, and follow short ones while cycles are.
+  simulated_gpu gpu(14);
+  for (int i = 0; i < 100; ++i) gpu.run("long", 150, {3e7, 50, 2e4}).wait(gpu.uniform(30, 60));
+  auto const half = gpu.now_us();
+  for (int i = 0; i < 1500; ++i) {
+    auto const start = gpu.now_us();
+    gpu.run("long", 150, {3e7, 50, 2e4});
+    gpu.run_at("beside", start + gpu.uniform(0, 140), 9, {0, 0, 3e3}).wait(gpu.uniform(1, 20));
+  }
+  auto c = gpu.with_jitter(0.1).sampled();
+  std::erase_if(c.rows, [&](metric_sample_record const& row) {
+    auto const is_late =
+        row.start > trace_start + duration_ns{static_cast<std::int64_t>(half * 1e3)};
+    return is_late == (row.metric == c.metrics[0].metric);  // the first is of bytes
+  });
+  analysed const a(c);
+  REQUIRE(figure_of(a, "long", dram_read_metric));
+  CHECK(figure_of(a, "long", dram_read_metric)->mean == within(3e7, 0.02));
+  REQUIRE(figure_of(a, "long", tensor_cycles_metric));
+  CHECK(figure_of(a, "long", tensor_cycles_metric)->mean == within(2e4, 0.05));
 }
 
 TEST_CASE("windows that begin and end inside kernels do no harm") {

@@ -25,6 +25,9 @@ std::string what_was_sampled(sampling_facts const& facts) {
   if (facts.too_few > 0)
     line +=
         "; " + report::counted(facts.too_few, "workloads without figures") + ": too few samples";
+  if (facts.too_many > 0)
+    line += "; " + report::counted(facts.too_many, "workloads without figures") +
+            ": too many different kernels";
   return line;
 }
 

@@ -1,12 +1,12 @@
 #include "analyse/sampling/fit_columns.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace gpuprof {
 namespace {
 
-constexpr std::uint64_t enough_samples = 12;
 constexpr std::size_t most_columns = 900;  // for those that ran longest
 // Shorter launches are fitted whatever else is known of them: their ends are much of them.
 constexpr double intervals_of_sure_launch = 6;
@@ -32,9 +32,10 @@ bool has_figure(sample_series const& samples,
 }
 
 fit_columns::fit_columns(sample_series const& samples, device_work const& work,
-                         figure_grid const& figures)
+                         figure_grid const& figures, std::span<std::uint32_t const> metrics)
     : samples_(samples),
       work_(work),
+      metrics_(metrics),
       wanted_(work.kinds().size()),
       own_(work.kinds().size()),
       touched_(work.kinds().size()),
@@ -42,24 +43,27 @@ fit_columns::fit_columns(sample_series const& samples, device_work const& work,
       used_(samples.size()) {
   auto const sure = intervals_of_sure_launch * samples.typical_interval();
   for (std::uint32_t kind = 0; kind < wanted_.size(); ++kind)
-    wanted_[kind] = is_launch(kind) &&
-                    (!has_figure(samples, figures[kind]) || work.kinds()[kind].mean_ns() < sure);
+    wanted_[kind] =
+        is_launch(kind) && (lacks_any(kind, figures) || work.kinds()[kind].mean_ns() < sure);
   look_through();
   number();
 }
 
+bool fit_columns::lacks_any(std::uint32_t kind, figure_grid const& figures) const {
+  return std::any_of(metrics_.begin(), metrics_.end(),
+                     [&](std::uint32_t metric) { return !figures[kind][metric]; });
+}
+
 void fit_columns::look_through() {
+  std::vector<std::size_t> last(touched_.size(), samples_.size());  // sample, by kind
   sweep_samples(samples_, work_, [&](std::size_t s, std::span<work_part const> parts, double) {
+    if (std::isnan(samples_.amount(s, metrics_.front()))) return;
     used_[s] = parts.empty() || std::any_of(parts.begin(), parts.end(), [&](work_part const& part) {
                  return wanted_[part.item->kind];
                });
     if (!used_[s]) return;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      auto const kind = parts[i].item->kind;
-      bool const again = std::any_of(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(i),
-                                     [&](auto const& p) { return p.item->kind == kind; });
-      touched_[kind] += !again;
-    }
+    for (auto const& part : parts)
+      if (std::exchange(last[part.item->kind], s) != s) ++touched_[part.item->kind];
   });
 }
 
@@ -72,7 +76,7 @@ void fit_columns::number() {
   std::uint32_t next = 0;
   for (auto const kind : longest) {
     auto const columns = !is_launch(kind) ? 1 : wanted_[kind] ? amount_columns : rate_columns;
-    own_[kind] = touched_[kind] >= enough_samples && next + columns <= most_columns;
+    own_[kind] = has_enough(kind) && next + columns <= most_columns;
     if (!own_[kind]) continue;
     column_[kind] = next;
     next += columns;

@@ -4,6 +4,7 @@
 #include "analyse/sampling/sample_sweep.hpp"
 #include "analyse/sampling/sampled_figure.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -23,18 +24,25 @@ bool has_figure(sample_series const& samples,
 /// - one rate for all work with too few samples, and one for the time in which nothing ran.
 class fit_columns {
  public:
-  /// Looks for launches that have no figure yet, and those whose ends are much of them.
-  fit_columns(sample_series const& samples, device_work const& work, figure_grid const& figures);
+  /// Looks for launches that lack a figure of one of these metrics, which have values in the same
+  /// samples, and for those whose ends are much of them.
+  fit_columns(sample_series const& samples, device_work const& work, figure_grid const& figures,
+              std::span<std::uint32_t const> metrics);
 
   std::size_t size() const noexcept { return is_signed_.size(); }
   /// By unknown: whether it may be negative.
   std::vector<bool> const& is_signed() const noexcept { return is_signed_; }
   /// Whether launches of this kind are what is looked for.
   bool is_wanted(std::uint32_t kind) const noexcept { return wanted_[kind]; }
-  bool has_enough(std::uint32_t kind) const noexcept { return own_[kind]; }
+  bool is_any_wanted() const noexcept {
+    return std::find(wanted_.begin(), wanted_.end(), true) != wanted_.end();
+  }
+  bool has_enough(std::uint32_t kind) const noexcept { return touched_[kind] >= enough_samples; }
+  /// Whether it is told apart from others: the number of unknowns is bounded.
+  bool is_own(std::uint32_t kind) const noexcept { return own_[kind]; }
   /// The unknown amount of a kind.
   std::uint32_t of(std::uint32_t kind) const noexcept { return column_[kind]; }
-  /// Samples with work that is looked for, and those in which nothing ran.
+  /// Samples that have values, with work that is looked for or with none.
   bool is_used(std::size_t sample) const noexcept { return used_[sample]; }
 
   /// The row of a sample; valid until the next call.
@@ -43,9 +51,12 @@ class fit_columns {
                                                            double busy);
 
  private:
+  static constexpr std::uint64_t enough_samples = 12;
+
   bool is_launch(std::uint32_t kind) const noexcept {
     return work_.kinds()[kind].is == work_kind::what::launch;
   }
+  bool lacks_any(std::uint32_t kind, figure_grid const& figures) const;
   void look_through();
   void number();
   void put(std::uint32_t column, double value);
@@ -54,6 +65,7 @@ class fit_columns {
 
   sample_series const& samples_;
   device_work const& work_;
+  std::span<std::uint32_t const> metrics_;
   std::vector<bool> wanted_, own_;      // by kind
   std::vector<std::uint64_t> touched_;  // samples, by kind
   std::vector<std::uint32_t> column_;   // by kind

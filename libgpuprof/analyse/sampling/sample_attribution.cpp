@@ -126,6 +126,7 @@ void sample_attribution::keep(device const& of, figure_grid const& figures,
     }
     if (has_any) continue;
     facts_.too_few += reason == no_figure::too_few;
+    facts_.too_many += reason == no_figure::too_many;
     facts_.not_told_apart += reason == no_figure::not_told_apart;
   }
 }

@@ -20,6 +20,7 @@ struct sampling_facts {
   std::uint64_t not_taken = 0;       // values beyond what fits in memory
   std::uint64_t not_told_apart = 0;  // workloads that always ran together with others
   std::uint64_t too_few = 0;         // workloads with too few samples
+  std::uint64_t too_many = 0;        // workloads beyond those that can be told apart at once
   double unseen = 0;  // see unseen_activity(), of the GPU with most; 0: none, or not known
 };
 

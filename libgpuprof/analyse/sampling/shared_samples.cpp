@@ -63,6 +63,7 @@ class sample_fit {
 
   no_figure judge(std::uint32_t kind) const {
     auto const j = columns_.of(kind);
+    if (columns_.has_enough(kind) && !columns_.is_own(kind)) return no_figure::too_many;
     if (!columns_.has_enough(kind) || chunks_[j] < enough_chunks || rows_ < 2 * columns_.size())
       return no_figure::too_few;
     auto const variance = fit_->inverse_row(j)[j];
@@ -214,15 +215,17 @@ class sample_fit {
 };
 
 /// Metrics that have values in the same samples, together: they share their equations.
-std::vector<std::vector<std::uint32_t>> alike(sample_series const& samples,
-                                              fit_columns const& columns) {
+std::vector<std::vector<std::uint32_t>> alike(sample_series const& samples) {
   std::map<std::vector<bool>, std::vector<std::uint32_t>> groups;
   for (std::uint32_t c = 0; c < samples.columns(); ++c) {
     if (!samples.adds_up(c) || samples.metric(c).runs_when_idle) continue;
     std::vector<bool> there(samples.size());
-    for (std::size_t s = 0; s < samples.size(); ++s)
-      there[s] = columns.is_used(s) && !std::isnan(samples.amount(s, c));
-    groups[std::move(there)].push_back(c);
+    bool any = false;
+    for (std::size_t s = 0; s < samples.size(); ++s) {
+      there[s] = !std::isnan(samples.amount(s, c));
+      any = any || there[s];
+    }
+    if (any) groups[std::move(there)].push_back(c);
   }
   std::vector<std::vector<std::uint32_t>> metrics;
   for (auto& [there, of_group] : groups) metrics.push_back(std::move(of_group));
@@ -233,13 +236,11 @@ std::vector<std::vector<std::uint32_t>> alike(sample_series const& samples,
 
 std::vector<no_figure> tell_apart(sample_series const& samples, device_work const& work,
                                   figure_grid& figures) {
-  fit_columns columns(samples, work, figures);
   auto const kinds = static_cast<std::uint32_t>(work.kinds().size());
   std::vector<no_figure> without(kinds);
-  bool any = false;
-  for (std::uint32_t kind = 0; kind < kinds; ++kind) any = any || columns.is_wanted(kind);
-  if (!any) return without;
-  for (auto const& metrics : alike(samples, columns)) {
+  for (auto const& metrics : alike(samples)) {
+    fit_columns columns(samples, work, figures, metrics);
+    if (!columns.is_any_wanted()) continue;
     sample_fit fit(samples, work, columns, metrics);
     fit.run();
     for (std::uint32_t kind = 0; kind < kinds; ++kind) {

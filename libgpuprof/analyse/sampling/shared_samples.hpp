@@ -10,6 +10,7 @@ namespace gpuprof {
 enum class no_figure : std::uint8_t {
   has_one,
   too_few,         // samples
+  too_many,        // other kinds that take more time
   not_told_apart,  // always in the same proportions as other work
 };
 
