@@ -129,3 +129,17 @@ TEST_CASE(
   CHECK(figure_of(a, "k", tensor_cycles_metric)->mean == Approx(30).epsilon(0.02));
   CHECK(figure_of(a, "k", occupancy_metric)->mean == Approx(50).epsilon(0.02));
 }
+
+TEST_CASE("of more metrics than a GPU counts at once the first are looked at") {
+  sample_attribution sampled;
+  for (std::uint32_t m = 1; m <= 1000; ++m)
+    sampled.define(bytes_read(0, m), numbered("dram__bytes_", static_cast<int>(m)) + ".sum");
+  add_samples(sampled, static_cast<metric_id>(1), 20, 5);
+  add_samples(sampled, static_cast<metric_id>(1000), 20, 5);
+  sampled.end_samples();
+  auto const kernel = ran(100_us, 200_us);
+  sampled.see(kernel, {kernel.device, kernel.shape, {}});
+  sampled.attribute();
+  CHECK(sampled.find({kernel.device, kernel.shape, {}}, "dram__bytes_1.sum") != nullptr);
+  CHECK(sampled.find({kernel.device, kernel.shape, {}}, "dram__bytes_1000.sum") == nullptr);
+}

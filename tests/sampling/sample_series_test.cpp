@@ -87,3 +87,23 @@ TEST_CASE("rows that cannot be are left out") {
   series.finish();
   CHECK(series.size() == 1);
 }
+
+TEST_CASE("however few values there are, intervals times columns is bounded") {
+  sample_series series;
+  auto const often = series.define("dram__bytes_read.sum");
+  std::vector<std::uint32_t> once;
+  for (int i = 0; i < 100; ++i) once.push_back(series.define("dram__bytes_write.sum"));
+  for (std::uint64_t i = 0; i < 50; ++i)
+    CHECK(series.add(often, timestamp_ns{1'000'000 + i * 20'000}, duration_ns{20'000}, 1, 120));
+  // A column takes a place in each interval: there is room for one more, and ten intervals.
+  CHECK(series.add(once[0], timestamp_ns{1'000'000}, duration_ns{20'000}, 1, 120));
+  CHECK_FALSE(series.add(once[1], timestamp_ns{1'000'000}, duration_ns{20'000}, 1, 120));
+  for (std::uint64_t i = 50; i < 60; ++i)
+    CHECK(series.add(often, timestamp_ns{1'000'000 + i * 20'000}, duration_ns{20'000}, 1, 120));
+  CHECK_FALSE(series.add(often, timestamp_ns{9'000'000}, duration_ns{20'000}, 1, 120));
+  CHECK(series.places() == 120);
+  series.finish();
+  CHECK(series.size() == 60);
+  CHECK(series.amount(0, once[0]) == 1);
+  CHECK(std::isnan(series.amount(0, once[1])));
+}

@@ -12,6 +12,8 @@ namespace {
 
 /// 128 MiB of values, and what belongs to them: a minute of ten metrics every 20 us.
 constexpr std::uint64_t most_values = std::uint64_t{1} << 25;
+/// Far more than a GPU counts at once. Beyond them metrics are not looked at.
+constexpr std::size_t most_metrics = 256;
 
 }  // namespace
 
@@ -33,6 +35,7 @@ void sample_attribution::define(metric_record const& metric, std::string_view na
       places_[metric.metric] = {&of, column};
       return;
     }
+  if (of.names.size() == most_metrics) return;
   places_[metric.metric] = {&of, of.samples.define(name)};
   of.names.push_back(at->second);
 }
@@ -45,12 +48,13 @@ void sample_attribution::add(sampling_window_record const& window) {
 void sample_attribution::add(metric_sample_record const& sample) {
   auto const found = places_.find(sample.metric);
   if (found == places_.end()) return;
-  if (values_ == most_values) {
-    ++facts_.not_taken;
-    return;
-  }
-  ++values_;
-  found->second.of->samples.add(found->second.column, sample.start, sample.duration, sample.value);
+  auto& series = found->second.of->samples;
+  auto const before = series.places();
+  auto const room = most_values - (places_taken_ - before);
+  bool const is_taken =
+      series.add(found->second.column, sample.start, sample.duration, sample.value, room);
+  facts_.not_taken += !is_taken;
+  places_taken_ += series.places() - before;
 }
 
 void sample_attribution::end_samples() {

@@ -17,7 +17,7 @@ namespace gpuprof {
 struct sampling_facts {
   std::uint64_t windows = 0, intervals = 0, overflows = 0;
   std::uint64_t not_recorded = 0;    // intervals in which work may have run that has no record
-  std::uint64_t not_taken = 0;       // values beyond what fits in memory
+  std::uint64_t not_taken = 0;       // values for which there is no room
   std::uint64_t not_told_apart = 0;  // workloads that always ran together with others
   std::uint64_t too_few = 0;         // workloads with too few samples
   std::uint64_t too_many = 0;        // workloads beyond those that can be told apart at once
@@ -88,7 +88,7 @@ class sample_attribution {
   std::vector<std::string> names_;
   std::map<std::string, std::uint32_t, std::less<>> name_index_;
   std::map<workload_id, workload_figures> figures_;
-  std::uint64_t values_ = 0;
+  std::uint64_t places_taken_ = 0;  // of all devices
   sampling_facts facts_;
 };
 

@@ -21,32 +21,41 @@ std::uint32_t sample_series::define(std::string_view metric) {
   return next;
 }
 
-std::uint32_t sample_series::interval_of(metric_column& of, std::uint64_t start,
-                                         std::uint64_t end) {
+std::optional<std::uint32_t> sample_series::interval_of(metric_column& of, std::uint64_t start,
+                                                        std::uint64_t end, bool has_room) {
   if (of.next < intervals_.size() && intervals_[of.next].start == start)
     return static_cast<std::uint32_t>(of.next);
+  if (auto const known = by_start_.find(start); known != by_start_.end()) return known->second;
+  if (!has_room) return std::nullopt;
   auto const next = static_cast<std::uint32_t>(intervals_.size());
-  auto const [at, is_new] = by_start_.try_emplace(start, next);
-  if (is_new) intervals_.push_back({start, end});
-  return at->second;
+  by_start_.emplace(start, next);
+  intervals_.push_back({start, end});
+  return next;
 }
 
-void sample_series::add(std::uint32_t column, timestamp_ns start, duration_ns duration,
-                        double value) {
+bool sample_series::add(std::uint32_t column, timestamp_ns start, duration_ns duration,
+                        double value, std::uint64_t most_places) {
   // A damaged file may hold anything.
-  if (duration.value <= 0 || duration.value > longest_interval_ns) return;
-  if (start.value > std::numeric_limits<std::uint64_t>::max() / 2) return;
-  if (!std::isfinite(value) || std::abs(value) > std::numeric_limits<float>::max()) return;
+  if (duration.value <= 0 || duration.value > longest_interval_ns) return true;
+  if (start.value > std::numeric_limits<std::uint64_t>::max() / 2) return true;
+  if (!std::isfinite(value) || std::abs(value) > std::numeric_limits<float>::max()) return true;
   auto& of = columns_[column];
-  auto const at = interval_of(of, start.value, (start + duration).value);
-  if (of.values.size() <= at) of.values.resize(at + 1, nothing);
-  of.values[at] = static_cast<float>(value);
-  of.next = at + 1;
+  auto const used = used_columns_ + (of.values.empty() ? 1 : 0);
+  if (intervals_.size() * used > most_places) return false;
+  bool const has_room = (intervals_.size() + 1) * used <= most_places;
+  auto const at = interval_of(of, start.value, (start + duration).value, has_room);
+  if (!at) return false;
+  used_columns_ = used;
+  if (of.values.size() <= *at) of.values.resize(*at + 1, nothing);
+  of.values[*at] = static_cast<float>(value);
+  of.next = *at + 1;
+  return true;
 }
 
 void sample_series::finish() {
   by_start_ = {};
-  for (auto& column : columns_) column.values.resize(intervals_.size(), nothing);
+  for (auto& column : columns_)
+    if (!column.values.empty()) column.values.resize(intervals_.size(), nothing);
   sort();
   if (intervals_.empty()) return;
   std::vector<std::uint64_t> lengths;
@@ -82,6 +91,7 @@ void sample_series::arrange(std::vector<std::uint32_t> const& order) {
   for (auto const i : order) sorted.push_back(intervals_[i]);
   intervals_ = std::move(sorted);
   for (auto& column : columns_) {
+    if (column.values.empty()) continue;
     std::vector<float> values;
     values.reserve(order.size());
     for (auto const i : order) values.push_back(column.values[i]);
@@ -101,7 +111,9 @@ void sample_series::find_runs() {
 }
 
 double sample_series::amount(std::size_t sample, std::uint32_t column) const noexcept {
-  double const value = columns_[column].values[sample];
+  auto const& values = columns_[column].values;
+  if (values.empty()) return nothing;
+  double const value = values[sample];
   switch (columns_[column].use.how) {
     case summing::amount:
       return value;
@@ -116,7 +128,8 @@ double sample_series::amount(std::size_t sample, std::uint32_t column) const noe
 }
 
 double sample_series::active_cycles(std::size_t sample) const noexcept {
-  return active_ ? columns_[*active_].values[sample] : nothing;
+  return active_ && !columns_[*active_].values.empty() ? columns_[*active_].values[sample]
+                                                       : nothing;
 }
 
 bool sample_series::adds_up(std::uint32_t column) const noexcept {

@@ -25,7 +25,11 @@ class sample_series {
  public:
   /// A further column.
   std::uint32_t define(std::string_view metric);
-  void add(std::uint32_t column, timestamp_ns start, duration_ns duration, double value);
+  /// False where it would take more than so many places for values; see places().
+  bool add(std::uint32_t column, timestamp_ns start, duration_ns duration, double value,
+           std::uint64_t most_places = ~std::uint64_t{0});
+  /// Intervals times columns that have any value: however few values there are, that is memory.
+  std::uint64_t places() const noexcept { return intervals_.size() * used_columns_; }
   /// Puts the intervals in order of time. Nothing but questions and keep() may follow.
   void finish();
   /// Forgets all other intervals; returns how many. `holds`: of a sample_interval.
@@ -67,10 +71,12 @@ class sample_series {
  private:
   struct metric_column {
     sampled_metric use;
-    std::vector<float> values;  // by interval
+    std::vector<float> values;  // by interval; none at all where nothing was added
     std::size_t next = 0;       // where the next row of a block belongs, most likely
   };
-  std::uint32_t interval_of(metric_column& of, std::uint64_t start, std::uint64_t end);
+  /// nullopt where there is no room for a further one.
+  std::optional<std::uint32_t> interval_of(metric_column& of, std::uint64_t start,
+                                           std::uint64_t end, bool has_room);
   void sort();
   void arrange(std::vector<std::uint32_t> const& order);
   void find_runs();
@@ -80,6 +86,7 @@ class sample_series {
   std::optional<std::uint32_t> active_;  // column of sm__cycles_active.avg
   std::unordered_map<std::uint64_t, std::uint32_t> by_start_;
   std::vector<std::uint32_t> run_;  // by interval
+  std::uint64_t used_columns_ = 0;
   double typical_ = 0;
 };
 
