@@ -20,18 +20,23 @@ constexpr std::size_t dram_roof = 0, l2_roof = 1, compute_roofs = 2;
 /// A mean that is weighted by time, of those values that are known.
 class weighted {
  public:
-  void add(std::optional<double> value, double weight) noexcept {
+  void add(std::optional<double> value, double weight, double error = 0) noexcept {
     if (!value || weight <= 0) return;
     sum_ += *value * weight;
     weight_ += weight;
+    error_ = std::hypot(error_, error * weight);
   }
   std::optional<double> mean() const noexcept {
     if (weight_ <= 0) return std::nullopt;
     return sum_ / weight_;
   }
+  std::optional<double> error() const noexcept {
+    if (weight_ <= 0 || !(error_ > 0)) return std::nullopt;
+    return error_ / weight_;
+  }
 
  private:
-  double sum_ = 0, weight_ = 0;
+  double sum_ = 0, weight_ = 0, error_ = 0;
 };
 
 /// Amounts over the time they took. Errors are those of each workload, not of each launch.
@@ -192,9 +197,14 @@ void roofline::read_units(figures& f, workload_id const& id) const {
     f.l2_bytes = l2->mean;
     f.l2_error = l2->error;
   }
-  if (auto const clock = read(clock_name, f.from.clock)) f.clock = clock->mean;
-  if (auto const percent = read(occupancy_name, f.from.occupancy))
+  if (auto const clock = read(clock_name, f.from.clock)) {
+    f.clock = clock->mean;
+    f.clock_error = clock->error;
+  }
+  if (auto const percent = read(occupancy_name, f.from.occupancy)) {
     f.occupancy = percent->mean / 100;
+    f.occupancy_error = percent->error / 100;
+  }
 }
 
 /// How busy the tensor cores were, and, where nobody counted, what they computed in that time.
@@ -205,11 +215,18 @@ void roofline::read_tensor_cycles(figures& f, workload_id const& id) const {
   if (active && active->mean > 0) {
     f.tensor_active = tensor->mean / active->mean / 4;  // the counter adds up four parts of an SM
     f.from.tensor = both(tensor->source, active->source);
+    auto const of_active = *f.tensor_active * active->error;
+    f.tensor_error = std::hypot(tensor->error / 4, of_active) / active->mean;
   }
   if (f.flop.total || f.flop.tensor_alone || !(tensor->mean > 0)) return;
   auto const rate = tensor_rates_.of(id);
   if (!rate) return;
+  // Some of its operations were counted around launches: these are known better, if not all.
+  for (auto const& part : flop_parts(metrics_.exact(), id))
+    if (part.counter->of == rate->of) return;
+  if (f.flop[rate->of]) return;
   f.cycles_flop = tensor->mean * rate->operations;
+  f.cycles_error = std::hypot(tensor->error * rate->operations, tensor_rate_error * *f.cycles_flop);
   f.cycles_peak = rate->peak_test;
   f.cycles_precision = rate->of;
   f.flop.of[static_cast<std::size_t>(rate->of)] = f.cycles_flop;
@@ -285,11 +302,14 @@ roofline_row roofline::sum(std::span<launched_part const> parts) const {
     known_launches += n;
     known_ns += *f.mean_ns * n;
     auto const ns = *f.mean_ns * n;
-    for (std::size_t p = 0; p < precision_count; ++p) flops[p].add(f.flop.of[p], n, ns);
+    for (std::size_t p = 0; p < precision_count; ++p) {
+      bool const by_cycles = f.cycles_flop && p == static_cast<std::size_t>(f.cycles_precision);
+      flops[p].add(f.flop.of[p], n, ns, by_cycles ? f.cycles_error : 0);
+    }
     auto const known = f.known_flop();
     all_counted = all_counted && !f.flop.tensor_alone;
     none_by_cycles = none_by_cycles && !f.cycles_flop;
-    total.add(known, n, ns);
+    total.add(known, n, ns, f.cycles_flop ? f.cycles_error : 0);
     if (f.flop.total) counted_ns += part.ns;
     dram.add(f.dram_bytes, n, ns, f.dram_error);
     l2.add(f.l2_bytes, n, ns, f.l2_error);
@@ -297,10 +317,10 @@ roofline_row roofline::sum(std::span<launched_part const> parts) const {
     intensity.add(known, f.dram_bytes, n);
     l2_intensity.add(known, f.l2_bytes, n);
     for (std::size_t i = 0; i < roof_count; ++i) shares[i].add(f.shares[i], ns);
-    clock.add(f.clock, ns);
+    clock.add(f.clock, ns, f.clock_error);
     clock_loss.add(f.clock_loss, ns);
-    occupancy.add(f.occupancy, ns);
-    tensor.add(f.tensor_active, ns);
+    occupancy.add(f.occupancy, ns, f.occupancy_error);
+    tensor.add(f.tensor_active, ns, f.tensor_error);
     if (!f.best) continue;
     of_roof.add(f.best, ns);
     judged_launches += n;
@@ -312,8 +332,12 @@ roofline_row roofline::sum(std::span<launched_part const> parts) const {
   }
   row.time_share = gpu_ns_ > 0 ? row.total_ns / gpu_ns_ : 0;
   if (known_launches > 0) row.mean_ns = known_ns / known_launches;
-  for (std::size_t p = 0; p < precision_count; ++p) row.flops[p] = flops[p].per_second();
+  for (std::size_t p = 0; p < precision_count; ++p) {
+    row.flops[p] = flops[p].per_second();
+    row.flops_error[p] = flops[p].error_per_second();
+  }
   row.total_flops = total.per_second();
+  row.total_flops_error = total.error_per_second();
   if (row.total_flops)
     row.source = !none_by_cycles ? flop_source::tensor_cycles
                  : all_counted   ? flop_source::counted
@@ -329,6 +353,9 @@ roofline_row roofline::sum(std::span<launched_part const> parts) const {
   row.clock_loss = clock_loss.mean();
   row.occupancy = occupancy.mean();
   row.tensor_active = tensor.mean();
+  row.clock_error = clock.error();
+  row.occupancy_error = occupancy.error();
+  row.tensor_active_error = tensor.error();
   for (std::size_t i = 0; i < roof_count; ++i) row.shares[i] = shares[i].mean();
   if (votes.empty()) return row;
   row.bound = std::max_element(votes.begin(), votes.end(), [](auto const& a, auto const& b) {

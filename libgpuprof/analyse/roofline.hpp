@@ -78,6 +78,9 @@ struct roofline_row {
   std::optional<double> l2_intensity;          // FLOP per L2 byte
   std::optional<double> clock;                 // Hz
   std::optional<double> occupancy, tensor_active;
+  // One standard error of each; nothing where it was read around launches, or only once.
+  std::array<std::optional<double>, precision_count> flops_error;
+  std::optional<double> total_flops_error, clock_error, occupancy_error, tensor_active_error;
   figure_sources from;
 
   roof_shares shares;
@@ -119,11 +122,12 @@ class roofline {
   struct figures {  // of one workload; amounts are per launch
     counted_flop flop;
     std::optional<double> cycles_flop;  // by the cycles of the tensor cores
+    double cycles_error = 0;
     precision cycles_precision{};
     std::string_view cycles_peak;  // what they are compared with
     std::optional<double> dram_bytes, dram_written, l2_bytes, clock, clock_loss, occupancy,
         tensor_active;
-    double dram_error = 0, l2_error = 0;
+    double dram_error = 0, l2_error = 0, clock_error = 0, occupancy_error = 0, tensor_error = 0;
     figure_sources from;
     std::optional<double> mean_ns;
     roof_shares shares;

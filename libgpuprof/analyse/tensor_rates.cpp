@@ -5,9 +5,6 @@
 namespace gpuprof {
 namespace {
 
-/// Workloads of one kernel agree within this, or the ratio is not the kernel's.
-constexpr double agreement = 1.05;
-
 bool is_tensor(precision p) noexcept {
   return p >= precision::tensor_fp64;
 }
@@ -51,7 +48,7 @@ tensor_rates::tensor_rates(launch_metrics const& counted, workload_times const& 
     known.greatest = std::max(known.greatest, per_cycle);
   }
   for (auto& [key, known] : rates_) {
-    known.is_clear = known.is_clear && known.greatest <= known.least * agreement;
+    known.is_clear = known.is_clear && known.greatest <= known.least * tensor_rate_agreement;
     known.rate.operations = (known.least + known.greatest) / 2;
   }
 }

@@ -11,6 +11,11 @@
 
 namespace gpuprof {
 
+/// Workloads of one kernel agree within this, or the ratio is not the kernel's. What is taken from
+/// it is off by half of that, one standard error.
+inline constexpr double tensor_rate_agreement = 1.05;
+inline constexpr double tensor_rate_error = (tensor_rate_agreement - 1) / 2;
+
 inline constexpr std::string_view tensor_cycles_of_sm = "sm__pipe_tensor_cycles_active.avg";
 
 struct tensor_rate {

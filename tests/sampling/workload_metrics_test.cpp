@@ -3,6 +3,8 @@
 #include "sampling/simulated_gpu.hpp"
 #include "support/catch.hpp"
 
+#include <algorithm>
+
 using namespace gpuprof;
 using namespace gpuprof::test;
 
@@ -62,6 +64,39 @@ TEST_CASE("cycles of the tensor cores give FLOP where the same kernel was counte
   CHECK(*rows[0].total_flops == Approx(4e7 / 200e-6));
   CHECK(*rows[0].flops[static_cast<std::size_t>(precision::tensor_bf16)] == Approx(2e11));
   CHECK(rows[1].source == flop_source::tensor_counted);
+}
+
+TEST_CASE("FLOP by cycles are as unsure as the cycles and what a cycle computes") {
+  auto const c = half_counted({{tensor_cycles_metric, 500}, {tensor("bf16_dst_fp32"), 2e6}});
+  auto const rows = analysed(c).by_signature();
+  REQUIRE(rows.size() == 2);
+  auto const bf16 = static_cast<std::size_t>(precision::tensor_bf16);
+  REQUIRE(rows[0].total_flops_error);
+  CHECK(*rows[0].total_flops_error > tensor_rate_error * *rows[0].total_flops);
+  CHECK(*rows[0].total_flops_error < 2 * tensor_rate_error * *rows[0].total_flops);
+  CHECK(*rows[0].flops_error[bf16] == Approx(*rows[0].total_flops_error));
+  REQUIRE(rows[0].tensor_active_error);
+  CHECK(*rows[0].tensor_active_error > 0);
+  CHECK_FALSE(rows[1].total_flops_error);
+  CHECK_FALSE(rows[1].flops_error[bf16]);
+}
+
+TEST_CASE("where operations of a type were counted, cycles do not add to them") {
+  // Of the other grid bf16 alone was counted, so there is no total.
+  auto c = half_counted({{tensor_cycles_metric, 500}, {tensor("bf16_dst_fp32"), 2e6}});
+  c.with_peaks();
+  c.plan(3, {tensor("bf16_dst_fp32"), clock_metric});
+  auto const bf16 = std::find_if(c.metrics.begin(), c.metrics.end(), [&](auto const& metric) {
+    return c.t.names.text(metric.name) == tensor("bf16_dst_fp32");
+  });
+  c.sample(3, 3, {{clock_metric, 2e9}});
+  c.values[c.values.size() - 2] = {static_cast<correlation_id>(3), bf16->metric, 5e7};
+  auto const rows = analysed(c).by_signature();
+  auto const p = static_cast<std::size_t>(precision::tensor_bf16);
+  REQUIRE(rows[0].flops[p]);
+  CHECK(*rows[0].flops[p] == Approx(5e7 / 200e-6));
+  CHECK(*rows[0].shares[2 + p] == Approx(5e7 / 200e-6 / 800e12));
+  CHECK(rows[0].source == flop_source::not_measured);
 }
 
 TEST_CASE("a kernel that used two precisions says nothing of cycles elsewhere") {
