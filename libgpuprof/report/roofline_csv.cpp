@@ -65,6 +65,12 @@ std::vector<column> columns_of(roofline_lines of) {
     columns.push_back({name});
   columns.push_back({"dram_bytes_per_second_error", column_kind::number});
   columns.push_back({"l2_bytes_per_second_error", column_kind::number});
+  columns.push_back({"flops_error", column_kind::number});
+  for (std::size_t p = 0; p < precision_count; ++p)
+    columns.push_back({"flops_" + std::string(key_of(static_cast<precision>(p))) + "_error",
+                       column_kind::number});
+  for (auto const* const name : {"sm_clock_hz_error", "occupancy_error", "tensor_active_error"})
+    columns.push_back({name, column_kind::number});
   return columns;
 }
 
@@ -101,6 +107,11 @@ table roofline_csv_table(std::span<roofline_row const> lines, roofline_lines of)
           cells.emplace_back(std::string_view(from.is_shared ? "yes" : ""));
           cells.push_back(number(line.dram_error));
           cells.push_back(number(line.l2_error));
+          cells.push_back(number(line.total_flops_error));
+          for (auto const& error : line.flops_error) cells.push_back(number(error));
+          for (auto const& error :
+               {line.clock_error, line.occupancy_error, line.tensor_active_error})
+            cells.push_back(number(error));
           take(cells);
         }
       }};

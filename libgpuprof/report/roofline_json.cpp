@@ -80,6 +80,20 @@ void append_sources(object& o, roofline_row const& line) {
   o.member("shared", [&](std::string& to) { to += line.from.is_shared ? "true" : "false"; });
 }
 
+void append_errors(object& o, roofline_row const& line) {
+  o.number("flops_error", line.total_flops_error);
+  o.member("flops_by_precision_error", [&](std::string& to) {
+    object of_precision(to);
+    for (std::size_t p = 0; p < precision_count; ++p)
+      if (line.flops_error[p])
+        of_precision.number(key_of(static_cast<precision>(p)), line.flops_error[p]);
+    of_precision.end();
+  });
+  o.number("sm_clock_hz_error", line.clock_error);
+  o.number("occupancy_error", line.occupancy_error);
+  o.number("tensor_active_error", line.tensor_active_error);
+}
+
 void append_sampling(std::string& to, roofline_facts const& facts) {
   object sampling(to);
   sampling.whole("windows", facts.sampling.windows);
@@ -139,6 +153,7 @@ void append_line(std::string& out, roofline_row const& line, roofline_lines of) 
     shares.end();
   });
   append_sources(o, line);
+  append_errors(o, line);
   o.end();
 }
 

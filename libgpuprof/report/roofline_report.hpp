@@ -15,6 +15,10 @@ enum class roofline_lines { kernels, signatures, ranges };
 /// For reading: columns in which no line has anything are left out. The lines must outlive it.
 table roofline_table(std::span<roofline_row const> lines, roofline_lines of);
 
+/// Marks in that table figures whose standard error is above 5 % of them.
+inline constexpr char unsure_mark = '~';
+bool has_unsure_figures(std::span<roofline_row const> lines);
+
 /// For programs: always the same columns, rates in FLOP/s and B/s, shares from 0 to 1, empty where
 /// nothing was measured. The lines must outlive it.
 table roofline_csv_table(std::span<roofline_row const> lines, roofline_lines of);

@@ -4,6 +4,7 @@
 #include "report/roofline_report.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 
@@ -22,6 +23,32 @@ std::string percent(std::optional<double> share) {
 std::string scaled(std::optional<double> value, double scale) {
   if (!value) return {};
   return *value == 0 ? "0" : short_number(*value * scale);
+}
+
+constexpr double sure_within = 0.05;
+
+/// Of nothing there is no share.
+bool is_unsure(std::optional<double> value, std::optional<double> error) {
+  return value && error && *value != 0 && *error > sure_within * std::abs(*value);
+}
+std::string marked(std::string text, std::optional<double> value, std::optional<double> error) {
+  if (!text.empty() && is_unsure(value, error)) text += unsure_mark;
+  return text;
+}
+
+/// What shows in no digit of a percentage is left out.
+std::optional<double> shown_error(std::optional<double> share) {
+  return share && *share < 0.0005 ? std::nullopt : share;
+}
+
+/// Of operations by bytes: as sure as both are.
+std::optional<double> intensity_error(roofline_row const& line) {
+  auto const share = [](std::optional<double> value, std::optional<double> error) {
+    return value && error && *value > 0 ? *error / *value : 0;
+  };
+  if (!line.intensity) return std::nullopt;
+  return *line.intensity * std::hypot(share(line.total_flops, line.total_flops_error),
+                                      share(line.dram_rate, line.dram_error));
 }
 
 std::string extent_text(extent3 const& e) {
@@ -71,16 +98,35 @@ constexpr shown_column columns[] = {
      }},
     {"Launches", true, [](roofline_row const& l) { return with_separators(l.launches); }},
     {"Avg (us)", true, [](roofline_row const& l) { return scaled(l.mean_ns, 1e-3); }},
-    {"TFLOP/s", true, [](roofline_row const& l) { return scaled(l.total_flops, 1e-12); }},
+    {"TFLOP/s", true,
+     [](roofline_row const& l) {
+       return marked(scaled(l.total_flops, 1e-12), l.total_flops, l.total_flops_error);
+     }},
     {"Mostly", false, main_precision},
     {"FLOP from", false, source_text},
-    {"DRAM GB/s", true, [](roofline_row const& l) { return scaled(l.dram_rate, 1e-9); }},
-    {"L2 GB/s", true, [](roofline_row const& l) { return scaled(l.l2_rate, 1e-9); }},
-    {"FLOP/B", true, [](roofline_row const& l) { return scaled(l.intensity, 1); }},
-    {"MHz", true, [](roofline_row const& l) { return fixed(l.clock, "%.0f", 1e-6); }},
+    {"DRAM GB/s", true,
+     [](roofline_row const& l) {
+       return marked(scaled(l.dram_rate, 1e-9), l.dram_rate, l.dram_error);
+     }},
+    {"L2 GB/s", true,
+     [](roofline_row const& l) { return marked(scaled(l.l2_rate, 1e-9), l.l2_rate, l.l2_error); }},
+    {"FLOP/B", true,
+     [](roofline_row const& l) {
+       return marked(scaled(l.intensity, 1), l.intensity, intensity_error(l));
+     }},
+    {"MHz", true,
+     [](roofline_row const& l) {
+       return marked(fixed(l.clock, "%.0f", 1e-6), l.clock, l.clock_error);
+     }},
     {"Clock loss (%)", true, [](roofline_row const& l) { return percent(l.clock_loss); }},
-    {"Occ. (%)", true, [](roofline_row const& l) { return percent(l.occupancy); }},
-    {"Tensor (%)", true, [](roofline_row const& l) { return percent(l.tensor_active); }},
+    {"Occ. (%)", true,
+     [](roofline_row const& l) {
+       return marked(percent(l.occupancy), l.occupancy, shown_error(l.occupancy_error));
+     }},
+    {"Tensor (%)", true,
+     [](roofline_row const& l) {
+       return marked(percent(l.tensor_active), l.tensor_active, shown_error(l.tensor_active_error));
+     }},
     {"Units from", false, units_text},
     {"Bound by", false, [](roofline_row const& l) { return std::string(name_of(l.bound)); }},
     {"Of roof (%)", true, [](roofline_row const& l) { return percent(l.of_roof); }},
@@ -106,6 +152,16 @@ std::string_view title_of(roofline_lines of) {
 }
 
 }  // namespace
+
+bool has_unsure_figures(std::span<roofline_row const> lines) {
+  return std::any_of(lines.begin(), lines.end(), [](roofline_row const& l) {
+    return is_unsure(l.total_flops, l.total_flops_error) || is_unsure(l.dram_rate, l.dram_error) ||
+           is_unsure(l.l2_rate, l.l2_error) || is_unsure(l.intensity, intensity_error(l)) ||
+           is_unsure(l.clock, l.clock_error) ||
+           is_unsure(l.occupancy, shown_error(l.occupancy_error)) ||
+           is_unsure(l.tensor_active, shown_error(l.tensor_active_error));
+  });
+}
 
 table roofline_table(std::span<roofline_row const> lines, roofline_lines of) {
   struct shown {

@@ -55,6 +55,50 @@ TEST_CASE("what was not measured is an empty field, and null in JSON") {
   CHECK(parsed["kernels"][0]["flops_by_precision"].empty());
 }
 
+TEST_CASE("figures with an error above 5 % are marked in the table") {
+  roofline_row sure, unsure;
+  sure.name = unsure.name = "k";
+  sure.dram_rate = unsure.dram_rate = 2e12;
+  sure.occupancy = unsure.occupancy = 0.5;
+  sure.clock = unsure.clock = 1.5e9;
+  sure.dram_error = 9e10;
+  unsure.dram_error = 11e10;
+  unsure.occupancy_error = 0.04;
+  unsure.clock_error = 1e7;
+  auto const text = [](roofline_row const& line) {
+    std::string out;
+    report::write_columns(report::roofline_table(std::span(&line, 1), roofline_lines::kernels), {},
+                          [&](std::string_view piece) { out += piece; });
+    return out;
+  };
+  CHECK_FALSE(holds(text(sure), "~"));
+  CHECK_FALSE(report::has_unsure_figures(std::span(&sure, 1)));
+  CHECK(holds(text(unsure), " 2000~ "));
+  CHECK(holds(text(unsure), " 50.0~ "));
+  CHECK(holds(text(unsure), " 1500 "));
+  CHECK(report::has_unsure_figures(std::span(&unsure, 1)));
+}
+
+TEST_CASE("CSV and JSON have the errors of rates, clock and shares at the end") {
+  roofline_row row = row_at("k", 1e12, 10);
+  row.total_flops_error = 3e10;
+  row.flops_error[static_cast<std::size_t>(precision::tensor_bf16)] = 2e10;
+  row.clock_error = 1e6;
+  row.occupancy_error = 0.01;
+  row.tensor_active_error = 0.02;
+  auto const text = csv({row});
+  CHECK(holds(text.substr(0, text.find('\n')) + "|",
+              ",sm_clock_hz_error,occupancy_error,tensor_active_error|"));
+  CHECK(text.ends_with(",1e+06,0.01,0.02\n"));
+  std::string json;
+  report::write_roofline_json(std::vector{row}, roofline_lines::kernels, {},
+                              [&](std::string_view piece) { json += piece; });
+  auto const line = nlohmann::json::parse(json)["kernels"][0];
+  CHECK(line["flops_error"] == 3e10);
+  CHECK(line["flops_by_precision_error"]["tensor_bf16"] == 2e10);
+  CHECK(line["tensor_active_error"] == 0.02);
+}
+
 TEST_CASE("JSON of no lines is valid") {
   std::string json;
   report::write_roofline_json({}, roofline_lines::ranges, {},

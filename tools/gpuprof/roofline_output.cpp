@@ -44,6 +44,10 @@ void write_to(std::FILE* out, std::span<roofline_row const> lines, report::roofl
       auto const table = report::roofline_table(lines, of);
       put(out, "\n ** " + table.title + ":\n\n");
       report::write_columns(table, {}, sink);
+      if (report::has_unsure_figures(lines))
+        put(out,
+            std::string(" ") + report::unsure_mark +
+                ": the standard error is above 5 % of the figure; -f csv and -f json have it\n");
       if (left_out > 0)
         put(out, " ... and " + report::readable_count(left_out) + " more; --limit 0 shows all\n");
       return;
