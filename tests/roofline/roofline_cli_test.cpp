@@ -44,6 +44,17 @@ TEST_CASE("the table has first lines, notes and a line for each kernel, the long
   check_golden("roofline_kernels.txt", r.out);
 }
 
+TEST_CASE("kinds of launches that were not read in full are told") {
+  auto c = counted_step();
+  c.counters = {
+      {"counters.kinds", 12}, {"counters.kinds_unread", 2}, {"counters.kinds_partly_read", 3}};
+  CHECK(holds(session(c).roofline().out,
+              "5 of 12 kinds of launches were not read in all passes, 2 of them in none: they came "
+              "too seldom"));
+  c.counters = {{"counters.kinds", 12}};
+  CHECK_FALSE(holds(session(c).roofline().out, "kinds of launches"));
+}
+
 TEST_CASE("lines can be signatures or ranges") {
   session const s;
   check_golden("roofline_signatures.txt", s.roofline("--by signature").out);

@@ -146,6 +146,19 @@ TEST_CASE("where records of GPU work were lost, samples give no figures, and one
   CHECK(holds(session(named).roofline().out, "samples in time: "));
 }
 
+TEST_CASE("a thousandth of lost records spoils no samples, a lost buffer does") {
+  auto c = sampled_steps();
+  c.counters.emplace_back("seen.kernels", 5000);
+  c.counters.emplace_back("lost.kernels_without_time", 5);
+  CHECK(holds(session(c).roofline().out, "samples in time: "));
+  c.counters.emplace_back("lost.kernels", 1);
+  CHECK(holds(session(c).roofline().out, "samples in time are not used"));
+  auto buffer = sampled_steps();
+  buffer.counters.emplace_back("seen.kernels", 5000);
+  buffer.counters.emplace_back("lost.buffers", 1);
+  CHECK(holds(session(buffer).roofline().out, "samples in time are not used"));
+}
+
 TEST_CASE("samples past the end of the capture are not used") {
   auto c = sampled_steps();
   auto const whole = nlohmann::json::parse(session(c).roofline("-f json").out);

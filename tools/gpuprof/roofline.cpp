@@ -2,9 +2,9 @@
 // do.
 #include "report/overview.hpp"
 #include "report/summary_tables.hpp"
+#include "roofline_notes.hpp"
 #include "roofline_output.hpp"
 #include "roofline_reading.hpp"
-#include "sampling_notes.hpp"
 #include "subcommands.hpp"
 #include "word_choice.hpp"
 
@@ -40,47 +40,6 @@ constexpr choice<roofline_format> formats[] = {{"table", roofline_format::table}
                                                {"csv", roofline_format::csv},
                                                {"json", roofline_format::json},
                                                {"svg", roofline_format::svg}};
-
-/// What was counted around launches, and for how much of the time that gives FLOP.
-std::string counters_line(launch_metrics const& metrics, roofline const& roofs) {
-  if (metrics.samples() == 0)
-    return "nothing was counted around launches, which FLOP need; gpuprof profile --metrics auto "
-           "does";
-  auto const& discarded = metrics.discarded();
-  std::string line = "counters: " + report::counted(metrics.samples(), "samples") + " from " +
-                     report::counted(metrics.sampled_launches(), "launches");
-  std::vector<std::pair<std::uint64_t, char const*>> const reasons = {
-      {discarded.beside_kernels, "other kernels ran beside them"},
-      {discarded.beside_copies, "copies ran beside them"},
-      {discarded.without_kernel, "their kernel was not recorded"},
-      {discarded.mixed, "their launches differ"}};
-  for (auto const& [count, reason] : reasons)
-    if (count > 0) line += ", " + report::readable_count(count) + " left out: " + reason;
-  char share[64];
-  std::snprintf(share, sizeof share, "%.1f%%", roofs.counted_share() * 100);
-  line += std::string("; FLOP counted for ") + share + " of the kernel time";
-  if (roofs.tensor_share() > 0) {
-    std::snprintf(share, sizeof share, "%.1f%%", roofs.tensor_share() * 100);
-    line += std::string(", for ") + share + " those of the tensor cores alone";
-  }
-  if (roofs.cycles_share() > 0) {
-    std::snprintf(share, sizeof share, "%.1f%%", roofs.cycles_share() * 100);
-    line += std::string(", for ") + share + " by the cycles of the tensor cores";
-  }
-  return line;
-}
-
-/// What a reader must know about the numbers.
-std::vector<std::string> notes_on(roofline_reading const& read, roofline const& roofs,
-                                  bool has_peaks) {
-  auto notes = sampling_notes(read);
-  notes.push_back(counters_line(read.exact(), roofs));
-  if (!has_peaks)
-    notes.push_back(
-        "the capture holds no measured peaks, so these are absolute figures only; gpuprof profile "
-        "--peaks, or gpuprof peaks before the next capture, puts them in");
-  return notes;
-}
 
 int run(roofline_options const& options) {
   auto const by = choose("--by", options.by, groupings);
@@ -121,7 +80,7 @@ int run(roofline_options const& options) {
       read.devices().begin(), read.devices().end(),
       [&](auto const& d) { return (!device || d.first == *device) && !d.second.roofs.empty(); });
   report::roofline_facts facts;
-  facts.notes = notes_on(read, roofs, has_peaks);
+  facts.notes = roofline_notes(trace, read, roofs, has_peaks);
   facts.gpu_ns = roofs.gpu_ns();
   facts.counted_share = roofs.counted_share();
   facts.samples = read.exact().samples();

@@ -1,0 +1,67 @@
+#include "roofline_notes.hpp"
+
+#include "report/overview.hpp"
+#include "sampling_notes.hpp"
+
+#include <cstdio>
+#include <utility>
+
+namespace gpuprof {
+namespace {
+
+/// What was counted around launches, and for how much of the time that gives FLOP.
+std::string counters_line(launch_metrics const& metrics, roofline const& roofs) {
+  if (metrics.samples() == 0)
+    return "nothing was counted around launches, which FLOP need; gpuprof profile --metrics auto "
+           "does";
+  auto const& discarded = metrics.discarded();
+  std::string line = "counters: " + report::counted(metrics.samples(), "samples") + " from " +
+                     report::counted(metrics.sampled_launches(), "launches");
+  std::vector<std::pair<std::uint64_t, char const*>> const reasons = {
+      {discarded.beside_kernels, "other kernels ran beside them"},
+      {discarded.beside_copies, "copies ran beside them"},
+      {discarded.without_kernel, "their kernel was not recorded"},
+      {discarded.mixed, "their launches differ"}};
+  for (auto const& [count, reason] : reasons)
+    if (count > 0) line += ", " + report::readable_count(count) + " left out: " + reason;
+  char share[64];
+  std::snprintf(share, sizeof share, "%.1f%%", roofs.counted_share() * 100);
+  line += std::string("; FLOP counted for ") + share + " of the kernel time";
+  if (roofs.tensor_share() > 0) {
+    std::snprintf(share, sizeof share, "%.1f%%", roofs.tensor_share() * 100);
+    line += std::string(", for ") + share + " those of the tensor cores alone";
+  }
+  if (roofs.cycles_share() > 0) {
+    std::snprintf(share, sizeof share, "%.1f%%", roofs.cycles_share() * 100);
+    line += std::string(", for ") + share + " by the cycles of the tensor cores";
+  }
+  return line;
+}
+
+/// Empty when every kind was read in all passes, or there are none.
+std::string unread_kinds_line(trace_contents const& trace) {
+  auto const unread = trace.counter("counters.kinds_unread");
+  auto const partly = trace.counter("counters.kinds_partly_read");
+  if (unread + partly == 0) return {};
+  auto line = report::readable_count(unread + partly) + " of " +
+              report::counted(trace.counter("counters.kinds"), "kinds of launches") +
+              " were not read in all passes";
+  if (unread > 0) line += ", " + report::readable_count(unread) + " of them in none";
+  return line + ": they came too seldom, or the budget was spent (--overhead-budget)";
+}
+
+}  // namespace
+
+std::vector<std::string> roofline_notes(trace_contents const& trace, roofline_reading const& read,
+                                        roofline const& roofs, bool has_peaks) {
+  auto notes = sampling_notes(read);
+  if (auto line = unread_kinds_line(trace); !line.empty()) notes.push_back(std::move(line));
+  notes.push_back(counters_line(read.exact(), roofs));
+  if (!has_peaks)
+    notes.push_back(
+        "the capture holds no measured peaks, so these are absolute figures only; gpuprof profile "
+        "--peaks, or gpuprof peaks before the next capture, puts them in");
+  return notes;
+}
+
+}  // namespace gpuprof
