@@ -18,7 +18,7 @@ constexpr std::size_t device_buffers_at_most = 16;
 constexpr auto launching_calls = {call_class::kernel, call_class::many_kernels, call_class::copy};
 // Also between captures: what is set up in a context must go before it.
 constexpr auto calls_at_rest = {call_class::profiler_start, call_class::profiler_stop,
-                                call_class::context_reset};
+                                call_class::context_reset, call_class::context_release};
 constexpr auto graph_making_calls = {call_class::stream_capture_begin,
                                      call_class::stream_capture_end, call_class::graph_change};
 

@@ -13,6 +13,10 @@ namespace {
 // to find it.
 constinit thread_local bool capture_node_created __attribute__((tls_model("initial-exec"))) = false;
 
+// Some libraries retain and release the context again and again, which ends nothing. Everything in
+// it is given back each time: only so often.
+constexpr unsigned most_releases = 4;
+
 }  // namespace
 
 call_class classify_driver_call(char const* text) noexcept {
@@ -33,9 +37,8 @@ call_class classify_driver_call(char const* text) noexcept {
   if (starts("cuGraphExec") &&
       (name.find("Update") != name.npos || name.find("SetParams") != name.npos))
     return call_class::graph_change;
-  if (starts("cuDevicePrimaryCtxReset") || starts("cuDevicePrimaryCtxRelease") ||
-      starts("cuCtxDestroy"))
-    return call_class::context_reset;
+  if (starts("cuDevicePrimaryCtxReset") || starts("cuCtxDestroy")) return call_class::context_reset;
+  if (starts("cuDevicePrimaryCtxRelease")) return call_class::context_release;
   return call_class::none;
 }
 
@@ -72,6 +75,13 @@ void launch_callbacks::entry(void* self, CUpti_CallbackDomain domain, CUpti_Call
   }
 }
 
+/// The same answer at both ends of a call: CUPTI keeps the correlation data.
+bool launch_callbacks::is_taken_for_an_end(CUpti_CallbackData const& release) noexcept {
+  if (release.callbackSite == CUPTI_API_ENTER)
+    *release.correlationData = releases_.fetch_add(1, std::memory_order_relaxed) < most_releases;
+  return *release.correlationData != 0;
+}
+
 void launch_callbacks::tell_gate(launch_gate& gate, CUpti_CallbackId id,
                                  CUpti_CallbackData const& call) noexcept {
   auto const entering = call.callbackSite == CUPTI_API_ENTER;
@@ -93,6 +103,7 @@ void launch_callbacks::tell_gate(launch_gate& gate, CUpti_CallbackId id,
       if (entering) gate.graph_changes();
       break;
     case call_class::context_reset:
+    case call_class::context_release:
       entering ? gate.context_ending() : gate.context_ended();
       break;
     default:
@@ -102,6 +113,7 @@ void launch_callbacks::tell_gate(launch_gate& gate, CUpti_CallbackId id,
 
 void launch_callbacks::driver_call(CUpti_CallbackId id, CUpti_CallbackData const& call) noexcept {
   auto const what = class_of(id);
+  if (what == call_class::context_release && !is_taken_for_an_end(call)) return;
   if (call.callbackSite == CUPTI_API_ENTER) {
     switch (what) {
       case call_class::kernel:
@@ -116,6 +128,7 @@ void launch_callbacks::driver_call(CUpti_CallbackId id, CUpti_CallbackData const
         observer_.profiler_stop();
         break;
       case call_class::context_reset:
+      case call_class::context_release:
         observer_.context_ending();
         break;
       default:

@@ -53,6 +53,7 @@ enum class call_class : std::uint8_t {
   profiler_start,
   profiler_stop,
   context_reset,
+  context_release,  // destroys the context when nobody else holds it, which is not known before
   stream_capture_begin,
   stream_capture_end,
   graph_change
@@ -86,6 +87,7 @@ class launch_callbacks {
  private:
   void driver_call(CUpti_CallbackId id, CUpti_CallbackData const& call) noexcept;
   void launch_ended(call_class what, CUpti_CallbackData const& call) noexcept;
+  bool is_taken_for_an_end(CUpti_CallbackData const& release) noexcept;
   void tell_gate(launch_gate& gate, CUpti_CallbackId id, CUpti_CallbackData const& call) noexcept;
 
   cuda_event_observer& observer_;
@@ -94,6 +96,7 @@ class launch_callbacks {
   std::atomic<launch_gate*> gate_{nullptr};
   std::atomic<bool> ask_observer_{false};
   std::atomic<bool> leave_{false};
+  std::atomic<unsigned> releases_{0};
 };
 
 /// How a driver function, by its CUPTI name (as in "cuMemcpyHtoDAsync_v2_ptsz"), is treated.

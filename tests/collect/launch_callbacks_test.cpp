@@ -117,6 +117,9 @@ TEST_CASE("driver calls are sorted by their names, also those no CUPTI has yet")
   CHECK(classify_driver_call("cuProfilerStop") == call_class::profiler_stop);
   CHECK(classify_driver_call("cuDevicePrimaryCtxReset_v2") == call_class::context_reset);
   CHECK(classify_driver_call("cuCtxDestroy_v2") == call_class::context_reset);
+  CHECK(classify_driver_call("cuDevicePrimaryCtxRelease_v2") == call_class::context_release);
+  CHECK(classify_driver_call("cuGraphExecUpdate_v2") == call_class::graph_change);
+  CHECK(classify_driver_call("cuGraphExecKernelNodeSetParams") == call_class::graph_change);
   for (auto const* name : {"cuLaunchHostFunc", "cuLaunchHostFunc_ptsz", "cuProfilerInitialize",
                            "cuGraphInstantiate", "cuMemAlloc_v2", ""})
     CHECK(classify_driver_call(name) == call_class::none);
@@ -348,4 +351,11 @@ TEST_CASE("launches of many threads are kept apart") {
         REQUIRE(n.thread == other.thread);
     }
   }
+}
+
+TEST_CASE("a context that is released again and again is taken for ending a few times only") {
+  scene s;
+  for (std::uint32_t i = 0; i < 10; ++i)
+    s.whole(CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRelease_v2, 100 + i);
+  CHECK(s.observer.events == std::vector<std::string>(4, "context ends"));
 }

@@ -60,6 +60,7 @@ constexpr named_call driver_calls[] = {
     {CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, "cuProfilerStart"},
     {CUPTI_DRIVER_TRACE_CBID_cuProfilerStop, "cuProfilerStop"},
     {CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxReset_v2, "cuDevicePrimaryCtxReset_v2"},
+    {CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRelease_v2, "cuDevicePrimaryCtxRelease_v2"},
     {CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent, "cuCtxGetCurrent"},
 };
 
