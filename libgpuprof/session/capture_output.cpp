@@ -15,8 +15,6 @@
 #include <string_view>
 #include <unistd.h>
 
-extern char** environ;
-
 namespace gpuprof {
 namespace {
 
@@ -61,7 +59,8 @@ std::string capture_output::path() const {
 }
 
 capture::writer* capture_output::open() {
-  auto const facts = naming_facts_of_this_process();
+  auto facts = naming_facts_of_this_process();
+  facts.environment = [this](std::string const& name) { return environment_.value_of(name); };
   auto wishes = wishes_;
   {
     std::lock_guard const lock(mutex_);
@@ -100,13 +99,8 @@ void capture_output::describe_process() {
   fact("process.id", std::to_string(getpid()));
   fact("process.program", program_path());
   fact("process.command_line", command_line());
-  for (auto** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    std::string_view const variable = *entry;
-    auto const equals = variable.find('=');
-    if (equals == std::string_view::npos || !is_of_interest(variable.substr(0, equals))) continue;
-    fact("environment." + std::string(variable.substr(0, equals)),
-         std::string(variable.substr(equals + 1)));
-  }
+  for (auto const& variable : environment_.all())
+    if (is_of_interest(variable.name)) fact("environment." + variable.name, variable.value);
   file_->add(clock_record{now(), monotonic_ns()});
 }
 

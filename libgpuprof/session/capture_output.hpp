@@ -4,6 +4,7 @@
 #include "capture/writer.hpp"
 #include "collect/cupti_tracer.hpp"
 #include "collect/thread_log.hpp"
+#include "session/environment_copy.hpp"
 #include "session/settings.hpp"
 
 #include <cstdint>
@@ -27,6 +28,7 @@ struct gpu_rows {
 /// choose() and path() on any thread, the rest on the drain thread alone.
 class capture_output {
  public:
+  /// On a thread of the program.
   explicit capture_output(settings const& wishes) : wishes_(wishes) {}
 
   /// Overrides the settings' name of the file. Without effect once it is open.
@@ -58,6 +60,7 @@ class capture_output {
   void write_labels();
 
   settings const& wishes_;
+  environment_copy const environment_;
   std::unique_ptr<capture::writer> file_;
   bool gpus_described_ = false;
   std::size_t names_written_ = 0, threads_seen_ = 0, categories_seen_ = 0, labels_seen_ = 0;
