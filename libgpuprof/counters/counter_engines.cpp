@@ -165,13 +165,16 @@ void counter_engines::give_back(counter_harvest& to) noexcept {
   launches_.end();
 }
 
-std::vector<std::string> counter_engines::take_complaints() {
+std::vector<std::string> counter_engines::take_complaints(bool all) {
   auto lines = launches_.take_complaints();
   auto more = sampler_.take_complaints();
   std::move(more.begin(), more.end(), std::back_inserter(lines));
   if (halted_.load()) return {};  // what failed then was to be expected
   std::erase_if(lines, [this](std::string const& line) { return !said_.insert(line).second; });
-  return lines;
+  auto due = std::exchange(held_back_, {});
+  auto& later = all ? due : held_back_;
+  std::move(lines.begin(), lines.end(), std::back_inserter(later));
+  return due;
 }
 
 }  // namespace gpuprof

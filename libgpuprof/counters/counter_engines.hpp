@@ -69,8 +69,9 @@ class counter_engines {
   std::uint64_t turn(bool closing, counter_harvest& to, device_counters::intern const& names);
   /// Gives the counters back, as before cuptiFinalize; what was counted comes with the next turn.
   void give_back(counter_harvest& to) noexcept;
-  /// Lines for the log since the last call, none of them twice in a process.
-  std::vector<std::string> take_complaints();
+  /// Lines for the log, none of them twice in a process. Unless `all`, those that are new are held
+  /// back until the next call: when CUPTI shuts itself down, calls may fail before it says so.
+  std::vector<std::string> take_complaints(bool all);
 
   sampler_counts const& launch_counts() const noexcept { return launches_.counts(); }
   launch_signatures::tally launch_kinds() const noexcept {
@@ -102,6 +103,7 @@ class counter_engines {
   std::uint64_t window_begun_ = 0;       // monotonic
   std::uint64_t rest_wanted_since_ = 0;  // monotonic; 0: it is not
   std::set<std::string> said_;
+  std::vector<std::string> held_back_;
 };
 
 }  // namespace gpuprof

@@ -136,7 +136,8 @@ std::uint64_t counter_worker::turn(bool closing, ending what) {
   auto const intern = [](std::string const& text) { return names().intern(text); };
   if (closing && what == ending::leaving) engines_.give_back(found);
   auto const sleep_ns = engines_.turn(closing, found, intern);
-  for (auto const& line : engines_.take_complaints()) log_warning(line);
+  auto const is_last = closing || sleep_ns == counter_engines::never;
+  for (auto const& line : engines_.take_complaints(is_last)) log_warning(line);
   std::lock_guard const lock(mutex_);
   append(harvest_.metrics, std::move(found.metrics));
   append(harvest_.launches, std::move(found.launches));

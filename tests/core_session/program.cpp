@@ -89,6 +89,7 @@ int metrics_api(char const* library) {
   ranges(3);
   say("flush", CALL(gpuprof_flush)());
   say("metrics", CALL(gpuprof_take_metrics)(&metrics));
+  CALL(gpuprof_release_metrics)(metrics);
   say("metrics", CALL(gpuprof_take_metrics)(&metrics));
   if (metrics != nullptr) {
     say("ranges", static_cast<long>(metrics->range_names));  // with kernels
