@@ -7,7 +7,9 @@
 #include "collect/name_registry.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
+#include <cstdlib>
 #include <iterator>
 #include <thread>
 #include <unistd.h>
@@ -55,21 +57,23 @@ std::unique_ptr<kernel_filter> filter_for_skipped(settings const& s) {
 
 }  // namespace
 
-std::unique_ptr<counter_worker> counter_worker::make(settings const& wishes, cupti_api const& api) {
+std::unique_ptr<counter_worker> counter_worker::make(settings const& wishes, cupti_api const& api,
+                                                     void (*end_at_exit)()) {
   if (wishes.metrics.mode == metrics_mode::none) return nullptr;
   auto const driver = load_cuda_driver();
   if (!driver) return nullptr;
   auto skipped = filter_for_skipped(wishes);
   if (skipped == nullptr) return nullptr;
   return std::unique_ptr<counter_worker>(
-      new counter_worker(wishes, api, *driver, std::move(skipped)));
+      new counter_worker(wishes, api, *driver, std::move(skipped), end_at_exit));
 }
 
 counter_worker::counter_worker(settings const& wishes, cupti_api const& api, cuda_driver driver,
-                               std::unique_ptr<kernel_filter> skipped)
+                               std::unique_ptr<kernel_filter> skipped, void (*end_at_exit)())
     : driver_(driver),
       skipped_(std::move(skipped)),
-      engines_(api, driver_, wishes_of(wishes, *skipped_)) {}
+      engines_(api, driver_, wishes_of(wishes, *skipped_)),
+      end_at_exit_(end_at_exit) {}
 
 void counter_worker::resume() noexcept {
   if (!thread_started_.exchange(true)) {
@@ -136,6 +140,10 @@ std::uint64_t counter_worker::turn(bool closing, ending what) {
   auto const intern = [](std::string const& text) { return names().intern(text); };
   if (closing && what == ending::leaving) engines_.give_back(found);
   auto const sleep_ns = engines_.turn(closing, found, intern);
+  // Exit handlers run last one first, and destructors of libraries are such handlers: those that
+  // CUPTI opens for counters, and what these make when they are first used, would be gone while we
+  // still count. So ours comes last again after more and more turns.
+  if (std::has_single_bit(++turns_)) std::atexit(end_at_exit_);
   auto const is_last = closing || sleep_ns == counter_engines::never;
   for (auto const& line : engines_.take_complaints(is_last)) log_warning(line);
   std::lock_guard const lock(mutex_);

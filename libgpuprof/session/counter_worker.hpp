@@ -21,8 +21,9 @@ namespace gpuprof {
 class counter_worker final : public launch_gate {
  public:
   /// Null when the settings ask for no counters. `api` and `driver` must live as long as the
-  /// process.
-  static std::unique_ptr<counter_worker> make(settings const& wishes, cupti_api const& api);
+  /// process. `end_at_exit` becomes an exit handler, several times over: it has to finish() this.
+  static std::unique_ptr<counter_worker> make(settings const& wishes, cupti_api const& api,
+                                              void (*end_at_exit)());
 
   // Whoever switches captures.
   void resume() noexcept;
@@ -60,7 +61,7 @@ class counter_worker final : public launch_gate {
 
  private:
   counter_worker(settings const& wishes, cupti_api const& api, cuda_driver driver,
-                 std::unique_ptr<kernel_filter> skipped);
+                 std::unique_ptr<kernel_filter> skipped, void (*end_at_exit)());
   void main() noexcept;
   std::uint64_t turn(bool closing, ending what);
   void wake() noexcept;
@@ -68,6 +69,8 @@ class counter_worker final : public launch_gate {
   cuda_driver const driver_;
   std::unique_ptr<kernel_filter> const skipped_;
   counter_engines engines_;
+  void (*const end_at_exit_)();
+  std::uint64_t turns_ = 0;  // the thread alone
   std::atomic<bool> thread_started_{false};
 
   std::mutex mutex_;  // protects the rest; never held while CUPTI is called

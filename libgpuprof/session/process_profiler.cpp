@@ -258,7 +258,9 @@ bool process_profiler::make_tracer() {
   tracer_ = std::make_unique<cupti_tracer>(*cupti_, budget_, buffer_bytes_within(budget_.limit()),
                                            callbacks_);
   drain_.use_tracer(*tracer_);
-  counters_ = counter_worker::make(settings_, cupti_->api);
+  counters_ = counter_worker::make(settings_, cupti_->api, [] {
+    if (auto* const profiler = existing()) profiler->end_counters();
+  });
   if (counters_ != nullptr) {
     callbacks_.place_gate(*counters_);
     drain_.use_counters(*counters_);
@@ -329,6 +331,14 @@ void process_profiler::leave_cupti() noexcept {
     costs_.leave_ns.fetch_add(monotonic_ns() - before, std::memory_order_relaxed);
   }
   acting_.clear(std::memory_order_release);
+}
+
+/// Before the libraries that they use are torn down. What else the program does is still traced.
+void process_profiler::end_counters() noexcept {
+  if (is_forked_child() || getpid() != owner_ || shut_down_.load()) return;
+  note_process_exit();
+  counters_->pause();
+  (void)counters_->finish(counter_worker::ending::process, settings_.flush_timeout_ms);
 }
 
 void process_profiler::shut_down() noexcept {

@@ -59,6 +59,7 @@ class process_profiler final : public cuda_event_observer, public range_observer
 
  private:
   process_profiler();
+  void end_counters() noexcept;
 
   void profiler_start() noexcept override;
   void profiler_stop() noexcept override;

@@ -21,6 +21,7 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -70,8 +71,10 @@ std::vector<std::string> metrics;
 std::vector<char const*> names;
 std::vector<std::uint8_t> config, data;
 std::size_t passes = 0, pass = 0, pushed = 0, most = 1000;
-bool tried = false, started = false, running = false, is_open = false;
+bool tried = false, started = false, running = false, is_open = false, finished = false;
 thread_local bool opened_here = false;
+
+void finish();
 
 bool make_config(CUcontext context) {
   auto availability = PARAMS(CUpti_Profiler_GetCounterAvailability_Params);
@@ -86,6 +89,7 @@ bool make_config(CUcontext context) {
   initialise.pChipName = "GH100";
   initialise.pCounterAvailabilityImage = available.data();
   if (!WORKS(cuptiProfilerHostInitialize, initialise)) return false;
+  std::atexit(finish);  // before the destructors of the library that has just been opened
   host = initialise.pHostObject;
   auto add = PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params);
   add.pHostObject = host;
@@ -267,6 +271,7 @@ void CUPTIAPI complete(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size
 
 void finish() {
   std::lock_guard const hold(lock);
+  if (std::exchange(finished, true)) return;
   cupti.cuptiActivityFlushAll(1);
   if (running && is_open) call_pop();  // no launch came for it
   if (running) call_stop();

@@ -9,6 +9,8 @@
 #include <cupti_profiler_host.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <optional>
@@ -36,7 +38,21 @@ host_object* object_of(CUpti_Profiler_Host_Object* handle) {
   return objects.contains(object) ? object : nullptr;
 }
 
+std::atomic<bool> torn_down{false};
+
+/// The real one is in a library of its own, which libcupti opens when it is first used. Exit
+/// handlers run last one first: its destructors before what a client registered earlier.
+void tear_down_at_exit() {
+  static auto const registered = std::atexit([] { torn_down = true; });
+  if (registered != 0) broken("no exit handler could be registered");
+}
+
 host_object& living(CUpti_Profiler_Host_Object* handle, char const* function) {
+  if (torn_down) {
+    broken(std::string(function) +
+           " was called after the destructors of libnvperf_host; the real library corrupts memory "
+           "there");
+  }
   auto* const object = object_of(handle);
   if (object == nullptr) broken(std::string(function) + " was given an object that is none");
   return *object;
@@ -86,6 +102,7 @@ CUptiResult cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_Params* p
   if (auto const* const image = params->pCounterAvailabilityImage;
       image != nullptr && std::memcmp(image, availability_image, sizeof availability_image) != 0)
     return CUPTI_ERROR_INVALID_PARAMETER;
+  tear_down_at_exit();
   auto* const object = new host_object{{params->profilerType, {}}};
   std::lock_guard const hold(objects_lock);
   objects.insert(object);
