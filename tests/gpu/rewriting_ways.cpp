@@ -10,6 +10,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -45,26 +46,65 @@ loaded_cupti cupti;
 range_profiler* profiler = nullptr;
 bool armed = false;  // the next launching call opens the range
 
+std::size_t records = 0;
+
 void CUPTIAPI request(std::uint8_t** buffer, std::size_t* size, std::size_t* most) {
   *size = 1 << 20;
   *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, *size));
   std::memset(*buffer, 0, *size);
   *most = 0;
 }
-void CUPTIAPI complete(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t) {
+void CUPTIAPI complete(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t,
+                       std::size_t bytes) {
+  CUpti_Activity* record = nullptr;
+  while (cupti.api.cuptiActivityGetNextRecord(buffer, bytes, &record) == CUPTI_SUCCESS) ++records;
   std::free(buffer);
 }
 
+CUpti_ActivityKind traced_kind() {
+  return is_said("serialised") ? CUPTI_ACTIVITY_KIND_KERNEL : CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+}
+
+/// Off around the launch, in this context or in all.
+void untrace(CUcontext context, bool off) {
+  auto const name = off ? "cuptiActivityDisableContext" : "cuptiActivityEnableContext";
+  auto const begin = std::chrono::steady_clock::now();
+  CUptiResult code;
+  if (is_said("in-context")) {
+    auto const call = reinterpret_cast<CUptiResult (*)(CUcontext, CUpti_ActivityKind)>(
+        dlsym(dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD), name));
+    code = call(context, traced_kind());
+  } else {
+    code = off ? cupti.api.cuptiActivityDisable(traced_kind())
+               : cupti.api.cuptiActivityEnable(traced_kind());
+  }
+  std::chrono::duration<double, std::micro> const took = std::chrono::steady_clock::now() - begin;
+  std::printf("[%s %d %.1f us] ", off ? "off" : "on", code, took.count());
+}
+
+std::string range_name;
+bool opened_inside = false;
+
+/// As the library does it: all in the callbacks of the launching call.
 void CUPTIAPI on_call(void*, CUpti_CallbackDomain, CUpti_CallbackId, void const* data) {
   auto const& call = *static_cast<CUpti_CallbackData const*>(data);
-  if (!armed || profiler == nullptr || call.callbackSite != CUPTI_API_ENTER) return;
-  armed = false;
-  profiler->push("0");
+  if (profiler == nullptr) return;
+  if (call.callbackSite == CUPTI_API_ENTER && armed) {
+    armed = false;
+    if (is_said("untraced-inside")) untrace(call.context, true);
+    profiler->push(range_name.c_str());
+    opened_inside = is_said("closed-inside");
+  } else if (call.callbackSite == CUPTI_API_EXIT && opened_inside) {
+    opened_inside = false;
+    cudaDeviceSynchronize();
+    if (!profiler->pop()) fail("pop");
+    if (is_said("untraced-inside")) untrace(call.context, false);
+  }
 }
 
 void trace_kernels() {
   cupti.api.cuptiActivityRegisterCallbacks(request, complete);
-  cupti.api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  cupti.api.cuptiActivityEnable(traced_kind());
 }
 
 void subscribe() {
@@ -118,15 +158,30 @@ int main(int count, char** values) {
   if (is_said("launched-inside")) multiply_and_add(out);
   if (is_said("other-before")) something_else(out);
   cudaDeviceSynchronize();
-  armed = is_said("in-callback");
-  if (!armed) profiler->push("0");
+  for (int round = 0; round < (is_said("untraced") || is_said("untraced-inside") ? 3 : 1);
+       ++round) {
+    if (is_said("untraced")) {
+      multiply_and_add(out);
+      if (is_said("idle")) cudaDeviceSynchronize();
+      untrace(context, true);
+    }
+    range_name = std::to_string(round);
+    armed = is_said("in-callback");
+    if (!armed) profiler->push(range_name.c_str());
+    multiply_and_add(out);
+    cudaDeviceSynchronize();
+    if (!is_said("closed-inside") && !profiler->pop()) fail("pop");
+    if (is_said("untraced-inside") && !is_said("closed-inside")) untrace(context, false);
+    if (is_said("untraced")) untrace(context, false);
+  }
   multiply_and_add(out);
   cudaDeviceSynchronize();
-  if (!profiler->pop()) fail("pop");
   value_of(profiler->stop());
   auto const counted = value_of(profiler->decode());
-  auto const ffma =
-      counted.names.empty() ? -1 : value_of(host.evaluate(counted.image, 0, metrics))[0];
-  std::printf("counted %.0f of %.0f\n", ffma, fma_of_a_launch);
+  cupti.api.cuptiActivityFlushAll(1);
+  std::printf("[%zu records]", records);
+  for (std::size_t i = 0; i < counted.names.size(); ++i)
+    std::printf(" %.0f", value_of(host.evaluate(counted.image, i, metrics))[0]);
+  std::printf(" of %.0f\n", fma_of_a_launch);
   return 0;
 }

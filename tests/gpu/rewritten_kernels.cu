@@ -19,3 +19,6 @@ void multiply_and_add(float* out) {
 void something_else(float* out) {
   other_kernel<<<1, 32>>>(out);
 }
+void something_else_on(cudaStream_t stream, float* out) {
+  other_kernel<<<1, 32, 0, stream>>>(out);
+}
