@@ -120,8 +120,8 @@ bool drain::take_some_buffers() {
     drain_all_logs(*assembler_);  // decoding takes milliseconds, rings hold tens of them
   }
   assembler_->hand_over();
-  if (decoder_->records() != records_seen_) {
-    records_seen_ = decoder_->records();
+  if (assembler_->progress() != progress_seen_) {
+    progress_seen_ = assembler_->progress();
     last_progress_ = monotonic_ns();
   }
   tracer->pool().keep_ready(4);
@@ -137,12 +137,12 @@ void drain::fetch(bool forced) {
   if (tracer != nullptr && pointers_stale_.exchange(false) && decoder_ != nullptr) {
     decoder_->forget_pointers();
   }
-  auto const before = records_seen_;
+  auto const before = progress_seen_;
   auto const began = now().value;
   auto const flushed = tracer == nullptr || tracer->flush(forced);
   while (take_some_buffers()) {
   }
-  quiet_ = flushed && records_seen_ == before;
+  quiet_ = flushed && progress_seen_ == before;
   if (!flushed || achieved_ == nullptr) return;
   complete_until_ =
       forced ? nothing_follows : assembler_->complete_until({began - longest_expected_kernel});
@@ -194,7 +194,7 @@ void drain::take_counters() {
 
 void drain::describe_gpus() {
   auto* const tracer = tracer_.load(std::memory_order_acquire);
-  if (tracer == nullptr || records_seen_ == 0) return;
+  if (tracer == nullptr || decoder_ == nullptr || decoder_->records() == 0) return;
   auto const rows = output_.describe_gpus(*tracer);
   if (achieved_ == nullptr) return;
   for (auto const& device : rows.devices) achieved_->describe(device);

@@ -114,11 +114,11 @@ class drain {
   std::unique_ptr<trace_assembler> assembler_;
   std::unique_ptr<activity_decoder> decoder_;
   std::uint64_t closed_at_ = 0;      // monotonic; when the last window closed
-  std::uint64_t last_progress_ = 0;  // monotonic; when a record last came
-  std::uint64_t records_seen_ = 0;
+  std::uint64_t last_progress_ = 0;  // monotonic; when a record of a window last came
+  std::uint64_t progress_seen_ = 0;
   std::uint64_t written_off_ = 0;  // launches whose records are not waited for any more
   timestamp_ns complete_until_;    // as of the last flush, see trace_assembler
-  bool quiet_ = false;  // since the last window closed, a whole flush has brought nothing new
+  bool quiet_ = false;  // since the last window closed, a whole flush has brought nothing of it
 
   mutable std::mutex
       mutex_;  // protects the rest; never held while CUPTI is called or the file is written

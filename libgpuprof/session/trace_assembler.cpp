@@ -32,6 +32,13 @@ void trace_assembler::write(Record const& record) {
   if (file_ != nullptr) file_->add(record);
 }
 
+template <class Record>
+void trace_assembler::write_if_inside(Record const& record, timestamp_ns t) {
+  if (!inside_a_window(t)) return;
+  ++progress_;
+  write(record);
+}
+
 void trace_assembler::open_window(window_record const& record) {
   windows_.push_back({record, {}});
   // Rings are read beside the windows' own queue: launches made in it may have come first.
@@ -162,14 +169,15 @@ bool trace_assembler::wanted(shape_id shape) {
 template <class Record>
 bool trace_assembler::attribute(Record& record, bool first_look, std::vector<Record>& pending) {
   auto* const l = launches_.find(record.correlation);
+  auto const belongs = l != nullptr || belongs_to_a_window(record.start, record.correlation);
+  if (belongs) ++progress_;
   if (l == nullptr) {
     if (first_look) {
       pending.push_back(record);
       return false;
     }
-    if (belongs_to_a_window(record.start, record.correlation)) return true;
-    ++counts_.outside;
-    return false;
+    if (!belongs) ++counts_.outside;
+    return belongs;
   }
   if (!std::exchange(l->matched, true)) {
     if (l->flags == 0) ++counts_.launches_matched;
@@ -289,19 +297,20 @@ void trace_assembler::settle_pending() {
 void trace_assembler::api(api_record const& record) {
   if (record.os_thread == own_thread_ || !inside_a_window(record.start)) return;
   ++counts_.calls;
+  ++progress_;
   write(record);
 }
 
 void trace_assembler::sync(sync_record const& record) {
-  if (inside_a_window(record.start)) write(record);
+  write_if_inside(record, record.start);
 }
 
 void trace_assembler::memory(memory_record const& record) {
-  if (inside_a_window(record.time)) write(record);
+  write_if_inside(record, record.time);
 }
 
 void trace_assembler::unified_memory(unified_memory_record const& record) {
-  if (inside_a_window(record.start)) write(record);
+  write_if_inside(record, record.start);
 }
 
 void trace_assembler::note_context(context_id context, device_id device) {

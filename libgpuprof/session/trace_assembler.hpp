@@ -92,6 +92,9 @@ class trace_assembler final : public activity_sink {
   /// that began by then has been handed on, and all that was launched. A kernel in flight holds
   /// back the records of others, and so this moment; but not for longer than some seconds.
   timestamp_ns complete_until(timestamp_ns flushed) noexcept;
+  /// Grows with every record of work in a window. What a program does after its captures says
+  /// nothing about whether their last records are in.
+  std::uint64_t progress() const noexcept { return progress_; }
   std::uint64_t copies_outstanding() const noexcept {
     return counts_.copy_calls - counts_.copy_calls_matched;
   }
@@ -104,6 +107,8 @@ class trace_assembler final : public activity_sink {
   bool attribute(Record& record, bool first_look, std::vector<Record>& pending);
   template <class Record>
   void write(Record const& record);
+  template <class Record>
+  void write_if_inside(Record const& record, timestamp_ns t);
   bool inside_a_window(timestamp_ns t) const noexcept;
   bool belongs_to_a_window(timestamp_ns start, correlation_id correlation) const noexcept;
   bool wanted(shape_id shape);
@@ -120,6 +125,7 @@ class trace_assembler final : public activity_sink {
   kernel_choice wants_;
   launch_table launches_;
   trace_counts counts_;
+  std::uint64_t progress_ = 0;
   struct window {
     window_record record;
     correlation_id first{};  // the oldest of the launches seen in it; 0: none yet

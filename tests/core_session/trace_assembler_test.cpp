@@ -175,6 +175,31 @@ TEST_CASE("work launched inside a window is kept though it runs after the window
   CHECK(s.counts().outside == 1);
 }
 
+TEST_CASE("work of the windows alone is progress") {
+  scene s;
+  s.open(1000);
+  s.launch(5);
+  s.launch(6);
+  s.kernel(5, 1500);
+  s.assembler.close_window({3000});
+  auto before = s.assembler.progress();
+  s.kernel(6, 9000);
+  CHECK(s.assembler.progress() > before);
+  before = s.assembler.progress();
+  s.kernel(7, 2500);  // nobody was seen to launch it
+  CHECK(s.assembler.progress() > before);
+  s.assembler.settle_pending();
+  before = s.assembler.progress();
+  s.kernel(8, 9000);
+  s.assembler.copy(gpu_work<copy_record>(9, 9500));
+  sync_record after;
+  after.start = {9900};
+  s.assembler.sync(after);
+  s.assembler.settle_pending();
+  CHECK(s.assembler.progress() == before);
+  CHECK(s.counts().outside == 2);
+}
+
 TEST_CASE("windows are written when they open and again when they close") {
   scene s;
   CHECK_FALSE(s.assembler.window_open());

@@ -106,6 +106,16 @@ class Contents(Gpuprof):
         self.assertEqual(run.code, 0, run.err)
         self.assertEqual(self.kernels(), 20)
 
+    def test_cupti_is_left_after_a_capture_while_the_program_goes_on(self):
+        # A second of launches follows, and each flush brings records of some.
+        session = self.synthetic(threads=1, launches=2000, step_ns=1000000, kernel_ns=1000, graphs=0, profiler_calls=1)
+        run = self.profile(session, capture_range="cudaProfilerApi", trace="cuda,nvtx,cuda-api", stats=1)
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(self.kernels(), 500)
+        self.assertEqual(self.lost(), "lost: nothing")
+        self.assertIn(", leave ", run.err)
+        self.assertNotIn("leave 0 ns", run.err)
+
     def test_an_older_cupti(self):
         run = self.profile(self.synthetic(**PLAN), env={"REPLAY_CUPTI_VERSION": "24"})
         self.assertEqual(run.code, 0, run.err)

@@ -50,6 +50,7 @@ class Sampled(Windows):
         self.assertLessEqual(self.kernels(), 600)
         self.assertGreater(len(self.log_lines("sampling start")), 1)
         self.assertLess(len(self.log_lines("sampling start")), 12)  # half a second of two
+        self.assertEqual(len(self.log_lines("sampling enable")), len(self.log_lines("sampling disable")))  # CUPTI is left after it
 
 
 class Turns(Windows):
