@@ -35,7 +35,8 @@ cupti_tracer::cupti_tracer(loaded_cupti const& cupti, memory_budget& budget,
       guard_(cupti_.api),
       callbacks_(callbacks),
       pool_(budget, buffer_bytes, cupti.version >= cupti_version::refuses_null_buffers),
-      filled_(budget.limit() / buffer_bytes + 128) {
+      filled_(budget.limit() / buffer_bytes + 128),
+      kernels_(cupti_.api) {
   the_tracer.store(this, std::memory_order_release);
 }
 
@@ -202,13 +203,8 @@ result<void> cupti_tracer::start(trace_choice const& choice, std::vector<std::st
     return failed(ok);
   }
   if (auto ok = enable_launch_callbacks(); !ok) return failed(ok);
-  if (auto ok = guard_.call<&cupti_api::cuptiActivityEnable>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
-      !ok) {
-    return failed(ok);
-  }
-  running_.push([this] {
-    guard_.try_call<&cupti_api::cuptiActivityDisable>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
-  });
+  if (auto ok = kernels_.want(true); !ok) return failed(ok);
+  running_.push([this] { (void)kernels_.want(false); });
   if (choice.whole_graphs)
     enable_kind(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, "graph-level records", warnings);
   enable_kind(CUPTI_ACTIVITY_KIND_MEMCPY, "memory copies", warnings);
@@ -252,6 +248,7 @@ bool cupti_tracer::leave() noexcept {
 }
 
 void cupti_tracer::abandon() noexcept {
+  kernels_.abandon();
   subscriber_.store(nullptr, std::memory_order_release);
 }
 

@@ -4,6 +4,7 @@
 #include "base/bounded_queue.hpp"
 #include "base/result.hpp"
 #include "collect/buffer_pool.hpp"
+#include "collect/kernel_switch.hpp"
 #include "collect/launch_callbacks.hpp"
 #include "cupti/guard.hpp"
 #include "cupti/loader.hpp"
@@ -80,6 +81,9 @@ class cupti_tracer {
     return foreign_buffers_.load(std::memory_order_relaxed);
   }
 
+  /// Kernel records, which some readings of counters must do without.
+  kernel_switch& kernels() noexcept { return kernels_; }
+
   /// The next driver call to end, of whatever kind, reaches launch_callbacks::leave_at_next_call().
   void listen_to_any_call() noexcept;
 
@@ -118,6 +122,7 @@ class cupti_tracer {
   bounded_queue<filled_buffer> filled_;
   std::atomic<CUpti_SubscriberHandle> subscriber_{nullptr};
   undo_stack running_;  // undoes start()
+  kernel_switch kernels_;
   std::atomic<bool> waits_for_cuda_{false};
   // Held by whoever flushes, asks for dropped records or leaves; nobody waits for it.
   std::atomic_flag in_flush_ = ATOMIC_FLAG_INIT;

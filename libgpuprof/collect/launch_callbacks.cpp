@@ -82,15 +82,16 @@ bool launch_callbacks::is_taken_for_an_end(CUpti_CallbackData const& release) no
   return *release.correlationData != 0;
 }
 
-void launch_callbacks::tell_gate(launch_gate& gate, CUpti_CallbackId id,
-                                 CUpti_CallbackData const& call) noexcept {
+launch_remark launch_callbacks::tell_gate(launch_gate& gate, CUpti_CallbackId id,
+                                          CUpti_CallbackData const& call) noexcept {
   auto const entering = call.callbackSite == CUPTI_API_ENTER;
   auto const* const status = static_cast<int const*>(call.functionReturnValue);
   auto const failed = !entering && status != nullptr && *status != 0;
   switch (class_of(id)) {
     case call_class::kernel:
     case call_class::many_kernels:
-      entering ? gate.entered(launch_calls_[id], call) : gate.left(call);
+      if (!entering) return gate.left(call);
+      gate.entered(launch_calls_[id], call);
       break;
     case call_class::stream_capture_begin:
       if (entering) gate.stream_capture_begins();
@@ -109,6 +110,7 @@ void launch_callbacks::tell_gate(launch_gate& gate, CUpti_CallbackId id,
     default:
       break;
   }
+  return {};
 }
 
 void launch_callbacks::driver_call(CUpti_CallbackId id, CUpti_CallbackData const& call) noexcept {
@@ -137,9 +139,10 @@ void launch_callbacks::driver_call(CUpti_CallbackId id, CUpti_CallbackData const
     if (auto* const gate = gate_.load(std::memory_order_acquire)) tell_gate(*gate, id, call);
     return;
   }
-  if (auto* const gate = gate_.load(std::memory_order_acquire)) tell_gate(*gate, id, call);
+  auto* const gate = gate_.load(std::memory_order_acquire);
+  auto const remark = gate != nullptr ? tell_gate(*gate, id, call) : launch_remark{};
   if (what == call_class::kernel || what == call_class::many_kernels || what == call_class::copy) {
-    launch_ended(what, call);
+    launch_ended(what, call, remark);
   } else if (what == call_class::profiler_start) {
     observer_.profiler_start();
   }
@@ -148,7 +151,8 @@ void launch_callbacks::driver_call(CUpti_CallbackId id, CUpti_CallbackData const
 
 // Written at the end of the call: only then is it known whether it failed or went into a graph
 // under construction.
-void launch_callbacks::launch_ended(call_class what, CUpti_CallbackData const& call) noexcept {
+void launch_callbacks::launch_ended(call_class what, CUpti_CallbackData const& call,
+                                    launch_remark const& remark) noexcept {
   auto const entered = *call.correlationData;
   if (entered == 0 || !log_is_recording.load(std::memory_order_relaxed)) return;
   auto* const log = this_thread_log();
@@ -164,7 +168,13 @@ void launch_callbacks::launch_ended(call_class what, CUpti_CallbackData const& c
       !observer_.is_selected(call.symbolName)) {
     flags |= launch_not_selected;
   }
-  write_launch(*log, entered, static_cast<correlation_id>(call.correlationId), flags);
+  auto const correlation = static_cast<correlation_id>(call.correlationId);
+  if (flags == 0 && remark.is == launch_remark::kind::unrecorded) {
+    write_unrecorded_launch(*log, entered, correlation, remark);
+    return;
+  }
+  if (flags == 0 && remark.is == launch_remark::kind::pattern) flags = launch_is_pattern;
+  write_launch(*log, entered, correlation, flags);
 }
 
 }  // namespace gpuprof

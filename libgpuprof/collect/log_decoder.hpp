@@ -16,6 +16,9 @@ struct launch_note {
   range_id range{};        // innermost open push/pop range of the thread; 0: none
   timestamp_ns time;       // when the call was entered
   std::uint8_t flags = 0;  // launch_flags
+  // Not 0 when kernel records were off:
+  correlation_id alike{};         // its record tells what this one ran
+  timestamp_ns ran_from = {}, ran_to = {};  // no earlier, no later
 };
 
 /// What receives the decoded entries, in the order in which the thread wrote them. A start/end
@@ -76,6 +79,17 @@ std::size_t drain_log(thread_log& log, Sink& sink, tick_line const& line) {
                      .time = {line.to_time(head.time)},
                      .flags = head.flags});
         return 1;
+      case entry_kind::unrecorded_launch: {
+        auto const& how = log.ring.next(1).unrecorded;
+        sink.launch({.thread = log.index,
+                     .correlation = static_cast<correlation_id>(head.correlation),
+                     .range = static_cast<range_id>(head.range),
+                     .time = {line.to_time(head.time)},
+                     .alike = static_cast<correlation_id>(how.alike),
+                     .ran_from = {how.ran_from},
+                     .ran_to = {how.ran_to}});
+        return 2;
+      }
       case entry_kind::range_begin:
         sink.begin(detail::decode_begin(log.index, head, log.ring.next(1).detail, line));
         return 2;

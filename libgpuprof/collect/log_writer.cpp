@@ -29,6 +29,23 @@ void fill_begin(thread_log& log, open_range const& range, std::uint64_t time,
 
 }  // namespace
 
+bool write_unrecorded_launch(thread_log& log, std::uint64_t time, correlation_id correlation,
+                             launch_remark const& how) noexcept {
+  catch_up(log);
+  if (!has_room(log, 2)) {
+    thread_counters::bump(log.counters.dropped_launches);
+    return false;
+  }
+  log.ring.slot(0).head = {.time = time,
+                           .range = raw(log.ranges.innermost()),
+                           .correlation = raw(correlation),
+                           .kind = entry_kind::unrecorded_launch};
+  log.ring.slot(1).unrecorded = {
+      .ran_from = how.ran_from.value, .ran_to = how.ran_to.value, .alike = raw(how.alike)};
+  publish(log, 2);
+  return true;
+}
+
 bool write_begin(thread_log& log, open_range const& range, std::uint64_t time,
                  thread_index opener) noexcept {
   // A push/pop range asks for the slot of its end too, from now on owed.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "collect/thread_log.hpp"
+#include "model/launch_remark.hpp"
 
 namespace gpuprof {
 
@@ -52,6 +53,10 @@ inline bool write_launch(thread_log& log, std::uint64_t time, correlation_id cor
   publish(log, 1);
   return true;
 }
+
+/// The same of a launch for which kernel records were off.
+bool write_unrecorded_launch(thread_log& log, std::uint64_t time, correlation_id correlation,
+                             launch_remark const& how) noexcept;
 
 /// False when there is no room. `opener` other than 0 when another thread opened the range.
 bool write_begin(thread_log& log, open_range const& range, std::uint64_t time,

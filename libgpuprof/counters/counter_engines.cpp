@@ -16,6 +16,9 @@ constexpr std::uint64_t decode_every_ns = 2'000'000;
 constexpr std::uint64_t look_every_ns = 20'000'000;
 constexpr std::uint64_t longest_put_off_ns = 1'000'000'000;
 
+// To have the counters for launches again: their threads stand still for half of it on an H200.
+constexpr std::uint64_t price_of_launches_ns = 250'000'000;
+
 // While a GPU is sampled, kernels that draw all the power there is run 4 to 5 % slower on an H200,
 // others do not; the interval makes no difference.
 constexpr double price_of_sampling = 0.05;
@@ -65,9 +68,10 @@ counter_needs counter_engines::needs() noexcept {
   auto const used = devices_.all();
   auto const cost =
       static_cast<std::uint64_t>(price_of_sampling * static_cast<double>(turns_.window_ns()));
+  auto const price = launches_.holds_counters() ? 0 : price_of_launches_ns;
   return {.now_ns = moment,
           .launches_want = launches_.wants_turn(),
-          .launches_affordable = budget_.allows(moment),
+          .launches_affordable = budget_.allows(moment, price),
           .window_affordable =
               budget_.allows_sampling(moment, cost) && sampler_.can_sample(used, moment),
           .must_not_switch = launches_.must_not_switch()};
@@ -80,14 +84,17 @@ void counter_engines::park(turn_kind how, counter_harvest& to,
 }
 
 void counter_engines::begin_window(counter_harvest& to, device_counters::intern const& names) {
-  if (wishes_.around_launches) park(turn_kind::closing, to, names);
+  if (wishes_.around_launches) {
+    park(turn_kind::closing, to, names);
+    launches_.let_go();
+  }
   // Before the second look: whoever begins to destroy a context now waits.
   auto const held = holds_gpus_.exchange(true);
   if (launches_.must_not_switch()) {
     holds_gpus_.store(held);
     return turns_.refuse();
   }
-  in_window_ = launches_.is_parked() &&
+  in_window_ = launches_.is_parked() && !launches_.holds_counters() &&
                sampler_.begin_window(devices_.all(), next_metric_, to.metrics, names);
   if (!in_window_) turns_.refuse();
   window_begun_ = monotonic_ns();
@@ -138,6 +145,7 @@ std::uint64_t counter_engines::turn(bool closing, counter_harvest& to,
   if (before != now_has) {
     end_window(to);
     if (now_has == counter_turn::nobody) park(turn_kind::closing, to, names);
+    if (now_has == counter_turn::launches) give_gpus_back(to);
     if (now_has == counter_turn::window) begin_window(to, names);
   }
   switch (turns_.current()) {

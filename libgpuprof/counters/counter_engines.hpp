@@ -39,7 +39,7 @@ class counter_engines {
     if (wishes_.in_windows) devices_.note(call.context);
     launches_.entered(kind, call);
   }
-  void left(CUpti_CallbackData const& call) noexcept { launches_.left(call); }
+  launch_remark left(CUpti_CallbackData const& call) noexcept { return launches_.left(call); }
   void capture_begins() noexcept { launches_.capture_begins(); }
   void capture_ends() noexcept { launches_.capture_ends(); }
   void graph_changes() noexcept { launches_.graph_changes(); }

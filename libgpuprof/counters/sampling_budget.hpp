@@ -15,8 +15,8 @@ namespace gpuprof {
 class sampling_budget {
  public:
   /// So much may be spent at once, whatever the share: reading each kind of launch once, in all
-  /// passes, takes about that. A run of 100 s and 1 % has earned it.
-  static constexpr std::uint64_t advance_ns = 1'000'000'000;
+  /// passes, takes about that. A run of 60 s and 1 % has earned it.
+  static constexpr std::uint64_t advance_ns = 600'000'000;
   /// The same for sampling: a few windows.
   static constexpr std::uint64_t sampling_advance_ns = 10'000'000;
 
@@ -41,10 +41,10 @@ class sampling_budget {
     return on_sampling_.load(std::memory_order_relaxed);
   }
 
-  /// Another launch may be read.
-  bool allows(std::uint64_t now_ns) const noexcept {
+  /// Another launch may be read, which costs so much before it begins.
+  bool allows(std::uint64_t now_ns, std::uint64_t price_ns = 0) const noexcept {
     if (share_ <= 0) return true;
-    return on_launches_.load(std::memory_order_relaxed) <
+    return on_launches_.load(std::memory_order_relaxed) + price_ns <
            std::max(advance_ns, less(earned(now_ns), spent_on_sampling()));
   }
   /// A window that costs so much may be sampled.

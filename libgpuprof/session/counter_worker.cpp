@@ -27,14 +27,16 @@ void append(std::vector<T>& to, std::vector<T>&& more) {
   to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-counter_wishes wishes_of(settings const& s, kernel_filter& skipped) {
+counter_wishes wishes_of(settings const& s, kernel_filter& skipped, kernel_switch& kernels) {
   auto const exact = s.metrics.mode == metrics_mode::exact;
   return {.around_launches = s.metrics.mode != metrics_mode::sampled,
           .in_windows = !exact,
-          .launches = {.every_launch = exact,
-                       .words = s.metrics.words,
-                       .skips = [&skipped](
-                                    char const* kernel) { return skipped.selects_launch(kernel); }},
+          .launches = {
+              .every_launch = exact,
+              .words = s.metrics.words,
+              .skips = [&skipped](char const* kernel) { return skipped.selects_launch(kernel); },
+              .pause_kernel_records = [&kernels] { return kernels.pause(); },
+              .resume_kernel_records = [&kernels] { kernels.resume(); }},
           .sampling = {.words = s.metrics.words, .interval_ns = s.metrics.interval_ns},
           .budget_percent = exact ? 0 : s.metrics.budget_percent};
 }
@@ -57,7 +59,7 @@ std::unique_ptr<kernel_filter> filter_for_skipped(settings const& s) {
 
 }  // namespace
 
-std::unique_ptr<counter_worker> counter_worker::make(settings const& wishes, cupti_api const& api,
+std::unique_ptr<counter_worker> counter_worker::make(settings const& wishes, cupti_tracer& tracer,
                                                      void (*end_at_exit)()) {
   if (wishes.metrics.mode == metrics_mode::none) return nullptr;
   auto const driver = load_cuda_driver();
@@ -65,14 +67,14 @@ std::unique_ptr<counter_worker> counter_worker::make(settings const& wishes, cup
   auto skipped = filter_for_skipped(wishes);
   if (skipped == nullptr) return nullptr;
   return std::unique_ptr<counter_worker>(
-      new counter_worker(wishes, api, *driver, std::move(skipped), end_at_exit));
+      new counter_worker(wishes, tracer, *driver, std::move(skipped), end_at_exit));
 }
 
-counter_worker::counter_worker(settings const& wishes, cupti_api const& api, cuda_driver driver,
+counter_worker::counter_worker(settings const& wishes, cupti_tracer& tracer, cuda_driver driver,
                                std::unique_ptr<kernel_filter> skipped, void (*end_at_exit)())
     : driver_(driver),
       skipped_(std::move(skipped)),
-      engines_(api, driver_, wishes_of(wishes, *skipped_)),
+      engines_(tracer.library().api, driver_, wishes_of(wishes, *skipped_, tracer.kernels())),
       end_at_exit_(end_at_exit) {}
 
 void counter_worker::resume() noexcept {

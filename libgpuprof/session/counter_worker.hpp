@@ -1,6 +1,7 @@
 // The thread on which the engines of the hardware counters take their turns.
 #pragma once
 
+#include "collect/cupti_tracer.hpp"
 #include "collect/launch_callbacks.hpp"
 #include "counters/counter_engines.hpp"
 #include "session/kernel_filter.hpp"
@@ -20,9 +21,9 @@ namespace gpuprof {
 /// of a second, in which rings would run over.
 class counter_worker final : public launch_gate {
  public:
-  /// Null when the settings ask for no counters. `api` and `driver` must live as long as the
-  /// process. `end_at_exit` becomes an exit handler, several times over: it has to finish() this.
-  static std::unique_ptr<counter_worker> make(settings const& wishes, cupti_api const& api,
+  /// Null when the settings ask for no counters. `tracer` must live as long as the process.
+  /// `end_at_exit` becomes an exit handler, several times over: it has to finish() this.
+  static std::unique_ptr<counter_worker> make(settings const& wishes, cupti_tracer& tracer,
                                               void (*end_at_exit)());
 
   // Whoever switches captures.
@@ -52,7 +53,9 @@ class counter_worker final : public launch_gate {
   void entered(launch_call_kind kind, CUpti_CallbackData const& call) noexcept override {
     engines_.entered(kind, call);
   }
-  void left(CUpti_CallbackData const& call) noexcept override { engines_.left(call); }
+  launch_remark left(CUpti_CallbackData const& call) noexcept override {
+    return engines_.left(call);
+  }
   void stream_capture_begins() noexcept override { engines_.capture_begins(); }
   void stream_capture_ends() noexcept override { engines_.capture_ends(); }
   void graph_changes() noexcept override { engines_.graph_changes(); }
@@ -60,7 +63,7 @@ class counter_worker final : public launch_gate {
   void context_ended() noexcept override { engines_.context_ended(); }
 
  private:
-  counter_worker(settings const& wishes, cupti_api const& api, cuda_driver driver,
+  counter_worker(settings const& wishes, cupti_tracer& tracer, cuda_driver driver,
                  std::unique_ptr<kernel_filter> skipped, void (*end_at_exit)());
   void main() noexcept;
   std::uint64_t turn(bool closing, ending what);

@@ -258,6 +258,7 @@ void drain::count_everything() {
     put_count("counters.launches_read", counts.sampled);
     put_count("counters.failed", counts.failed);
     put_count("counters.missed", counts.missed);
+    put_count("counters.unrecorded", counts.unrecorded);
     put_count("counters.not_rewritten", counts.not_rewritten);
     put_count("counters.skipped_busy", counts.busy);
     put_count("counters.abandoned", counts.abandoned);

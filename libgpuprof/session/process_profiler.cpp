@@ -258,7 +258,7 @@ bool process_profiler::make_tracer() {
   tracer_ = std::make_unique<cupti_tracer>(*cupti_, budget_, buffer_bytes_within(budget_.limit()),
                                            callbacks_);
   drain_.use_tracer(*tracer_);
-  counters_ = counter_worker::make(settings_, cupti_->api, [] {
+  counters_ = counter_worker::make(settings_, *tracer_, [] {
     if (auto* const profiler = existing()) profiler->end_counters();
   });
   if (counters_ != nullptr) {

@@ -102,21 +102,24 @@ timestamp_ns trace_assembler::complete_until(timestamp_ns flushed) noexcept {
 
 void trace_assembler::launch(launch_note const& note) {
   if ((note.flags & (launch_failed | launch_captured)) != 0) return;
+  if ((note.flags & launch_is_pattern) != 0) unrecorded_.keep(note.correlation);
+  if (raw(note.alike) != 0) unrecorded_.add(note);
+  auto const flags = static_cast<std::uint8_t>(note.flags & ~launch_is_pattern);
   gpuprof::launch l;
   l.time = note.time;
   l.range = note.range;
   l.correlation = note.correlation;
   l.thread = note.thread;
-  l.flags = note.flags;
+  l.flags = flags;
   new_launches_.push_back({note.time, note.correlation});
   for (auto w = windows_.rbegin(); w != windows_.rend(); ++w) {
     if (!w->contains(note.time)) continue;
     w->saw(note.correlation);
     break;
   }
-  if (note.flags == 0) ++counts_.launches;
-  if (note.flags == launch_of_graph) ++counts_.graph_launches;
-  if (note.flags == launch_is_copy) ++counts_.copy_calls;
+  if (flags == 0) ++counts_.launches;
+  if (flags == launch_of_graph) ++counts_.graph_launches;
+  if (flags == launch_is_copy) ++counts_.copy_calls;
   launches_.insert(l);
 }
 
@@ -219,6 +222,7 @@ void trace_assembler::finish_kernel(kernel_record record, bool first_look) {
     ++counts_.kernels_filtered;
     return;
   }
+  if (unrecorded_.awaits_patterns()) unrecorded_.see(record);
   ++counts_.kernels;
   if (record.launched.value == 0) ++counts_.kernels_unattributed;
   note_context(record.context, record.device);
@@ -288,6 +292,8 @@ void trace_assembler::settle_pending() {
     for (auto const& record : waiting) (this->*finish)(record, false);
   };
   if (!pending_kernels_.empty()) again(pending_kernels_, &trace_assembler::finish_kernel);
+  if (!unrecorded_.empty())
+    for (auto const& record : unrecorded_.take()) finish_kernel(record, true);
   if (!pending_copies_.empty()) again(pending_copies_, &trace_assembler::finish_copy);
   if (!pending_sets_.empty()) again(pending_sets_, &trace_assembler::finish_set);
   if (!pending_graphs_.empty()) again(pending_graphs_, &trace_assembler::finish_graph);

@@ -10,6 +10,7 @@
 #include "collect/log_decoder.hpp"
 #include "collect/name_registry.hpp"
 #include "counters/counter_engines.hpp"
+#include "session/unrecorded_launches.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -147,6 +148,7 @@ class trace_assembler final : public activity_sink {
   bool counters_are_read_ = false;
   std::vector<std::uint8_t> shape_wanted_;  // by shape id: 0 not asked yet, 1 yes, 2 no
   std::vector<context_record> contexts_;
+  unrecorded_launches unrecorded_;
   std::vector<kernel_record> finished_;  // not handed over yet
   std::vector<kernel_record> pending_kernels_;
   std::vector<copy_record> pending_copies_;

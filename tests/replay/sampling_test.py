@@ -210,14 +210,14 @@ class Refusals(Samples):
                 ("range while started", "cuptiRangeProfilerStart"),
                 ("range while started", "cuptiProfilerGetCounterAvailability"),
                 ("availability while started", "cuptiPmSamplingGetCounterAvailability"),
-                ("sample beside ranges", "cuptiPmSamplingStart"),
+                ("sample beside ranges", "cuptiPmSamplingSetConfig"),
                 ("sample beside ranges", "cuptiPmSamplingGetCounterAvailability")]:
             with self.subTest(f"{misuse}: {function}"):
                 self.refused(function, 26, REPLAY_CLIENT_MISUSE=misuse)
 
     def test_once_the_ranges_have_ended_sampling_works(self):
         _, lines = self.sample(self.kernels_only(launches=20), REPLAY_CLIENT_MISUSE="sample beside ranges")
-        self.assertEqual(lines.count("failed:cuptiPmSamplingStart=26"), 1)
+        self.assertEqual(lines.count("failed:cuptiPmSamplingSetConfig=26"), 1)
         self.assertTrue([line for line in lines if line.startswith("sample ")])
 
     def test_what_cannot_be_sampled(self):

@@ -21,21 +21,23 @@ constexpr std::uint64_t most_wait_ns = 2'000'000'000;
 // while.
 constexpr std::uint64_t wait_before_ns = 2'000'000'000;
 constexpr std::uint64_t pause_after_busy_ns = 30'000'000'000;
-// After so many wrong guesses at what a thread launches next, no more are made after that launch.
-constexpr unsigned most_misses = 3;
+// Without kernel records a launch is read when so many came from this thread alone: those of other
+// threads would go without records, too.
+constexpr unsigned enough_alone = 8;
 // Planning takes half a second, more on a machine that has much else to do.
 constexpr std::uint64_t wait_for_first_ns = 10'000'000'000;
 
 /// What this thread is about to launch or has just launched. Initial-exec: no call to find it.
 struct state_of_thread {
   launch_signature* launching = nullptr;  // null: of no interest
-  launch_signature* launched = nullptr;   // the one before
   CUstream stream = nullptr;
-  sampled_context* open = nullptr;   // a range is open around this launch
-  sampled_context* ahead = nullptr;  // one was opened for the next launch
-  launch_signature* ahead_for = nullptr;
-  std::uint32_t seen = 0;  // launches of the process up to this one, when a range is open
-  launch_signature* ahead_since = nullptr;  // opened when this one had been launched
+  sampled_context* open = nullptr;  // a range is open around this launch
+  bool unrecorded = false;          // kernel records are off for it
+  timestamp_ns ran_from, ran_to;    // if so
+  bool is_pattern = false;          // others of its kind are going to be read without records
+  sampled_context* context = nullptr;
+  std::uint32_t number = 0;  // of this launch, in the context
+  unsigned alone = 0;        // so many launches of the context before it came from this thread
 };
 constinit thread_local state_of_thread here __attribute__((tls_model("initial-exec")));
 
@@ -57,20 +59,16 @@ launch_sampler::launch_sampler(cupti_api const& api, cuda_driver const& driver,
 
 void launch_sampler::resume() noexcept {
   if (given_up_.load(std::memory_order_relaxed)) return;
+  capture_.fetch_add(1, std::memory_order_relaxed);
   on_.store(true, std::memory_order_release);
 }
 
 namespace {
 
-/// Waits for the claim, but not for a range that is open ahead: that is given up.
 bool take_claim(sampled_context& context, std::uint64_t patience_ns) noexcept {
   auto const deadline = monotonic_ns() + patience_ns;
   while (!context.claim()) {
     if (context.is_stuck()) return false;
-    if (context.take_over_ahead()) {
-      context.close_range(nullptr, {});
-      return true;
-    }
     if (monotonic_ns() > deadline) return false;
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
@@ -226,10 +224,7 @@ bool launch_sampler::open(sampled_context& context, launch_signature& signature,
     if (!on_.load(std::memory_order_acquire)) {
       // The capture has ended meanwhile.
     } else if (dry) {
-      auto const before = monotonic_ns();
-      opened = context.open_range(signature);
-      budget_.spend(monotonic_ns() - before);
-      if (!opened) count(counts_.failed);
+      opened = open_range(context, signature);
     } else {
       count(counts_.busy);
       not_before_.store(monotonic_ns() + pause_after_busy_ns, std::memory_order_relaxed);
@@ -239,84 +234,85 @@ bool launch_sampler::open(sampled_context& context, launch_signature& signature,
   return opened;
 }
 
-/// What was opened ahead goes on when this is the launch it was opened for.
-bool launch_sampler::goes_on_ahead(sampled_context* context, launch_signature& signature) noexcept {
-  auto* const ahead = std::exchange(here.ahead, nullptr);
-  if (ahead == nullptr || !ahead->take_over_ahead()) return false;
-  auto const expected = here.ahead_for == &signature;
-  if (here.ahead_since != nullptr) here.ahead_since->note_miss(!expected);
-  if (ahead == context && (expected || ahead->retarget(signature))) {
-    here.open = ahead;
-    ++here.seen;  // this launch
-    return true;
+bool launch_sampler::open_range(sampled_context& context, launch_signature& signature) noexcept {
+  auto const before = monotonic_ns();
+  here.unrecorded = context.group_patches();
+  if (here.unrecorded && !wishes_.pause_kernel_records()) {
+    here.unrecorded = false;
+    count(counts_.in_use);
+    return false;
   }
-  count(counts_.missed);
-  ahead->close_range(nullptr, {});
-  ahead->release();
-  return false;
+  auto const opened = context.open_range(signature);
+  here.ran_from = now();
+  if (!opened) {
+    record_kernels_again();
+    count(counts_.failed);
+  }
+  budget_.spend(monotonic_ns() - before);
+  return opened;
+}
+
+void launch_sampler::record_kernels_again() noexcept {
+  if (std::exchange(here.unrecorded, false)) wishes_.resume_kernel_records();
 }
 
 void launch_sampler::entered(launch_call_kind kind, CUpti_CallbackData const& call) noexcept {
   here.launching = nullptr;
+  here.is_pattern = false;
   if (halted_.load(std::memory_order_relaxed)) return;
   // Its end was not heard of: callbacks were off in between.
   if (auto* const stale = std::exchange(here.open, nullptr)) {
-    stale->close_range(nullptr, {});
+    stale->close_range(nullptr);
     stale->release();
   }
-  if (!on_.load(std::memory_order_acquire)) return;
-  if (!choose(kind, call)) drop_ahead();
+  record_kernels_again();
+  if (on_.load(std::memory_order_acquire)) choose(kind, call);
 }
 
-/// False: whatever this launches is not what a range was opened for.
-bool launch_sampler::choose(launch_call_kind kind, CUpti_CallbackData const& call) noexcept {
+/// Before that, a launch of the kind has to show what they run. A graph's kernels were rewritten,
+/// or not, when it was made.
+bool launch_sampler::may_go_unrecorded(launch_signature const& signature) noexcept {
+  if (here.alone < enough_alone) return false;
+  auto const pattern = signature.pattern(capture_.load(std::memory_order_relaxed));
+  here.is_pattern = pattern == correlation_id{};
+  return !here.is_pattern;
+}
+
+void launch_sampler::choose(launch_call_kind kind, CUpti_CallbackData const& call) noexcept {
   auto* const context = context_of(call);
-  if (context == nullptr) return false;
-  auto const seen = context->count_launch();
+  if (context == nullptr) return;
+  auto const number = context->count_launch();
+  auto const is_next = context == here.context && number == here.number + 1;
+  here.alone = is_next ? here.alone + 1 : 0;
+  here.context = context;
+  here.number = number;
   launch_parameters launch;
   if (!read_launch_parameters(kind, call, launch) || launch.cooperative || launch.work == nullptr) {
     count(counts_.cooperative);
-    return false;
+    return;
   }
   auto const is_graph = kind.call == launch_call::graph;
   if (is_graph && (safety_.shuns_graphs() || knows_several_gpus())) {
     count(counts_.graphs);
-    return false;
+    return;
   }
   auto* const signature = signature_of(launch, call);
-  if (signature == nullptr) return false;
+  if (signature == nullptr) return;
   if (wishes_.every_launch && context->group() < 0) wait_until_counting(*context);
   if (context->is_changing()) wait_for_change(*context);
   here.launching = signature;
   here.stream = launch.stream;
-  if (some_patch_.load(std::memory_order_relaxed)) {
-    if (here.launched != nullptr) here.launched->is_followed_by(signature);
-    here.launched = signature;
-    if (goes_on_ahead(context, *signature)) return true;
-  }
   auto const groups = missing(*signature);
-  if (groups == 0) return true;
+  if (groups == 0) return;
   auto const group = context->group();
   auto const current = group < 0 ? 0 : launch_signature::groups{1} << group;
   if ((groups & current) == 0 || !context->wants(*signature)) {
     context->note_want(groups);
-  } else if (context->group_patches() && is_graph) {
-    return true;  // its kernels were rewritten, or not, when it was made
-  } else if (context->group_patches()) {
-    if ((groups & ~current) != 0) context->note_want(groups & ~current);
+  } else if (context->group_patches() && (is_graph || !may_go_unrecorded(*signature))) {
+    context->note_want(groups & ~current);
   } else if (open(*context, *signature, launch.stream)) {
     here.open = context;
-    here.seen = seen;
   }
-  return true;
-}
-
-void launch_sampler::drop_ahead() noexcept {
-  auto* const ahead = std::exchange(here.ahead, nullptr);
-  if (ahead == nullptr || !ahead->take_over_ahead()) return;
-  count(counts_.missed);
-  ahead->close_range(nullptr, {});
-  ahead->release();
 }
 
 /// A graph may hold kernels on several of them that wait for each other.
@@ -337,48 +333,56 @@ void launch_sampler::stop_for_good(char const* why) noexcept {
   given_up_.store(true, std::memory_order_release);
 }
 
-void launch_sampler::left(CUpti_CallbackData const& call) noexcept {
+launch_remark launch_sampler::left(CUpti_CallbackData const& call) noexcept {
   auto* const signature = std::exchange(here.launching, nullptr);
-  if (halted_.load(std::memory_order_relaxed)) return;
-  if (auto* const context = std::exchange(here.open, nullptr)) {
-    auto const* const status = static_cast<int const*>(call.functionReturnValue);
-    auto const failed = status != nullptr && *status != 0;
-    // Not inside CUPTI: a kernel that waits for what this thread does next would never end.
-    if (!failed && !safety_.has_run_dry(here.stream, most_wait_ns)) {
-      // The range stays open, and the context claimed: nothing more is read.
+  auto* const context = std::exchange(here.open, nullptr);
+  auto const is_pattern = std::exchange(here.is_pattern, false);
+  if (halted_.load(std::memory_order_relaxed)) return {};
+  auto const* const status = static_cast<int const*>(call.functionReturnValue);
+  auto const failed = status != nullptr && *status != 0;
+  launch_remark said;
+  if (context != nullptr) {
+    auto const dry = failed || safety_.has_run_dry(here.stream, most_wait_ns);
+    here.ran_to = now();
+    if (!failed && here.unrecorded) said = unrecorded(*signature);
+    if (dry) {
+      close(*context, failed ? nullptr : signature, call);
+    } else {
+      // Not inside CUPTI: a kernel that waits for what this thread does next would never end. The
+      // range stays open, and the context claimed: nothing more is read.
       count(counts_.abandoned);
       context->is_stuck(true);
-      return stop_for_good("a launch that was being read did not end in two seconds");
+      stop_for_good("a launch that was being read did not end in two seconds");
     }
-    auto const before = monotonic_ns();
-    // Another thread has launched meanwhile: it was counted, too.
-    auto const alone = context->launches() == here.seen;
-    auto const kept = context->close_range(failed || !alone ? nullptr : signature,
-                                           static_cast<correlation_id>(call.correlationId));
-    count(kept ? counts_.sampled : alone ? counts_.failed : counts_.missed);
-    if (context->pass_is_full() && !safety_.is_capturing()) turn_at_once(*context);
-    context->release();
-    budget_.spend(monotonic_ns() - before);
+    record_kernels_again();
+  } else if (is_pattern && !failed) {
+    signature->note_pattern(capture_.load(std::memory_order_relaxed),
+                            static_cast<correlation_id>(call.correlationId));
+    said.is = launch_remark::kind::pattern;
   }
-  if (signature != nullptr && some_patch_.load(std::memory_order_relaxed) &&
-      on_.load(std::memory_order_acquire))
-    open_ahead(*signature, here.stream, call);
+  return said;
 }
 
-// CUPTI has decided which code a launch runs before it calls us: the range of a group that rewrites
-// kernels must be open before.
-void launch_sampler::open_ahead(launch_signature& signature, CUstream stream,
-                                CUpti_CallbackData const& call) noexcept {
-  auto* const next = signature.successor();
-  if (next == nullptr || signature.misses() >= most_misses) return;
-  auto* const context = context_of(call);
-  if (context == nullptr || !context->group_patches() || !context->wants(*next)) return;
-  if (!open(*context, *next, stream)) return;
-  here.ahead = context;
-  here.ahead_for = next;
-  here.ahead_since = &signature;
-  here.seen = context->launches();
-  context->leave_ahead();
+launch_remark launch_sampler::unrecorded(launch_signature const& signature) noexcept {
+  count(counts_.unrecorded);
+  return {.is = launch_remark::kind::unrecorded,
+          .alike = signature.pattern(capture_.load(std::memory_order_relaxed)),
+          .ran_from = here.ran_from,
+          .ran_to = here.ran_to};
+}
+
+/// The range around a launch; `signature`: null when it failed.
+void launch_sampler::close(sampled_context& context, launch_signature* signature,
+                           CUpti_CallbackData const& call) noexcept {
+  auto const before = monotonic_ns();
+  // Another thread has launched meanwhile: it was counted, too.
+  auto const alone = context.launches() == here.number;
+  auto const kept = context.close_range(alone ? signature : nullptr,
+                                        static_cast<correlation_id>(call.correlationId));
+  count(kept ? counts_.sampled : alone ? counts_.failed : counts_.missed);
+  if (context.pass_is_full() && !safety_.is_capturing()) turn_at_once(context);
+  context.release();
+  budget_.spend(monotonic_ns() - before);
 }
 
 // Which context a call destroys is not known here: all are given back. Where another launch comes,
@@ -398,6 +402,18 @@ void launch_sampler::end() noexcept {
     auto* const context = entry.load(std::memory_order_acquire);
     if (context == nullptr) return;
     end(*context, false);
+  }
+}
+
+void launch_sampler::let_go() noexcept {
+  for (auto& entry : contexts_) {
+    auto* const context = entry.load(std::memory_order_acquire);
+    if (context == nullptr || halted_.load()) return;
+    if (!context->holds_counters() || !context->claim()) continue;
+    auto const before = monotonic_ns();
+    context->let_go();
+    context->release();
+    budget_.spend(monotonic_ns() - before);
   }
 }
 

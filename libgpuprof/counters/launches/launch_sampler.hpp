@@ -6,6 +6,7 @@
 #include "counters/launches/sampled_context.hpp"
 #include "counters/sampling_budget.hpp"
 #include "driver/cuda_driver.hpp"
+#include "model/launch_remark.hpp"
 
 #include <array>
 #include <atomic>
@@ -23,13 +24,18 @@ struct sampler_wishes {
   std::vector<std::string> words;  // sets and metrics by name; empty: the set roofline
   /// Kernels (mangled) around which nothing is ever read: they wait for other launches.
   std::function<bool(char const*)> skips;
+  /// Off and on again: while kernels are recorded, what CUPTI counts by rewriting them reads 0.
+  /// False from the first: not now, and nothing is to be undone.
+  std::function<bool()> pause_kernel_records;
+  std::function<void()> resume_kernel_records;
 };
 
 /// What was not read, and why. Launches, as all below.
 struct sampler_counts {
   std::atomic<std::uint64_t> sampled{0};
   std::atomic<std::uint64_t> failed{0};         // CUPTI refused, or the launch failed
-  std::atomic<std::uint64_t> missed{0};         // another launch came than a range was opened for
+  std::atomic<std::uint64_t> missed{0};         // another thread launched meanwhile
+  std::atomic<std::uint64_t> unrecorded{0};     // read without a kernel record, so without a time
   std::atomic<std::uint64_t> not_rewritten{0};  // CUPTI counted no instruction: nothing was read
   std::atomic<std::uint64_t> busy{0};           // the stream had too much to do before
   std::atomic<std::uint64_t> abandoned{0};      // did not end in time
@@ -62,7 +68,7 @@ class launch_sampler {
 
   /// Before the driver call; left() must follow on this thread after it.
   void entered(launch_call_kind kind, CUpti_CallbackData const& call) noexcept;
-  void left(CUpti_CallbackData const& call) noexcept;
+  launch_remark left(CUpti_CallbackData const& call) noexcept;
   void capture_begins() noexcept;
   void capture_ends() noexcept { safety_.capture_ends(); }
   void graph_changes() noexcept { safety_.note_changed_graph(); }
@@ -84,8 +90,11 @@ class launch_sampler {
             std::vector<launch_counters>& launches, device_counters::intern const& names);
   /// Some launch has passes to run, or has just been read.
   bool wants_turn() noexcept;
-  /// After a closing turn: the counters are anybody's.
+  /// After a closing turn: nothing is being counted.
   bool is_parked() const noexcept;
+  /// After that: CUPTI gives the counters to others, too. Having them again costs some 0.2 s.
+  void let_go() noexcept;
+  bool holds_counters() const noexcept;
   bool must_not_switch() const noexcept {
     return safety_.is_capturing() || safety_.is_ending_context();
   }
@@ -102,10 +111,9 @@ class launch_sampler {
  private:
   static constexpr std::size_t most_contexts = 64;
 
-  bool choose(launch_call_kind kind, CUpti_CallbackData const& call) noexcept;
+  void choose(launch_call_kind kind, CUpti_CallbackData const& call) noexcept;
   void turn(sampled_context& context, turn_kind how, std::vector<metric_record>& metrics,
             std::vector<launch_counters>& launches, device_counters::intern const& names);
-  void drop_ahead() noexcept;
   void stop_for_good(char const* why) noexcept;
   bool knows_several_gpus() const noexcept;
   void end(sampled_context& context, bool for_good) noexcept;
@@ -120,9 +128,12 @@ class launch_sampler {
   void turn_at_once(sampled_context& context) noexcept;
   void keep(sampled_context& context, std::vector<sampled_context::batch> finished,
             std::string failure = {}) noexcept;
-  bool goes_on_ahead(sampled_context* context, launch_signature& signature) noexcept;
-  void open_ahead(launch_signature& signature, CUstream stream,
-                  CUpti_CallbackData const& call) noexcept;
+  bool open_range(sampled_context& context, launch_signature& signature) noexcept;
+  void close(sampled_context& context, launch_signature* signature,
+             CUpti_CallbackData const& call) noexcept;
+  bool may_go_unrecorded(launch_signature const& signature) noexcept;
+  launch_remark unrecorded(launch_signature const& signature) noexcept;
+  void record_kernels_again() noexcept;
 
   device_counters const* counters_of(sampled_context& context, std::vector<metric_record>& metrics,
                                      device_counters::intern const& names);
@@ -141,10 +152,10 @@ class launch_sampler {
   std::atomic<bool> const& halted_;
   launch_signatures signatures_;
   std::atomic<bool> on_{false};
+  std::atomic<std::uint32_t> capture_{0};  // number of it
   std::atomic<bool> given_up_{false};
   std::atomic<launch_signature::groups> all_groups_{0};
   std::atomic<std::uint64_t> not_before_{0};  // after a queue that did not run dry
-  std::atomic<bool> some_patch_{false};       // a group counts by rewriting kernels
   std::array<std::atomic<sampled_context*>, most_contexts> contexts_{};
 
   // The worker's thread alone.

@@ -62,14 +62,12 @@ void launch_sampler::prepare(sampled_context& context, std::vector<metric_record
   auto const all =
       static_cast<launch_signature::groups>((std::uint64_t{1} << counters->groups().size()) - 1);
   all_groups_.store(all & ~left_out_);
-  some_patch_.store((counters->patching() & ~left_out_) != 0);
 }
 
 /// They would cost the program time for nothing.
 void launch_sampler::leave_out(launch_signature::groups patching) {
   left_out_ |= patching;
   if ((all_groups_.fetch_and(~patching) & patching) == 0) return;
-  some_patch_.store(false);
   complaints_.push_back(
       "operations of CUDA cores are not counted: CUPTI does not rewrite the kernels of this "
       "program. All other counters are read");
@@ -97,6 +95,13 @@ bool launch_sampler::wants_turn() noexcept {
     if (context->wants_turn()) return true;
   }
   return false;
+}
+
+bool launch_sampler::holds_counters() const noexcept {
+  return std::any_of(contexts_.begin(), contexts_.end(), [](auto const& entry) {
+    auto const* const context = entry.load(std::memory_order_acquire);
+    return context != nullptr && context->holds_counters();
+  });
 }
 
 bool launch_sampler::is_parked() const noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cupti/launch_parameters.hpp"
+#include "model/ids.hpp"
 
 #include <array>
 #include <atomic>
@@ -36,15 +37,13 @@ class launch_signature {
   void is_range(std::uint16_t index) noexcept { range_ = index; }
   /// How often a reading of it was not finished. With the context's claim.
   unsigned count_attempt() noexcept { return ++attempts_; }
-  /// How often in a row something else than its successor followed.
-  unsigned misses() const noexcept { return misses_.load(relaxed); }
-  void note_miss(bool missed) noexcept {
-    misses_.store(missed ? misses_.load(relaxed) + 1 : 0, relaxed);
+  /// A launch of it in this capture that has a kernel record; 0: none yet.
+  correlation_id pattern(std::uint32_t capture) const noexcept {
+    auto const known = pattern_.load(relaxed);
+    return static_cast<correlation_id>(known >> 32 == capture ? known & 0xffff'ffff : 0);
   }
-  /// What the same thread launched after it, the last time; null: nothing yet.
-  launch_signature* successor() const noexcept { return successor_.load(relaxed); }
-  void is_followed_by(launch_signature* next) noexcept {
-    if (successor() != next) successor_.store(next, relaxed);
+  void note_pattern(std::uint32_t capture, correlation_id launch) noexcept {
+    pattern_.store(std::uint64_t{capture} << 32 | raw(launch), relaxed);
   }
   /// The work behind equal launches may have changed: all is read again.
   void begin_again() noexcept { done_.store(0, relaxed); }
@@ -59,8 +58,7 @@ class launch_signature {
   std::atomic<groups> done_{0}, ever_done_{0};
   std::atomic<std::uint32_t> read_in_{0};
   std::uint16_t range_ = 0, attempts_ = 0;
-  std::atomic<launch_signature*> successor_{nullptr};
-  std::atomic<std::uint32_t> misses_{0};
+  std::atomic<std::uint64_t> pattern_{0};  // number of the capture, correlation
   std::atomic<standing> standing_{standing::unknown};
 };
 

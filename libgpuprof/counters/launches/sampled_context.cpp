@@ -16,7 +16,6 @@ constexpr std::size_t most_ranges = 32;
 constexpr std::uint32_t patience_in_launches = 8;
 // How many turns a later pass waits for a kind of launch that was there in the one before.
 constexpr std::size_t patience_in_turns = 100;
-constexpr std::size_t patience_ahead = 20;
 constexpr std::uint64_t patience_at_end_ns = 200'000'000;
 // Another group costs the program some 150 ms in all.
 constexpr std::uint64_t between_changes_ns = 1'000'000'000;
@@ -50,22 +49,12 @@ bool sampled_context::open_range(launch_signature& signature) noexcept {
   char name[24];
   std::snprintf(name, sizeof name, "%zu", opened_range_);
   opened_ = now();
-  if (!profiler_->push(name)) return false;
-  opened_for_ = &signature;
-  return true;
-}
-
-bool sampled_context::retarget(launch_signature& signature) noexcept {
-  auto const fits = pass() == 0 && wants(signature);
-  if (fits) opened_for_ = &signature;
-  return fits;
+  return profiler_->push(name);
 }
 
 bool sampled_context::close_range(launch_signature* signature,
                                   correlation_id correlation) noexcept {
-  auto const popped = profiler_->pop();
-  auto* const expected = std::exchange(opened_for_, nullptr);
-  auto const kept = popped && signature != nullptr && signature == expected;
+  auto const kept = profiler_->pop() && signature != nullptr;
   try {
     // A range that is not kept has its place all the same: names count ranges.
     if (pass() == 0) readings_.emplace_back();
@@ -107,24 +96,17 @@ bool sampled_context::pass_is_over() const noexcept {
     return ranges_in_pass_ >= ranges_in_last_pass_ || quiet_turns_ > patience_in_turns;
   }
   if (readings_.size() >= most_ranges) return true;
-  // Ranges opened ahead depend on the order of launches: some kinds never get one.
-  if (group_patches())
-    return quiet_turns_ > patience_ahead && (!readings_.empty() || has_other_groups());
   auto const quiet = ranges_in_pass_ == ranges_at_turn_ &&
                      declined_.load(std::memory_order_relaxed) >= patience_in_launches;
   return quiet && (!readings_.empty() || has_other_groups());
 }
 
 bool sampled_context::claim_for_turn(bool closing) {
-  turns_ahead_ = is_ahead() ? turns_ahead_ + 1 : 0;
-  auto const give_up_ahead = closing || turns_ahead_ > patience_ahead;
   auto const deadline = monotonic_ns() + (closing ? patience_at_end_ns : 0);
   while (!claim()) {
-    if (give_up_ahead && take_over_ahead()) break;
     if (monotonic_ns() >= deadline) return false;
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
-  if (opened_for_ != nullptr) close_range(nullptr, {});
   return true;
 }
 
@@ -215,6 +197,7 @@ result<void> sampled_context::start(unsigned group) {
     if (!setup) return error{setup.message()};
     setup_ = std::move(*setup);
     profiler_ = std::move(*opened);
+    holds_counters_.store(true, std::memory_order_release);
     if (setup_group_ >= 0) last_change_ = monotonic_ns();
     setup_group_ = static_cast<int>(group);
   }
@@ -237,7 +220,6 @@ void sampled_context::end(std::vector<batch>& finished, bool for_good) noexcept 
   if (for_good) ended_.store(true, std::memory_order_release);
   prepared_.store(false, std::memory_order_release);
   try {
-    if (opened_for_ != nullptr) close_range(nullptr, {});
     if (profiler_ != nullptr && group() >= 0) {
       auto const taken = next_pass(true, false, finished);
       (void)taken;  // the context is going: what cannot be had now is lost
@@ -245,8 +227,15 @@ void sampled_context::end(std::vector<batch>& finished, bool for_good) noexcept 
   } catch (...) {
   }
   group_.store(-1, std::memory_order_release);
-  setup_group_ = -1;
+  let_go();
+}
+
+void sampled_context::let_go() noexcept {
+  if (profiler_ == nullptr || group() >= 0) return;
+  context_change const change(*this);
   profiler_.reset();
+  setup_group_ = -1;
+  holds_counters_.store(false, std::memory_order_release);
 }
 
 }  // namespace gpuprof

@@ -59,7 +59,8 @@ class sampled_context {
   bool group_patches() const noexcept { return patches_.load(std::memory_order_acquire); }
   /// Whether this pass has use for a launch of the kind.
   bool wants(launch_signature const& signature) const noexcept;
-  /// A launch came that has these groups still to run, and this pass has no use for it.
+  /// A launch came that has these groups still to run (none: the current one), and this pass has no
+  /// use for it.
   void note_want(launch_signature::groups wanted) noexcept {
     wanted_.fetch_or(wanted, std::memory_order_relaxed);
     declined_.fetch_add(1, std::memory_order_relaxed);
@@ -71,23 +72,15 @@ class sampled_context {
   bool has_room() const noexcept;
   /// False: nothing is counted.
   bool open_range(launch_signature& signature) noexcept;
-  /// The open range was meant for another launch: whether this one will do.
-  bool retarget(launch_signature& signature) noexcept;
-  /// What was counted belongs to this launch. Without it, or when the range was opened for another
-  /// kind, it is not kept.
-  bool close_range(launch_signature* signature, correlation_id correlation) noexcept;
+  /// What was counted belongs to this launch, of the kind that the range was opened for; null: it
+  /// is not kept.
+  bool close_range(launch_signature* signature, correlation_id correlation = {}) noexcept;
 
   /// All kinds of this reading have run this pass, and it was not the first: the next can follow at
   /// once, while the GPU has nothing to do.
   bool pass_is_full() const noexcept {
     return pass() != 0 && ranges_in_pass_ >= ranges_in_last_pass_;
   }
-
-  /// A range that waits for the thread's next launch, with the claim: whoever takes it over first,
-  /// that thread or the worker, has the claim then.
-  void leave_ahead() noexcept { ahead_.store(true, std::memory_order_release); }
-  bool is_ahead() const noexcept { return ahead_.load(std::memory_order_acquire); }
-  bool take_over_ahead() noexcept { return ahead_.exchange(false, std::memory_order_acq_rel); }
 
   // The worker's thread ------------------------------------------------------
 
@@ -107,12 +100,14 @@ class sampled_context {
     counted_ranges counted;
     std::vector<std::vector<sampled_launch_record>> readings;  // by number of their range
   };
-  /// Claims it unless a launch is being read, which is waited for a little when `closing`. A range
-  /// that waits for a launch is given up then, or when it has waited for long.
+  /// Claims it unless a launch is being read, which is waited for a little when `closing`.
   bool claim_for_turn(bool closing);
   /// With the claim: turns to the next pass when this one has all it can get, or all passes are to
   /// end (`closing`). `may_change_group`: the budget allows it.
   result<void> turn_claimed(bool closing, bool may_change_group, std::vector<batch>& finished);
+  /// With the claim, after a closing turn: gives the counters back until a launch wants them again.
+  void let_go() noexcept;
+  bool holds_counters() const noexcept { return holds_counters_.load(std::memory_order_acquire); }
   /// Gives the counters back, keeps what was counted. Unless `for_good`, when the context is going,
   /// it can be prepared again. With the claim.
   void end(std::vector<batch>& finished, bool for_good) noexcept;
@@ -144,7 +139,8 @@ class sampled_context {
   std::atomic<launch_signature::groups> wanted_{0};
   std::atomic<std::uint32_t> declined_{0}, launches_{0};
   std::atomic_flag claimed_ = ATOMIC_FLAG_INIT;
-  std::atomic<bool> ended_{false}, prepared_{false}, ahead_{false}, changing_{false}, stuck_{false};
+  std::atomic<bool> ended_{false}, prepared_{false}, changing_{false}, stuck_{false};
+  std::atomic<bool> holds_counters_{false};  // CUPTI gives them to nobody else until let_go()
 
   // With the claim alone.
   cupti_api const* api_ = nullptr;
@@ -153,14 +149,11 @@ class sampled_context {
   range_setup setup_;  // of the group being read
   int setup_group_ = -1;
   std::vector<reading_so_far> readings_;
-  launch_signature* opened_for_ = nullptr;
   timestamp_ns opened_;
   std::size_t opened_range_ = 0;
   std::size_t ranges_in_pass_ = 0, ranges_in_last_pass_ = 0, ranges_at_turn_ = 0;
   std::size_t quiet_turns_ = 0;
   std::uint64_t last_change_ = 0;  // of the group; monotonic
-
-  std::size_t turns_ahead_ = 0;  // the worker alone
 };
 
 /// While it lives, launches in the context wait.

@@ -4,7 +4,7 @@
 //
 // REPLAY_CLIENT_OUTPUT    file for lines of launches, records of kernels, ranges and failures
 // REPLAY_CLIENT_METRICS   names with commas between them
-// REPLAY_CLIENT_AHEAD     open each range when the launch before it ends, not at its own entry
+// REPLAY_CLIENT_UNTRACED  no kernel records while a range is open
 // REPLAY_CLIENT_RANGES    how many to count at most; default 1000
 // REPLAY_CLIENT_MISUSE    which rule to break (see misuse_is)
 #include "replay/client/calls.hpp"
@@ -31,6 +31,7 @@ struct functions {
 #define MEMBER(name) decltype(&::name) name = nullptr;
 #define ALL(X)                                    \
   X(cuptiActivityRegisterCallbacks)               \
+  X(cuptiActivityDisable)                         \
   X(cuptiActivityEnable)                          \
   X(cuptiActivityFlushAll)                        \
   X(cuptiActivityGetNextRecord)                   \
@@ -355,6 +356,11 @@ bool is_capturing() {
   return ask(nullptr, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
+constexpr auto recorded = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+bool untraced() {
+  return !variable("REPLAY_CLIENT_UNTRACED").empty();
+}
+
 void open_range() {
   auto const name = std::to_string(pushed);
   is_open = opened_here = call_push(misuse_is("same name") ? "same" : name.c_str());
@@ -372,6 +378,7 @@ void CUPTIAPI callback(void*, CUpti_CallbackDomain, CUpti_CallbackId id, void co
     if (is_open) return;
     if (is_capturing()) return;
     if (misuse_is("two threads")) return use_from_two_threads();
+    if (untraced()) works(cupti.cuptiActivityDisable(recorded), "cuptiActivityDisable");
     open_range();
     if (misuse_is("push twice")) call_push("more");
     if (misuse_is("stop in range")) call_stop();
@@ -380,7 +387,7 @@ void CUPTIAPI callback(void*, CUpti_CallbackDomain, CUpti_CallbackId id, void co
     call_pop();
     if (misuse_is("other metrics")) change_metrics();
     if (passes > 1 && pushed == 1) next_pass();  // one launch each
-    if (running && !variable("REPLAY_CLIENT_AHEAD").empty()) open_range();
+    if (untraced()) works(cupti.cuptiActivityEnable(recorded), "cuptiActivityEnable");
   }
 }
 

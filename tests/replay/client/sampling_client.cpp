@@ -303,7 +303,7 @@ void end_ranges(CUpti_RangeProfiler_Object* object) {
 
 void start_beside_ranges() {
   auto* const ranges = start_ranges();
-  call_start();
+  call_set_config();
   availability();
   end_ranges(ranges);
 }
@@ -356,9 +356,9 @@ void start() {
   if (!call_enable()) return;
   if (misuse_is("start without config")) call_start();
   if (misuse_is("stop without start")) call_stop();
+  if (misuse_is("sample beside ranges")) start_beside_ranges();
   if (!call_set_config() || !make_images()) return;
   if (misuse_is("decode before start")) decode();
-  if (misuse_is("sample beside ranges")) start_beside_ranges();
   started = call_start();
   if (!started) return;
   misuse_while_started();

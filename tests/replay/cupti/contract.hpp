@@ -14,7 +14,6 @@ struct callback_state {
   bool in_buffer_callback = false;
   bool in_api_callback = false;    // driver or runtime domain
   bool in_other_callback = false;  // resource, state
-  unsigned call = 0;               // correlation id of the call of that callback
 };
 callback_state& here() noexcept;
 

@@ -36,7 +36,7 @@ void gpu_work::note_record(activity const& given) noexcept {
   CUpti_ActivityKernel10 k{};
   std::memcpy(&k, given.bytes, sizeof k);
   if (k.start == 0) return;  // the recorder lost its times
-  kernel noted{k.deviceId, k.start, k.end, counts_of(run_of(k), sms_of(k.deviceId), false)};
+  kernel noted{k.deviceId, k.start, k.end, counts_of(run_of(k, true), sms_of(k.deviceId), false)};
   noted.counted[counter::time_ns] = noted.counted[counter::sm_cycles] = 0;
   std::lock_guard const hold(lock_);
   if (auto const reader = readers_.find(noted.device);

@@ -195,9 +195,7 @@ void library::on_call(driver_call const& call) noexcept {
   data.contextUid = call.context;
   data.correlationData = call.correlation_data;
   data.correlationId = call.correlation;
-  here().call = call.site == CUPTI_API_ENTER ? call.correlation : 0;
   raise(CUPTI_CB_DOMAIN_DRIVER_API, call.cbid, &data, here().in_api_callback);
-  here().call = 0;
 }
 
 void library::on_resource(CUpti_CallbackIdResource id, std::uint32_t context) noexcept {
@@ -238,7 +236,8 @@ char const* library::keep_text(char const* text) {
 void library::on_record(activity const& given) noexcept {
   // The counters count, whatever is traced.
   gpu_work::get().note_record(given);
-  if (range_profiler::get().note_record(given)) add_own_kernel(given);
+  auto const is_recorded = kinds_[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL].load();
+  if (range_profiler::get().note_record(given, is_recorded)) add_own_kernel(given);
   deliver(given);
 }
 

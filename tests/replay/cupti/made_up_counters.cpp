@@ -108,12 +108,13 @@ double units(base_metric const& m, unsigned sms) noexcept {
 
 }  // namespace
 
-kernel_run run_of(CUpti_ActivityKernel10 const& k) {
+kernel_run run_of(CUpti_ActivityKernel10 const& k, bool is_recorded) {
   auto const product = [](std::int64_t x, std::int64_t y, std::int64_t z) {
     return static_cast<std::uint64_t>(x * y * z);
   };
-  return {k.name != nullptr ? k.name : "", k.end - k.start, product(k.gridX, k.gridY, k.gridZ),
-          product(k.blockX, k.blockY, k.blockZ), k.correlationId};
+  return {
+      k.name != nullptr ? k.name : "",       k.end - k.start, product(k.gridX, k.gridY, k.gridZ),
+      product(k.blockX, k.blockY, k.blockZ), k.correlationId, is_recorded};
 }
 
 counts counts_of(kernel_run const& kernel, unsigned sms, bool is_patched) {

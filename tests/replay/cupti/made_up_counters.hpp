@@ -57,9 +57,10 @@ struct kernel_run {
   std::uint64_t nanoseconds = 0;
   std::uint64_t blocks = 0, threads_per_block = 0;
   std::uint32_t correlation = 0;
+  bool is_recorded = false;  // as a kernel of its own among others: it is not patched then
 };
 
-kernel_run run_of(CUpti_ActivityKernel10 const& record);
+kernel_run run_of(CUpti_ActivityKernel10 const& record, bool is_recorded);
 
 /// The rule; README.md says it in words.
 counts counts_of(kernel_run const& kernel, unsigned sms, bool is_patched);

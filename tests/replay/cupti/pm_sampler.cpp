@@ -53,6 +53,7 @@ CUptiResult sampling_session::set_up(CUpti_PmSampling_SetConfig_Params const& p)
   }
   auto const schedule = schedule_of(wish->metrics);
   if (schedule.passes > 1) return CUPTI_ERROR_NOT_SUPPORTED;
+  if (!counter_hardware::get().take(device_, this)) return CUPTI_ERROR_HARDWARE_BUSY;
   schedule_ = schedule;
   wanted_ = {p.samplingInterval, p.hardwareBufferSize / bytes_of_raw_sample,
              p.hwBufferAppendMode == CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST};
@@ -64,7 +65,6 @@ CUptiResult sampling_session::set_up(CUpti_PmSampling_SetConfig_Params const& p)
 CUptiResult sampling_session::start() {
   if (started_) broken("cuptiPmSamplingStart was called twice without Stop");
   if (!set_up_) broken("cuptiPmSamplingStart was called without SetConfig");
-  if (!counter_hardware::get().take(device_, this)) return CUPTI_ERROR_HARDWARE_BUSY;
   started_ = was_started_ = true;
   auto const now = read_clock(CLOCK_REALTIME);
   gpu_work::get().keep_from(device_, now);
@@ -78,7 +78,6 @@ void sampling_session::stop() {
   started_ = false;
   auto const now = read_clock(CLOCK_REALTIME);
   buffer_.stop(now);
-  counter_hardware::get().give_back(this);
   auto const samples = buffer_.taken(now);
   sampled_ += samples;
   log_counters("sampling stop device=%zu samples=%llu\n", device_, printable(samples));
@@ -175,6 +174,7 @@ sampling_session* pm_sampler::use(CUpti_PmSampling_Object* object, char const* f
 void pm_sampler::disable(sampling_session& session) {
   if (session.is_started()) broken("cuptiPmSamplingDisable was called without Stop");
   gpu_work::get().release(session.device());
+  counter_hardware::get().give_back(&session);
   std::lock_guard const hold(lock_);
   sessions_.erase(&session);
   disabled_.insert(&session);

@@ -112,7 +112,6 @@ void range_session::stop(CUpti_RangeProfiler_Stop_Params& p) {
   if (!started_) broken("cuptiRangeProfilerStop was called without Start");
   if (open_) broken("cuptiRangeProfilerStop was called with the range \"" + *open_ + "\" open");
   started_ = false;
-  counter_hardware::get().give_back(this);
   ++pass_;
   p.passIndex = pass_;
   p.targetNestingLevel = 1;
@@ -133,7 +132,6 @@ CUptiResult range_session::push(char const* name) {
   in_open_.clear();
   open_busy_until_ = 0;
   open_ = name;
-  opened_in_call_ = here().call;
   return CUPTI_SUCCESS;
 }
 
@@ -155,8 +153,7 @@ void range_session::pop() {
 
   counts sum{};
   for (auto const& kernel : kernels) {
-    auto const counted =
-        counts_of(kernel, sms_of(device_of_contexts), kernel.correlation != opened_in_call_);
+    auto const counted = counts_of(kernel, sms_of(device_of_contexts), !kernel.is_recorded);
     for (std::size_t i = 0; i < sum.values.size(); ++i) sum.values[i] += counted.values[i];
   }
   log_counters("range context=%u pass=%zu name=%s kernels=%zu correlation=%u ns=%.0f\n",
@@ -252,6 +249,7 @@ range_session* range_profiler::use(CUpti_RangeProfiler_Object* object, char cons
 void range_profiler::disable(range_session& session) {
   if (session.is_started()) broken("cuptiRangeProfilerDisable was called without Stop");
   std::lock_guard const hold(lock);
+  counter_hardware::get().give_back(&session);
   sessions_.erase(&session);
   disabled_.insert(&session);
   log_counters("disable context=%u\n", number_of(session.context()));
@@ -262,11 +260,11 @@ CUptiResult range_profiler::start(range_session& session) {
   auto& hardware = counter_hardware::get();
   if (!hardware.take(device_of_contexts, &session)) return CUPTI_ERROR_HARDWARE_BUSY;
   auto const code = session.start();
-  if (!session.is_started()) hardware.give_back(&session);
+  if (!session.was_started()) hardware.give_back(&session);
   return code;
 }
 
-bool range_profiler::note_record(activity const& given) noexcept {
+bool range_profiler::note_record(activity const& given, bool is_recorded) noexcept {
   auto const kind = kind_of_record(given.bytes);
   auto const* const fields = fields_of(kind);
   if (fields == nullptr || !fields->on_gpu) return false;
@@ -281,7 +279,7 @@ bool range_profiler::note_record(activity const& given) noexcept {
   bool first = false;
   for (auto* const s : sessions_) {
     if (s->gone || number_of(s->context()) != k.contextId) continue;
-    first |= s->note(run_of(k), given.complete_at);
+    first |= s->note(run_of(k, is_recorded), given.complete_at);
   }
   return first;
 }
@@ -289,6 +287,8 @@ bool range_profiler::note_record(activity const& given) noexcept {
 void range_profiler::context_destroyed(CUcontext context) noexcept {
   std::lock_guard const hold(lock);
   destroyed_.insert(context);
+  for (auto* const s : sessions_)
+    if (s->context() == context) counter_hardware::get().give_back(s);
 }
 
 void range_profiler::finalised() {

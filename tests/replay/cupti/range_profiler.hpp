@@ -34,6 +34,7 @@ class range_session {
   std::size_t decode();  // ranges that had no room
 
   bool is_started() const noexcept { return started_; }
+  bool was_started() const noexcept { return !first_config_.empty(); }
   /// Another thread, under the lock of all sessions.
   /// True: it is the first in the range that is open.
   bool note(kernel_run const& kernel, std::uint64_t ends_at);
@@ -58,8 +59,7 @@ class range_session {
   std::atomic<bool> started_{false};
   std::vector<range> ranges_;
   std::optional<std::string> open_;
-  std::uint32_t opened_in_call_ = 0;  // its code had been chosen before: it is not patched
-  std::vector<kernel_run> in_open_;   // with the next under the lock of all sessions
+  std::vector<kernel_run> in_open_;  // with the next under the lock of all sessions
   std::uint64_t open_busy_until_ = 0;
 };
 
@@ -81,7 +81,7 @@ class range_profiler {
 
   // From the library --------------------------------------------------------
   /// True: it is the first kernel of a range that is open.
-  bool note_record(activity const&) noexcept;
+  bool note_record(activity const&, bool is_recorded) noexcept;
   void context_destroyed(CUcontext) noexcept;
   void finalised();
   void gave_up();
