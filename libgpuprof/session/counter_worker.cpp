@@ -77,7 +77,17 @@ counter_worker::counter_worker(settings const& wishes, cupti_tracer& tracer, cud
       engines_(tracer.library().api, driver_, wishes_of(wishes, *skipped_, tracer.kernels())),
       end_at_exit_(end_at_exit) {}
 
+// Exit handlers run last one first, and destructors of libraries are such handlers: those that
+// CUPTI opens for counters, and what these make when they are first used, would be gone while we
+// still count. What ends with the main thread comes before all of them.
+void counter_worker::look_for_main_thread() noexcept {
+  static thread_local bool has_looked __attribute__((tls_model("initial-exec"))) = false;
+  if (std::exchange(has_looked, true)) return;
+  if (when_main_thread_ends(end_at_exit_)) knows_main_thread_.store(true);
+}
+
 void counter_worker::resume() noexcept {
+  if (!knows_main_thread_.load()) look_for_main_thread();
   if (!thread_started_.exchange(true)) {
     pthread_t thread;
     auto const run = [](void* self) -> void* {
@@ -142,9 +152,8 @@ std::uint64_t counter_worker::turn(bool closing, ending what) {
   auto const intern = [](std::string const& text) { return names().intern(text); };
   if (closing && what == ending::leaving) engines_.give_back(found);
   auto const sleep_ns = engines_.turn(closing, found, intern);
-  // Exit handlers run last one first, and destructors of libraries are such handlers: those that
-  // CUPTI opens for counters, and what these make when they are first used, would be gone while we
-  // still count. So ours comes last again after more and more turns.
+  // For programs that end on another thread than the main one: ours comes last again after more and
+  // more turns.
   if (std::has_single_bit(++turns_)) std::atexit(end_at_exit_);
   auto const is_last = closing || sleep_ns == counter_engines::never;
   for (auto const& line : engines_.take_complaints(is_last)) log_warning(line);

@@ -51,6 +51,7 @@ class counter_worker final : public launch_gate {
   counter_engines const& engines() const noexcept { return engines_; }
 
   void entered(launch_call_kind kind, CUpti_CallbackData const& call) noexcept override {
+    if (!knows_main_thread_.load(std::memory_order_relaxed)) look_for_main_thread();
     engines_.entered(kind, call);
   }
   launch_remark left(CUpti_CallbackData const& call) noexcept override {
@@ -68,12 +69,14 @@ class counter_worker final : public launch_gate {
   void main() noexcept;
   std::uint64_t turn(bool closing, ending what);
   void wake() noexcept;
+  void look_for_main_thread() noexcept;
 
   cuda_driver const driver_;
   std::unique_ptr<kernel_filter> const skipped_;
   counter_engines engines_;
   void (*const end_at_exit_)();
   std::uint64_t turns_ = 0;  // the thread alone
+  std::atomic<bool> knows_main_thread_{false};
   std::atomic<bool> thread_started_{false};
 
   std::mutex mutex_;  // protects the rest; never held while CUPTI is called

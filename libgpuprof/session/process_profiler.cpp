@@ -333,10 +333,10 @@ void process_profiler::leave_cupti() noexcept {
   acting_.clear(std::memory_order_release);
 }
 
-/// Before the libraries that they use are torn down. What else the program does is still traced.
+/// Before the libraries that they use are torn down. What else the program does is still traced: the
+/// main thread may have ended alone.
 void process_profiler::end_counters() noexcept {
   if (is_forked_child() || getpid() != owner_ || shut_down_.load()) return;
-  note_process_exit();
   counters_->pause();
   (void)counters_->finish(counter_worker::ending::process, settings_.flush_timeout_ms);
 }

@@ -203,8 +203,23 @@ int main() {
   auto const sampled = timed("availability for sampling",
                              [&] { return sampling_availability(cupti.api, device_id{0}, busy); });
   if (!sampled) return 1;
+  std::printf("both availabilities: %zu and %zu bytes, %s\n", available->size(), sampled->size(),
+              *available == *sampled ? "the same" : "not the same");
   on.ranges = std::make_unique<host_profiler>(
       *host_profiler::open(cupti.api, counter_engine::ranges, chip, *available));
+  auto const with_sampling_image =
+      host_profiler::open(cupti.api, counter_engine::ranges, chip, *sampled);
+  auto const with_none = host_profiler::open(cupti.api, counter_engine::ranges, chip);
+  auto const config = on.ranges->configure(counted);
+  for (auto const* other : {&with_sampling_image, &with_none}) {
+    auto const found = *other ? (**other).configure(counted)
+                              : result<counter_configuration>(error{other->message()});
+    std::printf("configuration with %s: %s\n",
+                other == &with_none ? "no availability" : "that of sampling",
+                !found                          ? found.message().c_str()
+                : found->image == config->image ? "the same"
+                                                : "not the same");
+  }
   on.sampling = std::make_unique<host_profiler>(
       *host_profiler::open(cupti.api, counter_engine::sampling, chip, *sampled));
 

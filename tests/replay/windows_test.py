@@ -130,6 +130,13 @@ class Endings(Windows):
                 self.assertNotIn("is off", run.err)  # whatever was asked would have been refused
                 self.log.unlink()
 
+    def test_a_program_that_ends_while_counters_are_planned(self):
+        for mode in ("sampled", "auto"):
+            with self.subTest(mode):
+                run = self.counted(self.session(launches=300), env={"REPLAY_PLAN_US": "20000"}, metrics=mode, force_overwrite="1")
+                self.assertEqual(run.code, 0, run.err)
+                self.assertEqual(self.kernels(), 300)
+
     def test_no_ending_breaks_a_contract_or_hangs(self):
         for mode in ("sampled", "auto"):
             for how in ("normal", "_exit", "kill", "throw", "abort", "fork", "device-reset", "in-flight"):

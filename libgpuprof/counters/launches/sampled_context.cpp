@@ -1,9 +1,11 @@
 #include "counters/launches/sampled_context.hpp"
 
 #include "base/clock.hpp"
+#include "base/log.hpp"
 
 #include <chrono>
 #include <cstdio>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -130,11 +132,15 @@ result<void> sampled_context::next_pass(bool closing, bool may_change_group,
                                         std::vector<batch>& finished) {
   context_change const change(*this);
   if (!closing && readings_.empty() && !may_change_group) return {};
+  auto const before = monotonic_ns();
+  log_debug("counters: pass " + std::to_string(pass() + 1) + " had " +
+            std::to_string(ranges_in_pass_) + " launches");
   auto all = profiler_->stop();
   if (!all) return error{all.message()};
   if (!*all && !closing && !readings_.empty()) {
     if (auto ok = profiler_->start_next_pass(); !ok) return ok;
     number_pass(pass_number_.load(std::memory_order_relaxed) + 1);
+    log_debug("counters: next pass in " + std::to_string((monotonic_ns() - before) / 1000) + " us");
     return {};
   }
   // What has been read is not lost because the rest of the passes finds nothing.
@@ -189,6 +195,7 @@ unsigned sampled_context::next_group(bool may_change) noexcept {
 // group gets one of its own.
 result<void> sampled_context::start(unsigned group) {
   auto const& wanted = (*groups_)[group];
+  auto const before = monotonic_ns();
   if (profiler_ == nullptr || setup_group_ != static_cast<int>(group)) {
     profiler_.reset();
     auto opened = range_profiler::open(*api_, context_);
@@ -202,6 +209,10 @@ result<void> sampled_context::start(unsigned group) {
     setup_group_ = static_cast<int>(group);
   }
   if (auto ok = profiler_->start(setup_); !ok) return ok;
+  log_debug("counters: group " + std::to_string(group + 1) + " of " +
+            std::to_string(groups_->size()) + " (" + std::to_string(wanted.metrics.size()) +
+            " metrics, " + std::to_string(wanted.configuration.passes) + " passes) on in " +
+            std::to_string((monotonic_ns() - before) / 1000) + " us");
   static std::atomic<std::uint32_t> last_cycle{0};
   number_pass((last_cycle.fetch_add(1, std::memory_order_relaxed) + 1) * 64);
   patches_.store(wanted.patches_kernels, std::memory_order_release);

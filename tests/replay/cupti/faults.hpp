@@ -19,6 +19,7 @@ namespace gpuprof::replay {
 /// REPLAY_FATAL_AFTER=n      CUPTI gives up after n records, as after a sticky CUDA error
 /// REPLAY_SLOW_FLUSH_MS=n    each flush takes so long
 /// REPLAY_PUSH_US=n, REPLAY_POP_US=n   each push or pop of a range takes so much longer
+/// REPLAY_PLAN_US=n          so long takes each time metrics are added to a configuration
 /// REPLAY_DECODE_US=n        so long takes each sample that is decoded
 /// REPLAY_SAMPLING_OVERFLOW=n   at every n-th decode the sampler's buffer has run over
 class faults {
@@ -32,7 +33,7 @@ class faults {
   std::string held_by;
   std::uint64_t fatal_after = 0;
   unsigned slow_flush_ms = 0;
-  unsigned push_us = 0, pop_us = 0, decode_us = 0;
+  unsigned push_us = 0, pop_us = 0, decode_us = 0, plan_us = 0;
 
   bool drops_this_record() noexcept { return hits(drop_every_, dropped_counter_); }
   bool overflows_this_decode() noexcept { return hits(overflow_every_, decode_counter_); }

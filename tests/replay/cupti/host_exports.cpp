@@ -3,6 +3,7 @@
 #include "replay/cupti/counter_hardware.hpp"
 #include "replay/cupti/counter_images.hpp"
 #include "replay/cupti/entry.hpp"
+#include "replay/cupti/faults.hpp"
 #include "replay/cupti/range_profiler.hpp"
 #include "replay/cupti/sample_images.hpp"
 
@@ -10,12 +11,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <span>
+#include <thread>
 
 using namespace gpuprof::replay;
 
@@ -167,6 +170,8 @@ CUptiResult cuptiProfilerHostGetMetricProperties(
 CUptiResult cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetrics_Params* params) {
   WORKS_ALWAYS();
   NEEDS_SIZE(CUpti_Profiler_Host_ConfigAddMetrics_Params);
+  if (auto const cost = faults::get().plan_us; cost != 0)
+    std::this_thread::sleep_for(std::chrono::microseconds(cost));
   auto& object = living(params->pHostObject, __func__);
   if (object.spoilt) return CUPTI_ERROR_UNKNOWN;
   auto const names = std::span(params->ppMetricNames, params->numMetrics);
