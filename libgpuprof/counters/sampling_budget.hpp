@@ -15,8 +15,8 @@ namespace gpuprof {
 class sampling_budget {
  public:
   /// So much may be spent at once, whatever the share: reading each kind of launch once, in all
-  /// passes, takes about that. A run of 60 s and 1 % has earned it.
-  static constexpr std::uint64_t advance_ns = 600'000'000;
+  /// passes, takes about that. A run of 100 s and 1 % has earned it.
+  static constexpr std::uint64_t advance_ns = 1'000'000'000;
   /// The same for sampling: a few windows.
   static constexpr std::uint64_t sampling_advance_ns = 10'000'000;
 

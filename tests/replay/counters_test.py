@@ -116,7 +116,7 @@ class Refusals(Counters):
         self.assertEqual(self.ranges(), [])
 
     def test_no_rights(self):
-        self.refused({"REPLAY_FAIL": "cuptiProfilerGetCounterAvailability=35"}, "NVreg_RestrictProfilingToAdminUsers=0")
+        self.refused({"REPLAY_FAIL": "cuptiProfilerGetCounterAvailability=35,cuptiPmSamplingGetCounterAvailability=35"}, "NVreg_RestrictProfilingToAdminUsers=0")
 
     def test_held_by_another_tool(self):
         self.refused({"REPLAY_FAIL": "cuptiRangeProfilerStart=26"}, "another tool holds them")

@@ -75,7 +75,7 @@ class Watching(Gpuprof):
             self.assertAlmostEqual(line["dram_bytes_per_second"] / row["dram_bytes_per_second"], 1, places=6)
 
     def test_times_are_known_and_nothing_else_where_counters_are_refused(self):
-        told, run = self.watched(self.session(), env={"REPLAY_FAIL": "cuptiProfilerGetCounterAvailability=35"})
+        told, run = self.watched(self.session(), env={"REPLAY_FAIL": "cuptiProfilerGetCounterAvailability=35,cuptiPmSamplingGetCounterAvailability=35"})
         self.assertIn("counters are off", run.err)
         self.assertGreater(told["ranges"]["step"]["launches"], 2000)
         self.assertEqual(told["ranges"]["step"]["counted_share"], 0)

@@ -307,7 +307,8 @@ void launch_sampler::choose(launch_call_kind kind, CUpti_CallbackData const& cal
   auto const group = context->group();
   auto const current = group < 0 ? 0 : launch_signature::groups{1} << group;
   if ((groups & current) == 0 || !context->wants(*signature)) {
-    context->note_want(groups);
+    // One that is being read has no use for this pass alone.
+    context->note_want(context->is_reading(*signature) ? groups & ~current : groups);
   } else if (context->group_patches() && (is_graph || !may_go_unrecorded(*signature))) {
     context->note_want(groups & ~current);
   } else if (open(*context, *signature, launch.stream)) {

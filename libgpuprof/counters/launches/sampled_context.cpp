@@ -150,7 +150,10 @@ result<void> sampled_context::next_pass(bool closing, bool may_change_group,
     if (!all) return error{all.message()};
   }
   if (auto ok = finish(finished); !ok) return ok;
-  return closing ? result<void>{} : start(next_group(may_change_group));
+  // Starting takes 20 ms: not before a launch has said what for.
+  auto const is_wanted = wanted_.load(std::memory_order_relaxed) != 0;
+  return closing || (!is_wanted && !every_launch_) ? result<void>{}
+                                                   : start(next_group(may_change_group));
 }
 
 /// Readings end here: whole ones are done, others may be tried again.

@@ -59,6 +59,10 @@ class sampled_context {
   bool group_patches() const noexcept { return patches_.load(std::memory_order_acquire); }
   /// Whether this pass has use for a launch of the kind.
   bool wants(launch_signature const& signature) const noexcept;
+  /// A launch of the kind was read in this pass or one before it.
+  bool is_reading(launch_signature const& signature) const noexcept {
+    return signature.read_in() / 64 == pass_number_.load(std::memory_order_relaxed) / 64;
+  }
   /// A launch came that has these groups still to run (none: the current one), and this pass has no
   /// use for it.
   void note_want(launch_signature::groups wanted) noexcept {
