@@ -175,16 +175,29 @@ void launch_sampler::wait_for_change(sampled_context& context) noexcept {
 
 /// Otherwise the worker does it, some milliseconds later, when there may be a long queue to wait
 /// for. With the claim.
-void launch_sampler::turn_at_once(sampled_context& context) noexcept {
+void launch_sampler::turn_at_once(sampled_context& context, bool may_start) noexcept {
   std::vector<sampled_context::batch> finished;
   std::string failure;
   try {
-    auto const turned = context.turn_claimed(false, false, finished);
+    using enum sampled_context::turn_by;
+    auto const turned = context.turn_claimed(launch, may_start, finished);
     if (!turned) failure = turned.message();
   } catch (...) {
     on_.store(false, std::memory_order_release);
   }
   keep(context, std::move(finished), std::move(failure));
+}
+
+/// What the worker has left to the launch that is entered here.
+void launch_sampler::switch_before_launch(sampled_context& context) noexcept {
+  if (!context.claim()) return;
+  if (context.awaits_launch() && safety_.may_wait(here.stream) &&
+      safety_.has_run_dry(here.stream, wait_before_ns) && on_.load(std::memory_order_acquire)) {
+    auto const before = monotonic_ns();
+    turn_at_once(context, budget_.allows(before));
+    budget_.spend(monotonic_ns() - before);
+  }
+  context.release();
 }
 
 void launch_sampler::keep(sampled_context& context, std::vector<sampled_context::batch> finished,
@@ -218,7 +231,7 @@ bool launch_sampler::open(sampled_context& context, launch_signature& signature,
   // After the claim: a capture that begins now waits for it.
   auto opened = false;
   auto const safe = is_safe(stream);
-  if (safe && wishes_.every_launch && !context.has_room()) turn_at_once(context);
+  if (safe && wishes_.every_launch && !context.has_room()) turn_at_once(context, false);
   if (safe && context.has_room() && context.wants(signature)) {
     auto const dry = safety_.has_run_dry(stream, wait_before_ns);
     if (!on_.load(std::memory_order_acquire)) {
@@ -302,6 +315,7 @@ void launch_sampler::choose(launch_call_kind kind, CUpti_CallbackData const& cal
   if (context->is_changing()) wait_for_change(*context);
   here.launching = signature;
   here.stream = launch.stream;
+  if (context->awaits_launch()) switch_before_launch(*context);
   auto const groups = missing(*signature);
   if (groups == 0) return;
   auto const group = context->group();
@@ -381,7 +395,7 @@ void launch_sampler::close(sampled_context& context, launch_signature* signature
   auto const kept = context.close_range(alone ? signature : nullptr,
                                         static_cast<correlation_id>(call.correlationId));
   count(kept ? counts_.sampled : alone ? counts_.failed : counts_.missed);
-  if (context.pass_is_full() && !safety_.is_capturing()) turn_at_once(context);
+  if (context.pass_is_full() && !safety_.is_capturing()) turn_at_once(context, false);
   context.release();
   budget_.spend(monotonic_ns() - before);
 }

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 #include <thread>
 #include <utility>
 
@@ -19,13 +18,18 @@ constexpr std::uint64_t patience_with_rewriting = 4;  // readings
 /// That of sampling makes the same configurations, and asking for it does not keep the program from
 /// launching; for the other that takes 0.55 s on an H200.
 result<std::vector<std::uint8_t>> availability_for_ranges(cupti_api const& api,
-                                                          sampled_context const& context) {
+                                                          sampled_context& context,
+                                                          sampling_budget& budget) {
   bool busy = false;
   if (api.first_missing_for_sampling() == nullptr) {
     auto found = sampling_availability(api, context.device(), busy);
     if (found) return found;
   }
-  return counter_availability(api, context.handle());
+  auto const before = monotonic_ns();
+  context_change const change(context);
+  auto found = counter_availability(api, context.handle());
+  budget.spend(monotonic_ns() - before);
+  return found;
 }
 
 }  // namespace
@@ -43,16 +47,12 @@ std::vector<std::string> launch_sampler::take_complaints() {
 device_counters const* launch_sampler::counters_of(sampled_context& context,
                                                    std::vector<metric_record>& metrics,
                                                    device_counters::intern const& names) {
-  auto const before = monotonic_ns();
-  std::optional<context_change> change(std::in_place, context);
   auto const opened =
       open_counters(api_, counter_engine::ranges, static_cast<int>(raw(context.device())));
   auto const found = devices_.find(context.device());
   auto availability = opened && found == devices_.end()
-                          ? availability_for_ranges(api_, context)
+                          ? availability_for_ranges(api_, context, budget_)
                           : result<std::vector<std::uint8_t>>(std::vector<std::uint8_t>());
-  change.reset();
-  budget_.spend(monotonic_ns() - before);
   if (!opened) return give_up(opened.message()), nullptr;
   if (found != devices_.end()) return &found->second;
   if (!availability) return give_up(availability.message()), nullptr;
@@ -68,9 +68,7 @@ void launch_sampler::prepare(sampled_context& context, std::vector<metric_record
                              device_counters::intern const& names) {
   auto const* const counters = counters_of(context, metrics, names);
   if (counters == nullptr) return;
-  auto const before = monotonic_ns();
-  if (auto const ok = context.prepare(api_, counters->groups()); !ok) give_up(ok.message());
-  budget_.spend(monotonic_ns() - before);
+  context.prepare(api_, counters->groups());
   auto const all =
       static_cast<launch_signature::groups>((std::uint64_t{1} << counters->groups().size()) - 1);
   all_groups_.store(all & ~left_out_);
@@ -129,20 +127,22 @@ void launch_sampler::turn(sampled_context& context, turn_kind how,
                           std::vector<metric_record>& metrics,
                           std::vector<launch_counters>& launches,
                           device_counters::intern const& names) {
-  auto const closing = how != turn_kind::usual;
-  if (!context.claim_for_turn(closing)) return;
+  auto const is_closing = how != turn_kind::usual;
+  if (!context.claim_for_turn(is_closing)) return;
   struct at_end {
     sampled_context& context;
     ~at_end() { context.release(); }
   } const released{context};
   // After the claim: a capture that begins now waits for it.
   if (safety_.is_capturing() && how != turn_kind::closing_anyhow) return;
-  auto const may_prepare = !closing && !context.has_ended() && !given_up_.load() &&
+  auto const may_prepare = !is_closing && !context.has_ended() && !given_up_.load() &&
                            !must_not_switch() && !process_is_exiting();
   if (!context.is_prepared() && may_prepare) prepare(context, metrics, names);
   std::vector<sampled_context::batch> finished;
   auto const before = monotonic_ns();
-  auto const turned = context.turn_claimed(closing, budget_.allows(before), finished);
+  using enum sampled_context::turn_by;
+  auto const turned = context.turn_claimed(how == turn_kind::usual ? worker : closing,
+                                           budget_.allows(before), finished);
   // Most turns look and go; those that switch take milliseconds.
   budget_.spend(monotonic_ns() - before);
   if (!turned) give_up("counters are off from here on: " + turned.message());

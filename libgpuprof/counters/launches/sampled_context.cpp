@@ -18,6 +18,8 @@ constexpr std::size_t most_ranges = 32;
 constexpr std::uint32_t patience_in_launches = 8;
 // How many turns a later pass waits for a kind of launch that was there in the one before.
 constexpr std::size_t patience_in_turns = 100;
+// A switch waits so long for a launch.
+constexpr std::uint64_t patience_for_launch_ns = 50'000'000;
 constexpr std::uint64_t patience_at_end_ns = 200'000'000;
 // Another group costs the program some 150 ms in all.
 constexpr std::uint64_t between_changes_ns = 1'000'000'000;
@@ -77,15 +79,11 @@ bool sampled_context::close_range(launch_signature* signature,
   return true;
 }
 
-result<void> sampled_context::prepare(cupti_api const& api,
-                                      std::vector<prepared_group> const& groups) {
-  context_change const change(*this);
+void sampled_context::prepare(cupti_api const& api, std::vector<prepared_group> const& groups) {
   api_ = &api;
   groups_ = &groups;
   readings_.reserve(most_ranges);
-  if (auto ok = start(0); !ok) return ok;
   prepared_.store(true, std::memory_order_release);
-  return {};
 }
 
 bool sampled_context::has_other_groups() const noexcept {
@@ -112,26 +110,35 @@ bool sampled_context::claim_for_turn(bool closing) {
   return true;
 }
 
-result<void> sampled_context::turn_claimed(bool closing, bool may_change_group,
+bool sampled_context::leaves_it_to_a_launch() noexcept {
+  if (every_launch_) return false;
+  if (due_since_ == 0) due_since_ = monotonic_ns();
+  awaits_launch_.store(true, std::memory_order_relaxed);
+  return monotonic_ns() - due_since_ < patience_for_launch_ns;
+}
+
+result<void> sampled_context::turn_claimed(turn_by who, bool may_start,
                                            std::vector<batch>& finished) {
   if (!is_prepared()) return {};  // it has ended meanwhile
+  auto const closing = who == turn_by::closing;
   if (group() < 0) {
-    if (closing || wanted_.load(std::memory_order_relaxed) == 0) return {};
+    if (closing || !may_start || wanted_.load(std::memory_order_relaxed) == 0) return {};
+    if (who == turn_by::worker && leaves_it_to_a_launch()) return {};
     context_change const change(*this);
     return start(next_group(true));
   }
-  may_change_group = may_change_group && monotonic_ns() - last_change_ > between_changes_ns;
+  auto const may_change = may_start && monotonic_ns() - last_change_ > between_changes_ns;
   quiet_turns_ = ranges_in_pass_ == ranges_at_turn_ ? quiet_turns_ + 1 : 0;
-  auto const over = pass_is_over();
+  auto const over = pass_is_over() && (!readings_.empty() || may_change);
   ranges_at_turn_ = ranges_in_pass_;
-  if (closing || over) return next_pass(closing, may_change_group, finished);
-  return {};
+  if (!closing && !over) return {};
+  if (who == turn_by::worker && leaves_it_to_a_launch()) return {};
+  return next_pass(closing, may_change, finished);
 }
 
 result<void> sampled_context::next_pass(bool closing, bool may_change_group,
                                         std::vector<batch>& finished) {
   context_change const change(*this);
-  if (!closing && readings_.empty() && !may_change_group) return {};
   auto const before = monotonic_ns();
   log_debug("counters: pass " + std::to_string(pass() + 1) + " had " +
             std::to_string(ranges_in_pass_) + " launches");
@@ -159,6 +166,8 @@ result<void> sampled_context::next_pass(bool closing, bool may_change_group,
 /// Readings end here: whole ones are done, others may be tried again.
 result<void> sampled_context::finish(std::vector<batch>& finished) {
   auto const group = static_cast<unsigned>(group_.exchange(-1, std::memory_order_acq_rel));
+  awaits_launch_.store(false, std::memory_order_relaxed);
+  due_since_ = 0;
   auto readings = std::exchange(readings_, {});
   readings_.reserve(most_ranges);
   if (readings.empty()) return {};
@@ -224,6 +233,8 @@ result<void> sampled_context::start(unsigned group) {
 }
 
 void sampled_context::number_pass(std::uint32_t number) noexcept {
+  awaits_launch_.store(false, std::memory_order_relaxed);
+  due_since_ = 0;
   pass_number_.store(number, std::memory_order_relaxed);
   ranges_in_last_pass_ = std::exchange(ranges_in_pass_, 0);
   ranges_at_turn_ = quiet_turns_ = 0;

@@ -86,10 +86,14 @@ class sampled_context {
     return pass() != 0 && ranges_in_pass_ >= ranges_in_last_pass_;
   }
 
+  /// The worker would switch, but leaves it to the next launch for a while: once its stream has run
+  /// dry CUPTI has nothing to wait for.
+  bool awaits_launch() const noexcept { return awaits_launch_.load(std::memory_order_relaxed); }
+
   // The worker's thread ------------------------------------------------------
 
-  /// With the claim: switches counters on. `groups` outlives this object. Takes some 150 ms.
-  result<void> prepare(cupti_api const& api, std::vector<prepared_group> const& groups);
+  /// With the claim. `groups` outlives this object.
+  void prepare(cupti_api const& api, std::vector<prepared_group> const& groups);
   /// It has still to be prepared, is in the midst of a reading, or a launch came that has passes to
   /// run.
   bool wants_turn() const noexcept {
@@ -106,9 +110,11 @@ class sampled_context {
   };
   /// Claims it unless a launch is being read, which is waited for a little when `closing`.
   bool claim_for_turn(bool closing);
+  enum class turn_by { worker, launch, closing };
   /// With the claim: turns to the next pass when this one has all it can get, or all passes are to
-  /// end (`closing`). `may_change_group`: the budget allows it.
-  result<void> turn_claimed(bool closing, bool may_change_group, std::vector<batch>& finished);
+  /// end (closing). `may_start`: the budget allows another group. A group takes some 150 ms, a pass
+  /// 2 to 20.
+  result<void> turn_claimed(turn_by who, bool may_start, std::vector<batch>& finished);
   /// With the claim, after a closing turn: gives the counters back until a launch wants them again.
   void let_go() noexcept;
   bool holds_counters() const noexcept { return holds_counters_.load(std::memory_order_acquire); }
@@ -126,6 +132,7 @@ class sampled_context {
   unsigned pass() const noexcept { return pass_number_.load(std::memory_order_relaxed) % 64; }
   bool has_other_groups() const noexcept;
   bool pass_is_over() const noexcept;
+  bool leaves_it_to_a_launch() noexcept;
   unsigned next_group(bool may_change) noexcept;
   result<void> next_pass(bool closing, bool may_change_group, std::vector<batch>& finished);
   result<void> finish(std::vector<batch>& finished);
@@ -144,6 +151,7 @@ class sampled_context {
   std::atomic<std::uint32_t> declined_{0}, launches_{0};
   std::atomic_flag claimed_ = ATOMIC_FLAG_INIT;
   std::atomic<bool> ended_{false}, prepared_{false}, changing_{false}, stuck_{false};
+  std::atomic<bool> awaits_launch_{false};
   std::atomic<bool> holds_counters_{false};  // CUPTI gives them to nobody else until let_go()
 
   // With the claim alone.
@@ -158,6 +166,7 @@ class sampled_context {
   std::size_t ranges_in_pass_ = 0, ranges_in_last_pass_ = 0, ranges_at_turn_ = 0;
   std::size_t quiet_turns_ = 0;
   std::uint64_t last_change_ = 0;  // of the group; monotonic
+  std::uint64_t due_since_ = 0;    // a switch, left to a launch; monotonic, 0: none
 };
 
 /// While it lives, launches in the context wait.
