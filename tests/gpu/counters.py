@@ -4,10 +4,12 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import statistics
 import subprocess
 import sys
+import time
 
 from harness import COMMAND, HERE, SCRATCH, WORKLOAD, row, with_toolkit
 
@@ -63,13 +65,13 @@ def multiplications():
 
 
 def nsight_compute():
-    """The same kernels by ncu: cycles, occupancy, DRAM bytes; and what each costs."""
+    """The same kernels by ncu: cycles, occupancy, DRAM bytes; and what a kernel costs by either."""
     if shutil.which("ncu") is None:
         row("against Nsight Compute", "ncu is not there", "2 %", "")
         return
     metrics = {"sm__cycles_active.avg": 0.02, "sm__warps_active.avg.pct_of_peak_sustained_active": 0.02, "dram__bytes_read.sum": 0.02}
-    theirs = subprocess.run(["ncu", "--cache-control", "none", "--clock-control", "none", "--csv", "--print-units", "base", "--launch-skip", "5",
-                             "--launch-count", "10", "--metrics", ",".join(metrics), WORKLOAD, "counted", "4"], capture_output=True, text=True, timeout=300).stdout
+    theirs, shorter = run_ncu(metrics, 10)
+    _, longer = run_ncu(metrics, 110)
     table = csv.DictReader(io.StringIO("\n".join(line for line in theirs.splitlines() if line.startswith('"'))))
     ncu = {}
     for line in table:
@@ -88,6 +90,27 @@ def nsight_compute():
             continue  # a few lines of code and constants, not the kernel's work
         off = ours[(kernel, metric)] / reference - 1
         row(f"{kernel} {metric} / ncu - 1", f"{off:+.4f}", f"within {metrics[metric]}", abs(off) <= metrics[metric])
+    ncu_ms, ours_ms = (longer - shorter) * 10, cost_of_a_launch(capture)
+    row("a kernel under ncu / one that we read", f"{ncu_ms:.2f} ms / {ours_ms:.3f} ms = {ncu_ms / ours_ms:.1f}", ">= 25", ncu_ms >= 25 * ours_ms)
+
+
+def run_ncu(metrics, launches):
+    """Its table, and how long it took."""
+    begin = time.monotonic()
+    done = subprocess.run(["ncu", "--cache-control", "none", "--clock-control", "none", "--csv", "--print-units", "base", "--launch-skip", "5",
+                           "--launch-count", str(launches), "--metrics", ",".join(metrics), WORKLOAD, "counted", "30"], capture_output=True, text=True, timeout=300)
+    return done.stdout, time.monotonic() - begin
+
+
+def cost_of_a_launch(capture):
+    """Milliseconds that its program was held up, for each launch that was read."""
+    done = subprocess.run([COMMAND, "stats", "-r", "cuda_gpu_kern_sum", capture], capture_output=True, text=True, timeout=120)
+    amount, unit = re.search(r"cost: counters ([0-9.,]+) (s|ms|us)", done.stdout).groups()
+    read = subprocess.run([COMMAND, "stats", "-r", "gpu_metrics_sum", "-f", "csv", capture], capture_output=True, text=True, timeout=120)
+    samples = {}
+    for line in csv.DictReader(io.StringIO("\n".join(x for x in read.stdout.splitlines() if "," in x))):
+        samples[line["Name"]] = int(line["Samples"].replace(",", ""))
+    return float(amount.replace(",", "")) * {"s": 1000, "ms": 1, "us": 0.001}[unit] / sum(samples.values())
 
 
 def cost():

@@ -20,6 +20,7 @@ constexpr std::uint64_t most_wait_ns = 2'000'000'000;
 // a thousand launches. When it does not run dry, it may wait for the program: no reading for a
 // while.
 constexpr std::uint64_t wait_before_ns = 2'000'000'000;
+constexpr std::uint64_t most_wait_for_switch_ns = 1'000'000'000;
 constexpr std::uint64_t pause_after_busy_ns = 30'000'000'000;
 // Without kernel records a launch is read when so many came from this thread alone: those of other
 // threads would go without records, too.
@@ -175,12 +176,13 @@ void launch_sampler::wait_for_change(sampled_context& context) noexcept {
 
 /// Otherwise the worker does it, some milliseconds later, when there may be a long queue to wait
 /// for. With the claim.
-void launch_sampler::turn_at_once(sampled_context& context, bool may_start) noexcept {
+void launch_sampler::turn_at_once(sampled_context& context) noexcept {
   std::vector<sampled_context::batch> finished;
   std::string failure;
   try {
     using enum sampled_context::turn_by;
-    auto const turned = context.turn_claimed(launch, may_start, finished);
+    std::uint64_t since = 0;
+    auto const turned = context.turn_claimed(launch, false, finished, since);
     if (!turned) failure = turned.message();
   } catch (...) {
     on_.store(false, std::memory_order_release);
@@ -188,16 +190,17 @@ void launch_sampler::turn_at_once(sampled_context& context, bool may_start) noex
   keep(context, std::move(finished), std::move(failure));
 }
 
-/// What the worker has left to the launch that is entered here.
-void launch_sampler::switch_before_launch(sampled_context& context) noexcept {
-  if (!context.claim()) return;
-  if (context.awaits_launch() && safety_.may_wait(here.stream) &&
-      safety_.has_run_dry(here.stream, wait_before_ns) && on_.load(std::memory_order_acquire)) {
-    auto const before = monotonic_ns();
-    turn_at_once(context, budget_.allows(before));
-    budget_.spend(monotonic_ns() - before);
-  }
-  context.release();
+/// The worker waits for it before it switches.
+void launch_sampler::let_run_dry(sampled_context& context) noexcept {
+  if (!safety_.may_wait(here.stream)) return;
+  using enum sampled_context::stream_state;
+  context.tell(waited_for);
+  auto const is_dry = safety_.has_run_dry(here.stream, most_wait_for_switch_ns);
+  context.tell(is_dry ? dry : busy);
+  auto const deadline = monotonic_ns() + most_wait_for_switch_ns;
+  while (context.awaits_launch() && monotonic_ns() < deadline)
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+  if (context.is_changing()) wait_for_change(context);
 }
 
 void launch_sampler::keep(sampled_context& context, std::vector<sampled_context::batch> finished,
@@ -231,7 +234,7 @@ bool launch_sampler::open(sampled_context& context, launch_signature& signature,
   // After the claim: a capture that begins now waits for it.
   auto opened = false;
   auto const safe = is_safe(stream);
-  if (safe && wishes_.every_launch && !context.has_room()) turn_at_once(context, false);
+  if (safe && wishes_.every_launch && !context.has_room()) turn_at_once(context);
   if (safe && context.has_room() && context.wants(signature)) {
     auto const dry = safety_.has_run_dry(stream, wait_before_ns);
     if (!on_.load(std::memory_order_acquire)) {
@@ -315,7 +318,7 @@ void launch_sampler::choose(launch_call_kind kind, CUpti_CallbackData const& cal
   if (context->is_changing()) wait_for_change(*context);
   here.launching = signature;
   here.stream = launch.stream;
-  if (context->awaits_launch()) switch_before_launch(*context);
+  if (context->awaits_launch()) let_run_dry(*context);
   auto const groups = missing(*signature);
   if (groups == 0) return;
   auto const group = context->group();
@@ -395,7 +398,7 @@ void launch_sampler::close(sampled_context& context, launch_signature* signature
   auto const kept = context.close_range(alone ? signature : nullptr,
                                         static_cast<correlation_id>(call.correlationId));
   count(kept ? counts_.sampled : alone ? counts_.failed : counts_.missed);
-  if (context.pass_is_full() && !safety_.is_capturing()) turn_at_once(context, false);
+  if (context.pass_is_full() && !safety_.is_capturing()) turn_at_once(context);
   context.release();
   budget_.spend(monotonic_ns() - before);
 }

@@ -125,8 +125,8 @@ class launch_sampler {
   bool open(sampled_context& context, launch_signature& signature, CUstream stream) noexcept;
   void wait_until_counting(sampled_context& context) noexcept;
   void wait_for_change(sampled_context& context) noexcept;
-  void turn_at_once(sampled_context& context, bool may_start) noexcept;
-  void switch_before_launch(sampled_context& context) noexcept;
+  void turn_at_once(sampled_context& context) noexcept;
+  void let_run_dry(sampled_context& context) noexcept;
   void keep(sampled_context& context, std::vector<sampled_context::batch> finished,
             std::string failure = {}) noexcept;
   bool open_range(sampled_context& context, launch_signature& signature) noexcept;

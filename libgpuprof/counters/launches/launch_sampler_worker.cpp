@@ -141,10 +141,11 @@ void launch_sampler::turn(sampled_context& context, turn_kind how,
   std::vector<sampled_context::batch> finished;
   auto const before = monotonic_ns();
   using enum sampled_context::turn_by;
+  auto since = before;
   auto const turned = context.turn_claimed(how == turn_kind::usual ? worker : closing,
-                                           budget_.allows(before), finished);
+                                           budget_.allows(before), finished, since);
   // Most turns look and go; those that switch take milliseconds.
-  budget_.spend(monotonic_ns() - before);
+  budget_.spend(monotonic_ns() - since);
   if (!turned) give_up("counters are off from here on: " + turned.message());
   for (auto const& batch : finished) evaluate(context, batch, launches);
 }

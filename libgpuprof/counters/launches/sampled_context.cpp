@@ -19,7 +19,9 @@ constexpr std::uint32_t patience_in_launches = 8;
 // How many turns a later pass waits for a kind of launch that was there in the one before.
 constexpr std::size_t patience_in_turns = 100;
 // A switch waits so long for a launch.
-constexpr std::uint64_t patience_for_launch_ns = 50'000'000;
+constexpr std::uint64_t patience_for_launch_ns = 20'000'000;
+constexpr std::uint64_t put_off_ns = 30'000'000'000;
+constexpr std::uint64_t longest_drying_ns = 1'500'000'000;
 constexpr std::uint64_t patience_at_end_ns = 200'000'000;
 // Another group costs the program some 150 ms in all.
 constexpr std::uint64_t between_changes_ns = 1'000'000'000;
@@ -110,21 +112,38 @@ bool sampled_context::claim_for_turn(bool closing) {
   return true;
 }
 
-bool sampled_context::leaves_it_to_a_launch() noexcept {
-  if (every_launch_) return false;
-  if (due_since_ == 0) due_since_ = monotonic_ns();
-  awaits_launch_.store(true, std::memory_order_relaxed);
-  return monotonic_ns() - due_since_ < patience_for_launch_ns;
+/// False: not now. The time is the GPU's, which works off what was queued.
+bool sampled_context::wait_for_a_launch() noexcept {
+  if (every_launch_) return true;  // it waits already
+  auto const begun = monotonic_ns();
+  stream_.store(stream_state::unknown, std::memory_order_relaxed);
+  awaits_launch_.store(true, std::memory_order_release);
+  auto found = stream_state::unknown;
+  for (;;) {
+    found = stream_.load(std::memory_order_acquire);
+    auto const patience =
+        found == stream_state::waited_for ? longest_drying_ns : patience_for_launch_ns;
+    if (found == stream_state::dry || found == stream_state::busy) break;
+    if (monotonic_ns() - begun > patience) break;
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+  if (found != stream_state::busy) return true;
+  awaits_launch_.store(false, std::memory_order_release);
+  put_off_until_ = monotonic_ns() + put_off_ns;
+  return false;
 }
 
 result<void> sampled_context::turn_claimed(turn_by who, bool may_start,
-                                           std::vector<batch>& finished) {
+                                           std::vector<batch>& finished,
+                                           std::uint64_t& switching_since) {
   if (!is_prepared()) return {};  // it has ended meanwhile
   auto const closing = who == turn_by::closing;
+  if (who == turn_by::worker && monotonic_ns() < put_off_until_) return {};
   if (group() < 0) {
     if (closing || !may_start || wanted_.load(std::memory_order_relaxed) == 0) return {};
-    if (who == turn_by::worker && leaves_it_to_a_launch()) return {};
+    if (who == turn_by::worker && !wait_for_a_launch()) return {};
     context_change const change(*this);
+    switching_since = monotonic_ns();
     return start(next_group(true));
   }
   auto const may_change = may_start && monotonic_ns() - last_change_ > between_changes_ns;
@@ -132,13 +151,14 @@ result<void> sampled_context::turn_claimed(turn_by who, bool may_start,
   auto const over = pass_is_over() && (!readings_.empty() || may_change);
   ranges_at_turn_ = ranges_in_pass_;
   if (!closing && !over) return {};
-  if (who == turn_by::worker && leaves_it_to_a_launch()) return {};
+  if (who == turn_by::worker && !wait_for_a_launch()) return {};
+  context_change const change(*this);
+  switching_since = monotonic_ns();
   return next_pass(closing, may_change, finished);
 }
 
 result<void> sampled_context::next_pass(bool closing, bool may_change_group,
                                         std::vector<batch>& finished) {
-  context_change const change(*this);
   auto const before = monotonic_ns();
   log_debug("counters: pass " + std::to_string(pass() + 1) + " had " +
             std::to_string(ranges_in_pass_) + " launches");
@@ -166,8 +186,6 @@ result<void> sampled_context::next_pass(bool closing, bool may_change_group,
 /// Readings end here: whole ones are done, others may be tried again.
 result<void> sampled_context::finish(std::vector<batch>& finished) {
   auto const group = static_cast<unsigned>(group_.exchange(-1, std::memory_order_acq_rel));
-  awaits_launch_.store(false, std::memory_order_relaxed);
-  due_since_ = 0;
   auto readings = std::exchange(readings_, {});
   readings_.reserve(most_ranges);
   if (readings.empty()) return {};
@@ -233,8 +251,6 @@ result<void> sampled_context::start(unsigned group) {
 }
 
 void sampled_context::number_pass(std::uint32_t number) noexcept {
-  awaits_launch_.store(false, std::memory_order_relaxed);
-  due_since_ = 0;
   pass_number_.store(number, std::memory_order_relaxed);
   ranges_in_last_pass_ = std::exchange(ranges_in_pass_, 0);
   ranges_at_turn_ = quiet_turns_ = 0;

@@ -86,9 +86,12 @@ class sampled_context {
     return pass() != 0 && ranges_in_pass_ >= ranges_in_last_pass_;
   }
 
-  /// The worker would switch, but leaves it to the next launch for a while: once its stream has run
-  /// dry CUPTI has nothing to wait for.
-  bool awaits_launch() const noexcept { return awaits_launch_.load(std::memory_order_relaxed); }
+  /// The worker is about to switch, and waits a little for a launch: once its stream has run dry
+  /// CUPTI has nothing to wait for. (Starting a group inside a callback takes it 0.6 s longer.)
+  bool awaits_launch() const noexcept { return awaits_launch_.load(std::memory_order_acquire); }
+  enum class stream_state { unknown, waited_for, dry, busy };
+  /// Of the launch that is being entered, for the worker. Busy: it puts the switch off.
+  void tell(stream_state now) noexcept { stream_.store(now, std::memory_order_release); }
 
   // The worker's thread ------------------------------------------------------
 
@@ -113,8 +116,9 @@ class sampled_context {
   enum class turn_by { worker, launch, closing };
   /// With the claim: turns to the next pass when this one has all it can get, or all passes are to
   /// end (closing). `may_start`: the budget allows another group. A group takes some 150 ms, a pass
-  /// 2 to 20.
-  result<void> turn_claimed(turn_by who, bool may_start, std::vector<batch>& finished);
+  /// 2 to 20. `switching_since`: when CUPTI was called, after a wait for launches; monotonic.
+  result<void> turn_claimed(turn_by who, bool may_start, std::vector<batch>& finished,
+                            std::uint64_t& switching_since);
   /// With the claim, after a closing turn: gives the counters back until a launch wants them again.
   void let_go() noexcept;
   bool holds_counters() const noexcept { return holds_counters_.load(std::memory_order_acquire); }
@@ -132,7 +136,7 @@ class sampled_context {
   unsigned pass() const noexcept { return pass_number_.load(std::memory_order_relaxed) % 64; }
   bool has_other_groups() const noexcept;
   bool pass_is_over() const noexcept;
-  bool leaves_it_to_a_launch() noexcept;
+  bool wait_for_a_launch() noexcept;
   unsigned next_group(bool may_change) noexcept;
   result<void> next_pass(bool closing, bool may_change_group, std::vector<batch>& finished);
   result<void> finish(std::vector<batch>& finished);
@@ -152,6 +156,7 @@ class sampled_context {
   std::atomic_flag claimed_ = ATOMIC_FLAG_INIT;
   std::atomic<bool> ended_{false}, prepared_{false}, changing_{false}, stuck_{false};
   std::atomic<bool> awaits_launch_{false};
+  std::atomic<stream_state> stream_{stream_state::unknown};
   std::atomic<bool> holds_counters_{false};  // CUPTI gives them to nobody else until let_go()
 
   // With the claim alone.
@@ -165,8 +170,8 @@ class sampled_context {
   std::size_t opened_range_ = 0;
   std::size_t ranges_in_pass_ = 0, ranges_in_last_pass_ = 0, ranges_at_turn_ = 0;
   std::size_t quiet_turns_ = 0;
-  std::uint64_t last_change_ = 0;  // of the group; monotonic
-  std::uint64_t due_since_ = 0;    // a switch, left to a launch; monotonic, 0: none
+  std::uint64_t last_change_ = 0;    // of the group; monotonic
+  std::uint64_t put_off_until_ = 0;  // a switch, since the stream did not run dry; monotonic
 };
 
 /// While it lives, launches in the context wait.
@@ -174,6 +179,7 @@ class context_change {
  public:
   explicit context_change(sampled_context& context) noexcept : context_(context) {
     context_.changing_.store(true, std::memory_order_release);
+    context_.awaits_launch_.store(false, std::memory_order_release);
   }
   ~context_change() { context_.changing_.store(false, std::memory_order_release); }
   context_change(context_change const&) = delete;
