@@ -140,7 +140,9 @@ launch_signature* launch_sampler::signature_of(launch_parameters const& launch,
 launch_signature::groups launch_sampler::missing(launch_signature& signature) noexcept {
   auto const all = all_groups_.load(std::memory_order_relaxed);
   if (wishes_.every_launch) return all;
-  auto const due = signature.count_launch() % again_after == again_after - 1;
+  auto const seen = signature.count_launch();
+  if (seen == 0) return 0;  // most kinds that come once do not come again, and passes need several
+  auto const due = seen % again_after == again_after - 1;
   if (due && (all & ~signature.done()) == 0) signature.begin_again();
   return all & ~signature.done();
 }
