@@ -217,6 +217,54 @@ TEST_CASE("windows are written when they open and again when they close") {
   CHECK(windows[2].index == 2);
 }
 
+TEST_CASE("a launch without a record gets that of its pattern, with its own times") {
+  auto const unrecorded = [](std::uint32_t correlation) {
+    return launch_note{.thread = thread_index{3},
+                       .correlation = static_cast<correlation_id>(correlation),
+                       .range = static_cast<range_id>(7),
+                       .time = {1000 + correlation},
+                       .alike = correlation_id{1},
+                       .ran_from = {5000 + correlation},
+                       .ran_to = {5300 + correlation}};
+  };
+  auto const pattern_comes_late = GENERATE(false, true);
+  scene s;
+  s.open(1000);
+  auto const shape = s.shape("kernel");
+  s.launch(1, launch_is_pattern);
+  if (!pattern_comes_late) s.kernel(1, 2000, shape);
+  s.assembler.launch(unrecorded(2));
+  s.assembler.launch(unrecorded(3));
+  s.assembler.settle_pending();
+  CHECK(s.assembler.outstanding() == (pattern_comes_late ? 3 : 0));
+  if (pattern_comes_late) s.kernel(1, 2000, shape);
+  s.assembler.settle_pending();
+  CHECK(s.assembler.outstanding() == 0);
+  CHECK(s.counts().kernels == 3);
+  auto const kernels = s.read<kernel_record>();
+  REQUIRE(kernels.size() == 3);
+  CHECK(kernels[0].start.value == 2000);
+  CHECK(kernels[2].correlation == correlation_id{3});
+  CHECK(kernels[2].shape == shape);
+  CHECK(kernels[2].start.value == 5003);
+  CHECK(kernels[2].duration.value == 300);
+  CHECK(kernels[2].range == range_id{7});
+  CHECK(kernels[2].launched.value == 1003);
+}
+
+TEST_CASE("a launch whose pattern is not of this capture owes a record for good") {
+  scene s;
+  s.open(1000);
+  s.assembler.launch({.correlation = correlation_id{2},
+                      .time = {1002},
+                      .alike = correlation_id{1},
+                      .ran_from = {5000},
+                      .ran_to = {5300}});
+  s.assembler.settle_pending();
+  CHECK(s.counts().kernels == 0);
+  CHECK(s.assembler.outstanding() == 1);
+}
+
 TEST_CASE("between two windows nothing is kept, inside either of them everything") {
   scene s;
   s.open(1000);
