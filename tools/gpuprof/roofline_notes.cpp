@@ -50,6 +50,15 @@ std::string unread_kinds_line(trace_contents const& trace) {
   return line + ": they came too seldom, or the budget was spent (--overhead-budget)";
 }
 
+/// Empty when there are none.
+std::string unrecorded_line(trace_contents const& trace) {
+  auto const launches = trace.counter("counters.unrecorded");
+  if (launches == 0) return {};
+  return report::counted(launches, "launches") +
+         " had their kernels rewritten to count operations: their times, in no average here, are "
+         "those their threads saw";
+}
+
 }  // namespace
 
 std::vector<std::string> roofline_notes(trace_contents const& trace, roofline_reading const& read,
@@ -57,6 +66,7 @@ std::vector<std::string> roofline_notes(trace_contents const& trace, roofline_re
   auto notes = sampling_notes(read);
   if (auto line = unread_kinds_line(trace); !line.empty()) notes.push_back(std::move(line));
   notes.push_back(counters_line(read.exact(), roofs));
+  if (auto line = unrecorded_line(trace); !line.empty()) notes.push_back(std::move(line));
   if (!has_peaks)
     notes.push_back(
         "the capture holds no measured peaks, so these are absolute figures only; gpuprof profile "
