@@ -1,5 +1,7 @@
 #include "collect/kernel_switch.hpp"
 
+#include "base/log.hpp"
+
 namespace gpuprof {
 
 /// Makes CUPTI do what the state says, by `in_cupti`(on), false when it failed. Who finds another
@@ -52,7 +54,8 @@ bool kernel_switch::pause() noexcept {
 
 void kernel_switch::resume() noexcept {
   state_.fetch_sub(one_pause);
-  (void)settle();
+  if (settle() == outcome::failed)
+    log_warning("kernels are not traced from here on: CUPTI did not switch their records on again");
 }
 
 }  // namespace gpuprof

@@ -82,16 +82,15 @@ bool launch_callbacks::is_taken_for_an_end(CUpti_CallbackData const& release) no
   return *release.correlationData != 0;
 }
 
-launch_remark launch_callbacks::tell_gate(launch_gate& gate, CUpti_CallbackId id,
-                                          CUpti_CallbackData const& call) noexcept {
+void launch_callbacks::tell_gate(launch_gate& gate, CUpti_CallbackId id,
+                                 CUpti_CallbackData const& call) noexcept {
   auto const entering = call.callbackSite == CUPTI_API_ENTER;
   auto const* const status = static_cast<int const*>(call.functionReturnValue);
   auto const failed = !entering && status != nullptr && *status != 0;
   switch (class_of(id)) {
     case call_class::kernel:
     case call_class::many_kernels:
-      if (!entering) return gate.left(call);
-      gate.entered(launch_calls_[id], call);
+      if (entering) gate.entered(launch_calls_[id], call);
       break;
     case call_class::stream_capture_begin:
       if (entering) gate.stream_capture_begins();
@@ -110,7 +109,6 @@ launch_remark launch_callbacks::tell_gate(launch_gate& gate, CUpti_CallbackId id
     default:
       break;
   }
-  return {};
 }
 
 void launch_callbacks::driver_call(CUpti_CallbackId id, CUpti_CallbackData const& call) noexcept {
@@ -140,24 +138,16 @@ void launch_callbacks::driver_call(CUpti_CallbackId id, CUpti_CallbackData const
     return;
   }
   auto* const gate = gate_.load(std::memory_order_acquire);
-  auto const remark = gate != nullptr ? tell_gate(*gate, id, call) : launch_remark{};
   if (what == call_class::kernel || what == call_class::many_kernels || what == call_class::copy) {
-    launch_ended(what, call, remark);
-  } else if (what == call_class::profiler_start) {
-    observer_.profiler_start();
+    launch_ended(what, call, gate);
+  } else {
+    if (gate != nullptr) tell_gate(*gate, id, call);
+    if (what == call_class::profiler_start) observer_.profiler_start();
   }
   if (leave_.load(std::memory_order_acquire)) observer_.leave_cupti();
 }
 
-// Written at the end of the call: only then is it known whether it failed or went into a graph
-// under construction.
-void launch_callbacks::launch_ended(call_class what, CUpti_CallbackData const& call,
-                                    launch_remark const& remark) noexcept {
-  auto const entered = *call.correlationData;
-  if (entered == 0 || !log_is_recording.load(std::memory_order_relaxed)) return;
-  auto* const log = this_thread_log();
-  if (log == nullptr) return;
-
+std::uint8_t launch_callbacks::flags_of(call_class what, CUpti_CallbackData const& call) noexcept {
   std::uint8_t flags = 0;
   auto const* const status = static_cast<int const*>(call.functionReturnValue);
   if (status != nullptr && *status != 0) flags |= launch_failed;
@@ -168,6 +158,21 @@ void launch_callbacks::launch_ended(call_class what, CUpti_CallbackData const& c
       !observer_.is_selected(call.symbolName)) {
     flags |= launch_not_selected;
   }
+  return flags;
+}
+
+// Written at the end of the call: only then is it known whether it failed or went into a graph
+// under construction.
+void launch_callbacks::launch_ended(call_class what, CUpti_CallbackData const& call,
+                                    launch_gate* gate) noexcept {
+  auto const entered = *call.correlationData;
+  auto const is_noted = entered != 0 && log_is_recording.load(std::memory_order_relaxed);
+  auto* const log = is_noted ? this_thread_log() : nullptr;
+  auto flags = log != nullptr ? flags_of(what, call) : std::uint8_t{0};
+  launch_remark remark;
+  if (gate != nullptr && what != call_class::copy)
+    remark = gate->left(call, log != nullptr && flags == 0 && catch_up(*log) && has_room(*log, 2));
+  if (log == nullptr) return;
   auto const correlation = static_cast<correlation_id>(call.correlationId);
   if (flags == 0 && remark.is == launch_remark::kind::unrecorded) {
     write_unrecorded_launch(*log, entered, correlation, remark);

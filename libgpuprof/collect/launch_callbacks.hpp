@@ -35,7 +35,8 @@ class launch_gate {
   virtual ~launch_gate() = default;
   /// Before a launch of kernels. left() follows on the same thread when the call has returned.
   virtual void entered(launch_call_kind kind, CUpti_CallbackData const& call) noexcept = 0;
-  virtual launch_remark left(CUpti_CallbackData const& call) noexcept = 0;
+  /// `gets_record`: a kernel record of the launch is wanted, and its note has room.
+  virtual launch_remark left(CUpti_CallbackData const& call, bool gets_record) noexcept = 0;
   /// A stream begins to be captured into a graph, on whatever thread; it ends, or did not begin.
   virtual void stream_capture_begins() noexcept = 0;
   virtual void stream_capture_ends() noexcept = 0;
@@ -87,11 +88,10 @@ class launch_callbacks {
 
  private:
   void driver_call(CUpti_CallbackId id, CUpti_CallbackData const& call) noexcept;
-  void launch_ended(call_class what, CUpti_CallbackData const& call,
-                    launch_remark const& remark) noexcept;
+  std::uint8_t flags_of(call_class what, CUpti_CallbackData const& call) noexcept;
+  void launch_ended(call_class what, CUpti_CallbackData const& call, launch_gate* gate) noexcept;
   bool is_taken_for_an_end(CUpti_CallbackData const& release) noexcept;
-  launch_remark tell_gate(launch_gate& gate, CUpti_CallbackId id,
-                          CUpti_CallbackData const& call) noexcept;
+  void tell_gate(launch_gate& gate, CUpti_CallbackId id, CUpti_CallbackData const& call) noexcept;
 
   cuda_event_observer& observer_;
   std::array<call_class, 1024> classes_{};

@@ -17,7 +17,7 @@ struct launch_note {
   timestamp_ns time;       // when the call was entered
   std::uint8_t flags = 0;  // launch_flags
   // Not 0 when kernel records were off:
-  correlation_id alike{};         // its record tells what this one ran
+  correlation_id alike{};                   // its record tells what this one ran
   timestamp_ns ran_from = {}, ran_to = {};  // no earlier, no later
 };
 

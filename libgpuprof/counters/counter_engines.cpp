@@ -108,6 +108,13 @@ void counter_engines::end_window(counter_harvest& to) {
       static_cast<std::uint64_t>(price_of_sampling * static_cast<double>(lasted)));
 }
 
+/// How sampling is to be done stays known.
+void counter_engines::hand_over_to_launches(counter_harvest& to) {
+  end_window(to);
+  sampler_.let_go();
+  holds_gpus_.store(false);
+}
+
 void counter_engines::give_gpus_back(counter_harvest& to) {
   end_window(to);
   if (turns_.current() == counter_turn::window) turns_.refuse();
@@ -145,7 +152,7 @@ std::uint64_t counter_engines::turn(bool closing, counter_harvest& to,
   if (before != now_has) {
     end_window(to);
     if (now_has == counter_turn::nobody) park(turn_kind::closing, to, names);
-    if (now_has == counter_turn::launches) give_gpus_back(to);
+    if (now_has == counter_turn::launches) hand_over_to_launches(to);
     if (now_has == counter_turn::window) begin_window(to, names);
   }
   switch (turns_.current()) {

@@ -39,7 +39,9 @@ class counter_engines {
     if (wishes_.in_windows) devices_.note(call.context);
     launches_.entered(kind, call);
   }
-  launch_remark left(CUpti_CallbackData const& call) noexcept { return launches_.left(call); }
+  launch_remark left(CUpti_CallbackData const& call, bool gets_record) noexcept {
+    return launches_.left(call, gets_record);
+  }
   void capture_begins() noexcept { launches_.capture_begins(); }
   void capture_ends() noexcept { launches_.capture_ends(); }
   void graph_changes() noexcept { launches_.graph_changes(); }
@@ -87,6 +89,7 @@ class counter_engines {
   void park(turn_kind how, counter_harvest& to, device_counters::intern const& names);
   std::uint64_t come_to_rest(counter_harvest& to, device_counters::intern const& names);
   void give_gpus_back(counter_harvest& to);
+  void hand_over_to_launches(counter_harvest& to);
 
   counter_wishes const wishes_;
   sampling_budget budget_;

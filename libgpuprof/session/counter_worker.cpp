@@ -87,6 +87,7 @@ void counter_worker::look_for_main_thread() noexcept {
 }
 
 void counter_worker::resume() noexcept {
+  if (process_ends_.load()) return;
   if (!knows_main_thread_.load()) look_for_main_thread();
   if (!thread_started_.exchange(true)) {
     pthread_t thread;
@@ -150,7 +151,7 @@ bool counter_worker::finish(ending what, std::uint32_t timeout_ms) {
 std::uint64_t counter_worker::turn(bool closing, ending what) {
   counter_harvest found;
   auto const intern = [](std::string const& text) { return names().intern(text); };
-  if (closing && what == ending::leaving) engines_.give_back(found);
+  if (closing && what != ending::capture) engines_.give_back(found);
   auto const sleep_ns = engines_.turn(closing, found, intern);
   // For programs that end on another thread than the main one: ours comes last again after more and
   // more turns.

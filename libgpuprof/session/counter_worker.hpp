@@ -35,7 +35,7 @@ class counter_worker final : public launch_gate {
   enum class ending {
     capture,  // what is in the counters is taken
     leaving,  // and they are given back: CUPTI is going to be left
-    process   // as capture; the thread sleeps from then on, and nobody waits for it again
+    process   // as leaving; the thread sleeps from then on, and nothing is counted again
   };
   /// After pause(). False when `timeout_ms` passed first.
   bool finish(ending what, std::uint32_t timeout_ms);
@@ -54,8 +54,8 @@ class counter_worker final : public launch_gate {
     if (!knows_main_thread_.load(std::memory_order_relaxed)) look_for_main_thread();
     engines_.entered(kind, call);
   }
-  launch_remark left(CUpti_CallbackData const& call) noexcept override {
-    return engines_.left(call);
+  launch_remark left(CUpti_CallbackData const& call, bool gets_record) noexcept override {
+    return engines_.left(call, gets_record);
   }
   void stream_capture_begins() noexcept override { engines_.capture_begins(); }
   void stream_capture_ends() noexcept override { engines_.capture_ends(); }
@@ -78,6 +78,7 @@ class counter_worker final : public launch_gate {
   std::uint64_t turns_ = 0;  // the thread alone
   std::atomic<bool> knows_main_thread_{false};
   std::atomic<bool> thread_started_{false};
+  std::atomic<bool> process_ends_{false};
 
   std::mutex mutex_;  // protects the rest; never held while CUPTI is called
   std::condition_variable changed_;
@@ -85,7 +86,6 @@ class counter_worker final : public launch_gate {
   std::uint64_t finish_wanted_ = 0, finish_done_ = 0;
   bool woken_ = false;
   ending ending_ = ending::capture;
-  bool process_ends_ = false;
 };
 
 }  // namespace gpuprof

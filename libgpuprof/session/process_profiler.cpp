@@ -333,8 +333,8 @@ void process_profiler::leave_cupti() noexcept {
   acting_.clear(std::memory_order_release);
 }
 
-/// Before the libraries that they use are torn down. What else the program does is still traced: the
-/// main thread may have ended alone.
+/// Before the libraries that they use are torn down. What else the program does is still traced:
+/// the main thread may have ended alone.
 void process_profiler::end_counters() noexcept {
   if (is_forked_child() || getpid() != owner_ || shut_down_.load()) return;
   counters_->pause();

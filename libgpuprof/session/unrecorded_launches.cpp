@@ -3,6 +3,17 @@
 #include <algorithm>
 
 namespace gpuprof {
+namespace {
+
+constexpr duration_ns longest_wait{10'000'000'000};
+constexpr std::size_t most_patterns = 1 << 15;  // more kinds than are ever read in a capture
+
+}  // namespace
+
+void unrecorded_launches::add(launch_note const& launch) {
+  newest_ = std::max(newest_, launch.time);
+  waiting_.push_back(launch);
+}
 
 void unrecorded_launches::see(kernel_record const& kernel) {
   auto const found = patterns_.find(kernel.correlation);
@@ -15,14 +26,18 @@ std::vector<kernel_record> unrecorded_launches::take() {
   std::vector<kernel_record> made;
   std::erase_if(waiting_, [&](launch_note const& launch) {
     auto const pattern = patterns_.find(launch.alike);
-    if (pattern == patterns_.end()) return true;  // of another file: it stays without a record
-    if (!pattern->second) return false;
+    if (pattern == patterns_.end() || !pattern->second)
+      return launch.time + longest_wait < newest_;  // it stays without a record, and is counted
     auto& record = made.emplace_back(*pattern->second);
     record.correlation = launch.correlation;
-    record.start = launch.ran_from;
-    record.duration = launch.ran_to - launch.ran_from;
+    record.duration = std::min(record.duration, launch.ran_to - launch.ran_from);
+    record.start = {launch.ran_to.value - static_cast<std::uint64_t>(record.duration.value)};
     return true;
   });
+  if (patterns_.size() > most_patterns && waiting_.empty()) {
+    patterns_.clear();
+    awaited_ = 0;
+  }
   return made;
 }
 

@@ -1,5 +1,6 @@
 // Launches for which kernel records were off get a record all the same: that of one of their kind,
-// with the time that the launching thread saw.
+// as long as that one ran. What the launching thread saw, launch and wait included, would be too
+// long.
 #pragma once
 
 #include "collect/log_decoder.hpp"
@@ -21,8 +22,9 @@ class unrecorded_launches {
   }
   bool awaits_patterns() const noexcept { return awaited_ != 0; }
   void see(kernel_record const& kernel);
-  void add(launch_note const& launch) { waiting_.push_back(launch); }
-  /// Records of those whose pattern has come. Stream and launch are not filled in anew.
+  void add(launch_note const& launch);
+  /// Records of those whose pattern has come, up to when the launching thread saw them end. Stream
+  /// and launch are not filled in anew.
   std::vector<kernel_record> take();
   bool empty() const noexcept { return waiting_.empty(); }
 
@@ -30,6 +32,7 @@ class unrecorded_launches {
   std::unordered_map<correlation_id, std::optional<kernel_record>> patterns_;
   std::size_t awaited_ = 0;
   std::vector<launch_note> waiting_;
+  timestamp_ns newest_;
 };
 
 }  // namespace gpuprof

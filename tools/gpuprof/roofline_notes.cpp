@@ -55,8 +55,9 @@ std::string unrecorded_line(trace_contents const& trace) {
   auto const launches = trace.counter("counters.unrecorded");
   if (launches == 0) return {};
   return report::counted(launches, "launches") +
-         " had their kernels rewritten to count operations: their times, in no average here, are "
-         "those their threads saw";
+         " had their kernels rewritten to count operations: their times are those of others of "
+         "their "
+         "kind";
 }
 
 }  // namespace

@@ -35,10 +35,11 @@ struct state_of_thread {
   sampled_context* open = nullptr;  // a range is open around this launch
   bool unrecorded = false;          // kernel records are off for it
   timestamp_ns ran_from, ran_to;    // if so
+  correlation_id alike{};           // may go unrecorded: this one tells what it runs
   bool is_pattern = false;          // others of its kind are going to be read without records
-  sampled_context* context = nullptr;
-  std::uint32_t number = 0;  // of this launch, in the context
-  unsigned alone = 0;        // so many launches of the context before it came from this thread
+  std::uint32_t number = 0;         // of this launch, in the context
+  std::uint32_t number_of_all = 0;  // in the process
+  unsigned alone = 0;               // so many launches before it came from this thread
 };
 constinit thread_local state_of_thread here __attribute__((tls_model("initial-exec")));
 
@@ -97,9 +98,9 @@ sampled_context* launch_sampler::context_of(CUpti_CallbackData const& call) noex
       if (api_.cuptiGetDeviceId == nullptr ||
           api_.cuptiGetDeviceId(call.context, &device) != CUPTI_SUCCESS)
         return nullptr;
-      auto* const made =
-          new (std::nothrow) sampled_context(call.context, static_cast<context_id>(call.contextUid),
-                                             static_cast<device_id>(device), wishes_.every_launch);
+      auto* const made = new (std::nothrow)
+          sampled_context(call.context, static_cast<context_id>(call.contextUid),
+                          static_cast<device_id>(device), wishes_.every_launch, is_interrupted_);
       if (made == nullptr) return nullptr;
       if (entry.compare_exchange_strong(known, made, std::memory_order_acq_rel)) return made;
       delete made;
@@ -198,7 +199,7 @@ void launch_sampler::let_run_dry(sampled_context& context) noexcept {
   using enum sampled_context::stream_state;
   context.tell(waited_for);
   auto const is_dry = safety_.has_run_dry(here.stream, most_wait_for_switch_ns);
-  context.tell(is_dry ? dry : busy);
+  context.tell(is_dry || safety_.is_capturing() ? dry : busy);
   auto const deadline = monotonic_ns() + most_wait_for_switch_ns;
   while (context.awaits_launch() && monotonic_ns() < deadline)
     std::this_thread::sleep_for(std::chrono::microseconds(20));
@@ -254,11 +255,13 @@ bool launch_sampler::open(sampled_context& context, launch_signature& signature,
 
 bool launch_sampler::open_range(sampled_context& context, launch_signature& signature) noexcept {
   auto const before = monotonic_ns();
-  here.unrecorded = context.group_patches();
-  if (here.unrecorded && !wishes_.pause_kernel_records()) {
-    here.unrecorded = false;
-    count(counts_.in_use);
-    return false;
+  if (context.group_patches()) {
+    // The group may have changed since this launch was chosen.
+    here.unrecorded = here.alike != correlation_id{} && wishes_.pause_kernel_records();
+    if (!here.unrecorded) {
+      count(counts_.in_use);
+      return false;
+    }
   }
   auto const opened = context.open_range(signature);
   here.ran_from = now();
@@ -277,33 +280,31 @@ void launch_sampler::record_kernels_again() noexcept {
 void launch_sampler::entered(launch_call_kind kind, CUpti_CallbackData const& call) noexcept {
   here.launching = nullptr;
   here.is_pattern = false;
+  here.alike = {};
+  record_kernels_again();
   if (halted_.load(std::memory_order_relaxed)) return;
   // Its end was not heard of: callbacks were off in between.
   if (auto* const stale = std::exchange(here.open, nullptr)) {
     stale->close_range(nullptr);
     stale->release();
   }
-  record_kernels_again();
   if (on_.load(std::memory_order_acquire)) choose(kind, call);
 }
 
-/// Before that, a launch of the kind has to show what they run. A graph's kernels were rewritten,
-/// or not, when it was made.
+/// Before that, a launch of the kind has to show what they run.
 bool launch_sampler::may_go_unrecorded(launch_signature const& signature) noexcept {
-  if (here.alone < enough_alone) return false;
-  auto const pattern = signature.pattern(capture_.load(std::memory_order_relaxed));
-  here.is_pattern = pattern == correlation_id{};
+  here.alike = signature.pattern(capture_.load(std::memory_order_relaxed));
+  here.is_pattern = here.alike == correlation_id{};
   return !here.is_pattern;
 }
 
 void launch_sampler::choose(launch_call_kind kind, CUpti_CallbackData const& call) noexcept {
   auto* const context = context_of(call);
   if (context == nullptr) return;
-  auto const number = context->count_launch();
-  auto const is_next = context == here.context && number == here.number + 1;
-  here.alone = is_next ? here.alone + 1 : 0;
-  here.context = context;
-  here.number = number;
+  here.number = context->count_launch();
+  auto const number = launches_.fetch_add(1, std::memory_order_relaxed) + 1;
+  here.alone = number == here.number_of_all + 1 ? here.alone + 1 : 0;
+  here.number_of_all = number;
   launch_parameters launch;
   if (!read_launch_parameters(kind, call, launch) || launch.cooperative || launch.work == nullptr) {
     count(counts_.cooperative);
@@ -321,14 +322,16 @@ void launch_sampler::choose(launch_call_kind kind, CUpti_CallbackData const& cal
   here.launching = signature;
   here.stream = launch.stream;
   if (context->awaits_launch()) let_run_dry(*context);
-  auto const groups = missing(*signature);
+  auto groups = missing(*signature);
+  // A graph's kernels were rewritten, or not, when it was made.
+  if (is_graph || here.alone < enough_alone) groups &= ~patching_.load(std::memory_order_relaxed);
   if (groups == 0) return;
   auto const group = context->group();
   auto const current = group < 0 ? 0 : launch_signature::groups{1} << group;
   if ((groups & current) == 0 || !context->wants(*signature)) {
     // One that is being read has no use for this pass alone.
     context->note_want(context->is_reading(*signature) ? groups & ~current : groups);
-  } else if (context->group_patches() && (is_graph || !may_go_unrecorded(*signature))) {
+  } else if (context->group_patches() && !may_go_unrecorded(*signature)) {
     context->note_want(groups & ~current);
   } else if (open(*context, *signature, launch.stream)) {
     here.open = context;
@@ -353,18 +356,18 @@ void launch_sampler::stop_for_good(char const* why) noexcept {
   given_up_.store(true, std::memory_order_release);
 }
 
-launch_remark launch_sampler::left(CUpti_CallbackData const& call) noexcept {
+launch_remark launch_sampler::left(CUpti_CallbackData const& call, bool gets_record) noexcept {
   auto* const signature = std::exchange(here.launching, nullptr);
   auto* const context = std::exchange(here.open, nullptr);
   auto const is_pattern = std::exchange(here.is_pattern, false);
-  if (halted_.load(std::memory_order_relaxed)) return {};
+  if (halted_.load(std::memory_order_relaxed)) return record_kernels_again(), launch_remark{};
   auto const* const status = static_cast<int const*>(call.functionReturnValue);
   auto const failed = status != nullptr && *status != 0;
   launch_remark said;
   if (context != nullptr) {
     auto const dry = failed || safety_.has_run_dry(here.stream, most_wait_ns);
     here.ran_to = now();
-    if (!failed && here.unrecorded) said = unrecorded(*signature);
+    if (!failed && here.unrecorded) said = unrecorded();
     if (dry) {
       close(*context, failed ? nullptr : signature, call);
     } else {
@@ -375,7 +378,7 @@ launch_remark launch_sampler::left(CUpti_CallbackData const& call) noexcept {
       stop_for_good("a launch that was being read did not end in two seconds");
     }
     record_kernels_again();
-  } else if (is_pattern && !failed) {
+  } else if (is_pattern && gets_record) {
     signature->note_pattern(capture_.load(std::memory_order_relaxed),
                             static_cast<correlation_id>(call.correlationId));
     said.is = launch_remark::kind::pattern;
@@ -383,10 +386,10 @@ launch_remark launch_sampler::left(CUpti_CallbackData const& call) noexcept {
   return said;
 }
 
-launch_remark launch_sampler::unrecorded(launch_signature const& signature) noexcept {
+launch_remark launch_sampler::unrecorded() noexcept {
   count(counts_.unrecorded);
   return {.is = launch_remark::kind::unrecorded,
-          .alike = signature.pattern(capture_.load(std::memory_order_relaxed)),
+          .alike = here.alike,
           .ran_from = here.ran_from,
           .ran_to = here.ran_to};
 }
@@ -431,7 +434,8 @@ void launch_sampler::let_go() noexcept {
     if (context == nullptr || halted_.load()) return;
     if (!context->holds_counters() || !context->claim()) continue;
     auto const before = monotonic_ns();
-    context->let_go();
+    // After the claim: a capture that begins now waits for it.
+    if (!safety_.is_capturing()) context->let_go();
     context->release();
     budget_.spend(monotonic_ns() - before);
   }

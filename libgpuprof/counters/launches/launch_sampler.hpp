@@ -35,7 +35,7 @@ struct sampler_counts {
   std::atomic<std::uint64_t> sampled{0};
   std::atomic<std::uint64_t> failed{0};         // CUPTI refused, or the launch failed
   std::atomic<std::uint64_t> missed{0};         // another thread launched meanwhile
-  std::atomic<std::uint64_t> unrecorded{0};     // read without a kernel record, so without a time
+  std::atomic<std::uint64_t> unrecorded{0};     // read without a kernel record of their own
   std::atomic<std::uint64_t> not_rewritten{0};  // CUPTI counted no instruction: nothing was read
   std::atomic<std::uint64_t> busy{0};           // the stream had too much to do before
   std::atomic<std::uint64_t> abandoned{0};      // did not end in time
@@ -68,7 +68,7 @@ class launch_sampler {
 
   /// Before the driver call; left() must follow on this thread after it.
   void entered(launch_call_kind kind, CUpti_CallbackData const& call) noexcept;
-  launch_remark left(CUpti_CallbackData const& call) noexcept;
+  launch_remark left(CUpti_CallbackData const& call, bool gets_record) noexcept;
   void capture_begins() noexcept;
   void capture_ends() noexcept { safety_.capture_ends(); }
   void graph_changes() noexcept { safety_.note_changed_graph(); }
@@ -133,7 +133,7 @@ class launch_sampler {
   void close(sampled_context& context, launch_signature* signature,
              CUpti_CallbackData const& call) noexcept;
   bool may_go_unrecorded(launch_signature const& signature) noexcept;
-  launch_remark unrecorded(launch_signature const& signature) noexcept;
+  launch_remark unrecorded() noexcept;
   void record_kernels_again() noexcept;
 
   device_counters const* counters_of(sampled_context& context, std::vector<metric_record>& metrics,
@@ -156,7 +156,12 @@ class launch_sampler {
   std::atomic<std::uint32_t> capture_{0};  // number of it
   std::atomic<bool> given_up_{false};
   std::atomic<launch_signature::groups> all_groups_{0};
-  std::atomic<std::uint64_t> not_before_{0};  // after a queue that did not run dry
+  std::atomic<std::uint64_t> not_before_{0};           // after a queue that did not run dry
+  std::atomic<launch_signature::groups> patching_{0};  // which groups rewrite kernels
+  std::atomic<std::uint32_t> launches_{0};             // of the process
+  std::function<bool()> const is_interrupted_ = [this] {
+    return must_not_switch() || !on_.load(std::memory_order_acquire) || halted_.load();
+  };
   std::array<std::atomic<sampled_context*>, most_contexts> contexts_{};
 
   // The worker's thread alone.

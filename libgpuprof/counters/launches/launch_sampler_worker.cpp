@@ -72,6 +72,7 @@ void launch_sampler::prepare(sampled_context& context, std::vector<metric_record
   auto const all =
       static_cast<launch_signature::groups>((std::uint64_t{1} << counters->groups().size()) - 1);
   all_groups_.store(all & ~left_out_);
+  patching_.store(counters->patching());
 }
 
 /// They would cost the program time for nothing.

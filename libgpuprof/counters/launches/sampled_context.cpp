@@ -121,6 +121,10 @@ bool sampled_context::wait_for_a_launch() noexcept {
   auto found = stream_state::unknown;
   for (;;) {
     found = stream_.load(std::memory_order_acquire);
+    if (is_interrupted_()) {
+      awaits_launch_.store(false, std::memory_order_release);
+      return false;
+    }
     auto const patience =
         found == stream_state::waited_for ? longest_drying_ns : patience_for_launch_ns;
     if (found == stream_state::dry || found == stream_state::busy) break;
@@ -260,6 +264,7 @@ void sampled_context::number_pass(std::uint32_t number) noexcept {
 void sampled_context::end(std::vector<batch>& finished, bool for_good) noexcept {
   if (for_good) ended_.store(true, std::memory_order_release);
   prepared_.store(false, std::memory_order_release);
+  context_change const change(*this);
   try {
     if (profiler_ != nullptr && group() >= 0) {
       auto const taken = next_pass(true, false, finished);

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,8 +30,14 @@ struct prepared_group {
 /// pass in between. Whoever has claimed the context uses its range profiler.
 class sampled_context {
  public:
-  sampled_context(CUcontext context, context_id id, device_id device, bool every_launch) noexcept
-      : context_(context), id_(id), device_(device), every_launch_(every_launch) {}
+  /// `is_interrupted`: what waits for the worker now must not wait for long. Lives as long as this.
+  sampled_context(CUcontext context, context_id id, device_id device, bool every_launch,
+                  std::function<bool()> const& is_interrupted) noexcept
+      : context_(context),
+        id_(id),
+        device_(device),
+        every_launch_(every_launch),
+        is_interrupted_(is_interrupted) {}
 
   CUcontext handle() const noexcept { return context_; }
   bool is(CUcontext context, std::uint32_t number) const noexcept {
@@ -147,6 +154,7 @@ class sampled_context {
   context_id const id_;
   device_id const device_;
   bool const every_launch_;
+  std::function<bool()> const& is_interrupted_;
   std::atomic<int> group_{-1};
   std::atomic<bool> patches_{false};
   /// Counts readings in steps of 64, and passes in between: no two passes of the process are alike.

@@ -82,18 +82,17 @@ result<std::unique_ptr<sampled_device>> sampled_device::open(cupti_api const& ap
     return error{is_off(counter_engine::sampling) +
                  "nothing of what was asked for can be sampled on " + chip};
   auto const count = chosen->metrics.size();
-  auto sampling = pm_sampling::open(api, device,
-                                    {.configuration = std::move(chosen->configuration),
-                                     .metrics = std::move(chosen->metrics),
-                                     .interval_ns = wishes.interval_ns,
-                                     .hardware_buffer_bytes = hardware_buffer_bytes,
-                                     .most_samples = most_at_once,
-                                     .by_cycles = lacks_time_trigger(chip),
-                                     .keeps_oldest = is_turing(chip)},
-                                    busy);
+  sampling_setup setup{.configuration = std::move(chosen->configuration),
+                       .metrics = std::move(chosen->metrics),
+                       .interval_ns = wishes.interval_ns,
+                       .hardware_buffer_bytes = hardware_buffer_bytes,
+                       .most_samples = most_at_once,
+                       .by_cycles = lacks_time_trigger(chip),
+                       .keeps_oldest = is_turing(chip)};
+  auto sampling = pm_sampling::open(api, device, setup, busy);
   if (!sampling) return error{sampling.message()};
-  std::unique_ptr<sampled_device> made(
-      new sampled_device(device, std::move(*evaluator), std::move(*sampling)));
+  std::unique_ptr<sampled_device> made(new sampled_device(api, device, std::move(*evaluator),
+                                                          std::move(setup), std::move(*sampling)));
   for (std::size_t i = 0; i < count; ++i)
     made->ids_.push_back(static_cast<metric_id>(next_metric++));
   return made;
@@ -103,7 +102,7 @@ std::vector<metric_record> sampled_device::records(device_counters::intern const
   std::vector<metric_record> records;
   for (std::size_t m = 0; m < ids_.size(); ++m)
     records.push_back({.metric = ids_[m],
-                       .name = names(sampling_->setup().metrics[m]),
+                       .name = names(setup_.metrics[m]),
                        .device = device_,
                        .group = 0,
                        .patches_kernel = false,
@@ -112,12 +111,17 @@ std::vector<metric_record> sampled_device::records(device_counters::intern const
 }
 
 result<void> sampled_device::begin_window(bool& busy) {
+  if (sampling_ == nullptr) {
+    auto again = pm_sampling::open(api_, device_, setup_, busy);
+    if (!again) return error{again.message()};
+    sampling_ = std::move(*again);
+  }
   auto const before = now();
   if (auto ok = sampling_->start(busy); !ok) return ok;
   window_ = {.device = device_,
              .start = before,
              .end = {},
-             .interval = {static_cast<std::int64_t>(sampling_->setup().interval_ns)},
+             .interval = {static_cast<std::int64_t>(setup_.interval_ns)},
              .samples = 0,
              .overflows = 0};
   first_is_due_ = true;

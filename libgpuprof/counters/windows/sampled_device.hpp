@@ -39,7 +39,9 @@ class sampled_device {
 
   /// `busy`: it failed because somebody else counts on this GPU.
   result<void> begin_window(bool& busy);
-  bool in_window() const noexcept { return sampling_->started(); }
+  bool in_window() const noexcept { return sampling_ != nullptr && sampling_->started(); }
+  /// The counters of the GPU are anybody's until the next window begins.
+  void let_go() noexcept { sampling_.reset(); }
   /// Decodes what has come so far.
   result<void> collect(sampling_harvest& to);
   /// Stops, and decodes the rest, until `deadline_ns` (monotonic) or `halted` at most: what has not
@@ -50,14 +52,21 @@ class sampled_device {
   void cut_window(sampling_harvest& to);
 
  private:
-  sampled_device(device_id device, host_profiler evaluator, std::unique_ptr<pm_sampling> sampling)
-      : device_(device), evaluator_(std::move(evaluator)), sampling_(std::move(sampling)) {}
+  sampled_device(cupti_api const& api, device_id device, host_profiler evaluator,
+                 sampling_setup setup, std::unique_ptr<pm_sampling> sampling)
+      : api_(api),
+        device_(device),
+        evaluator_(std::move(evaluator)),
+        setup_(std::move(setup)),
+        sampling_(std::move(sampling)) {}
   result<bool> decode_once(sampling_harvest& to);
   void keep(decoded_samples const& decoded, sampling_harvest& to);
 
+  cupti_api const& api_;
   device_id const device_;
   host_profiler evaluator_;
-  std::unique_ptr<pm_sampling> sampling_;
+  sampling_setup const setup_;
+  std::unique_ptr<pm_sampling> sampling_;  // null: let go
   std::vector<metric_id> ids_;
   sampling_window_record window_;
   bool first_is_due_ = false;  // the sample that begins long before its window
