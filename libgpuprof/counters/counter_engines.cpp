@@ -68,9 +68,11 @@ counter_needs counter_engines::needs() noexcept {
   auto const used = devices_.all();
   auto const cost =
       static_cast<std::uint64_t>(price_of_sampling * static_cast<double>(turns_.window_ns()));
+  auto const come = launches_.launches();
   auto const price = launches_.holds_counters() ? 0 : price_of_launches_ns;
   return {.now_ns = moment,
           .launches_want = launches_.wants_turn(),
+          .launches_come = std::exchange(launches_before_, come) != come,
           .launches_affordable = budget_.allows(moment, price),
           .window_affordable =
               budget_.allows_sampling(moment, cost) && sampler_.can_sample(used, moment),

@@ -104,6 +104,7 @@ class counter_engines {
   engine_turns turns_;
   bool in_window_ = false;
   std::uint64_t window_begun_ = 0;       // monotonic
+  std::uint32_t launches_before_ = 0;    // at the last look
   std::uint64_t rest_wanted_since_ = 0;  // monotonic; 0: it is not
   std::set<std::string> said_;
   std::vector<std::string> held_back_;

@@ -5,6 +5,9 @@ namespace {
 
 // Passes wait for launches that come again: a pause between two steps of a program is no end.
 constexpr std::uint64_t quiet_ns = 200'000'000;
+constexpr std::uint64_t longest_quiet_ns = 3'000'000'000;
+// A program that launches nothing for so long does something else meanwhile.
+constexpr std::uint64_t pause_ns = 100'000'000;
 constexpr std::uint64_t longest_ns = 2'000'000'000;
 // A capture of a stream is over soon. One that was not heard to end does not keep the hardware on.
 constexpr std::uint64_t most_ns_late = 1'000'000'000;
@@ -13,17 +16,26 @@ constexpr std::uint64_t most_ns_late = 1'000'000'000;
 
 counter_turn engine_turns::take(counter_turn turn, std::uint64_t now_ns) noexcept {
   if (turn != current_) since_ = now_ns;
-  quiet_since_ = 0;
+  quiet_since_ = idle_since_ = 0;
   return current_ = turn;
 }
 
 bool engine_turns::launches_are_done(counter_needs const& needs) noexcept {
   if (needs.launches_want && needs.launches_affordable) {
-    quiet_since_ = 0;
+    quiet_since_ = idle_since_ = 0;
     return needs.now_ns - since_ >= longest_ns;
   }
-  if (quiet_since_ == 0) quiet_since_ = needs.now_ns;
-  return needs.now_ns - quiet_since_ >= quiet_ns;
+  if (quiet_since_ == 0) quiet_since_ = active_since_ = needs.now_ns;
+  if (needs.now_ns - quiet_since_ >= longest_quiet_ns) return true;
+  // While the program does something else nothing is wanted, and there is nothing to sample either.
+  // To give the counters away in the midst of reading would cost a second setting up.
+  if (!needs.launches_come) {
+    if (idle_since_ == 0) idle_since_ = needs.now_ns;
+    return false;
+  }
+  if (idle_since_ != 0 && needs.now_ns - idle_since_ > pause_ns) active_since_ = needs.now_ns;
+  idle_since_ = 0;
+  return needs.now_ns - active_since_ >= quiet_ns;
 }
 
 counter_turn engine_turns::after_window(counter_needs const& needs) noexcept {

@@ -12,14 +12,15 @@ enum class counter_turn { nobody, launches, window };
 struct counter_needs {
   std::uint64_t now_ns = 0;    // monotonic
   bool launches_want = false;  // some kind of launch has passes to run
+  bool launches_come = true;   // some have come since the last look
   bool launches_affordable = false;
   bool window_affordable = false;
   bool must_not_switch = false;  // a stream is being captured, a context destroyed
 };
 
-/// Pure. Launches go first: what they tell is exact. When they want nothing for a while, or have
-/// had the counters for long, a window of time is sampled. With nothing to do nobody has them, so
-/// that a window costs no more than itself.
+/// Pure. Launches go first: what they tell is exact. When they come and want nothing for a while,
+/// or have had the counters for long, a window of time is sampled. With nothing to do nobody has
+/// them, so that a window costs no more than itself.
 class engine_turns {
  public:
   struct choice {
@@ -45,7 +46,9 @@ class engine_turns {
   choice allowed_;
   counter_turn current_ = counter_turn::nobody;
   std::uint64_t since_ = 0;
-  std::uint64_t quiet_since_ = 0;  // launches want nothing; 0: they do
+  std::uint64_t quiet_since_ = 0;   // launches want nothing; 0: they do
+  std::uint64_t active_since_ = 0;  // they come, and did before; not before quiet_since_
+  std::uint64_t idle_since_ = 0;    // none come; 0: some did at the last look
 };
 
 }  // namespace gpuprof

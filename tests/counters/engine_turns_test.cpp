@@ -38,6 +38,35 @@ TEST_CASE("a pause between two launches is no end of their turn") {
   CHECK(turns.next(at(1650, false)) == window);
 }
 
+TEST_CASE("a program that does something else for a while keeps its turn, but not for ever") {
+  auto const idle = [](std::uint64_t now_ms) {
+    auto needs = at(now_ms, false);
+    needs.launches_come = false;
+    return needs;
+  };
+  engine_turns turns({});
+  CHECK(turns.next(at(1000, true)) == launches);
+  CHECK(turns.next(idle(1005)) == launches);
+  CHECK(turns.next(idle(2500)) == launches);
+  CHECK(turns.next(at(2600, false)) == launches);  // it goes on, with kinds that were read
+  CHECK(turns.next(at(2690, true)) == launches);   // and with others
+  CHECK(turns.next(at(2700, false)) == launches);
+  CHECK(turns.next(idle(5699)) == launches);
+  CHECK(turns.next(idle(5700)) == window);
+}
+
+TEST_CASE("launches that come now and then and want nothing make room") {
+  engine_turns turns({});
+  CHECK(turns.next(at(1000, true)) == launches);
+  auto now = std::uint64_t{1000};
+  while (turns.next(at(now += 30, false)) == launches) {
+    auto needs = at(now + 5, false);
+    needs.launches_come = false;
+    REQUIRE(turns.next(needs) == launches);
+  }
+  CHECK(now == 1240);
+}
+
 TEST_CASE("launches that never have enough lose the counters after two seconds") {
   engine_turns turns({});
   CHECK(turns.next(at(1000, true)) == launches);

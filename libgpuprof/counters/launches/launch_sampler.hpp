@@ -98,6 +98,8 @@ class launch_sampler {
   bool must_not_switch() const noexcept {
     return safety_.is_capturing() || safety_.is_ending_context();
   }
+  /// All that the process has made while counters were on.
+  std::uint32_t launches() const noexcept { return launches_.load(std::memory_order_relaxed); }
   bool has_given_up() const noexcept { return given_up_.load(std::memory_order_acquire); }
   /// Gives the counters back, as before cuptiFinalize; what was counted comes with the next turn.
   void end() noexcept;
