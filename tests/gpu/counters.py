@@ -141,9 +141,17 @@ def rewriting():
     for words in ("", "launched-before", "launched-inside", "subscribed", "subscribed runtime", "subscribed-first", "traced", "traced-first", "traced-last",
                   "subscribed in-callback", "subscribed runtime in-callback", "subscribed in-callback launched-before", "subscribed traced",
                   "subscribed-first traced-first", "subscribed-first traced-first launched-before", "subscribed-first traced-first in-callback",
-                  "subscribed-first traced-first runtime in-callback"):
+                  "subscribed-first traced-first runtime in-callback", "traced serialised", "traced untraced", "traced untraced in-context",
+                  "subscribed-first traced-first untraced in-callback", "subscribed-first traced-first untraced-inside in-callback closed-inside"):
         done = subprocess.run([program, *words.split()], capture_output=True, text=True, timeout=60, env=with_toolkit(dict(os.environ)))
         row(f"FMA of a rewritten kernel: {words or 'nothing else on'}", done.stdout.strip() or f"ended with {done.returncode}", "all of them", "")
 
 
-ALL = [known_work, multiplications, rewriting, nsight_compute, cost, all_ways_to_launch]
+def engines():
+    """Which states of ranges and of sampling bear each other, and how long each step keeps another thread from launching. Not judged."""
+    done = subprocess.run([WORKLOAD.parent / "gpu_turns"], capture_output=True, text=True, timeout=120, env=with_toolkit(dict(os.environ)))
+    print(done.stdout)
+    row("steps of the two engines, one beside the other", f"{len(done.stdout.splitlines())} lines above" if done.returncode == 0 else f"ended with {done.returncode}", "", "")
+
+
+ALL = [known_work, multiplications, rewriting, engines, nsight_compute, cost, all_ways_to_launch]
