@@ -231,7 +231,7 @@ void drain::count_everything() {
   put("lost.kernels", open ? 0 : seen.launches - seen.launches_matched);
   put("lost.graph_launches", open ? 0 : seen.graph_launches - seen.graph_launches_matched);
   if (decoder_ != nullptr) {
-    put("lost.kernels_without_time", decoder_->losses().kernels_without_time);
+    put("lost.kernels_without_time", seen.kernels_without_time);
     put("lost.other_records_without_time", decoder_->losses().others_without_time);
     put("lost.broken_buffers", decoder_->losses().broken_buffers);
     put("lost.records_of_unknown_kind", decoder_->losses().unknown_kinds);

@@ -213,7 +213,12 @@ void trace_assembler::graph(graph_record const& record) {
 
 void trace_assembler::finish_kernel(kernel_record record, bool first_look) {
   auto const kept = attribute(record, first_look, pending_kernels_);
-  if (record.start.value == 0) return;  // counted by the decoder; its launch is accounted for
+  if (record.start.value == 0) {
+    // Of a kernel launched after the capture, which still runs when its program ends, nothing is
+    // lost.
+    if (record.launched.value != 0) ++counts_.kernels_without_time;
+    return;
+  }
   if (!kept) {
     if (record.launched.value != 0) ++counts_.kernels_filtered;
     return;

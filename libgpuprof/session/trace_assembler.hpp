@@ -29,9 +29,11 @@ struct trace_counts {
   std::uint64_t copy_calls_matched = 0;
   std::uint64_t kernels = 0;               // records written
   std::uint64_t kernels_unattributed = 0;  // of these: launched by nobody we saw
-  std::uint64_t kernels_filtered = 0;      // outside the user's kernel filters
-  std::uint64_t outside = 0;               // records of work outside all windows
-  std::uint64_t launches_given_up = 0;     // without a record for so long that it is not waited for
+  std::uint64_t kernels_without_time =
+      0;                                // launched in windows, their records say not when they ran
+  std::uint64_t kernels_filtered = 0;   // outside the user's kernel filters
+  std::uint64_t outside = 0;            // records of work outside all windows
+  std::uint64_t launches_given_up = 0;  // without a record for so long that it is not waited for
   std::uint64_t copies = 0, sets = 0, graphs = 0, ranges = 0, marks = 0, calls = 0;
 };
 

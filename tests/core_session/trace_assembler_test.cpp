@@ -252,6 +252,19 @@ TEST_CASE("a launch without a record gets that of its pattern, with its own time
   CHECK(kernels[2].launched.value == 1003);
 }
 
+TEST_CASE("a kernel without a time is a loss when it was launched in a window") {
+  scene s;
+  s.open(1000);
+  s.launch(1);
+  s.kernel(1, 0);
+  s.assembler.close_window({3000});
+  s.kernel(2, 0);  // launched later: cut off when the program ended
+  s.assembler.settle_pending();
+  CHECK(s.counts().kernels_without_time == 1);
+  CHECK(s.counts().kernels == 0);
+  CHECK(s.assembler.outstanding() == 0);
+}
+
 TEST_CASE("a launch whose pattern is not of this capture owes a record for good") {
   scene s;
   s.open(1000);
