@@ -62,6 +62,26 @@ TEST_CASE("kernels of ten intervals that follow each other at once are told apar
   }
 }
 
+TEST_CASE("kernels that do nothing at their edges get no more than their samples have") {
+  simulated_gpu gpu(5);
+  auto const run = [&](char const* name, double us, double cycles) {
+    auto const start = gpu.now_us();
+    gpu.run_unseen_at(start + 3, us - 6, {0, 0, cycles});  // all it does
+    gpu.run(name, us, {0, 20, 0});
+  };
+  for (int i = 0; i < 100; ++i) {
+    run("many", gpu.uniform(240, 250), 4e5);
+    run("few", gpu.uniform(300, 310), 2e5);
+  }
+  auto const c = gpu.with_jitter(0.1).sampled();
+  analysed const a(c);
+  auto const many = figure_of(a, "many", tensor_cycles_metric)->mean;
+  auto const few = figure_of(a, "few", tensor_cycles_metric)->mean;
+  CHECK(many == within(4e5, 0.006));
+  CHECK(few == within(2e5, 0.012));
+  CHECK(many + few == within(6e5, 0.002));
+}
+
 TEST_CASE("a single launch with shared edges is not sure of itself") {
   simulated_gpu gpu;
   gpu.run("before", 105, {1e8, 50, 0}).run("k", 110, {4e8, 50, 0}).run("after", 105, {0, 50, 0});

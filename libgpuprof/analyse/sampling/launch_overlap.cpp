@@ -30,6 +30,8 @@ struct covered_launch {
   work_item const* item = nullptr;
   std::size_t first = 0, last = 0;
   bool shares_first = false, shares_last = false;  // with other work
+  // How long another launch ran in that sample, which fills the sample beyond it; 0: it is not so.
+  double other_in_first_ns = 0, other_in_last_ns = 0;
 };
 
 /// Launches that lie in samples from end to end, whether these are theirs alone or not.
@@ -70,16 +72,31 @@ struct launch_sums {
   }
 };
 
+/// A sample at an edge, those next to it, and how long the launch and the other one ran in it.
+struct edge_of_launch {
+  std::size_t edge = 0, inner = 0, outer = 0;
+  double ns = 0, other_ns = 0;
+};
+
 /// Part of a sample that other work shares: as much as the launch counts in the sample next to it.
-share share_of_edge(sample_series const& samples, std::uint32_t column, std::size_t edge,
-                    std::size_t inner, double ns) {
-  auto const all = samples.amount(edge, column);
+/// Where the same is known of the other launch, both together count what the sample has: at their
+/// edges both do less.
+share share_of_edge(sample_series const& samples, std::uint32_t column,
+                    edge_of_launch const& launch) {
+  auto const all = samples.amount(launch.edge, column);
   if (std::isnan(all)) return {all, 0};
   auto const& intervals = samples.intervals();
-  auto const even = all * ns / intervals[edge].ns();
-  auto const by_rate = std::clamp(samples.amount(inner, column) * ns / intervals[inner].ns(), 0.0,
-                                  std::max(0.0, all));
-  return {by_rate, std::hypot(edge_doubt * by_rate, split_doubt * (by_rate - even))};
+  auto const at_rate_of = [&](std::size_t sample, double ns) {
+    return std::max(0.0, samples.amount(sample, column) * ns / intervals[sample].ns());
+  };
+  auto const even = all * launch.ns / intervals[launch.edge].ns();
+  auto mine = std::min(at_rate_of(launch.inner, launch.ns), std::max(0.0, all));
+  if (launch.other_ns > 0 && !std::isnan(samples.amount(launch.outer, column))) {
+    auto const own = at_rate_of(launch.inner, launch.ns);
+    auto const both = own + at_rate_of(launch.outer, launch.other_ns);
+    if (both > 0) mine = std::max(0.0, all) * own / both;
+  }
+  return {mine, std::hypot(edge_doubt * mine, split_doubt * (mine - even))};
 }
 
 class by_overlap {
@@ -96,7 +113,11 @@ class by_overlap {
     for (std::size_t i = 0; i < items.size(); ++i) {
       note_complete(items[i]);
       auto const next_start = i + 1 < items.size() ? items[i + 1].start : ~std::uint64_t{0};
-      if (auto const found = cover(items[i], latest_end, next_start)) take(*found);
+      if (auto found = cover(items[i], latest_end, next_start)) {
+        if (i > 0) found->other_in_first_ns = fills_before(items[i - 1], found->first);
+        if (i + 1 < items.size()) found->other_in_last_ns = fills_after(items[i + 1], found->last);
+        take(*found);
+      }
       latest_end = std::max(latest_end, items[i].end);
     }
   }
@@ -154,6 +175,23 @@ class by_overlap {
                           start_after < samples_.intervals()[*last].end};
   }
 
+  /// How long the launch before, which had the GPU to itself and fills the sample before the edge,
+  /// ran in that of the edge; 0: it did not, or it does not.
+  double fills_before(work_item const& other, std::size_t edge) const {
+    auto const& intervals = samples_.intervals();
+    if (edge == 0 || !other.is_alone || !samples_.are_joined(edge - 1, edge) ||
+        other.start > intervals[edge - 1].start)
+      return 0;
+    return from_to(intervals[edge].start, other.end);
+  }
+  double fills_after(work_item const& other, std::size_t edge) const {
+    auto const& intervals = samples_.intervals();
+    if (edge + 1 >= samples_.size() || !other.is_alone || !samples_.are_joined(edge, edge + 1) ||
+        other.end < intervals[edge + 1].end)
+      return 0;
+    return from_to(other.start, intervals[edge].end);
+  }
+
   void take(covered_launch const& launch) {
     auto& of_kind = sums_[launch.item->kind];
     of_kind.resize(columns_.size());
@@ -169,17 +207,19 @@ class by_overlap {
     share all;
     for (auto s = launch.first + 1; s < launch.last; ++s) all.amount += samples_.amount(s, column);
     auto const& intervals = samples_.intervals();
-    auto const add_edge = [&](bool is_shared, std::size_t edge, std::size_t inner, double ns) {
-      auto const of_edge = is_shared ? share_of_edge(samples_, column, edge, inner, ns)
-                                     : share{samples_.amount(edge, column), 0};
+    auto const add_edge = [&](bool is_shared, edge_of_launch const& at) {
+      auto const of_edge = is_shared ? share_of_edge(samples_, column, at)
+                                     : share{samples_.amount(at.edge, column), 0};
       all.amount += of_edge.amount;
-      auto const rate = std::abs(samples_.amount(inner, column)) / intervals[inner].ns();
+      auto const rate = std::abs(samples_.amount(at.inner, column)) / intervals[at.inner].ns();
       all.doubt += std::hypot(of_edge.doubt, rate * double{clock_slack_ns});
     };
-    add_edge(launch.shares_first, launch.first, launch.first + 1,
-             from_to(launch.item->start, intervals[launch.first].end));
-    add_edge(launch.shares_last, launch.last, launch.last - 1,
-             from_to(intervals[launch.last].start, launch.item->end));
+    add_edge(launch.shares_first,
+             {launch.first, launch.first + 1, launch.first - 1,
+              from_to(launch.item->start, intervals[launch.first].end), launch.other_in_first_ns});
+    add_edge(launch.shares_last,
+             {launch.last, launch.last - 1, launch.last + 1,
+              from_to(intervals[launch.last].start, launch.item->end), launch.other_in_last_ns});
     return all;
   }
 
