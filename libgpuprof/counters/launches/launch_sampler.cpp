@@ -25,6 +25,8 @@ constexpr std::uint64_t pause_after_busy_ns = 30'000'000'000;
 // Without kernel records a launch is read when so many came from this thread alone: those of other
 // threads would go without records, too.
 constexpr unsigned enough_alone = 8;
+// So long at most other threads wait then: it is their launch that the one being read may wait for.
+constexpr std::uint64_t most_hold_ns = 10'000'000;
 // Planning takes half a second, more on a machine that has much else to do.
 constexpr std::uint64_t wait_for_first_ns = 10'000'000'000;
 
@@ -37,6 +39,7 @@ struct state_of_thread {
   timestamp_ns ran_from, ran_to;    // if so
   correlation_id alike{};           // may go unrecorded: this one tells what it runs
   bool is_pattern = false;          // others of its kind are going to be read without records
+  bool in_flight = false;           // counted as such
   std::uint32_t number = 0;         // of this launch, in the context
   std::uint32_t number_of_all = 0;  // in the process
   unsigned alone = 0;               // so many launches before it came from this thread
@@ -257,7 +260,7 @@ bool launch_sampler::open_range(sampled_context& context, launch_signature& sign
   auto const before = monotonic_ns();
   if (context.group_patches()) {
     // The group may have changed since this launch was chosen.
-    here.unrecorded = here.alike != correlation_id{} && wishes_.pause_kernel_records();
+    here.unrecorded = here.alike != correlation_id{} && begin_unrecorded();
     if (!here.unrecorded) {
       count(counts_.in_use);
       return false;
@@ -273,8 +276,32 @@ bool launch_sampler::open_range(sampled_context& context, launch_signature& sign
   return opened;
 }
 
+// Whoever comes later sees the first and waits; whoever came before is seen by the second. No
+// kernel of another thread goes without its record.
+bool launch_sampler::begin_unrecorded() noexcept {
+  unrecorded_now_.fetch_add(1);
+  if (in_flight_.load() <= 1 && wishes_.pause_kernel_records()) return true;
+  unrecorded_now_.fetch_sub(1);
+  return false;
+}
+
 void launch_sampler::record_kernels_again() noexcept {
-  if (std::exchange(here.unrecorded, false)) wishes_.resume_kernel_records();
+  if (!std::exchange(here.unrecorded, false)) return;
+  wishes_.resume_kernel_records();
+  unrecorded_now_.fetch_sub(1);
+}
+
+void launch_sampler::begin_flight() noexcept {
+  if (patching_.load(std::memory_order_relaxed) == 0) return;
+  if (!std::exchange(here.in_flight, true)) in_flight_.fetch_add(1);
+  if (unrecorded_now_.load() == 0) return;
+  auto const deadline = monotonic_ns() + most_hold_ns;
+  while (unrecorded_now_.load() != 0 && monotonic_ns() < deadline)
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+}
+
+void launch_sampler::end_flight() noexcept {
+  if (std::exchange(here.in_flight, false)) in_flight_.fetch_sub(1);
 }
 
 void launch_sampler::entered(launch_call_kind kind, CUpti_CallbackData const& call) noexcept {
@@ -283,6 +310,7 @@ void launch_sampler::entered(launch_call_kind kind, CUpti_CallbackData const& ca
   here.alike = {};
   record_kernels_again();
   if (halted_.load(std::memory_order_relaxed)) return;
+  begin_flight();
   // Its end was not heard of: callbacks were off in between.
   if (auto* const stale = std::exchange(here.open, nullptr)) {
     stale->close_range(nullptr);
@@ -357,6 +385,12 @@ void launch_sampler::stop_for_good(char const* why) noexcept {
 }
 
 launch_remark launch_sampler::left(CUpti_CallbackData const& call, bool gets_record) noexcept {
+  auto const said = finish(call, gets_record);
+  end_flight();
+  return said;
+}
+
+launch_remark launch_sampler::finish(CUpti_CallbackData const& call, bool gets_record) noexcept {
   auto* const signature = std::exchange(here.launching, nullptr);
   auto* const context = std::exchange(here.open, nullptr);
   auto const is_pattern = std::exchange(here.is_pattern, false);
