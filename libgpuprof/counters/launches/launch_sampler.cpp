@@ -25,8 +25,6 @@ constexpr std::uint64_t pause_after_busy_ns = 30'000'000'000;
 // Without kernel records a launch is read when so many came from this thread alone: those of other
 // threads would go without records, too.
 constexpr unsigned enough_alone = 8;
-// So long at most other threads wait then: it is their launch that the one being read may wait for.
-constexpr std::uint64_t most_hold_ns = 10'000'000;
 // Planning takes half a second, more on a machine that has much else to do.
 constexpr std::uint64_t wait_for_first_ns = 10'000'000'000;
 
@@ -35,11 +33,9 @@ struct state_of_thread {
   launch_signature* launching = nullptr;  // null: of no interest
   CUstream stream = nullptr;
   sampled_context* open = nullptr;  // a range is open around this launch
-  bool unrecorded = false;          // kernel records are off for it
-  timestamp_ns ran_from, ran_to;    // if so
+  timestamp_ns ran_from, ran_to;    // if it is read
   correlation_id alike{};           // may go unrecorded: this one tells what it runs
   bool is_pattern = false;          // others of its kind are going to be read without records
-  bool in_flight = false;           // counted as such
   std::uint32_t number = 0;         // of this launch, in the context
   std::uint32_t number_of_all = 0;  // in the process
   unsigned alone = 0;               // so many launches before it came from this thread
@@ -60,6 +56,7 @@ launch_sampler::launch_sampler(cupti_api const& api, cuda_driver const& driver,
       budget_(budget),
       safety_(driver),
       halted_(halted),
+      records_(wishes_.pause_kernel_records, wishes_.resume_kernel_records),
       next_metric_(next_metric) {}
 
 void launch_sampler::resume() noexcept {
@@ -258,59 +255,28 @@ bool launch_sampler::open(sampled_context& context, launch_signature& signature,
 
 bool launch_sampler::open_range(sampled_context& context, launch_signature& signature) noexcept {
   auto const before = monotonic_ns();
-  if (context.group_patches()) {
-    // The group may have changed since this launch was chosen.
-    here.unrecorded = here.alike != correlation_id{} && begin_unrecorded();
-    if (!here.unrecorded) {
-      count(counts_.in_use);
-      return false;
-    }
+  // The group may have changed since this launch was chosen.
+  if (context.group_patches() && (here.alike == correlation_id{} || !records_.begin())) {
+    count(counts_.in_use);
+    return false;
   }
   auto const opened = context.open_range(signature);
   here.ran_from = now();
   if (!opened) {
-    record_kernels_again();
+    records_.end();
     count(counts_.failed);
   }
   budget_.spend(monotonic_ns() - before);
   return opened;
 }
 
-// Whoever comes later sees the first and waits; whoever came before is seen by the second. No
-// kernel of another thread goes without its record.
-bool launch_sampler::begin_unrecorded() noexcept {
-  unrecorded_now_.fetch_add(1);
-  if (in_flight_.load() <= 1 && wishes_.pause_kernel_records()) return true;
-  unrecorded_now_.fetch_sub(1);
-  return false;
-}
-
-void launch_sampler::record_kernels_again() noexcept {
-  if (!std::exchange(here.unrecorded, false)) return;
-  wishes_.resume_kernel_records();
-  unrecorded_now_.fetch_sub(1);
-}
-
-void launch_sampler::begin_flight() noexcept {
-  if (patching_.load(std::memory_order_relaxed) == 0) return;
-  if (!std::exchange(here.in_flight, true)) in_flight_.fetch_add(1);
-  if (unrecorded_now_.load() == 0) return;
-  auto const deadline = monotonic_ns() + most_hold_ns;
-  while (unrecorded_now_.load() != 0 && monotonic_ns() < deadline)
-    std::this_thread::sleep_for(std::chrono::microseconds(20));
-}
-
-void launch_sampler::end_flight() noexcept {
-  if (std::exchange(here.in_flight, false)) in_flight_.fetch_sub(1);
-}
-
 void launch_sampler::entered(launch_call_kind kind, CUpti_CallbackData const& call) noexcept {
   here.launching = nullptr;
   here.is_pattern = false;
   here.alike = {};
-  record_kernels_again();
+  records_.end();
   if (halted_.load(std::memory_order_relaxed)) return;
-  begin_flight();
+  if (patching_.load(std::memory_order_relaxed) != 0) records_.call_begins();
   // Its end was not heard of: callbacks were off in between.
   if (auto* const stale = std::exchange(here.open, nullptr)) {
     stale->close_range(nullptr);
@@ -386,7 +352,7 @@ void launch_sampler::stop_for_good(char const* why) noexcept {
 
 launch_remark launch_sampler::left(CUpti_CallbackData const& call, bool gets_record) noexcept {
   auto const said = finish(call, gets_record);
-  end_flight();
+  records_.call_ends();
   return said;
 }
 
@@ -394,14 +360,14 @@ launch_remark launch_sampler::finish(CUpti_CallbackData const& call, bool gets_r
   auto* const signature = std::exchange(here.launching, nullptr);
   auto* const context = std::exchange(here.open, nullptr);
   auto const is_pattern = std::exchange(here.is_pattern, false);
-  if (halted_.load(std::memory_order_relaxed)) return record_kernels_again(), launch_remark{};
+  if (halted_.load(std::memory_order_relaxed)) return records_.end(), launch_remark{};
   auto const* const status = static_cast<int const*>(call.functionReturnValue);
   auto const failed = status != nullptr && *status != 0;
   launch_remark said;
   if (context != nullptr) {
     auto const dry = failed || safety_.has_run_dry(here.stream, most_wait_ns);
     here.ran_to = now();
-    if (!failed && here.unrecorded) said = unrecorded();
+    if (!failed && records_.is_mine()) said = unrecorded();
     if (dry) {
       close(*context, failed ? nullptr : signature, call);
     } else {
@@ -411,7 +377,7 @@ launch_remark launch_sampler::finish(CUpti_CallbackData const& call, bool gets_r
       context->is_stuck(true);
       stop_for_good("a launch that was being read did not end in two seconds");
     }
-    record_kernels_again();
+    records_.end();
   } else if (is_pattern && gets_record) {
     signature->note_pattern(capture_.load(std::memory_order_relaxed),
                             static_cast<correlation_id>(call.correlationId));

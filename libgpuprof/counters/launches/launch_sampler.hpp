@@ -3,6 +3,7 @@
 
 #include "counters/launches/device_counters.hpp"
 #include "counters/launches/launch_safety.hpp"
+#include "counters/launches/record_pause.hpp"
 #include "counters/launches/sampled_context.hpp"
 #include "counters/sampling_budget.hpp"
 #include "driver/cuda_driver.hpp"
@@ -136,10 +137,6 @@ class launch_sampler {
              CUpti_CallbackData const& call) noexcept;
   bool may_go_unrecorded(launch_signature const& signature) noexcept;
   launch_remark unrecorded() noexcept;
-  bool begin_unrecorded() noexcept;
-  void record_kernels_again() noexcept;
-  void begin_flight() noexcept;
-  void end_flight() noexcept;
   launch_remark finish(CUpti_CallbackData const& call, bool gets_record) noexcept;
 
   device_counters const* counters_of(sampled_context& context, std::vector<metric_record>& metrics,
@@ -165,8 +162,7 @@ class launch_sampler {
   std::atomic<std::uint64_t> not_before_{0};           // after a queue that did not run dry
   std::atomic<launch_signature::groups> patching_{0};  // which groups rewrite kernels
   std::atomic<std::uint32_t> launches_{0};             // of the process
-  std::atomic<int> in_flight_{0};       // calls of launching threads that have begun and not ended
-  std::atomic<int> unrecorded_now_{0};  // of these: kernel records are off for them
+  record_pause records_;
   std::function<bool()> const is_interrupted_ = [this] {
     return must_not_switch() || !on_.load(std::memory_order_acquire) || halted_.load();
   };

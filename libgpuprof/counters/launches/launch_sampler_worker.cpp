@@ -72,13 +72,14 @@ void launch_sampler::prepare(sampled_context& context, std::vector<metric_record
   auto const all =
       static_cast<launch_signature::groups>((std::uint64_t{1} << counters->groups().size()) - 1);
   all_groups_.store(all & ~left_out_);
-  patching_.store(counters->patching());
+  patching_.store(counters->patching() & ~left_out_);
 }
 
 /// They would cost the program time for nothing.
 void launch_sampler::leave_out(launch_signature::groups patching) {
   left_out_ |= patching;
   if ((all_groups_.fetch_and(~patching) & patching) == 0) return;
+  patching_.fetch_and(~patching);
   complaints_.push_back(
       "operations of CUDA cores are not counted: CUPTI does not rewrite the kernels of this "
       "program. All other counters are read");
