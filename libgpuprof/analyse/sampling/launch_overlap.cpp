@@ -90,9 +90,9 @@ share share_of_edge(sample_series const& samples, std::uint32_t column,
     return std::max(0.0, samples.amount(sample, column) * ns / intervals[sample].ns());
   };
   auto const even = all * launch.ns / intervals[launch.edge].ns();
-  auto mine = std::min(at_rate_of(launch.inner, launch.ns), std::max(0.0, all));
+  auto const own = at_rate_of(launch.inner, launch.ns);
+  auto mine = std::min(own, std::max(0.0, all));
   if (launch.other_ns > 0 && !std::isnan(samples.amount(launch.outer, column))) {
-    auto const own = at_rate_of(launch.inner, launch.ns);
     auto const both = own + at_rate_of(launch.outer, launch.other_ns);
     if (both > 0) mine = std::max(0.0, all) * own / both;
   }
