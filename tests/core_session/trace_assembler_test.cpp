@@ -217,7 +217,7 @@ TEST_CASE("windows are written when they open and again when they close") {
   CHECK(windows[2].index == 2);
 }
 
-TEST_CASE("a launch without a record gets that of its pattern, with its own times") {
+TEST_CASE("a launch without a record gets that of its pattern, up to its own end") {
   auto const unrecorded = [](std::uint32_t correlation) {
     return launch_note{.thread = thread_index{3},
                        .correlation = static_cast<correlation_id>(correlation),
