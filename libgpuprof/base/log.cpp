@@ -52,6 +52,8 @@ void log(log_level level, std::string_view message) noexcept {
 
 void set_log_level(log_level level) noexcept {
   try {
+    // Who asks for debug lines wants to know when.
+    logger().set_pattern(level == log_level::debug ? "[gpuprof %H:%M:%S.%e] %v" : "[gpuprof] %v");
     logger().set_level(to_spdlog(level));
   } catch (...) {
   }

@@ -47,6 +47,11 @@ class sampling_budget {
     return on_launches_.load(std::memory_order_relaxed) + price_ns <
            std::max(advance_ns, less(earned(now_ns), spent_on_sampling()));
   }
+  /// The same without the advance, which is for what has never been read.
+  bool has_earned(std::uint64_t now_ns) const noexcept {
+    return share_ <= 0 ||
+           on_launches_.load(std::memory_order_relaxed) < less(earned(now_ns), spent_on_sampling());
+  }
   /// A window that costs so much may be sampled.
   bool allows_sampling(std::uint64_t now_ns, std::uint64_t cost_ns) const noexcept {
     if (share_ <= 0) return true;

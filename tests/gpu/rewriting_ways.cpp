@@ -151,7 +151,8 @@ int main(int count, char** values) {
   if (current == nullptr || current(&context) != CUDA_SUCCESS) fail("cuCtxGetCurrent");
   auto const opened = value_of(range_profiler::open(cupti.api, context));
   auto const setup = value_of(opened->make_setup(value_of(host.configure(metrics)), metrics, 4));
-  check(opened->start(setup));
+  check(opened->configure(setup));
+  check(opened->start());
   profiler = opened.get();
   if (is_said("traced-last")) trace_kernels();
 

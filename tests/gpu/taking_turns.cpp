@@ -33,6 +33,11 @@ std::vector<std::string> const others = {"sm__cycles_active.avg", "dram__bytes_w
                                          "sm__pipe_tensor_cycles_active.avg"};
 std::vector<std::string> const rewriting = {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"};
 
+std::vector<std::string> const tensor = {
+    "sm__ops_path_tensor_src_fp8.sum",           "sm__ops_path_tensor_src_fp64.sum",
+    "sm__ops_path_tensor_src_bf16_dst_fp32.sum", "sm__ops_path_tensor_src_tf32_dst_fp32.sum",
+    "sm__ops_path_tensor_src_fp16.sum",          "sm__ops_path_tensor_src_int8.sum"};
+
 loaded_cupti cupti;
 float* out = nullptr;
 
@@ -116,7 +121,8 @@ struct bench {
     return true;
   }
   bool start_ranges() {
-    return !!timed("range: set config, start", [&] { return profiler->start(setup); });
+    return timed("range: set config", [&] { return profiler->configure(setup); }) &&
+           timed("range: start", [&] { return profiler->start(); });
   }
   void read_one() {
     at_work->hold(true);
@@ -130,6 +136,36 @@ struct bench {
   }
   void stop_ranges() {
     (void)timed("range: stop", [&] { return profiler->stop(); });
+  }
+  /// Whether rewriting may share a configuration with the rest, whether its passes can be run in
+  /// any order and be decoded before the others are, and what each tells.
+  void read_both() {
+    auto both = counted;
+    both.insert(both.end(), tensor.begin(), tensor.end());
+    auto const without = ranges->configure(both);
+    both.insert(both.end(), rewriting.begin(), rewriting.end());
+    auto const configuration = ranges->configure(both);
+    if (!without || !configuration) return;
+    std::printf("passes: %zu, with rewriting %zu\n", without->passes, configuration->passes);
+    if (!open_ranges(both)) return;
+    for (std::size_t i = 0; i < configuration->passes; ++i) read_pass(i);
+    for (auto i = configuration->passes; i-- > 0;) read_pass(i);
+    close_ranges();
+  }
+  void read_pass(std::size_t pass) {
+    std::printf("pass %zu alone\n", pass);
+    if (!timed("range: set config", [&] { return profiler->configure(setup, pass); }) ||
+        !timed("range: start", [&] { return profiler->start(); }))
+      return;
+    read_one();
+    stop_ranges();
+    auto const found = timed("range: decode", [&] { return profiler->decode(); });
+    if (!found) return;
+    auto const values = ranges->evaluate(found->image, 0, setup.metrics);
+    if (!values) return void(std::puts(values.message().c_str()));
+    for (std::size_t i = 0; i < values->size(); ++i)
+      std::printf("%s%s=%.0f", i == 0 ? "  " : ", ", setup.metrics[i].c_str(), (*values)[i]);
+    std::puts("");
   }
   void close_ranges() {
     (void)timed("range: disable", [&]() -> result<void> {
@@ -280,6 +316,8 @@ int main() {
     on.sample();
     on.close_sampling();
   }
+  say("one configuration for counters and for rewriting");
+  on.read_both();
   say("ranges enabled, never started, then sampling");
   on.open_ranges(counted);
   if (on.open_sampling()) on.sample();

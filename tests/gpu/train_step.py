@@ -66,5 +66,6 @@ while (rank is None and time.perf_counter() - begin < seconds) or (rank is not N
 times.sort()
 print("step_ms", 1e3 * times[len(times) // 2])
 print("mean_step_ms", 1e3 * sum(times) / len(times))
+print("over_median_s", 10 * sum(t - times[len(times) // 2] for t in times))
 if rank is not None:
     torch.distributed.destroy_process_group()

@@ -3,6 +3,7 @@
 #include "base/clock.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <new>
 #include <thread>
@@ -11,7 +12,8 @@
 namespace gpuprof {
 namespace {
 
-// A kind of launch is read again after so many: the work behind equal launches may change.
+// A kind of launch is read again after so many, twice as many, and so on: the work behind equal
+// launches may change.
 constexpr std::uint32_t again_after = 1000;
 // A launch that takes longer is not waited for: it may wait for something the program does next.
 constexpr std::uint64_t most_wait_ns = 2'000'000'000;
@@ -143,8 +145,10 @@ launch_signature::groups launch_sampler::missing(launch_signature& signature) no
   if (wishes_.every_launch) return all;
   auto const seen = signature.count_launch();
   if (seen == 0) return 0;  // most kinds that come once do not come again, and passes need several
-  auto const due = seen % again_after == again_after - 1;
-  if (due && (all & ~signature.done()) == 0) signature.begin_again();
+  auto const is_due =
+      (seen + 1) % again_after == 0 && std::has_single_bit((seen + 1) / again_after);
+  if (is_due && (all & ~signature.done()) == 0 && budget_.has_earned(monotonic_ns()))
+    signature.begin_again();
   return all & ~signature.done();
 }
 

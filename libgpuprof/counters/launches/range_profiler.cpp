@@ -66,20 +66,20 @@ result<range_setup> range_profiler::make_setup(counter_configuration configurati
   return setup;
 }
 
-result<void> range_profiler::start(range_setup const& setup) {
+result<void> range_profiler::configure(range_setup const& setup, std::size_t first_pass) {
   setup_ = &setup;
   image_ = setup.empty_image;
-  pass_ = 0;
+  pass_ = first_pass;
   nesting_level_ = 1;
-  return configure_and_start();
+  return configure();
 }
 
-result<void> range_profiler::start_next_pass() {
-  return configure_and_start();
+result<void> range_profiler::configure_next_pass() {
+  return configure();
 }
 
 // User range and user replay: no kernel runs twice, the passes are run by the launches that come.
-result<void> range_profiler::configure_and_start() {
+result<void> range_profiler::configure() {
   CUpti_RangeProfiler_SetConfig_Params params{
       .structSize = CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE,
       .pPriv = nullptr,
@@ -99,10 +99,16 @@ result<void> range_profiler::configure_and_start() {
   if (auto const ok = guard_.call_for_code<&cupti_api::cuptiRangeProfilerSetConfig>(code, &params);
       !ok)
     return counters_refused(guard_.api(), counter_engine::ranges, code, ok.message());
-  CUpti_RangeProfiler_Start_Params start{.structSize = CUpti_RangeProfiler_Start_Params_STRUCT_SIZE,
-                                         .pPriv = nullptr,
-                                         .pRangeProfilerObject = object_};
-  if (auto const ok = guard_.call_for_code<&cupti_api::cuptiRangeProfilerStart>(code, &start); !ok)
+  return {};
+}
+
+result<void> range_profiler::start() {
+  CUpti_RangeProfiler_Start_Params params{
+      .structSize = CUpti_RangeProfiler_Start_Params_STRUCT_SIZE,
+      .pPriv = nullptr,
+      .pRangeProfilerObject = object_};
+  CUptiResult code{};
+  if (auto const ok = guard_.call_for_code<&cupti_api::cuptiRangeProfilerStart>(code, &params); !ok)
     return counters_refused(guard_.api(), counter_engine::ranges, code, ok.message());
   started_ = true;
   return {};

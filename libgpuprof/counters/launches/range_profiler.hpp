@@ -40,12 +40,13 @@ class range_profiler {
   result<range_setup> make_setup(counter_configuration configuration,
                                  std::vector<std::string> metrics, std::size_t most_ranges) const;
 
-  /// Starts counting the first pass of a setup, which must live until decode(). What was counted
-  /// before is gone. The first start in a process takes 130 to 300 ms, later ones 1.4 ms.
-  result<void> start(range_setup const& setup);
-  /// Starts the next pass of the same setup. Ranges are told apart by their names: each must come
+  /// Readies a pass of a setup, which must live until decode(). What was counted before is gone.
+  result<void> configure(range_setup const& setup, std::size_t first_pass = 0);
+  /// Readies the next pass of the same setup. Ranges are told apart by their names: each must come
   /// again in every pass.
-  result<void> start_next_pass();
+  result<void> configure_next_pass();
+  /// Starts counting what was readied.
+  result<void> start();
   bool started() const noexcept { return started_; }
 
   /// Waits for what runs on the GPU. `name` is copied by CUPTI.
@@ -63,7 +64,7 @@ class range_profiler {
  private:
   range_profiler(cupti_api const& api, CUpti_RangeProfiler_Object* object)
       : guard_(api), object_(object) {}
-  result<void> configure_and_start();
+  result<void> configure();
 
   cupti_guard guard_;
   CUpti_RangeProfiler_Object* object_;

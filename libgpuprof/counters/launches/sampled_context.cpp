@@ -14,8 +14,10 @@ namespace {
 
 // An image of so many ranges of the roofline set takes some megabytes.
 constexpr std::size_t most_ranges = 32;
-// The first pass is over when so many launches came that it had no use for, and none that it had.
+// The first pass is over when for so many turns launches came, so many at least, and none that it
+// had use for: each round over costs the program as much as a dozen readings.
 constexpr std::uint32_t patience_in_launches = 8;
+constexpr std::size_t patience_in_first_turns = 20;
 // How many turns a later pass waits for a kind of launch that was there in the one before.
 constexpr std::size_t patience_in_turns = 100;
 // A switch waits so long for a launch.
@@ -61,6 +63,7 @@ bool sampled_context::open_range(launch_signature& signature) noexcept {
 bool sampled_context::close_range(launch_signature* signature,
                                   correlation_id correlation) noexcept {
   auto const kept = profiler_->pop() && signature != nullptr;
+  open_ns_ += now().value - opened_.value;
   try {
     // A range that is not kept has its place all the same: names count ranges.
     if (pass() == 0) readings_.emplace_back();
@@ -98,7 +101,7 @@ bool sampled_context::pass_is_over() const noexcept {
     return ranges_in_pass_ >= ranges_in_last_pass_ || quiet_turns_ > patience_in_turns;
   }
   if (readings_.size() >= most_ranges) return true;
-  auto const quiet = ranges_in_pass_ == ranges_at_turn_ &&
+  auto const quiet = quiet_turns_ >= patience_in_first_turns &&
                      declined_.load(std::memory_order_relaxed) >= patience_in_launches;
   return quiet && (!readings_.empty() || has_other_groups());
 }
@@ -151,7 +154,9 @@ result<void> sampled_context::turn_claimed(turn_by who, bool may_start,
     return start(next_group(true));
   }
   auto const may_change = may_start && monotonic_ns() - last_change_ > between_changes_ns;
-  quiet_turns_ = ranges_in_pass_ == ranges_at_turn_ ? quiet_turns_ + 1 : 0;
+  // While the program launches nothing at all, nothing has come to an end.
+  auto const some_came = std::exchange(launches_at_turn_, launches()) != launches();
+  quiet_turns_ = ranges_in_pass_ == ranges_at_turn_ ? quiet_turns_ + some_came : 0;
   auto const over = pass_is_over() && (!readings_.empty() || may_change);
   ranges_at_turn_ = ranges_in_pass_;
   if (!closing && !over) return {};
@@ -165,18 +170,19 @@ result<void> sampled_context::next_pass(bool closing, bool may_change_group,
                                         std::vector<batch>& finished) {
   auto const before = monotonic_ns();
   log_debug("counters: pass " + std::to_string(pass() + 1) + " had " +
-            std::to_string(ranges_in_pass_) + " launches");
+            std::to_string(ranges_in_pass_) + " launches, open for " +
+            std::to_string(std::exchange(open_ns_, 0) / 1000) + " us");
   auto all = profiler_->stop();
   if (!all) return error{all.message()};
   if (!*all && !closing && !readings_.empty()) {
-    if (auto ok = profiler_->start_next_pass(); !ok) return ok;
+    if (auto ok = start_next_pass(); !ok) return ok;
     number_pass(pass_number_.load(std::memory_order_relaxed) + 1);
     log_debug("counters: next pass in " + std::to_string((monotonic_ns() - before) / 1000) + " us");
     return {};
   }
   // What has been read is not lost because the rest of the passes finds nothing.
   while (!*all && !readings_.empty()) {
-    if (auto ok = profiler_->start_next_pass(); !ok) return ok;
+    if (auto ok = start_next_pass(); !ok) return ok;
     all = profiler_->stop();
     if (!all) return error{all.message()};
   }
@@ -185,6 +191,11 @@ result<void> sampled_context::next_pass(bool closing, bool may_change_group,
   auto const is_wanted = wanted_.load(std::memory_order_relaxed) != 0;
   return closing || (!is_wanted && !every_launch_) ? result<void>{}
                                                    : start(next_group(may_change_group));
+}
+
+result<void> sampled_context::start_next_pass() {
+  auto ok = profiler_->configure_next_pass();
+  return ok ? profiler_->start() : ok;
 }
 
 /// Readings end here: whole ones are done, others may be tried again.
@@ -242,11 +253,14 @@ result<void> sampled_context::start(unsigned group) {
     if (setup_group_ >= 0) last_change_ = monotonic_ns();
     setup_group_ = static_cast<int>(group);
   }
-  if (auto ok = profiler_->start(setup_); !ok) return ok;
+  if (auto ok = profiler_->configure(setup_); !ok) return ok;
+  auto const configured = monotonic_ns();
+  if (auto ok = profiler_->start(); !ok) return ok;
   log_debug("counters: group " + std::to_string(group + 1) + " of " +
             std::to_string(groups_->size()) + " (" + std::to_string(wanted.metrics.size()) +
             " metrics, " + std::to_string(wanted.configuration.passes) + " passes) on in " +
-            std::to_string((monotonic_ns() - before) / 1000) + " us");
+            std::to_string((monotonic_ns() - before) / 1000) + " us, of these start " +
+            std::to_string((monotonic_ns() - configured) / 1000));
   static std::atomic<std::uint32_t> last_cycle{0};
   number_pass((last_cycle.fetch_add(1, std::memory_order_relaxed) + 1) * 64);
   patches_.store(wanted.patches_kernels, std::memory_order_release);
@@ -279,7 +293,9 @@ void sampled_context::end(std::vector<batch>& finished, bool for_good) noexcept 
 void sampled_context::let_go() noexcept {
   if (profiler_ == nullptr || group() >= 0) return;
   context_change const change(*this);
+  auto const before = monotonic_ns();
   profiler_.reset();
+  log_debug("counters: given back in " + std::to_string((monotonic_ns() - before) / 1000) + " us");
   setup_group_ = -1;
   holds_counters_.store(false, std::memory_order_release);
 }

@@ -148,6 +148,7 @@ class sampled_context {
   result<void> next_pass(bool closing, bool may_change_group, std::vector<batch>& finished);
   result<void> finish(std::vector<batch>& finished);
   result<void> start(unsigned group);
+  result<void> start_next_pass();
   void number_pass(std::uint32_t number) noexcept;
 
   CUcontext const context_;
@@ -175,9 +176,11 @@ class sampled_context {
   int setup_group_ = -1;
   std::vector<reading_so_far> readings_;
   timestamp_ns opened_;
+  std::uint64_t open_ns_ = 0;  // of all ranges in this pass
   std::size_t opened_range_ = 0;
   std::size_t ranges_in_pass_ = 0, ranges_in_last_pass_ = 0, ranges_at_turn_ = 0;
   std::size_t quiet_turns_ = 0;
+  std::uint32_t launches_at_turn_ = 0;
   std::uint64_t last_change_ = 0;    // of the group; monotonic
   std::uint64_t put_off_until_ = 0;  // a switch, since the stream did not run dry; monotonic
 };
