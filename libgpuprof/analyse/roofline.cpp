@@ -371,24 +371,28 @@ std::vector<roofline_row> roofline::by_signature(kernel_labels const& labels,
                                                  std::span<kernel_shape const> shapes) const {
   std::map<shape_id, kernel_shape const*> by_id;
   for (auto const& shape : shapes) by_id[shape.id] = &shape;
-  std::map<std::tuple<std::string, extent3, extent3, std::uint32_t>, std::vector<launched_part>>
-      lines;
+  using extents = std::tuple<std::string, extent3, extent3, std::uint32_t>;
+  std::map<extents, std::map<std::uint32_t, std::vector<launched_part>>> lines;
   for (std::uint32_t i = 0; i < times_.size(); ++i) {
     auto const& id = times_.id(i);
     auto const shape = by_id.find(id.shape);
     auto const name = listed_name(id, labels);
     if (raw(id.graph) != 0 || shape == by_id.end())
-      lines[{name, {}, {}, 0}].push_back(whole(i));
+      lines[{name, {}, {}, 0}][0].push_back(whole(i));
     else
       lines[{name, shape->second->grid, shape->second->block, shape->second->dynamic_shared_bytes}]
-          .push_back(whole(i));
+           [shape->second->arguments]
+               .push_back(whole(i));
   }
   std::vector<roofline_row> rows;
-  for (auto const& [key, parts] : lines) {
-    auto& row = rows.emplace_back(sum(parts));
-    row.name = std::get<0>(key);
-    row.grid = std::get<1>(key);
-    row.block = std::get<2>(key);
+  for (auto const& [key, by_arguments] : lines) {
+    for (auto const& [arguments, parts] : by_arguments) {
+      auto& row = rows.emplace_back(sum(parts));
+      row.name = std::get<0>(key);
+      row.grid = std::get<1>(key);
+      row.block = std::get<2>(key);
+      if (by_arguments.size() > 1) row.arguments = arguments;
+    }
   }
   longest_first(rows);
   return rows;

@@ -60,7 +60,9 @@ struct figure_sources {
 /// figure was counted, while they ran as if nobody counted.
 struct roofline_row {
   std::string name;
-  extent3 grid, block;          // signatures only
+  extent3 grid, block;  // signatures only
+  /// Signatures only, where several lines differ in nothing else: as in kernel_shape.
+  std::optional<std::uint32_t> arguments;
   std::uint64_t instances = 0;  // of the range
   std::uint64_t launches = 0;
   std::uint64_t samples = 0;  // valid ones

@@ -157,6 +157,7 @@ struct table<kernel_shape> {
     column("local_bytes_total", at<&kernel_shape::local_bytes_total>);
     column("launch_type", at<&kernel_shape::launch_type>);
     column("max_active_clusters", at<&kernel_shape::max_active_clusters>);
+    column("arguments", at<&kernel_shape::arguments>);
   }
 };
 

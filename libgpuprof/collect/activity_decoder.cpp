@@ -109,6 +109,15 @@ void activity_decoder::one(CUpti_Activity const& record) {
   }
 }
 
+shape_id activity_decoder::shape_for(shape_id known, std::uint32_t arguments) {
+  if (raw(known) == 0) return known;
+  auto wanted = shapes_.at(known);
+  wanted.arguments = arguments;
+  auto const shape = shapes_.intern(wanted);
+  if (shape.is_new) sink_.shape(shapes_.at(shape.id));
+  return shape.id;
+}
+
 void activity_decoder::kernel(CUpti_Activity const& record) {
   auto const& k = as<layout::kernel>(record);
   if (!has_times(k.start, k.end)) {

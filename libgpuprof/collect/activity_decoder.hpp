@@ -60,6 +60,9 @@ class activity_decoder {
 
   decode_losses const& losses() const noexcept { return losses_; }
   std::uint64_t records() const noexcept { return records_; }
+  /// A shape of which the sink has heard, for launches with these arguments. The sink hears of it
+  /// first.
+  shape_id shape_for(shape_id known, std::uint32_t arguments);
   /// Kernels whose shape found no place in the table: their records have shape 0.
   std::uint64_t shapes_refused() const noexcept { return shapes_.refused(); }
   /// A program that loads and unloads modules for days has ever new names: at this many the

@@ -34,6 +34,7 @@ call_class classify_driver_call(char const* text) noexcept {
   if (name == "cuProfilerStop") return call_class::profiler_stop;
   if (starts("cuStreamBeginCapture")) return call_class::stream_capture_begin;
   if (starts("cuStreamEndCapture")) return call_class::stream_capture_end;
+  if (name == "cuModuleUnload" || name == "cuLibraryUnload") return call_class::code_unload;
   if (starts("cuGraphExec") &&
       (name.find("Update") != name.npos || name.find("SetParams") != name.npos))
     return call_class::graph_change;
@@ -101,6 +102,9 @@ void launch_callbacks::tell_gate(launch_gate& gate, CUpti_CallbackId id,
       break;
     case call_class::graph_change:
       if (entering) gate.graph_changes();
+      break;
+    case call_class::code_unload:
+      if (!entering) gate.code_unloaded();
       break;
     case call_class::context_reset:
     case call_class::context_release:
@@ -179,7 +183,7 @@ void launch_callbacks::launch_ended(call_class what, CUpti_CallbackData const& c
     return;
   }
   if (flags == 0 && remark.is == launch_remark::kind::pattern) flags = launch_is_pattern;
-  write_launch(*log, entered, correlation, flags);
+  write_launch(*log, entered, correlation, flags, remark.arguments);
 }
 
 }  // namespace gpuprof

@@ -42,6 +42,8 @@ class launch_gate {
   virtual void stream_capture_ends() noexcept = 0;
   /// A graph that can be launched is changed.
   virtual void graph_changes() noexcept = 0;
+  /// A module or library is gone: its functions' handles may come to mean others.
+  virtual void code_unloaded() noexcept = 0;
   /// Before a call that destroys a context, and after it.
   virtual void context_ending() noexcept = 0;
   virtual void context_ended() noexcept = 0;
@@ -58,7 +60,8 @@ enum class call_class : std::uint8_t {
   context_release,  // destroys the context when nobody else holds it, which is not known before
   stream_capture_begin,
   stream_capture_end,
-  graph_change
+  graph_change,
+  code_unload
 };
 
 /// One per process, never destroyed: CUPTI may call late.

@@ -17,9 +17,10 @@ struct launch {
   range_id range{};
   correlation_id correlation{};
   thread_index thread{};
-  std::uint8_t flags = 0;  // launch_flags of collect/thread_log.hpp
-  bool matched = false;    // at least one record has come
-  bool given_up = false;   // nobody waits for its record any more
+  std::uint32_t arguments = 0;  // as in kernel_shape
+  std::uint8_t flags = 0;       // launch_flags of collect/thread_log.hpp
+  bool matched = false;         // at least one record has come
+  bool given_up = false;        // nobody waits for its record any more
 };
 
 /// One thread. Correlation ids count up, so the low bits place an entry; it grows while entries

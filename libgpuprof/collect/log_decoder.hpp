@@ -13,9 +13,10 @@ namespace gpuprof {
 struct launch_note {
   thread_index thread{};
   correlation_id correlation{};
-  range_id range{};        // innermost open push/pop range of the thread; 0: none
-  timestamp_ns time;       // when the call was entered
-  std::uint8_t flags = 0;  // launch_flags
+  range_id range{};             // innermost open push/pop range of the thread; 0: none
+  timestamp_ns time;            // when the call was entered
+  std::uint8_t flags = 0;       // launch_flags
+  std::uint32_t arguments = 0;  // as in kernel_shape
   // Not 0 when kernel records were off:
   correlation_id alike{};                   // its record tells what this one ran
   timestamp_ns ran_from = {}, ran_to = {};  // no earlier, no later
@@ -77,7 +78,8 @@ std::size_t drain_log(thread_log& log, Sink& sink, tick_line const& line) {
                      .correlation = static_cast<correlation_id>(head.correlation),
                      .range = static_cast<range_id>(head.range),
                      .time = {line.to_time(head.time)},
-                     .flags = head.flags});
+                     .flags = head.flags,
+                     .arguments = head.colour});
         return 1;
       case entry_kind::unrecorded_launch: {
         auto const& how = log.ring.next(1).unrecorded;
@@ -85,6 +87,7 @@ std::size_t drain_log(thread_log& log, Sink& sink, tick_line const& line) {
                      .correlation = static_cast<correlation_id>(head.correlation),
                      .range = static_cast<range_id>(head.range),
                      .time = {line.to_time(head.time)},
+                     .arguments = head.colour,
                      .alike = static_cast<correlation_id>(how.alike),
                      .ran_from = {how.ran_from},
                      .ran_to = {how.ran_to}});

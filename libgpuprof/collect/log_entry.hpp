@@ -37,7 +37,7 @@ struct log_slot {
   std::uint8_t flags = 0;  // launch_flags, or range_style
   payload_kind payload{};
   std::uint8_t level = 0;
-  std::uint32_t colour = 0;
+  std::uint32_t colour = 0;  // launch: its arguments, as in kernel_shape
 };
 struct log_detail {
   std::uint64_t parent = 0;

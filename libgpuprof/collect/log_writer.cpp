@@ -39,7 +39,8 @@ bool write_unrecorded_launch(thread_log& log, std::uint64_t time, correlation_id
   log.ring.slot(0).head = {.time = time,
                            .range = raw(log.ranges.innermost()),
                            .correlation = raw(correlation),
-                           .kind = entry_kind::unrecorded_launch};
+                           .kind = entry_kind::unrecorded_launch,
+                           .colour = how.arguments};
   log.ring.slot(1).unrecorded = {
       .ran_from = how.ran_from.value, .ran_to = how.ran_to.value, .alike = raw(how.alike)};
   publish(log, 2);

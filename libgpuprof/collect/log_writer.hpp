@@ -38,7 +38,7 @@ inline bool catch_up(thread_log& log) noexcept {
 /// A launch of this thread: `time` is when the launching call was entered. False when it had to be
 /// dropped, which is counted. Call only while log_is_recording.
 inline bool write_launch(thread_log& log, std::uint64_t time, correlation_id correlation,
-                         std::uint8_t flags) noexcept {
+                         std::uint8_t flags, std::uint32_t arguments = 0) noexcept {
   catch_up(log);
   if (!has_room(log, 1)) {
     thread_counters::bump(log.counters.dropped_launches);
@@ -49,7 +49,8 @@ inline bool write_launch(thread_log& log, std::uint64_t time, correlation_id cor
           .range = raw(log.ranges.innermost()),
           .correlation = raw(correlation),
           .kind = entry_kind::launch,
-          .flags = flags};
+          .flags = flags,
+          .colour = arguments};
   publish(log, 1);
   return true;
 }

@@ -48,6 +48,7 @@ class shape_table {
     h += ((std::uint64_t{s.dynamic_shared_bytes} << 32) | s.cluster.x) * 0x85ebca77c2b2ae63u;
     h += ((std::uint64_t{s.registers_per_thread} << 32) | s.static_shared_bytes) *
          0xff51afd7ed558ccdu;
+    h += std::uint64_t{s.arguments} * 0xd6e8feb86659fd93u;
     h ^= h >> 32;
     h *= 0xc4ceb9fe1a85ec53u;
     return static_cast<std::size_t>(h ^ (h >> 29));

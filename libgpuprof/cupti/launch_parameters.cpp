@@ -45,7 +45,9 @@ bool read_launch_parameters(launch_call_kind kind, CUpti_CallbackData const& cal
             {p.blockDimX, p.blockDimY, p.blockDimZ},
             p.sharedMemBytes,
             p.hStream,
-            false};
+            false,
+            p.kernelParams,
+            p.extra};
   } else if (kind.call == launch_call::kernel_ex) {
     auto const& p = *static_cast<cuLaunchKernelEx_params const*>(call.functionParams);
     if (p.config == nullptr) return false;
@@ -55,7 +57,9 @@ bool read_launch_parameters(launch_call_kind kind, CUpti_CallbackData const& cal
             {c.blockDimX, c.blockDimY, c.blockDimZ},
             c.sharedMemBytes,
             c.hStream,
-            is_cooperative(c)};
+            is_cooperative(c),
+            p.kernelParams,
+            p.extra};
   } else if (kind.call == launch_call::graph) {
     auto const& p = *static_cast<cuGraphLaunch_params const*>(call.functionParams);
     into = {p.hGraph, {}, {}, 0, p.hStream, false};

@@ -32,6 +32,9 @@ struct launch_parameters {
   unsigned shared_bytes = 0;  // dynamic
   CUstream stream = nullptr;
   bool cooperative = false;
+  /// As in cuLaunchKernel: a pointer to each argument, or else one buffer with all of them.
+  void* const* arguments = nullptr;
+  void* const* argument_buffer = nullptr;
 };
 
 /// False when the call has none that can be read.

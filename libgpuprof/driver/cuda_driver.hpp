@@ -18,7 +18,9 @@ namespace gpuprof {
   X(cuDeviceTotalMem_v2)            \
   X(cuDeviceGetPCIBusId)            \
   X(cuStreamQuery)                  \
-  X(cuStreamIsCapturing)
+  X(cuStreamIsCapturing)            \
+  X(cuFuncGetParamInfo)             \
+  X(cuKernelGetParamInfo)
 
 /// A null member means: this driver does not have it.
 struct cuda_driver {

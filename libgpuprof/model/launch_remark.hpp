@@ -15,6 +15,7 @@ struct launch_remark {
     unrecorded  // kernel records were off: none will follow
   };
   kind is = kind::usual;
+  std::uint32_t arguments = 0;  // as in kernel_shape
   // Of unrecorded ones alone:
   correlation_id alike{};         // its pattern
   timestamp_ns ran_from, ran_to;  // no earlier, no later

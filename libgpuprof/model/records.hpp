@@ -27,6 +27,10 @@ struct kernel_shape {
   std::uint64_t local_bytes_total = 0;
   std::uint32_t launch_type = 0;  // 0 regular, 1 and 2 cooperative, as in CUpti_ActivityLaunchType
   std::uint32_t max_active_clusters = 0;
+  /// Tells launches apart that differ in the values of their arguments alone, pointers left out:
+  /// one kernel multiplies matrices of any size on as many blocks as there are SMs. 0: not looked
+  /// at; 1: one of too many values to tell apart. The same in all runs of a program.
+  std::uint32_t arguments = 0;
   friend constexpr auto operator<=>(kernel_shape const&, kernel_shape const&) = default;
 };
 

@@ -71,6 +71,7 @@ std::vector<column> columns_of(roofline_lines of) {
                        column_kind::number});
   for (auto const* const name : {"sm_clock_hz_error", "occupancy_error", "tensor_active_error"})
     columns.push_back({name, column_kind::number});
+  if (of == roofline_lines::signatures) columns.push_back({"arguments"});
   return columns;
 }
 
@@ -112,6 +113,8 @@ table roofline_csv_table(std::span<roofline_row const> lines, roofline_lines of)
           for (auto const& error :
                {line.clock_error, line.occupancy_error, line.tensor_active_error})
             cells.push_back(number(error));
+          auto const arguments = arguments_text(line);
+          if (of == roofline_lines::signatures) cells.emplace_back(std::string_view(arguments));
           take(cells);
         }
       }};

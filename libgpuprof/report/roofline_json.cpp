@@ -113,6 +113,7 @@ void append_line(std::string& out, roofline_row const& line, roofline_lines of) 
   if (of == roofline_lines::signatures) {
     o.member("grid", [&](std::string& to) { append_extent(to, line.grid); });
     o.member("block", [&](std::string& to) { append_extent(to, line.block); });
+    o.text("arguments", arguments_text(line));
   }
   if (of == roofline_lines::ranges) o.whole("ranges", line.instances);
   o.whole("launches", line.launches);

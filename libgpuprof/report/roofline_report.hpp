@@ -15,6 +15,9 @@ enum class roofline_lines { kernels, signatures, ranges };
 /// For reading: columns in which no line has anything are left out. The lines must outlive it.
 table roofline_table(std::span<roofline_row const> lines, roofline_lines of);
 
+/// What tells a line from others of the same kernel and extents; empty when nothing has to.
+std::string arguments_text(roofline_row const& line);
+
 /// Marks in that table figures whose standard error is above 5 % of them.
 inline constexpr char unsure_mark = '~';
 bool has_unsure_figures(std::span<roofline_row const> lines);

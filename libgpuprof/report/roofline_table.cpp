@@ -136,6 +136,7 @@ constexpr shown_column columns[] = {
      [](roofline_row const& l) { return l.grid.x == 0 ? std::string() : extent_text(l.grid); }},
     {"Block", false,
      [](roofline_row const& l) { return l.block.x == 0 ? std::string() : extent_text(l.block); }},
+    {"Arguments", false, [](roofline_row const& l) { return arguments_text(l); }},
     {"Name", false, [](roofline_row const& l) { return l.name; }},
 };
 
@@ -152,6 +153,15 @@ std::string_view title_of(roofline_lines of) {
 }
 
 }  // namespace
+
+std::string arguments_text(roofline_row const& line) {
+  if (!line.arguments) return {};
+  if (*line.arguments == 0) return "unknown";
+  if (*line.arguments == 1) return "others";
+  char text[9];
+  std::snprintf(text, sizeof text, "%08x", static_cast<unsigned>(*line.arguments));
+  return text;
+}
 
 bool has_unsure_figures(std::span<roofline_row const> lines) {
   return std::any_of(lines.begin(), lines.end(), [](roofline_row const& l) {

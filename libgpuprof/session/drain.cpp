@@ -101,6 +101,9 @@ bool drain::take_some_buffers() {
   if (decoder_ == nullptr) {
     decoder_ = std::make_unique<activity_decoder>(tracer->library().api, tracer->library().version,
                                                   names(), *assembler_);
+    assembler_->tell_arguments_apart([this](shape_id known, std::uint32_t arguments) {
+      return decoder_->shape_for(known, arguments);
+    });
   }
   // Buffers first, then rings: so the launch of every record in these buffers is known, but for
   // calls that have not returned yet.

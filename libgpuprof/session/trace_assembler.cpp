@@ -110,6 +110,7 @@ void trace_assembler::launch(launch_note const& note) {
   l.range = note.range;
   l.correlation = note.correlation;
   l.thread = note.thread;
+  l.arguments = note.arguments;
   l.flags = flags;
   new_launches_.push_back({note.time, note.correlation});
   for (auto w = windows_.rbegin(); w != windows_.rend(); ++w) {
@@ -211,6 +212,13 @@ void trace_assembler::graph(graph_record const& record) {
   finish_graph(record, true);
 }
 
+void trace_assembler::tell_by_arguments(kernel_record& kernel) {
+  if (!shape_of_arguments_ || raw(kernel.graph) != 0) return;
+  auto const* const l = launches_.find(kernel.correlation);
+  if (l != nullptr && l->arguments != 0)
+    kernel.shape = shape_of_arguments_(kernel.shape, l->arguments);
+}
+
 void trace_assembler::finish_kernel(kernel_record record, bool first_look) {
   auto const kept = attribute(record, first_look, pending_kernels_);
   if (record.start.value == 0) {
@@ -228,6 +236,7 @@ void trace_assembler::finish_kernel(kernel_record record, bool first_look) {
     return;
   }
   if (unrecorded_.awaits_patterns()) unrecorded_.see(record);
+  tell_by_arguments(record);
   ++counts_.kernels;
   if (record.launched.value == 0) ++counts_.kernels_unattributed;
   note_context(record.context, record.device);

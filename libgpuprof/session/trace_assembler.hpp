@@ -84,6 +84,10 @@ class trace_assembler final : public activity_sink {
   /// them. Call it before either is looked at.
   void hand_over();
 
+  /// How to get the shape of a launch whose arguments are known: that of its record with these
+  /// arguments, of which shape() has heard. Without it launches are not told apart by them.
+  using shape_of_arguments = std::function<shape_id(shape_id, std::uint32_t arguments)>;
+  void tell_arguments_apart(shape_of_arguments how) { shape_of_arguments_ = std::move(how); }
   /// API calls of this thread are the profiler's own.
   void ignore_thread(std::uint32_t os_thread) noexcept { own_thread_ = os_thread; }
   /// Before each launch around which it counts, CUPTI runs a kernel WaitNs of its own, under the
@@ -116,6 +120,7 @@ class trace_assembler final : public activity_sink {
   bool belongs_to_a_window(timestamp_ns start, correlation_id correlation) const noexcept;
   bool wanted(shape_id shape);
   void finish_kernel(kernel_record record, bool first_look);
+  void tell_by_arguments(kernel_record& kernel);
   void finish_copy(copy_record record, bool first_look);
   void finish_set(memset_record record, bool first_look);
   void finish_graph(graph_record record, bool first_look);
@@ -148,6 +153,7 @@ class trace_assembler final : public activity_sink {
   std::vector<name_id> shape_names_;        // by shape id
   std::vector<bool> shape_is_cuptis_;       // by shape id
   bool counters_are_read_ = false;
+  shape_of_arguments shape_of_arguments_;
   std::vector<std::uint8_t> shape_wanted_;  // by shape id: 0 not asked yet, 1 yes, 2 no
   std::vector<context_record> contexts_;
   unrecorded_launches unrecorded_;

@@ -32,6 +32,11 @@ std::uint64_t expected_value(std::size_t place, std::uint64_t i, std::uint64_t b
   }
 }
 
+/// Columns that tables got since: the file has defaults there.
+bool is_appended(std::uint16_t table_number, std::size_t place) {
+  return table_number == table<kernel_shape>::number && place >= 18;
+}
+
 template <class Row>
 std::vector<Row> expected_rows() {
   std::vector<Row> rows(rows_each);
@@ -47,6 +52,7 @@ std::vector<Row> expected_rows() {
         stored[i] = std::bit_cast<std::uint64_t>(static_cast<double>(value));
       }
     }
+    if (is_appended(layout.number, place)) continue;
     scatter(stored, layout.columns[place], reinterpret_cast<std::byte*>(rows.data()), sizeof(Row));
   }
   return rows;

@@ -43,6 +43,46 @@ TEST_CASE("function, grid, block and shared memory make the kind, the stream doe
   CHECK(kinds.count(nullptr) == 0);
 }
 
+TEST_CASE("launches with other values of arguments are another kind") {
+  launch_signatures signatures;
+  auto* const unknown = signatures.find(launch_of(64));
+  auto* const one = signatures.find(launch_of(64), 0, 7);
+  auto* const other = signatures.find(launch_of(64), 0, 8);
+  CHECK(std::set<launch_signature*>{unknown, one, other}.size() == 3);
+  CHECK(signatures.find(launch_of(64), 0, 7) == one);
+  CHECK(unknown->arguments() == 0);
+  CHECK(one->arguments() == 7);
+  CHECK(other->arguments() == 8);
+  CHECK(signatures.find(launch_of(64), 1, 7) != one);
+  CHECK(signatures.find(launch_of(64, 2), 0, 7) != one);
+}
+
+TEST_CASE("a kernel whose arguments never come again is one kind, after some launches") {
+  launch_signatures signatures;
+  std::set<launch_signature*> kinds;
+  for (std::uint32_t i = 0; i < 1000; ++i) kinds.insert(signatures.find(launch_of(64), 0, 100 + i));
+  CHECK(kinds.size() == launch_signatures::values_to_judge + 1);
+  auto* const others = signatures.find(launch_of(64), 0, 5000);
+  CHECK(others->arguments() == 1);
+  // Also what had been told apart before, or a kernel would be read by halves.
+  CHECK(signatures.find(launch_of(64), 0, 100) == others);
+  // Of another function nothing is known.
+  CHECK(signatures.find(launch_of(65), 0, 100)->arguments() == 100);
+}
+
+TEST_CASE("many values that come again and again stay told apart, up to a limit") {
+  launch_signatures signatures;
+  std::set<launch_signature*> kinds;
+  for (std::uint32_t i = 0; i < 40; ++i)
+    for (int times = 0; times < 5; ++times)
+      kinds.insert(signatures.find(launch_of(64), 0, 100 + i));
+  CHECK(kinds.size() == 40);
+  for (std::uint32_t i = 40; i < 100; ++i)
+    for (int times = 0; times < 5; ++times)
+      kinds.insert(signatures.find(launch_of(64), 0, 100 + i));
+  CHECK(kinds.size() == launch_signatures::most_values + 1);
+}
+
 TEST_CASE("each group of metrics is done once, until all begins again") {
   launch_signatures signatures;
   auto& kind = *signatures.find(launch_of(64));

@@ -55,6 +55,28 @@ class Values(Counters):
         row = next(k for k in report["kernels"] if k["name"] == "even(float*, int)")
         self.assertAlmostEqual(row["flops"] * row["avg_ns"] * 1e-9 / (2.75 * fused), 1, places=4)  # 2 x 4 w + 2 w + w
 
+    def test_launches_are_told_apart_by_the_values_of_their_arguments(self):
+        run = self.counted(self.session(), env={"REPLAY_ARGUMENTS": "2"})
+        self.assertEqual(run.code, 0, run.err)
+        report = self.roofline("--by", "signature")
+        lines = [line for line in report["signatures"] if line["name"] == "even(float*, int)"]
+        self.assertEqual(len({line["arguments"] for line in lines}), 2)
+        self.assertEqual(len(lines[0]["arguments"]), 8)
+        for line in lines:
+            self.assertGreater(line["samples"], 0)
+            self.assertGreater(line["flop_counted_share"], 0.99)
+        whole = next(k for k in self.roofline()["kernels"] if k["name"] == "even(float*, int)")
+        self.assertEqual(whole["launches"], sum(line["launches"] for line in lines))
+
+    def test_a_kernel_whose_arguments_never_come_again_is_still_read(self):
+        run = self.counted(self.session(), env={"REPLAY_ARGUMENTS": "0"})
+        self.assertEqual(run.code, 0, run.err)
+        lines = [line for line in self.roofline("--by", "signature")["signatures"] if line["name"] == "even(float*, int)"]
+        others = next(line for line in lines if line["arguments"] == "others")
+        self.assertGreater(others["samples"], 0)
+        self.assertEqual(others["flop_counted_share"], 1)
+        self.assertEqual(sum(line["launches"] for line in lines) - others["launches"], 16)
+
     def test_every_launch_is_read_in_mode_exact(self):
         run = self.counted(self.session(launches=300), metrics="exact,basic")
         self.assertEqual(run.code, 0, run.err)

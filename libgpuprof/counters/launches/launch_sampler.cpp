@@ -41,6 +41,7 @@ struct state_of_thread {
   std::uint32_t number = 0;         // of this launch, in the context
   std::uint32_t number_of_all = 0;  // in the process
   unsigned alone = 0;               // so many launches before it came from this thread
+  std::uint32_t arguments = 0;      // as in kernel_shape
 };
 constinit thread_local state_of_thread here __attribute__((tls_model("initial-exec")));
 
@@ -58,6 +59,7 @@ launch_sampler::launch_sampler(cupti_api const& api, cuda_driver const& driver,
       budget_(budget),
       safety_(driver),
       halted_(halted),
+      arguments_(driver),
       records_(wishes_.pause_kernel_records, wishes_.resume_kernel_records),
       next_metric_(next_metric) {}
 
@@ -116,14 +118,30 @@ sampled_context* launch_sampler::context_of(CUpti_CallbackData const& call) noex
   return nullptr;
 }
 
-/// Null: never to be read.
-launch_signature* launch_sampler::signature_of(launch_parameters const& launch,
-                                               CUpti_CallbackData const& call) noexcept {
-  auto* const signature = signatures_.find(launch, call.contextUid);
-  if (signature == nullptr) {
+/// Null: there are too many.
+launch_signature* launch_sampler::kind_of(launch_parameters const& launch,
+                                          CUpti_CallbackData const& call) noexcept {
+  auto* const kind = signatures_.find(launch, call.contextUid, arguments_.fingerprint(launch));
+  if (kind == nullptr) {
     count(counts_.unknown);
     return nullptr;
   }
+  here.arguments = kind->arguments();
+  return kind;
+}
+
+void launch_sampler::note_arguments(launch_call_kind kind,
+                                    CUpti_CallbackData const& call) noexcept {
+  launch_parameters launch;
+  if (kind.call == launch_call::graph || !read_launch_parameters(kind, call, launch)) return;
+  if (launch.work != nullptr) (void)kind_of(launch, call);
+}
+
+/// Null: never to be read.
+launch_signature* launch_sampler::signature_of(launch_parameters const& launch,
+                                               CUpti_CallbackData const& call) noexcept {
+  auto* const signature = kind_of(launch, call);
+  if (signature == nullptr) return nullptr;
   using enum launch_signature::standing;
   if (signature->is() == unknown) {
     auto skip = false;
@@ -278,6 +296,7 @@ void launch_sampler::entered(launch_call_kind kind, CUpti_CallbackData const& ca
   here.launching = nullptr;
   here.is_pattern = false;
   here.alike = {};
+  here.arguments = 0;
   records_.end();
   if (halted_.load(std::memory_order_relaxed)) return;
   if (patching_.load(std::memory_order_relaxed) != 0) records_.call_begins();
@@ -286,7 +305,10 @@ void launch_sampler::entered(launch_call_kind kind, CUpti_CallbackData const& ca
     stale->close_range(nullptr);
     stale->release();
   }
-  if (on_.load(std::memory_order_acquire)) choose(kind, call);
+  if (on_.load(std::memory_order_acquire))
+    choose(kind, call);
+  else if (tells_apart_.load(std::memory_order_relaxed))
+    note_arguments(kind, call);
 }
 
 /// Before that, a launch of the kind has to show what they run.
@@ -355,7 +377,8 @@ void launch_sampler::stop_for_good(char const* why) noexcept {
 }
 
 launch_remark launch_sampler::left(CUpti_CallbackData const& call, bool gets_record) noexcept {
-  auto const said = finish(call, gets_record);
+  auto said = finish(call, gets_record);
+  said.arguments = here.arguments;
   records_.call_ends();
   return said;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "counters/launches/device_counters.hpp"
+#include "counters/launches/launch_arguments.hpp"
 #include "counters/launches/launch_safety.hpp"
 #include "counters/launches/record_pause.hpp"
 #include "counters/launches/sampled_context.hpp"
@@ -75,11 +76,17 @@ class launch_sampler {
   void graph_changes() noexcept { safety_.note_changed_graph(); }
   /// A context is about to be destroyed, and then it is.
   void context_ending() noexcept;
-  void context_ended() noexcept { safety_.context_ended(); }
+  void context_ended() noexcept {
+    safety_.context_ended();
+    arguments_.forget();
+  }
+  void code_unloaded() noexcept { arguments_.forget(); }
 
   // Whoever switches captures ------------------------------------------------
 
   void resume() noexcept;
+  /// Launches are told apart by their arguments, also while none is read.
+  void tell_apart(bool now) noexcept { tells_apart_.store(now, std::memory_order_relaxed); }
   /// Callbacks were off until now.
   void callbacks_begin() noexcept { safety_.forget_begins(); }
   void pause() noexcept { on_.store(false, std::memory_order_release); }
@@ -115,6 +122,9 @@ class launch_sampler {
   static constexpr std::size_t most_contexts = 64;
 
   void choose(launch_call_kind kind, CUpti_CallbackData const& call) noexcept;
+  void note_arguments(launch_call_kind kind, CUpti_CallbackData const& call) noexcept;
+  launch_signature* kind_of(launch_parameters const& launch,
+                            CUpti_CallbackData const& call) noexcept;
   void turn(sampled_context& context, turn_kind how, std::vector<metric_record>& metrics,
             std::vector<launch_counters>& launches, device_counters::intern const& names);
   void stop_for_good(char const* why) noexcept;
@@ -155,6 +165,8 @@ class launch_sampler {
   launch_safety safety_;
   std::atomic<bool> const& halted_;
   launch_signatures signatures_;
+  launch_arguments arguments_;
+  std::atomic<bool> tells_apart_{false};
   std::atomic<bool> on_{false};
   std::atomic<std::uint32_t> capture_{0};  // number of it
   std::atomic<bool> given_up_{false};

@@ -3,6 +3,8 @@
 namespace gpuprof {
 namespace {
 
+constexpr std::uint32_t beyond = 1;  // one of too many values, as in kernel_shape
+
 /// The finaliser of splitmix64.
 std::uint64_t mixed(std::uint64_t h) noexcept {
   h = (h ^ (h >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -15,20 +17,49 @@ std::uint64_t key_of(launch_parameters const& launch, std::uint32_t context) noe
   for (auto const extent : {launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
                             launch.block[1], launch.block[2], launch.shared_bytes})
     h = mixed(h ^ extent);
-  return h != 0 ? h : 1;  // 0 is a free slot
+  return h;
 }
 
 }  // namespace
 
-launch_signature* launch_signatures::find(launch_parameters const& launch,
-                                          std::uint32_t context) noexcept {
+launch_signature* launch_signatures::find(launch_parameters const& launch, std::uint32_t context,
+                                          std::uint32_t arguments) noexcept {
   auto const key = key_of(launch, context);
+  auto* const any = at(key, true);
+  if (any == nullptr || arguments == 0) return any;
+  auto const with_values = mixed(key ^ mixed(arguments));
+  auto* known = at(with_values, false);
+  if (!is_told_apart(*any, known == nullptr)) {
+    arguments = beyond;
+    known = at(mixed(key ^ mixed(beyond)), true);
+  } else if (known == nullptr) {
+    known = at(with_values, true);
+  }
+  if (known != nullptr) known->arguments_.store(arguments, launch_signature::relaxed);
+  return known;
+}
+
+/// `any`: the function and extents, whatever the arguments; `is_new`: these were not seen before.
+bool launch_signatures::is_told_apart(launch_signature& any, bool is_new) noexcept {
+  auto const launches = any.count_launch() + 1;
+  auto values = any.values_.load(launch_signature::relaxed);
+  if (values > most_values) return false;
+  if (!is_new) return true;
+  values = any.values_.fetch_add(1, launch_signature::relaxed) + 1;
+  auto const is_noise = values > values_to_judge && launches < values * times_each;
+  if (is_noise) any.values_.store(most_values + 1, launch_signature::relaxed);
+  return !is_noise && values <= most_values;
+}
+
+/// Null when it is not there, and none may be added or there is no room.
+launch_signature* launch_signatures::at(std::uint64_t key, bool may_add) noexcept {
+  if (key == 0) key = 1;  // 0 is a free slot
   for (std::size_t i = 0; i < capacity; ++i) {
     auto& slot = (*slots_)[(key + i) % capacity];
     auto seen = slot.key_.load(std::memory_order_acquire);
     if (seen == key) return &slot;
     if (seen != 0) continue;
-    if (used_.load(std::memory_order_relaxed) >= capacity / 4 * 3) return nullptr;
+    if (!may_add || used_.load(std::memory_order_relaxed) >= capacity / 4 * 3) return nullptr;
     if (slot.key_.compare_exchange_strong(seen, key, std::memory_order_acq_rel)) {
       used_.fetch_add(1, std::memory_order_relaxed);
       return &slot;

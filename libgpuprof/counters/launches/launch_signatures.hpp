@@ -11,8 +11,8 @@
 
 namespace gpuprof {
 
-/// Launches of one function in one context with the same grid, block and dynamic shared memory do
-/// the same work.
+/// Launches of one function in one context with the same grid, block, dynamic shared memory and
+/// values of arguments do the same work.
 class launch_signature {
  public:
   /// Bits by number of the group of metrics.
@@ -47,6 +47,8 @@ class launch_signature {
   }
   /// The work behind equal launches may have changed: all is read again.
   void begin_again() noexcept { done_.store(0, relaxed); }
+  /// As in kernel_shape.
+  std::uint32_t arguments() const noexcept { return arguments_.load(relaxed); }
   standing is() const noexcept { return standing_.load(relaxed); }
   void decide(standing what) noexcept { standing_.store(what, relaxed); }
 
@@ -57,6 +59,7 @@ class launch_signature {
   std::atomic<std::uint32_t> launches_{0};
   std::atomic<groups> done_{0}, ever_done_{0};
   std::atomic<std::uint32_t> read_in_{0};
+  std::atomic<std::uint32_t> arguments_{0}, values_{0};
   std::uint16_t range_ = 0, attempts_ = 0;
   std::atomic<std::uint64_t> pattern_{0};  // number of the capture, correlation
   std::atomic<standing> standing_{standing::unknown};
@@ -67,10 +70,18 @@ class launch_signatures {
  public:
   static constexpr std::size_t capacity = 1 << 14;
 
+  /// When one function and extents have had so many values of arguments, and these did not come
+  /// again some times each, there is noise among them (a counter, what was on the stack before),
+  /// and they are told apart no longer.
+  static constexpr std::uint32_t values_to_judge = 16, times_each = 4;
+  static constexpr std::uint32_t most_values = 64;
+
   launch_signatures() : slots_(new std::array<launch_signature, capacity>) {}
   /// Null when the table is three quarters full and this one is new.
   /// `context`: CUPTI's number of it. Of one function handle each context has its own kinds.
-  launch_signature* find(launch_parameters const& launch, std::uint32_t context = 0) noexcept;
+  /// `arguments`: their fingerprint; 0: not known.
+  launch_signature* find(launch_parameters const& launch, std::uint32_t context = 0,
+                         std::uint32_t arguments = 0) noexcept;
 
   struct tally {
     std::uint64_t kinds = 0;   // that may be read
@@ -80,6 +91,9 @@ class launch_signatures {
   tally count(launch_signature::groups all) const noexcept;
 
  private:
+  launch_signature* at(std::uint64_t key, bool may_add) noexcept;
+  static bool is_told_apart(launch_signature& any, bool is_new) noexcept;
+
   std::unique_ptr<std::array<launch_signature, capacity>> slots_;
   std::atomic<std::size_t> used_{0};
 };

@@ -230,6 +230,14 @@ CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus* status) {
   return CUDA_SUCCESS;
 }
 
+// All replayed kernels are given an address and a number.
+CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t* offset, size_t* size) {
+  if (function == nullptr || offset == nullptr || index > 1) return CUDA_ERROR_INVALID_VALUE;
+  *offset = 8 * index;
+  if (size != nullptr) *size = 8;
+  return CUDA_SUCCESS;
+}
+
 CUresult cuProfilerStart() {
   return traced(CUPTI_DRIVER_TRACE_CBID_cuProfilerStart);
 }

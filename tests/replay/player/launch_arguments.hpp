@@ -22,6 +22,11 @@ class launch_arguments {
   void const* of(std::uint32_t cbid, CUpti_ActivityKernel10 const& kernel, std::uint32_t function);
 
  private:
+  void** values_of(CUpti_ActivityKernel10 const& kernel);
+
+  /// What kernels are given: an address, and a number that REPLAY_ARGUMENTS says how to choose.
+  std::uint64_t address_ = 0, number_ = 0;
+  std::array<void*, 2> values_{&address_, &number_};
   std::array<CUlaunchAttribute, 1> attributes_{};
   CUlaunchConfig config_{};
   cuLaunchKernel_params plain_{};

@@ -1,0 +1,129 @@
+#include "counters/launches/launch_arguments.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace gpuprof {
+namespace {
+
+constexpr std::size_t most_arguments = 512;
+constexpr std::size_t most_bytes = 4096;  // of one launch: what kernels could take up to CUDA 12.1
+
+/// Addresses of the driver's and the program's heaps and stacks on Linux, and of memory that was
+/// mapped in pieces (lower, and aligned). Sizes that look the same are passed over, too: the
+/// launches are not told apart then.
+bool looks_like_pointer(std::uint64_t word) noexcept {
+  auto const top = word >> 40;
+  auto const is_mapped = word >> 32 != 0 && top == 0 && word % 256 == 0;
+  return is_mapped || (top >= 0x55 && top <= 0x56) || (top >= 0x70 && top <= 0x7f);
+}
+
+}  // namespace
+
+void argument_hash::add_word(std::uint64_t word) noexcept {
+  hash_ = (hash_ ^ word) * 0x9fb21c651e98df25u;
+  hash_ ^= hash_ >> 29;
+}
+
+void argument_hash::add(void const* value, std::size_t bytes) noexcept {
+  auto const* from = static_cast<unsigned char const*>(value);
+  for (; bytes >= 8; bytes -= 8, from += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, from, 8);
+    add_word(looks_like_pointer(word) ? 1 : word);
+  }
+  if (bytes == 0) return;
+  std::uint64_t rest = 0;
+  std::memcpy(&rest, from, bytes);
+  add_word(rest ^ std::uint64_t{bytes} << 56);
+}
+
+std::uint32_t argument_hash::folded() const noexcept {
+  auto const h = static_cast<std::uint32_t>(hash_ ^ hash_ >> 32);
+  return h > 1 ? h : h + 2;
+}
+
+/// Null: for want of memory.
+launch_arguments::layout* launch_arguments::ask(void const* function,
+                                                std::uint32_t generation) noexcept {
+  try {
+    auto made = std::make_unique<layout>();
+    made->generation.store(generation, std::memory_order_relaxed);
+    std::size_t offset = 0, size = 0;
+    auto* const handle = const_cast<void*>(function);
+    // Runtimes launch kernels of libraries by the handle of the kernel itself.
+    auto const is_function = driver_.cuFuncGetParamInfo != nullptr &&
+                             driver_.cuFuncGetParamInfo(static_cast<CUfunction>(handle), 0, &offset,
+                                                        &size) == CUDA_SUCCESS;
+    for (std::size_t i = 0; i < most_arguments; ++i) {
+      auto const status =
+          is_function
+              ? driver_.cuFuncGetParamInfo(static_cast<CUfunction>(handle), i, &offset, &size)
+          : driver_.cuKernelGetParamInfo != nullptr
+              ? driver_.cuKernelGetParamInfo(static_cast<CUkernel>(handle), i, &offset, &size)
+              : CUDA_ERROR_NOT_FOUND;
+      if (status != CUDA_SUCCESS) break;
+      made->sizes.push_back(static_cast<std::uint16_t>(std::min<std::size_t>(size, 0xffff)));
+    }
+    return made.release();
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+/// Null: not known.
+launch_arguments::layout const* launch_arguments::layout_of(void const* function) noexcept {
+  auto const generation = generation_.load(std::memory_order_acquire);
+  auto const place = (reinterpret_cast<std::uintptr_t>(function) * 0x9e3779b97f4a7c15u) >> 51;
+  static_assert(most_functions == std::size_t{1} << (64 - 51));
+  constexpr std::size_t most_steps = 64;
+  for (std::size_t i = 0; i < most_steps; ++i) {
+    auto& slot = (*known_)[(place + i) % most_functions];
+    void const* seen = nullptr;
+    if (!slot.handle.compare_exchange_strong(seen, function) && seen != function) continue;
+    auto* const known = slot.arguments.load(std::memory_order_acquire);
+    if (known != nullptr && known->generation.load(std::memory_order_acquire) == generation)
+      return known;
+    auto* const now = ask(function, generation);
+    if (now == nullptr) return nullptr;
+    if (known != nullptr && known->sizes == now->sizes) {
+      known->generation.store(generation, std::memory_order_release);
+      delete now;
+      return known;
+    }
+    slot.arguments.store(now, std::memory_order_release);
+    return now;
+  }
+  return nullptr;
+}
+
+std::uint32_t launch_arguments::fingerprint(launch_parameters const& launch) noexcept {
+  argument_hash hash;
+  auto const can_ask =
+      driver_.cuFuncGetParamInfo != nullptr || driver_.cuKernelGetParamInfo != nullptr;
+  if (launch.arguments != nullptr) {
+    auto const* const known = can_ask ? layout_of(launch.work) : nullptr;
+    if (known == nullptr) return 0;
+    std::size_t left = most_bytes;
+    for (std::size_t i = 0; i < known->sizes.size() && left > 0; ++i) {
+      auto const bytes = std::min<std::size_t>(known->sizes[i], left);
+      if (launch.arguments[i] != nullptr) hash.add(launch.arguments[i], bytes);
+      left -= bytes;
+    }
+    return hash.folded();
+  }
+  if (launch.argument_buffer == nullptr) return 0;
+  void const* buffer = nullptr;
+  std::size_t bytes = 0;
+  for (auto const* word = launch.argument_buffer; *word != CU_LAUNCH_PARAM_END; word += 2) {
+    if (*word == CU_LAUNCH_PARAM_BUFFER_POINTER) buffer = word[1];
+    if (*word == CU_LAUNCH_PARAM_BUFFER_SIZE) bytes = *static_cast<std::size_t const*>(word[1]);
+    if (*word != CU_LAUNCH_PARAM_BUFFER_POINTER && *word != CU_LAUNCH_PARAM_BUFFER_SIZE) return 0;
+  }
+  if (buffer == nullptr) return 0;
+  hash.add(buffer, std::min(bytes, most_bytes));
+  return hash.folded();
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,60 @@
+// What tells launches of one kernel apart besides their extents: the values of their arguments.
+#pragma once
+
+#include "cupti/launch_parameters.hpp"
+#include "driver/cuda_driver.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace gpuprof {
+
+/// Any thread, inside the launch callback, without lock. How long a kernel's arguments are is asked
+/// of the driver (CUDA 12.4 and later) once for each function.
+class launch_arguments {
+ public:
+  static constexpr std::size_t most_functions = 1 << 13;
+
+  explicit launch_arguments(cuda_driver const& driver)
+      : driver_(driver), known_(new std::array<known_function, most_functions>) {}
+
+  /// The same for launches of the same values; what looks like a pointer is passed over, since that
+  /// differs between launches that do the same. 0: not known, as for graphs.
+  std::uint32_t fingerprint(launch_parameters const& launch) noexcept;
+  /// Code was unloaded: handles of functions may come to mean others.
+  void forget() noexcept { generation_.fetch_add(1, std::memory_order_release); }
+
+ private:
+  struct layout {
+    std::vector<std::uint16_t> sizes;  // bytes
+    std::atomic<std::uint32_t> generation;
+  };
+  struct known_function {
+    std::atomic<void const*> handle{nullptr};
+    std::atomic<layout*> arguments{nullptr};  // never freed: another thread may be reading it
+  };
+  layout const* layout_of(void const* function) noexcept;
+  layout* ask(void const* function, std::uint32_t generation) noexcept;
+
+  cuda_driver const driver_;
+  std::unique_ptr<std::array<known_function, most_functions>> known_;
+  std::atomic<std::uint32_t> generation_{0};
+};
+
+/// Of values one after the other. Exposed for tests.
+class argument_hash {
+ public:
+  void add(void const* value, std::size_t bytes) noexcept;
+  /// Neither 0 nor 1.
+  std::uint32_t folded() const noexcept;
+
+ private:
+  void add_word(std::uint64_t word) noexcept;
+  std::uint64_t hash_ = 0x9e3779b97f4a7c15u;
+};
+
+}  // namespace gpuprof
