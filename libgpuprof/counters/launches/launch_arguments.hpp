@@ -54,7 +54,7 @@ class argument_hash {
 
  private:
   void add_word(std::uint64_t word) noexcept;
-  std::uint64_t hash_ = 0x9e3779b97f4a7c15u;
+  std::uint64_t hash_ = 0, place_ = 0;
 };
 
 }  // namespace gpuprof

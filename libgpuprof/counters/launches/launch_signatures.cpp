@@ -35,7 +35,8 @@ launch_signature* launch_signatures::find(launch_parameters const& launch, std::
   } else if (known == nullptr) {
     known = at(with_values, true);
   }
-  if (known != nullptr) known->arguments_.store(arguments, launch_signature::relaxed);
+  if (known != nullptr && known->arguments() != arguments)
+    known->arguments_.store(arguments, launch_signature::relaxed);
   return known;
 }
 
