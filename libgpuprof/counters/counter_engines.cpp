@@ -13,15 +13,12 @@ namespace {
 constexpr std::uint64_t launches_every_ns = 5'000'000;
 // The hardware's buffer holds far more than comes in between.
 constexpr std::uint64_t decode_every_ns = 2'000'000;
-constexpr std::uint64_t look_every_ns = 20'000'000;
+constexpr std::uint64_t look_every_ns = engine_turns::pause_between_windows_ns;
 constexpr std::uint64_t longest_put_off_ns = 1'000'000'000;
 
 // To have the counters for launches again: their threads stand still for half of it on an H200.
 constexpr std::uint64_t price_of_launches_ns = 250'000'000;
 
-// While a GPU is sampled, kernels that draw all the power there is run 4 to 5 % slower on an H200,
-// others do not; the interval makes no difference.
-constexpr double price_of_sampling = 0.05;
 // So many intervals fit well into the hardware's buffer, and are decoded in a tenth of a second.
 constexpr std::uint64_t most_intervals = 4000;
 constexpr std::uint64_t longest_window_ns = 50'000'000;
@@ -68,8 +65,9 @@ void counter_engines::abandon() noexcept {
 counter_needs counter_engines::needs() noexcept {
   auto const moment = monotonic_ns();
   auto const used = devices_.all();
-  auto const cost =
-      static_cast<std::uint64_t>(price_of_sampling * static_cast<double>(turns_.window_ns()));
+  auto const window_and_pause = turns_.window_ns() + engine_turns::pause_between_windows_ns;
+  auto const cost = turns_.holds_sampling() ? sampling_budget::price_of_window_ns(window_and_pause)
+                                            : sampling_budget::price_of_burst_ns(window_and_pause);
   auto const come = launches_.launches();
   auto const price = launches_.holds_counters() ? 0 : price_of_launches_ns;
   return {.now_ns = moment,
@@ -96,32 +94,41 @@ void counter_engines::begin_window(counter_harvest& to, device_counters::intern 
   auto const held = holds_gpus_.exchange(true);
   if (launches_.must_not_switch()) {
     holds_gpus_.store(held);
-    return turns_.refuse();
+    return held ? turns_.put_off(monotonic_ns()) : turns_.refuse();
   }
   in_window_ = launches_.is_parked() && !launches_.holds_counters() &&
                sampler_.begin_window(devices_.all(), next_metric_, to.metrics, names);
   if (!in_window_) turns_.refuse();
-  window_begun_ = monotonic_ns();
 }
 
 void counter_engines::end_window(counter_harvest& to) {
-  if (!std::exchange(in_window_, false)) return;
-  auto const lasted = monotonic_ns() - window_begun_;  // decoding what is left comes after it
-  sampler_.end_window(to.sampling);
-  budget_.spend_on_sampling(
-      static_cast<std::uint64_t>(price_of_sampling * static_cast<double>(lasted)));
+  if (std::exchange(in_window_, false)) sampler_.end_window(to.sampling);
+}
+
+/// It costs the program as long as it is held, in windows or not.
+void counter_engines::charge_sampling() noexcept {
+  auto const since = sampler_.held_since();
+  if (since == 0) return;
+  auto const moment = monotonic_ns();
+  budget_.spend_on_sampling(sampling_budget::price_ns(moment - std::max(since, charged_until_)));
+  charged_until_ = moment;
 }
 
 /// How sampling is to be done stays known.
-void counter_engines::hand_over_to_launches(counter_harvest& to) {
+void counter_engines::let_go_of_sampling(counter_harvest& to) {
   end_window(to);
+  charge_sampling();
+  if (!holds_gpus_.load()) return;
+  auto const before = monotonic_ns();
   sampler_.let_go();
+  budget_.spend_on_sampling(sampling_budget::price_ns(monotonic_ns() - before));
   holds_gpus_.store(false);
 }
 
 void counter_engines::give_gpus_back(counter_harvest& to) {
   end_window(to);
-  if (turns_.current() == counter_turn::window) turns_.refuse();
+  charge_sampling();
+  if (turns_.holds_sampling()) turns_.refuse();
   sampler_.give_back();
   holds_gpus_.store(false);
 }
@@ -136,6 +143,7 @@ std::uint64_t counter_engines::come_to_rest(counter_harvest& to,
   end_window(to);
   park(is_late ? turn_kind::closing_anyhow : turn_kind::closing, to, names);
   turns_.refuse();
+  let_go_of_sampling(to);
   // A launch that is being read has the counters still.
   if (!launches_.is_parked()) return look_every_ns;
   rest_wanted_since_ = 0;
@@ -151,14 +159,15 @@ std::uint64_t counter_engines::turn(bool closing, counter_harvest& to,
   if (closing || !is_on() || process_is_exiting()) return come_to_rest(to, names);
   rest_wanted_since_ = 0;
   if (wishes_.around_launches && launches_.has_given_up()) turns_.forbid_windows();
+  charge_sampling();
   auto const before = turns_.current();
   auto const now_has = turns_.next(needs());
   if (before != now_has) {
     end_window(to);
     if (now_has == counter_turn::nobody) park(turn_kind::closing, to, names);
-    if (now_has == counter_turn::launches) hand_over_to_launches(to);
     if (now_has == counter_turn::window) begin_window(to, names);
   }
+  if (!turns_.holds_sampling()) let_go_of_sampling(to);
   switch (turns_.current()) {
     case counter_turn::launches:
       launches_.turn(turn_kind::usual, to.metrics, to.launches, names);
@@ -166,6 +175,7 @@ std::uint64_t counter_engines::turn(bool closing, counter_harvest& to,
     case counter_turn::window:
       sampler_.collect(to.sampling);
       return decode_every_ns;
+    case counter_turn::between_windows:
     case counter_turn::nobody:
       break;
   }

@@ -90,7 +90,8 @@ class counter_engines {
   void park(turn_kind how, counter_harvest& to, device_counters::intern const& names);
   std::uint64_t come_to_rest(counter_harvest& to, device_counters::intern const& names);
   void give_gpus_back(counter_harvest& to);
-  void hand_over_to_launches(counter_harvest& to);
+  void charge_sampling() noexcept;
+  void let_go_of_sampling(counter_harvest& to);
 
   counter_wishes const wishes_;
   sampling_budget budget_;
@@ -104,7 +105,7 @@ class counter_engines {
   // The worker's thread alone.
   engine_turns turns_;
   bool in_window_ = false;
-  std::uint64_t window_begun_ = 0;       // monotonic
+  std::uint64_t charged_until_ = 0;      // sampling that is held; monotonic
   std::uint32_t launches_before_ = 0;    // at the last look
   std::uint64_t rest_wanted_since_ = 0;  // monotonic; 0: it is not
   std::set<std::string> said_;

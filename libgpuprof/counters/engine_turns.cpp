@@ -41,6 +41,8 @@ bool engine_turns::launches_are_done(counter_needs const& needs) noexcept {
 counter_turn engine_turns::after_window(counter_needs const& needs) noexcept {
   if (allowed_.launches && needs.launches_want && needs.launches_affordable)
     return counter_turn::launches;
+  if (allowed_.windows && needs.window_affordable && !needs.must_not_switch)
+    return counter_turn::between_windows;
   return counter_turn::nobody;
 }
 
@@ -58,13 +60,19 @@ counter_turn engine_turns::next(counter_needs const& needs) noexcept {
       if (lasted < allowed_.window_ns || (needs.must_not_switch && !late)) return current_;
       return take(after_window(needs), needs.now_ns);
     }
+    case between_windows: {
+      auto const lasted = needs.now_ns - since_;
+      if (needs.must_not_switch && lasted < most_ns_late) return current_;
+      auto const turn = after_window(needs);
+      if (turn != between_windows) return take(turn, needs.now_ns);
+      return lasted < pause_between_windows_ns ? current_ : take(window, needs.now_ns);
+    }
     case nobody:
       break;
   }
   if (needs.must_not_switch) return current_;
-  if (auto const turn = after_window(needs); turn != nobody) return take(turn, needs.now_ns);
-  if (allowed_.windows && needs.window_affordable) return take(window, needs.now_ns);
-  return current_;
+  auto const turn = after_window(needs);
+  return take(turn == between_windows ? window : turn, needs.now_ns);
 }
 
 }  // namespace gpuprof

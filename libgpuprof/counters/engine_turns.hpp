@@ -6,7 +6,12 @@
 
 namespace gpuprof {
 
-enum class counter_turn { nobody, launches, window };
+enum class counter_turn {
+  nobody,
+  launches,
+  window,
+  between_windows  // nothing is counted, but sampling stays set up
+};
 
 /// What the turns depend on, now.
 struct counter_needs {
@@ -14,25 +19,34 @@ struct counter_needs {
   bool launches_want = false;  // some kind of launch has passes to run
   bool launches_come = true;   // some have come since the last look
   bool launches_affordable = false;
+  /// Between windows: the next one. Else: a burst of them, with what setting up costs.
   bool window_affordable = false;
   bool must_not_switch = false;  // a stream is being captured, a context destroyed
 };
 
 /// Pure. Launches go first: what they tell is exact. When they come and want nothing for a while,
-/// or have had the counters for long, a window of time is sampled. With nothing to do nobody has
-/// them, so that a window costs no more than itself.
+/// or have had the counters for long, time is sampled, window after window as long as the budget
+/// lasts. Then nobody has the counters, since kernels lose speed while sampling has them.
 class engine_turns {
  public:
   struct choice {
     bool launches = true, windows = true;
     std::uint64_t window_ns = 50'000'000;
   };
+  /// From one window to the next, at least.
+  static constexpr std::uint64_t pause_between_windows_ns = 20'000'000;
+
   explicit engine_turns(choice allowed) noexcept : allowed_(allowed) {}
 
   counter_turn next(counter_needs const& needs) noexcept;
   counter_turn current() const noexcept { return current_; }
   /// The chosen engine could not take its turn.
   void refuse() noexcept { take(counter_turn::nobody, 0); }
+  /// The next window could not begin now; sampling stays set up.
+  void put_off(std::uint64_t now_ns) noexcept { take(counter_turn::between_windows, now_ns); }
+  bool holds_sampling() const noexcept {
+    return current_ == counter_turn::window || current_ == counter_turn::between_windows;
+  }
   /// Sampling has turned out to be impossible.
   void forbid_windows() noexcept { allowed_.windows = false; }
   bool allows_windows() const noexcept { return allowed_.windows; }

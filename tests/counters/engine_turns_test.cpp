@@ -76,12 +76,54 @@ TEST_CASE("launches that never have enough lose the counters after two seconds")
   CHECK(turns.next(at(3050, true)) == launches);
 }
 
-TEST_CASE("between windows nobody has the counters") {
+TEST_CASE("window follows window after a pause, as long as the budget lasts") {
+  engine_turns turns({.launches = false});
+  CHECK(turns.next(at(1000, true)) == window);
+  CHECK(turns.next(at(1049, true)) == window);
+  CHECK(turns.next(at(1050, true)) == between_windows);
+  CHECK(turns.holds_sampling());
+  CHECK(turns.next(at(1069, true)) == between_windows);
+  CHECK(turns.next(at(1070, true)) == window);
+  CHECK(turns.next(at(1120, true)) == between_windows);
+  CHECK(turns.next(at(1121, true, false)) == nobody);
+  CHECK_FALSE(turns.holds_sampling());
+}
+
+TEST_CASE("when the next window cannot be afforded nobody has the counters") {
   engine_turns turns({.launches = false});
   CHECK(turns.next(at(1000, true)) == window);
   CHECK(turns.next(at(1050, true, false)) == nobody);
   CHECK(turns.next(at(1200, true, false)) == nobody);
   CHECK(turns.next(at(1201, true)) == window);
+}
+
+TEST_CASE("launches that want something do not wait for the next window") {
+  engine_turns turns({});
+  CHECK(turns.next(at(1000, false)) == window);
+  CHECK(turns.next(at(1050, false)) == between_windows);
+  CHECK(turns.next(at(1055, true)) == launches);
+}
+
+TEST_CASE("sampling stays set up while a stream is being captured, but not for long") {
+  engine_turns turns({.launches = false});
+  CHECK(turns.next(at(1000, false)) == window);
+  CHECK(turns.next(at(1050, false)) == between_windows);
+  auto needs = at(1100, false);
+  needs.must_not_switch = true;
+  CHECK(turns.next(needs) == between_windows);
+  needs.now_ns = 2049 * ms;
+  CHECK(turns.next(needs) == between_windows);
+  needs.now_ns = 2050 * ms;
+  CHECK(turns.next(needs) == nobody);
+}
+
+TEST_CASE("a window that cannot begin is put off, and sampling stays set up") {
+  engine_turns turns({.launches = false});
+  CHECK(turns.next(at(1000, false)) == window);
+  turns.put_off(1001 * ms);
+  CHECK(turns.holds_sampling());
+  CHECK(turns.next(at(1020, false)) == between_windows);
+  CHECK(turns.next(at(1021, false)) == window);
 }
 
 TEST_CASE("without windows launches keep the counters") {
@@ -99,7 +141,9 @@ TEST_CASE("launches that the budget forbids make room for windows that it allows
   needs.now_ns += 200 * ms;
   CHECK(turns.next(needs) == window);
   needs.now_ns += 50 * ms;
-  CHECK(turns.next(needs) == nobody);
+  CHECK(turns.next(needs) == between_windows);
+  needs.now_ns += 20 * ms;
+  CHECK(turns.next(needs) == window);
 }
 
 TEST_CASE("nothing is switched while a stream is being captured, but a window ends some time") {

@@ -55,6 +55,41 @@ TEST_CASE("sampling has what launches leave, and half of it in any case") {
   CHECK(budget.allows_sampling(101 * second, second / 2));
 }
 
+TEST_CASE("sampling costs a share of the time for which it is held, not of its windows alone") {
+  CHECK(sampling_budget::price_ns(second) == second / 20);
+  // Setting up, six windows with their pauses, giving back.
+  constexpr auto window_and_pause = std::uint64_t{70'000'000};
+  CHECK(sampling_budget::price_of_burst_ns(window_and_pause) ==
+        sampling_budget::price_ns(200'000'000 + 6 * window_and_pause));
+  CHECK(sampling_budget::price_of_window_ns(window_and_pause) ==
+        sampling_budget::price_ns(50'000'000 + window_and_pause));
+}
+
+TEST_CASE("a short program has one burst of windows, and the next when all of it is earned") {
+  constexpr auto window_and_pause = std::uint64_t{70'000'000};
+  constexpr auto burst = sampling_budget::price_of_burst_ns(window_and_pause);
+  sampling_budget budget(1);
+  budget.begin(second);
+  CHECK(budget.allows_sampling(second, burst));
+  budget.spend_on_sampling(burst);
+  CHECK_FALSE(
+      budget.allows_sampling(2 * second, sampling_budget::price_of_window_ns(window_and_pause)));
+  CHECK_FALSE(budget.allows_sampling(7 * second, burst));  // 60 ms
+  CHECK(budget.allows_sampling(7 * second + second / 5, burst));
+}
+
+TEST_CASE("a budget as large as the price lets sampling go on") {
+  constexpr auto window_and_pause = std::uint64_t{70'000'000};
+  sampling_budget budget(5);
+  budget.begin(second);
+  for (auto held = second; held < 60 * second; held += window_and_pause) {
+    REQUIRE(budget.allows_sampling(second + held,
+                                   sampling_budget::price_of_window_ns(window_and_pause) -
+                                       sampling_budget::price_ns(50'000'000)));
+    budget.spend_on_sampling(sampling_budget::price_ns(window_and_pause));
+  }
+}
+
 TEST_CASE("launches do not get what sampling has spent, but for the advance") {
   sampling_budget budget(1);
   budget.begin(second);

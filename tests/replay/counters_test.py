@@ -104,6 +104,77 @@ class Values(Counters):
         self.assertGreater(len(self.ranges()), 0)
 
 
+FUSED = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
+PLAIN = "even(float*, int)", "odd(float*, int)"
+PRODUCT = "gemm_bf16(float*, int)"
+
+
+class Shared(Counters):
+    """Counters and rewritten kernels, six passes and one, of one configuration."""
+
+    def read(self, launches=1000, **env):
+        # Every fourth launch is a product, of which alone the tensor passes tell something.
+        run = self.counted(self.synthetic(threads=1, launches=launches, step_ns=1000000, products=1, graphs=0, copies=0), env=env)
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(self.kernels(), launches)
+        return run
+
+    def events(self):
+        """What the range profiler did until it was given back for the first time."""
+        lines = self.log.read_text().splitlines()
+        return lines[:lines.index("disable context=1")]
+
+    def ranges_of_passes(self, events):
+        """{pass: names of its ranges} of one cycle."""
+        found = {}
+        for line in events:
+            words = dict(word.split("=") for word in line.split()[1:])
+            if line.startswith("start"):
+                self.assertNotIn(int(words["pass"]), found, "one cycle")
+                found[int(words["pass"])] = []
+            elif line.startswith("range"):
+                found[int(words["pass"])].append(words["name"])
+        return found
+
+    def test_one_start_reads_both_and_what_has_no_tensor_work_is_read_once_in_each(self):
+        self.read()
+        events = self.events()
+        self.assertEqual(len([e for e in events if e.startswith("enable")]), 1)
+        passes = self.ranges_of_passes(events)
+        self.assertEqual(sorted(passes), list(range(7)))
+        self.assertEqual(sorted(passes[0]), ["0", "1", "2"])
+        product = passes[1]
+        self.assertEqual(len(product), 1)
+        for number in range(2, 6):
+            self.assertEqual(passes[number], product)
+        self.assertEqual(sorted(passes[6]), ["0", "1", "2"])
+
+    def test_operations_that_nothing_ran_are_none_and_others_are_counted(self):
+        self.read()
+        read = {key: row for key, row in self.metrics().items() if row.get("Source", "exact") == "exact"}
+        tensor = {metric for _, metric in read if metric.startswith("sm__ops_path_tensor_")}
+        self.assertEqual(len(tensor), 6)
+        for kernel in (*PLAIN, PRODUCT):
+            self.assertEqual(len([metric for name, metric in read if name == kernel]), 24, kernel)
+            # 4 w and 64 w, of passes before and after.
+            self.assertEqual(read[kernel, FUSED]["Avg"] * 16, read[kernel, "dram__bytes_read.sum"]["Avg"])
+        for kernel in PLAIN:
+            self.assertEqual([read[kernel, metric]["Avg"] for metric in tensor], 6 * [0])
+        counted = {metric for metric in tensor if read[PRODUCT, metric]["Avg"] > 0}
+        self.assertEqual(counted, {"sm__ops_path_tensor_src_bf16_dst_fp32.sum"})
+
+    def test_where_passes_come_in_another_order_each_is_read_apart(self):
+        run = self.read(launches=2500, REPLAY_REWRITING_FIRST="1")
+        said = [line for line in run.err.splitlines() if "in another pass than was assumed" in line]
+        self.assertEqual(len(said), 1, run.err)
+        read = {key: row for key, row in self.metrics().items() if row.get("Source", "exact") == "exact"}
+        for kernel in PLAIN:
+            self.assertEqual(read[kernel, FUSED]["Avg"] * 16, read[kernel, "dram__bytes_read.sum"]["Avg"])
+        # After the first the passes of rewriting have a start of their own.
+        starts = [line for line in self.log.read_text().splitlines() if line.startswith("enable")]
+        self.assertGreaterEqual(len(starts), 3)
+
+
 class LeftOut(Counters):
     def test_cooperative_collective_and_captured_launches_are_never_read(self):
         run = self.counted(self.synthetic(threads=1, launches=200, step_ns=1000000, cooperative=20, collectives=20, captured=20),

@@ -12,7 +12,7 @@ int main(int count, char** arguments) {
     std::fprintf(stderr,
                  "usage: %s FILE [threads=N] [launches=N] [copies=N] [graphs=N] [nodes=N] "
                  "[cooperative=N] [collectives=N] [captured=N] "
-                 "[kernel_ns=N] [step_ns=N] [profiler_calls=0|1]\n",
+                 "[kernel_ns=N] [step_ns=N] [products=0|1] [profiler_calls=0|1]\n",
                  arguments[0]);
     return 2;
   }
@@ -45,6 +45,8 @@ int main(int count, char** arguments) {
       plan.kernel_ns = value;
     else if (key == "step_ns")
       plan.step_ns = value;
+    else if (key == "products")
+      plan.products = value != 0;
     else if (key == "profiler_calls")
       plan.profiler_calls = value != 0;
     else {

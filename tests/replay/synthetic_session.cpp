@@ -132,7 +132,10 @@ class maker {
   }
 
   void kernel(unsigned thread, std::uint64_t now, unsigned turn) {
-    char const* const name = turn % 2 == 0 ? "_Z4evenPfi" : "_Z3oddPfi";
+    auto const is_product = plan_.products && turn % 4 == 3;
+    char const* const name = is_product      ? "_Z9gemm_bf16Pfi"
+                             : turn % 2 == 0 ? "_Z4evenPfi"
+                                             : "_Z3oddPfi";
     auto const id = call(thread, now, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, name);
     add_kernel(id, thread + 7, now + call_ns + 1000, name, 0, 0);
     api(thread, now, id);

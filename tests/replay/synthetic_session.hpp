@@ -16,6 +16,7 @@ struct synthetic_plan {
   unsigned captured = 0;        // launches into a stream capture: they run nothing
   unsigned kernel_ns = 1000;    // length of each kernel
   unsigned step_ns = 20'000;    // from one launch to the next
+  bool products = false;        // every fourth launch is of a kernel called as bf16 products are
   bool profiler_calls = false;  // cuProfilerStart after a quarter of the launches, Stop after half
 };
 

@@ -1,4 +1,6 @@
 """The shipped library sampling whole GPUs in windows of time, in real processes: alone, by turns with launches, refusals, endings."""
+import re
+
 import processes
 from counters_test import Counters
 
@@ -7,6 +9,12 @@ class Windows(Counters):
     def log_lines(self, first):
         lines = self.log.read_text().splitlines() if self.log.exists() else []
         return [line for line in lines if line.startswith(first)]
+
+    def cost_ms(self):
+        """What the report says that sampling has cost."""
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "stats", "-r", "gpu_metrics_sum", self.capture)
+        line = next(line for line in run.out.splitlines() if line.startswith("cost: "))
+        return float(re.search(r"sampling ([0-9.]+) ms", line).group(1))
 
     def session(self, launches=2000, **more):
         return self.synthetic(**{**dict(threads=1, launches=launches, step_ns=1000000, kernel_ns=100000, graphs=0), **more})
@@ -35,9 +43,30 @@ class Sampled(Windows):
     def test_windows_keep_to_the_budget(self):
         run = self.counted(self.session(launches=3000), metrics="sampled", overhead_budget="1")
         self.assertEqual(run.code, 0, run.err)
-        # 3 s and 1 %: 30 ms, and 10 in advance; a window of 50 ms costs 2.5.
-        self.assertLessEqual(len(self.log_lines("sampling start")), 17)
+        # 31 ms at once, which 3 s and 1 % do not add to; with the pause of 20 ms after it a window of 50 costs 3.5.
+        self.assertLessEqual(len(self.log_lines("sampling start")), 9)
         self.assertGreater(len(self.log_lines("sampling start")), 4)
+        self.assertEqual(len(self.log_lines("sampling enable")), 1)  # one burst
+        self.assertLessEqual(self.cost_ms(), 33)
+        self.assertGreater(self.cost_ms(), len(self.log_lines("sampling start")) * 50 * 0.05)  # what lies between windows costs, too
+
+    def test_nothing_is_held_when_the_budget_is_spent(self):
+        session = self.session(launches=8000)
+        run = self.counted(session, metrics="sampled", overhead_budget="1")
+        self.assertEqual(run.code, 0, run.err)
+        # 80 ms are earned after 8 s: the first burst, and one more after the 6.2 s that it takes to earn both.
+        self.assertEqual(len(self.log_lines("sampling enable")), 2)
+        self.assertEqual(len(self.log_lines("sampling disable")), 2)
+        lines = [line.split()[1] for line in self.log_lines("sampling")]
+        first, second = (i for i, word in enumerate(lines) if word == "enable")
+        self.assertEqual(lines[second - 1], "disable")
+        self.assertGreaterEqual(lines[first:second].count("start"), 6)
+
+    def test_a_generous_budget_sets_sampling_up_once(self):
+        run = self.counted(self.session(launches=3000), metrics="sampled", overhead_budget="20")
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(len(self.log_lines("sampling enable")), 1)
+        self.assertGreater(len(self.log_lines("sampling start")), 20)
 
     def test_the_interval_is_the_one_asked_for(self):
         run = self.counted(self.session(), metrics="sampled", pm_sampling_interval="100us")

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,7 +37,7 @@ class device_counters {
                                       device_wishes const& wishes, std::uint32_t& next_metric,
                                       std::vector<std::string>& complaints);
 
-  std::vector<prepared_group> const& groups() const noexcept { return groups_; }
+  prepared_counters const& prepared() const noexcept { return prepared_; }
   /// Bits of the groups that count by rewriting kernels.
   launch_signature::groups patching() const noexcept;
   std::vector<metric_record> records(device_id device, intern const& names) const;
@@ -46,15 +47,26 @@ class device_counters {
     /// Readings of a group that rewrites kernels without a single instruction: CUPTI ran the kernel
     /// as it was, and nothing was counted.
     std::uint64_t not_rewritten = 0;
+    /// Passes came in another order than was assumed: what each has counted is not known.
+    bool out_of_order = false;
     std::string complaint;  // why the rest of the batch is lost; empty: nothing is
   };
   evaluated evaluate(sampled_context::batch const& batch) const;
+  /// After some passes of a group, of ranges that no pass of the groups `later` has counted yet.
+  early_findings look(std::span<std::uint8_t const> image, std::vector<std::string> const& names,
+                      unsigned group, std::span<unsigned const> later) const;
 
  private:
   explicit device_counters(host_profiler evaluator) : evaluator_(std::move(evaluator)) {}
+  bool fill(unsigned group, std::span<double> values) const;
+  result<bool> has_counted(std::span<std::uint8_t const> image, std::size_t index,
+                           unsigned group) const;
+  result<bool> is_out_of_order(sampled_context::batch const& batch) const;
+  result<void> evaluate(sampled_context::batch const& batch, std::size_t index, unsigned group,
+                        evaluated& all) const;
 
   host_profiler evaluator_;
-  std::vector<prepared_group> groups_;
+  prepared_counters prepared_;
   std::vector<std::vector<metric_id>> ids_;  // by group
 };
 

@@ -241,7 +241,7 @@ void launch_sampler::keep(sampled_context& context, std::vector<sampled_context:
 }
 
 /// With the claim when it says true.
-bool launch_sampler::open(sampled_context& context, launch_signature& signature,
+bool launch_sampler::open(sampled_context& context, int group, launch_signature& signature,
                           CUstream stream) noexcept {
   auto const now = monotonic_ns();
   if (!budget_.allows(now)) {
@@ -259,8 +259,9 @@ bool launch_sampler::open(sampled_context& context, launch_signature& signature,
   // After the claim: a capture that begins now waits for it.
   auto opened = false;
   auto const safe = is_safe(stream);
-  if (safe && wishes_.every_launch && !context.has_room()) turn_at_once(context);
-  if (safe && context.has_room() && context.wants(signature)) {
+  if (safe && wishes_.every_launch && !context.has_room(signature)) turn_at_once(context);
+  // Another group may have begun since this launch was chosen.
+  if (safe && context.group() == group && context.has_room(signature) && context.wants(signature)) {
     auto const dry = safety_.has_run_dry(stream, wait_before_ns);
     if (!on_.load(std::memory_order_acquire)) {
       // The capture has ended meanwhile.
@@ -277,7 +278,6 @@ bool launch_sampler::open(sampled_context& context, launch_signature& signature,
 
 bool launch_sampler::open_range(sampled_context& context, launch_signature& signature) noexcept {
   auto const before = monotonic_ns();
-  // The group may have changed since this launch was chosen.
   if (context.group_patches() && (here.alike == correlation_id{} || !records_.begin())) {
     count(counts_.in_use);
     return false;
@@ -318,6 +318,14 @@ bool launch_sampler::may_go_unrecorded(launch_signature const& signature) noexce
   return !here.is_pattern;
 }
 
+/// A group that rewrites kernels will want one of this kind, and need not wait for it then.
+void launch_sampler::become_pattern(launch_signature const& signature,
+                                    launch_signature::groups wanted) noexcept {
+  if ((wanted & patching_.load(std::memory_order_relaxed)) == 0) return;
+  auto const known = signature.pattern(capture_.load(std::memory_order_relaxed));
+  here.is_pattern = known == correlation_id{};
+}
+
 void launch_sampler::choose(launch_call_kind kind, CUpti_CallbackData const& call) noexcept {
   auto* const context = context_of(call);
   if (context == nullptr) return;
@@ -353,9 +361,11 @@ void launch_sampler::choose(launch_call_kind kind, CUpti_CallbackData const& cal
     context->note_want(context->is_reading(*signature) ? groups & ~current : groups);
   } else if (context->group_patches() && !may_go_unrecorded(*signature)) {
     context->note_want(groups & ~current);
-  } else if (open(*context, *signature, launch.stream)) {
+  } else if (open(*context, group, *signature, launch.stream)) {
     here.open = context;
+    context->note_later(groups & ~current);
   }
+  if (here.open == nullptr) become_pattern(*signature, groups);
 }
 
 /// A graph may hold kernels on several of them that wait for each other.
@@ -394,6 +404,9 @@ launch_remark launch_sampler::finish(CUpti_CallbackData const& call, bool gets_r
   if (context != nullptr) {
     auto const dry = failed || safety_.has_run_dry(here.stream, most_wait_ns);
     here.ran_to = now();
+    // A rewritten kernel runs many times as long.
+    if (records_.is_mine() && here.ran_to > here.ran_from)
+      budget_.spend(static_cast<std::uint64_t>((here.ran_to - here.ran_from).value));
     if (!failed && records_.is_mine()) said = unrecorded();
     if (dry) {
       close(*context, failed ? nullptr : signature, call);

@@ -135,7 +135,8 @@ class launch_sampler {
                                  CUpti_CallbackData const& call) noexcept;
   launch_signature::groups missing(launch_signature& signature) noexcept;
   bool is_safe(CUstream stream) noexcept;
-  bool open(sampled_context& context, launch_signature& signature, CUstream stream) noexcept;
+  bool open(sampled_context& context, int group, launch_signature& signature,
+            CUstream stream) noexcept;
   void wait_until_counting(sampled_context& context) noexcept;
   void wait_for_change(sampled_context& context) noexcept;
   void turn_at_once(sampled_context& context) noexcept;
@@ -146,6 +147,7 @@ class launch_sampler {
   void close(sampled_context& context, launch_signature* signature,
              CUpti_CallbackData const& call) noexcept;
   bool may_go_unrecorded(launch_signature const& signature) noexcept;
+  void become_pattern(launch_signature const& signature, launch_signature::groups wanted) noexcept;
   launch_remark unrecorded() noexcept;
   launch_remark finish(CUpti_CallbackData const& call, bool gets_record) noexcept;
 
@@ -154,7 +156,7 @@ class launch_sampler {
   void prepare(sampled_context& context, std::vector<metric_record>& metrics,
                device_counters::intern const& names);
   void leave_out(launch_signature::groups patching);
-  void evaluate(sampled_context const& context, sampled_context::batch const& batch,
+  void evaluate(sampled_context& context, sampled_context::batch const& batch,
                 std::vector<launch_counters>& launches);
   void give_up(std::string why);
 

@@ -6,6 +6,7 @@
 #include "counters/launches/launch_sampler.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <thread>
 #include <utility>
@@ -68,9 +69,10 @@ void launch_sampler::prepare(sampled_context& context, std::vector<metric_record
                              device_counters::intern const& names) {
   auto const* const counters = counters_of(context, metrics, names);
   if (counters == nullptr) return;
-  context.prepare(api_, counters->groups());
+  auto const& prepared = counters->prepared();
+  context.prepare(api_, prepared, std::bind_front(&device_counters::look, counters));
   auto const all =
-      static_cast<launch_signature::groups>((std::uint64_t{1} << counters->groups().size()) - 1);
+      static_cast<launch_signature::groups>((std::uint64_t{1} << prepared.groups.size()) - 1);
   all_groups_.store(all & ~left_out_);
   patching_.store(counters->patching() & ~left_out_);
 }
@@ -80,21 +82,29 @@ void launch_sampler::leave_out(launch_signature::groups patching) {
   left_out_ |= patching;
   if ((all_groups_.fetch_and(~patching) & patching) == 0) return;
   patching_.fetch_and(~patching);
+  for (auto& entry : contexts_) {
+    auto* const context = entry.load(std::memory_order_acquire);
+    if (context == nullptr) break;
+    context->forget(patching);
+  }
   complaints_.push_back(
       "operations of CUDA cores are not counted: CUPTI does not rewrite the kernels of this "
       "program. All other counters are read");
 }
 
-void launch_sampler::evaluate(sampled_context const& context, sampled_context::batch const& batch,
+void launch_sampler::evaluate(sampled_context& context, sampled_context::batch const& batch,
                               std::vector<launch_counters>& launches) {
   auto const& counters = devices_.at(context.device());
   auto found = counters.evaluate(batch);
   if (!found.complaint.empty()) complaints_.push_back(std::move(found.complaint));
-  auto const patches = (counters.patching() >> batch.group & 1) != 0;
-  some_were_rewritten_ = some_were_rewritten_ || (patches && !found.readings.empty());
+  if (found.out_of_order) context.read_apart();
+  auto const patching = counters.patching();
+  for (auto const& reading : found.readings)
+    some_were_rewritten_ =
+        some_were_rewritten_ || (patching >> reading.launches.front().group & 1) != 0;
   counts_.not_rewritten.fetch_add(found.not_rewritten, std::memory_order_relaxed);
   if (!some_were_rewritten_ && counts_.not_rewritten.load() >= patience_with_rewriting)
-    leave_out(counters.patching());
+    leave_out(patching);
   std::move(found.readings.begin(), found.readings.end(), std::back_inserter(launches));
 }
 

@@ -143,7 +143,8 @@ result<bool> range_profiler::stop() {
   return params.isAllPassSubmitted != 0;
 }
 
-result<counted_ranges> range_profiler::decode() {
+/// How many ranges had no room.
+result<std::size_t> range_profiler::decode_data() {
   CUpti_RangeProfiler_DecodeData_Params decode{
       .structSize = CUpti_RangeProfiler_DecodeData_Params_STRUCT_SIZE,
       .pPriv = nullptr,
@@ -151,31 +152,47 @@ result<counted_ranges> range_profiler::decode() {
       .numOfRangeDropped = 0};
   if (auto const ok = guard_.call<&cupti_api::cuptiRangeProfilerDecodeData>(&decode); !ok)
     return error{ok.message()};
-  counted_ranges counted{std::move(image_), {}, decode.numOfRangeDropped};
-  image_ = {};
+  return decode.numOfRangeDropped;
+}
+
+result<std::vector<std::string>> range_profiler::range_names() {
   CUpti_RangeProfiler_GetCounterDataInfo_Params info{
       .structSize = CUpti_RangeProfiler_GetCounterDataInfo_Params_STRUCT_SIZE,
       .pPriv = nullptr,
-      .pCounterDataImage = counted.image.data(),
-      .counterDataImageSize = counted.image.size(),
+      .pCounterDataImage = image_.data(),
+      .counterDataImageSize = image_.size(),
       .numTotalRanges = 0};
   if (auto const ok = guard_.call<&cupti_api::cuptiRangeProfilerGetCounterDataInfo>(&info); !ok)
     return error{ok.message()};
+  std::vector<std::string> names;
   for (std::size_t i = 0; i < info.numTotalRanges; ++i) {
     CUpti_RangeProfiler_CounterData_GetRangeInfo_Params range{
         .structSize = CUpti_RangeProfiler_CounterData_GetRangeInfo_Params_STRUCT_SIZE,
         .pPriv = nullptr,
-        .pCounterDataImage = counted.image.data(),
-        .counterDataImageSize = counted.image.size(),
+        .pCounterDataImage = image_.data(),
+        .counterDataImageSize = image_.size(),
         .rangeIndex = i,
         .rangeDelimiter = "/",
         .rangeName = nullptr};
     if (auto const ok = guard_.call<&cupti_api::cuptiRangeProfilerCounterDataGetRangeInfo>(&range);
         !ok)
       return error{ok.message()};
-    counted.names.emplace_back(range.rangeName != nullptr ? range.rangeName : "");
+    names.emplace_back(range.rangeName != nullptr ? range.rangeName : "");
   }
-  return counted;
+  return names;
+}
+
+result<std::vector<std::string>> range_profiler::decode_so_far() {
+  if (auto const dropped = decode_data(); !dropped) return error{dropped.message()};
+  return range_names();
+}
+
+result<counted_ranges> range_profiler::decode() {
+  auto const dropped = decode_data();
+  if (!dropped) return error{dropped.message()};
+  auto names = range_names();
+  if (!names) return error{names.message()};
+  return counted_ranges{std::exchange(image_, {}), std::move(*names), *dropped};
 }
 
 }  // namespace gpuprof

@@ -41,6 +41,8 @@ class range_profiler {
                                  std::vector<std::string> metrics, std::size_t most_ranges) const;
 
   /// Readies a pass of a setup, which must live until decode(). What was counted before is gone.
+  /// CUPTI has a count of passes of its own, whatever it is told: they come one after the other,
+  /// and from the first again once all have been submitted.
   result<void> configure(range_setup const& setup, std::size_t first_pass = 0);
   /// Readies the next pass of the same setup. Ranges are told apart by their names: each must come
   /// again in every pass.
@@ -56,6 +58,10 @@ class range_profiler {
 
   /// True when all passes of the setup have been started and stopped.
   result<bool> stop();
+  /// What the passes that have been stopped counted so far, in image(); of the others metrics have
+  /// no number. Names of the ranges, by index.
+  result<std::vector<std::string>> decode_so_far();
+  std::span<std::uint8_t const> image() const noexcept { return image_; }
   /// After the last pass has been stopped.
   result<counted_ranges> decode();
   /// The context is gone: nothing is asked of CUPTI any more.
@@ -65,6 +71,8 @@ class range_profiler {
   range_profiler(cupti_api const& api, CUpti_RangeProfiler_Object* object)
       : guard_(api), object_(object) {}
   result<void> configure();
+  result<std::size_t> decode_data();
+  result<std::vector<std::string>> range_names();
 
   cupti_guard guard_;
   CUpti_RangeProfiler_Object* object_;

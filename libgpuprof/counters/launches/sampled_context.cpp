@@ -3,6 +3,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -14,8 +15,8 @@ namespace {
 
 // An image of so many ranges of the roofline set takes some megabytes.
 constexpr std::size_t most_ranges = 32;
-// The first pass is over when for so many turns launches came, so many at least, and none that it
-// had use for: each round over costs the program as much as a dozen readings.
+// The first pass of a group is over when for so many turns launches came, so many at least, and
+// none that it had use for: each round over costs the program as much as a dozen readings.
 constexpr std::uint32_t patience_in_launches = 8;
 constexpr std::size_t patience_in_first_turns = 20;
 // How many turns a later pass waits for a kind of launch that was there in the one before.
@@ -25,11 +26,15 @@ constexpr std::uint64_t patience_for_launch_ns = 20'000'000;
 constexpr std::uint64_t put_off_ns = 30'000'000'000;
 constexpr std::uint64_t longest_drying_ns = 1'500'000'000;
 constexpr std::uint64_t patience_at_end_ns = 200'000'000;
-// Another group costs the program some 150 ms in all.
+// Another configuration costs the program some 150 ms in all.
 constexpr std::uint64_t between_changes_ns = 1'000'000'000;
 constexpr unsigned most_attempts = 3;
 
 std::atomic<std::uint32_t> last_reading{0};
+
+launch_signature::groups bit(unsigned group) noexcept {
+  return launch_signature::groups{1} << group;
+}
 
 }  // namespace
 
@@ -39,21 +44,24 @@ bool sampled_context::wants(launch_signature const& signature) const noexcept {
   if (every_launch_) return true;
   if ((signature.done() >> current & 1) != 0) return false;
   auto const number = pass_number_.load(std::memory_order_relaxed);
-  if (number % 64 != 0) return signature.read_in() == number - 1;
+  if (!begins_group()) return signature.read_in() == number - 1;
   return signature.read_in() != number;
 }
 
-bool sampled_context::has_room() const noexcept {
-  return pass() != 0 || readings_.size() < most_ranges;
+/// Its kind was read in this cycle, by this group or one before it.
+bool sampled_context::has_range(launch_signature const& signature) const noexcept {
+  return !every_launch_ && is_reading(signature) && signature.range() < readings_.size() &&
+         readings_[signature.range()].signature == &signature;
+}
+
+bool sampled_context::has_room(launch_signature const& signature) const noexcept {
+  return !begins_group() || has_range(signature) || readings_.size() < most_ranges;
 }
 
 bool sampled_context::open_range(launch_signature& signature) noexcept {
-  auto const first = pass() == 0;
-  // A reading of which one pass failed is over.
-  if (!first && (signature.range() >= readings_.size() ||
-                 readings_[signature.range()].signature != &signature))
-    return false;
-  opened_range_ = first ? readings_.size() : signature.range();
+  auto const known = has_range(signature);
+  if (!known && !begins_group()) return false;
+  opened_range_ = known ? signature.range() : readings_.size();
   char name[24];
   std::snprintf(name, sizeof name, "%zu", opened_range_);
   opened_ = now();
@@ -66,10 +74,11 @@ bool sampled_context::close_range(launch_signature* signature,
   open_ns_ += now().value - opened_.value;
   try {
     // A range that is not kept has its place all the same: names count ranges.
-    if (pass() == 0) readings_.emplace_back();
+    if (opened_range_ == readings_.size()) readings_.emplace_back();
     auto& reading = readings_[opened_range_];
+    reading.opened |= bit(static_cast<unsigned>(group()));
     if (!kept) {
-      reading.signature = nullptr;
+      drop_from_group(reading);
       return false;
     }
     reading.signature = signature;
@@ -84,23 +93,44 @@ bool sampled_context::close_range(launch_signature* signature,
   return true;
 }
 
-void sampled_context::prepare(cupti_api const& api, std::vector<prepared_group> const& groups) {
+/// A reading of which one pass failed is over. What other groups have read of it stays.
+void sampled_context::drop_from_group(reading_so_far& reading) noexcept {
+  if (reading.signature == nullptr) return;
+  std::erase_if(reading.launches,
+                [this](sampled_launch_record const& launch) { return launch.group == group(); });
+  reading.signature->note_read(0);
+  if (!begins_group() && expected_ > 0) --expected_;
+}
+
+void sampled_context::prepare(cupti_api const& api, prepared_counters const& counters,
+                              look_function look) {
   api_ = &api;
-  groups_ = &groups;
+  counters_ = &counters;
+  look_ = std::move(look);
   readings_.reserve(most_ranges);
   prepared_.store(true, std::memory_order_release);
 }
 
 bool sampled_context::has_other_groups() const noexcept {
-  auto const mine = launch_signature::groups{1} << static_cast<unsigned>(group());
+  auto const mine = bit(static_cast<unsigned>(group()));
   return (wanted_.load(std::memory_order_relaxed) & ~mine) != 0;
 }
 
+/// Some of them.
+bool sampled_context::is_wanted(std::span<unsigned const> groups) const noexcept {
+  auto const wanted = wanted_.load(std::memory_order_relaxed);
+  return std::any_of(groups.begin(), groups.end(),
+                     [wanted](unsigned group) { return (wanted & bit(group)) != 0; });
+}
+
+std::span<unsigned const> sampled_context::later_groups() const noexcept {
+  return std::span(configuration_->groups).subspan(place_ + 1);
+}
+
 bool sampled_context::pass_is_over() const noexcept {
-  if (pass() != 0) {
-    return ranges_in_pass_ >= ranges_in_last_pass_ || quiet_turns_ > patience_in_turns;
-  }
-  if (readings_.size() >= most_ranges) return true;
+  if (!begins_group()) return ranges_in_pass_ >= expected_ || quiet_turns_ > patience_in_turns;
+  // Kinds that have a range may still come to a later group.
+  if ((pass() == 0 ? readings_.size() : ranges_in_pass_) >= most_ranges) return true;
   auto const quiet = quiet_turns_ >= patience_in_first_turns &&
                      declined_.load(std::memory_order_relaxed) >= patience_in_launches;
   return quiet && (!readings_.empty() || has_other_groups());
@@ -146,18 +176,20 @@ result<void> sampled_context::turn_claimed(turn_by who, bool may_start,
   if (!is_prepared()) return {};  // it has ended meanwhile
   auto const closing = who == turn_by::closing;
   if (who == turn_by::worker && monotonic_ns() < put_off_until_) return {};
+  auto const may_change = may_start && monotonic_ns() - last_change_ > between_changes_ns;
   if (group() < 0) {
     if (closing || !may_start || wanted_.load(std::memory_order_relaxed) == 0) return {};
-    if (who == turn_by::worker && !wait_for_a_launch()) return {};
+    auto const* const next = next_configuration(configuration_ == nullptr || may_change);
+    if (next == nullptr || (who == turn_by::worker && !wait_for_a_launch())) return {};
     context_change const change(*this);
     switching_since = monotonic_ns();
-    return start(next_group(true));
+    return start(*next);
   }
-  auto const may_change = may_start && monotonic_ns() - last_change_ > between_changes_ns;
   // While the program launches nothing at all, nothing has come to an end.
   auto const some_came = std::exchange(launches_at_turn_, launches()) != launches();
   quiet_turns_ = ranges_in_pass_ == ranges_at_turn_ ? quiet_turns_ + some_came : 0;
-  auto const over = pass_is_over() && (!readings_.empty() || may_change);
+  auto const leads_on = !readings_.empty() || may_change || is_wanted(later_groups());
+  auto const over = pass_is_over() && leads_on;
   ranges_at_turn_ = ranges_in_pass_;
   if (!closing && !over) return {};
   if (who == turn_by::worker && !wait_for_a_launch()) return {};
@@ -166,31 +198,51 @@ result<void> sampled_context::turn_claimed(turn_by who, bool may_start,
   return next_pass(closing, may_change, finished);
 }
 
-result<void> sampled_context::next_pass(bool closing, bool may_change_group,
+result<void> sampled_context::next_pass(bool closing, bool may_change,
                                         std::vector<batch>& finished) {
   auto const before = monotonic_ns();
   log_debug("counters: pass " + std::to_string(pass() + 1) + " had " +
             std::to_string(ranges_in_pass_) + " launches, open for " +
             std::to_string(std::exchange(open_ns_, 0) / 1000) + " us");
-  auto all = profiler_->stop();
-  if (!all) return error{all.message()};
-  if (!*all && !closing && !readings_.empty()) {
-    if (auto ok = start_next_pass(); !ok) return ok;
-    number_pass(pass_number_.load(std::memory_order_relaxed) + 1);
-    log_debug("counters: next pass in " + std::to_string((monotonic_ns() - before) / 1000) + " us");
+  auto const goes_on = run_on(closing);
+  if (!goes_on) return error{goes_on.message()};
+  if (configuration_ == nullptr) return {};  // nothing was read, and nothing is to be
+  if (*goes_on) {
+    log_debug("counters: pass " + std::to_string(pass() + 1) + " on in " +
+              std::to_string((monotonic_ns() - before) / 1000) + " us");
     return {};
   }
-  // What has been read is not lost because the rest of the passes finds nothing.
-  while (!*all && !readings_.empty()) {
-    if (auto ok = start_next_pass(); !ok) return ok;
-    all = profiler_->stop();
-    if (!all) return error{all.message()};
-  }
+  if (apart_.load(std::memory_order_relaxed) && configuration_->groups.size() > 1)
+    return drop_cycle(finished), result<void>{};
   if (auto ok = finish(finished); !ok) return ok;
+  if (closing) return {};
   // Starting takes 20 ms: not before a launch has said what for.
-  auto const is_wanted = wanted_.load(std::memory_order_relaxed) != 0;
-  return closing || (!is_wanted && !every_launch_) ? result<void>{}
-                                                   : start(next_group(may_change_group));
+  auto const* const next = next_configuration(may_change);
+  return next == nullptr ? result<void>{} : start(*next);
+}
+
+/// From the pass that is on to the next that launches have use for. All in between are run, too:
+/// CUPTI goes through them one by one, whatever it is told. False: the cycle is over.
+result<bool> sampled_context::run_on(bool closing) {
+  for (;;) {
+    auto const all = profiler_->stop();
+    if (!all) return error{all.message()};
+    auto const ends_group = pass() + 1 == group_end_;
+    if (!closing && (begins_group() || ends_group)) {
+      if (auto ok = look(); !ok) return error{ok.message()};
+      if (apart_.load(std::memory_order_relaxed) && configuration_->groups.size() > 1) return false;
+    }
+    if (ends_group) end_group();
+    if (*all) return false;
+    if (closing && readings_.empty()) {
+      group_.store(-1, std::memory_order_release);
+      lose_profiler();  // an object in the midst of a cycle is of no use later
+      return false;
+    }
+    if (auto ok = start_next_pass(); !ok) return error{ok.message()};
+    number_pass(pass_number_.load(std::memory_order_relaxed) + 1);
+    if (!closing && has_use_for_pass()) return true;
+  }
 }
 
 result<void> sampled_context::start_next_pass() {
@@ -198,51 +250,110 @@ result<void> sampled_context::start_next_pass() {
   return ok ? profiler_->start() : ok;
 }
 
-/// Readings end here: whole ones are done, others may be tried again.
+/// Some kinds may have all that there is, and passes may come in another order than was assumed:
+/// then what was counted belongs to nothing. After the first pass of a group and after the last.
+result<void> sampled_context::look() {
+  auto const current = static_cast<unsigned>(group());
+  auto const later = later_groups();
+  auto const has_more = pass() + 1 != group_end_;
+  if (every_launch_ || readings_.empty() || (!has_more && later.empty())) return {};
+  auto const names = profiler_->decode_so_far();
+  if (!names) return error{names.message()};
+  auto const found = look_(profiler_->image(), *names, current, later);
+  if (found.out_of_order) read_apart();
+  if (found.out_of_order || !has_more) return {};
+  for (auto const range : found.complete) {
+    if (range >= readings_.size()) continue;
+    auto& reading = readings_[range];
+    auto const was_in_this_pass =
+        !reading.launches.empty() && reading.launches.back().group == current;
+    if (reading.signature == nullptr || !was_in_this_pass) continue;
+    reading.complete |= bit(current);
+    reading.signature->mark_done(current);
+    ++completed_;
+  }
+  return {};
+}
+
+/// Readings of the group end here: whole ones are done, others may be tried again.
+void sampled_context::end_group() noexcept {
+  auto const current = static_cast<unsigned>(group());
+  auto const passes = counters_->groups[current].configuration.passes;
+  for (auto const& reading : readings_) {
+    auto const launches = std::count_if(
+        reading.launches.begin(), reading.launches.end(),
+        [current](sampled_launch_record const& launch) { return launch.group == current; });
+    if (reading.signature == nullptr || launches == 0 || (reading.complete & bit(current)) != 0)
+      continue;
+    if (static_cast<std::size_t>(launches) == passes ||
+        reading.signature->count_attempt() >= most_attempts)
+      reading.signature->mark_done(current);
+  }
+}
+
+/// Its counters belong to nothing that is known. Kinds are read again, each group apart.
+void sampled_context::drop_cycle(std::vector<batch>& finished) {
+  group_.store(-1, std::memory_order_release);
+  for (auto const& reading : std::exchange(readings_, {}))
+    if (reading.signature != nullptr) reading.signature->begin_again();
+  readings_.reserve(most_ranges);
+  lose_profiler();
+  batch dropped;
+  dropped.out_of_order = true;
+  finished.push_back(std::move(dropped));
+}
+
 result<void> sampled_context::finish(std::vector<batch>& finished) {
-  auto const group = static_cast<unsigned>(group_.exchange(-1, std::memory_order_acq_rel));
+  group_.store(-1, std::memory_order_release);
   auto readings = std::exchange(readings_, {});
   readings_.reserve(most_ranges);
+  found_work_ = !readings.empty();
   if (readings.empty()) return {};
   auto counted = profiler_->decode();
   if (!counted) return error{counted.message()};
-  batch done{group, std::move(*counted), {}};
+  batch done{configuration_->groups, std::move(*counted), {}};
   for (auto& reading : readings) {
-    if (reading.signature == nullptr) reading.launches.clear();
-    auto const number = last_reading.fetch_add(1, std::memory_order_relaxed) + 1;
-    for (auto& launch : reading.launches) launch.reading = number;
-    auto const whole = reading.launches.size() == setup_.configuration.passes;
-    if (reading.signature != nullptr &&
-        (whole || reading.signature->count_attempt() >= most_attempts))
-      reading.signature->mark_done(group);
-    done.readings.push_back(std::move(reading.launches));
+    // Each group has its own, of launches one after the other.
+    auto group = launch_signature::most_groups;
+    std::uint32_t number = 0;
+    for (auto& launch : reading.launches) {
+      if (std::exchange(group, launch.group) != launch.group)
+        number = last_reading.fetch_add(1, std::memory_order_relaxed) + 1;
+      launch.reading = number;
+    }
+    done.readings.push_back(std::move(reading));
   }
   finished.push_back(std::move(done));
   return {};
 }
 
-/// The next wanted one after the last, round and round.
-unsigned sampled_context::next_group(bool may_change) noexcept {
-  auto const wanted = wanted_.exchange(0, std::memory_order_relaxed);
-  auto const count = static_cast<unsigned>(groups_->size());
+/// The next wanted one after the last, round and round. Null: none, or not now.
+prepared_configuration const* sampled_context::next_configuration(bool may_change) const noexcept {
+  auto const& all = apart_.load(std::memory_order_relaxed) ? counters_->apart : counters_->together;
+  auto const count = all.size();
+  auto const current = std::find_if(all.begin(), all.end(),
+                                    [this](auto const& one) { return &one == configuration_; });
   // The one that is set up as long as it is wanted: changing costs.
-  auto const finds_work =
-      setup_group_ >= 0 && (wanted >> setup_group_ & 1) != 0 && ranges_in_last_pass_ != 0;
-  if (setup_group_ >= 0 && (finds_work || !may_change)) return static_cast<unsigned>(setup_group_);
-  for (unsigned i = 1; i <= count; ++i) {
-    auto const group = static_cast<unsigned>(setup_group_ + static_cast<int>(i)) % count;
-    if ((wanted >> group & 1) != 0) return group;
+  if (current != all.end() &&
+      (every_launch_ || (is_wanted(current->groups) && (found_work_ || !may_change))))
+    return configuration_;
+  if (current != all.end() && !may_change) return nullptr;
+  auto const last =
+      current == all.end() ? count - 1 : static_cast<std::size_t>(current - all.begin());
+  for (std::size_t i = 1; i <= count; ++i) {
+    auto const& next = all[(last + i) % count];
+    if (is_wanted(next.groups)) return &next;
   }
-  return static_cast<unsigned>(setup_group_ < 0 ? 0 : setup_group_);
+  return nullptr;
 }
 
 // A range profiler keeps the configuration of its first start, whatever it is given later: each
-// group gets one of its own.
-result<void> sampled_context::start(unsigned group) {
-  auto const& wanted = (*groups_)[group];
+// gets one of its own.
+result<void> sampled_context::start(prepared_configuration const& wanted) {
   auto const before = monotonic_ns();
-  if (profiler_ == nullptr || setup_group_ != static_cast<int>(group)) {
-    profiler_.reset();
+  if (profiler_ == nullptr || configuration_ != &wanted) {
+    auto const is_change = profiler_ != nullptr;
+    lose_profiler();
     auto opened = range_profiler::open(*api_, context_);
     if (!opened) return error{opened.message()};
     auto setup = (*opened)->make_setup(wanted.configuration, wanted.metrics, most_ranges);
@@ -250,29 +361,58 @@ result<void> sampled_context::start(unsigned group) {
     setup_ = std::move(*setup);
     profiler_ = std::move(*opened);
     holds_counters_.store(true, std::memory_order_release);
-    if (setup_group_ >= 0) last_change_ = monotonic_ns();
-    setup_group_ = static_cast<int>(group);
+    if (is_change) last_change_ = monotonic_ns();
+    configuration_ = &wanted;
   }
   if (auto ok = profiler_->configure(setup_); !ok) return ok;
   auto const configured = monotonic_ns();
   if (auto ok = profiler_->start(); !ok) return ok;
-  log_debug("counters: group " + std::to_string(group + 1) + " of " +
-            std::to_string(groups_->size()) + " (" + std::to_string(wanted.metrics.size()) +
-            " metrics, " + std::to_string(wanted.configuration.passes) + " passes) on in " +
+  log_debug("counters: " + std::to_string(wanted.groups.size()) + " groups of " +
+            std::to_string(counters_->groups.size()) + " (" +
+            std::to_string(wanted.metrics.size()) + " metrics, " +
+            std::to_string(wanted.configuration.passes) + " passes) on in " +
             std::to_string((monotonic_ns() - before) / 1000) + " us, of these start " +
             std::to_string((monotonic_ns() - configured) / 1000));
+  // Who could not know them wanted all that there may be.
+  wanted_.fetch_and(
+      ~launch_signature::groups{0} >> (launch_signature::most_groups - counters_->groups.size()),
+      std::memory_order_relaxed);
   static std::atomic<std::uint32_t> last_cycle{0};
   number_pass((last_cycle.fetch_add(1, std::memory_order_relaxed) + 1) * 64);
-  patches_.store(wanted.patches_kernels, std::memory_order_release);
-  group_.store(static_cast<int>(group), std::memory_order_release);
+  if (has_use_for_pass()) return {};
+  auto const goes_on = run_on(false);
+  if (!goes_on) return error{goes_on.message()};
+  if (!*goes_on) group_.store(-1, std::memory_order_release);
   return {};
 }
 
 void sampled_context::number_pass(std::uint32_t number) noexcept {
   pass_number_.store(number, std::memory_order_relaxed);
-  ranges_in_last_pass_ = std::exchange(ranges_in_pass_, 0);
+  expected_ = std::exchange(ranges_in_pass_, 0) - std::exchange(completed_, 0);
   ranges_at_turn_ = quiet_turns_ = 0;
   declined_.store(0, std::memory_order_relaxed);
+  if (pass() == 0)
+    enter_group(0);
+  else if (pass() == group_end_)
+    enter_group(place_ + 1);
+}
+
+void sampled_context::enter_group(std::size_t place) noexcept {
+  auto const group = configuration_->groups[place];
+  auto const& entered = counters_->groups[group];
+  place_ = place;
+  expected_ = 0;
+  group_end_ = pass() + static_cast<unsigned>(entered.configuration.passes);
+  group_began_.store(pass_number_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  patches_.store(entered.patches_kernels, std::memory_order_release);
+  group_.store(static_cast<int>(group), std::memory_order_release);
+}
+
+/// Who wants a group that begins says so again, unless it is read.
+bool sampled_context::has_use_for_pass() noexcept {
+  if (!begins_group()) return expected_ > 0;
+  auto const mine = bit(static_cast<unsigned>(group()));
+  return every_launch_ || (wanted_.fetch_and(~mine, std::memory_order_relaxed) & mine) != 0;
 }
 
 void sampled_context::end(std::vector<batch>& finished, bool for_good) noexcept {
@@ -294,9 +434,13 @@ void sampled_context::let_go() noexcept {
   if (profiler_ == nullptr || group() >= 0) return;
   context_change const change(*this);
   auto const before = monotonic_ns();
-  profiler_.reset();
+  lose_profiler();
   log_debug("counters: given back in " + std::to_string((monotonic_ns() - before) / 1000) + " us");
-  setup_group_ = -1;
+}
+
+void sampled_context::lose_profiler() noexcept {
+  profiler_.reset();
+  configuration_ = nullptr;
   holds_counters_.store(false, std::memory_order_release);
 }
 

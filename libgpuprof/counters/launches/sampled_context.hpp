@@ -2,6 +2,7 @@
 #pragma once
 
 #include "counters/launches/launch_signatures.hpp"
+#include "counters/launches/prepared_counters.hpp"
 #include "counters/launches/range_profiler.hpp"
 #include "model/ids.hpp"
 #include "model/records.hpp"
@@ -10,21 +11,22 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace gpuprof {
 
-/// Metrics of one configuration, as it was prepared for a chip.
-struct prepared_group {
-  std::vector<std::string> metrics;
-  counter_configuration configuration;
-  bool patches_kernels = false;
+/// What can be told of a group before all its passes have run.
+struct early_findings {
+  std::vector<std::size_t> complete;  // ranges by number: later passes bring them nothing
+  bool out_of_order = false;          // kernels were rewritten in another pass than was assumed
 };
 
-/// A reading takes one launch of its kind for each pass of the group. In the first pass it is
-/// decided which kinds are read; the later ones wait for these to come again. Changing the group
-/// takes some 150 ms, the next pass 2.
+/// A reading takes one launch of its kind for each pass of a group. In the first pass of the group
+/// it is decided which kinds are read; the later ones wait for these to come again. Groups that
+/// share a configuration follow on each other, its passes are a cycle. Changing the configuration
+/// takes some 150 ms, the next pass 2 to 25.
 ///
 /// Launching threads open and close ranges, one at a time; the worker's thread turns to the next
 /// pass in between. Whoever has claimed the context uses its range profiler.
@@ -66,7 +68,7 @@ class sampled_context {
   bool group_patches() const noexcept { return patches_.load(std::memory_order_acquire); }
   /// Whether this pass has use for a launch of the kind.
   bool wants(launch_signature const& signature) const noexcept;
-  /// A launch of the kind was read in this pass or one before it.
+  /// A launch of the kind was read in this pass or one before it, since the cycle began.
   bool is_reading(launch_signature const& signature) const noexcept {
     return signature.read_in() / 64 == pass_number_.load(std::memory_order_relaxed) / 64;
   }
@@ -76,11 +78,19 @@ class sampled_context {
     wanted_.fetch_or(wanted, std::memory_order_relaxed);
     declined_.fetch_add(1, std::memory_order_relaxed);
   }
+  /// The same of one that is being read: other groups will have use for its kind.
+  void note_later(launch_signature::groups wanted) noexcept {
+    wanted_.fetch_or(wanted, std::memory_order_relaxed);
+  }
+  /// These groups are not to be read any more.
+  void forget(launch_signature::groups left_out) noexcept {
+    wanted_.fetch_and(~left_out, std::memory_order_relaxed);
+  }
   bool claim() noexcept { return !claimed_.test_and_set(std::memory_order_acquire); }
   void release() noexcept { claimed_.clear(std::memory_order_release); }
 
   // With the claim, on one thread.
-  bool has_room() const noexcept;
+  bool has_room(launch_signature const& signature) const noexcept;
   /// False: nothing is counted.
   bool open_range(launch_signature& signature) noexcept;
   /// What was counted belongs to this launch, of the kind that the range was opened for; null: it
@@ -88,9 +98,9 @@ class sampled_context {
   bool close_range(launch_signature* signature, correlation_id correlation = {}) noexcept;
 
   /// All kinds of this reading have run this pass, and it was not the first: the next can follow at
-  /// once, while the GPU has nothing to do.
+  /// once, while the GPU has nothing to do. Before another group begins the worker has a look.
   bool pass_is_full() const noexcept {
-    return pass() != 0 && ranges_in_pass_ >= ranges_in_last_pass_;
+    return !begins_group() && ranges_in_pass_ >= expected_ && !precedes_group();
   }
 
   /// The worker is about to switch, and waits a little for a launch: once its stream has run dry
@@ -102,28 +112,41 @@ class sampled_context {
 
   // The worker's thread ------------------------------------------------------
 
-  /// With the claim. `groups` outlives this object.
-  void prepare(cupti_api const& api, std::vector<prepared_group> const& groups);
+  /// Of what the passes so far have counted in ranges of these names; `later`: groups of the
+  /// configuration of which no pass has run. The worker's thread.
+  using look_function = std::function<early_findings(
+      std::span<std::uint8_t const> image, std::vector<std::string> const& names, unsigned group,
+      std::span<unsigned const> later)>;
+  /// With the claim. `counters` outlives this object.
+  void prepare(cupti_api const& api, prepared_counters const& counters, look_function look);
   /// It has still to be prepared, is in the midst of a reading, or a launch came that has passes to
   /// run.
   bool wants_turn() const noexcept {
-    return !has_ended() &&
-           (!is_prepared() || pass() != 0 || wanted_.load(std::memory_order_relaxed) != 0);
+    return !has_ended() && (!is_prepared() || (group() >= 0 && pass() != 0) ||
+                            wanted_.load(std::memory_order_relaxed) != 0);
   }
   bool is_prepared() const noexcept { return prepared_.load(std::memory_order_acquire); }
 
-  /// What was counted, not evaluated yet.
-  struct batch {
-    unsigned group = 0;
-    counted_ranges counted;
-    std::vector<std::vector<sampled_launch_record>> readings;  // by number of their range
+  struct range_reading {
+    std::vector<sampled_launch_record> launches;  // each with its group, pass by pass
+    launch_signature::groups opened = 0;          // in whose passes the range was, kept or not
   };
+  /// What was counted in a cycle, not evaluated yet.
+  struct batch {
+    std::vector<unsigned> groups;
+    counted_ranges counted;
+    std::vector<range_reading> readings;  // by number of their range
+    bool out_of_order = false;            // nothing of it can be used
+  };
+  /// Groups share no configuration any more: their passes come in an order that is not known.
+  void read_apart() noexcept { apart_.store(true, std::memory_order_relaxed); }
   /// Claims it unless a launch is being read, which is waited for a little when `closing`.
   bool claim_for_turn(bool closing);
   enum class turn_by { worker, launch, closing };
   /// With the claim: turns to the next pass when this one has all it can get, or all passes are to
-  /// end (closing). `may_start`: the budget allows another group. A group takes some 150 ms, a pass
-  /// 2 to 20. `switching_since`: when CUPTI was called, after a wait for launches; monotonic.
+  /// end (closing). `may_start`: the budget allows another configuration, which takes some 150 ms,
+  /// a pass 2 to 25. `switching_since`: when CUPTI was called, after a wait for launches;
+  /// monotonic.
   result<void> turn_claimed(turn_by who, bool may_start, std::vector<batch>& finished,
                             std::uint64_t& switching_since);
   /// With the claim, after a closing turn: gives the counters back until a launch wants them again.
@@ -135,21 +158,40 @@ class sampled_context {
 
  private:
   friend class context_change;
-  struct reading_so_far {
+  struct reading_so_far : range_reading {
     launch_signature* signature = nullptr;  // null: not to be kept
-    std::vector<sampled_launch_record> launches;
+    launch_signature::groups complete = 0;  // before all their passes
   };
 
   unsigned pass() const noexcept { return pass_number_.load(std::memory_order_relaxed) % 64; }
+  bool begins_group() const noexcept {
+    return pass_number_.load(std::memory_order_relaxed) ==
+           group_began_.load(std::memory_order_relaxed);
+  }
+  /// It is the last pass of a group, and another one follows.
+  bool precedes_group() const noexcept {
+    return pass() + 1 == group_end_ && place_ + 1 < configuration_->groups.size();
+  }
+  bool is_wanted(std::span<unsigned const> groups) const noexcept;
   bool has_other_groups() const noexcept;
+  std::span<unsigned const> later_groups() const noexcept;
+  bool has_range(launch_signature const& signature) const noexcept;
+  void drop_from_group(reading_so_far& reading) noexcept;
   bool pass_is_over() const noexcept;
   bool wait_for_a_launch() noexcept;
-  unsigned next_group(bool may_change) noexcept;
-  result<void> next_pass(bool closing, bool may_change_group, std::vector<batch>& finished);
+  prepared_configuration const* next_configuration(bool may_change) const noexcept;
+  result<void> next_pass(bool closing, bool may_change, std::vector<batch>& finished);
+  result<bool> run_on(bool closing);
+  result<void> look();
+  void end_group() noexcept;
+  void drop_cycle(std::vector<batch>& finished);
   result<void> finish(std::vector<batch>& finished);
-  result<void> start(unsigned group);
+  result<void> start(prepared_configuration const& wanted);
   result<void> start_next_pass();
   void number_pass(std::uint32_t number) noexcept;
+  void enter_group(std::size_t place) noexcept;
+  bool has_use_for_pass() noexcept;
+  void lose_profiler() noexcept;
 
   CUcontext const context_;
   context_id const id_;
@@ -158,8 +200,9 @@ class sampled_context {
   std::function<bool()> const& is_interrupted_;
   std::atomic<int> group_{-1};
   std::atomic<bool> patches_{false};
-  /// Counts readings in steps of 64, and passes in between: no two passes of the process are alike.
+  /// Counts cycles in steps of 64, and passes in between: no two passes of the process are alike.
   std::atomic<std::uint32_t> pass_number_{0};
+  std::atomic<std::uint32_t> group_began_{0};  // the first pass of the group
   std::atomic<launch_signature::groups> wanted_{0};
   std::atomic<std::uint32_t> declined_{0}, launches_{0};
   std::atomic_flag claimed_ = ATOMIC_FLAG_INIT;
@@ -167,21 +210,27 @@ class sampled_context {
   std::atomic<bool> awaits_launch_{false};
   std::atomic<stream_state> stream_{stream_state::unknown};
   std::atomic<bool> holds_counters_{false};  // CUPTI gives them to nobody else until let_go()
+  std::atomic<bool> apart_{false};
 
   // With the claim alone.
   cupti_api const* api_ = nullptr;
-  std::vector<prepared_group> const* groups_ = nullptr;
+  prepared_counters const* counters_ = nullptr;
+  look_function look_;
   std::unique_ptr<range_profiler> profiler_;
-  range_setup setup_;  // of the group being read
-  int setup_group_ = -1;
+  prepared_configuration const* configuration_ = nullptr;  // what it is set up for
+  range_setup setup_;
+  std::size_t place_ = 0;    // of the group in the configuration
+  unsigned group_end_ = 0;   // the first pass after it
+  bool found_work_ = false;  // the cycle before
   std::vector<reading_so_far> readings_;
   timestamp_ns opened_;
   std::uint64_t open_ns_ = 0;  // of all ranges in this pass
   std::size_t opened_range_ = 0;
-  std::size_t ranges_in_pass_ = 0, ranges_in_last_pass_ = 0, ranges_at_turn_ = 0;
+  std::size_t ranges_in_pass_ = 0, expected_ = 0, ranges_at_turn_ = 0;
+  std::size_t completed_ = 0;  // kinds of this pass that need no more of the group
   std::size_t quiet_turns_ = 0;
   std::uint32_t launches_at_turn_ = 0;
-  std::uint64_t last_change_ = 0;    // of the group; monotonic
+  std::uint64_t last_change_ = 0;    // of the configuration; monotonic
   std::uint64_t put_off_until_ = 0;  // a switch, since the stream did not run dry; monotonic
 };
 

@@ -214,6 +214,12 @@ set_contents contents_of(metric_set set, std::string_view chip) {
   return contents;
 }
 
+bool tensor_pipe_runs_all(std::string_view chip) noexcept {
+  auto const* const known = std::find_if(std::begin(chips), std::end(chips),
+                                         [&](known_chip const& one) { return one.name == chip; });
+  return known != std::end(chips) && (known->family & (ga100 | gh100 | gb100)) != 0;
+}
+
 result<std::vector<std::string>> chosen_metrics(std::span<std::string const> words,
                                                 std::string_view chip) {
   std::vector<std::string> chosen;

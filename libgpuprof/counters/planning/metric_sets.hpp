@@ -31,6 +31,10 @@ struct set_contents {
 /// makes of each decides.
 set_contents contents_of(metric_set set, std::string_view chip);
 
+/// The tensor pipe runs all that the tensor path counts, FP64 too, which elsewhere is the FP64
+/// pipe's: a kernel for which it was never active has no tensor operations of any type.
+bool tensor_pipe_runs_all(std::string_view chip) noexcept;
+
 /// Sets and metrics by name, as after --metrics or --set: each name once, in this order. Fails on a
 /// word that is neither; whether a metric exists is not looked at.
 result<std::vector<std::string>> chosen_metrics(std::span<std::string const> words,

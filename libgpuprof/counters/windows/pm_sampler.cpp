@@ -74,6 +74,15 @@ bool pm_sampler::begin_window(std::span<device_id const> devices, std::uint32_t&
   return any;
 }
 
+std::uint64_t pm_sampler::held_since() const noexcept {
+  std::uint64_t first = 0;
+  for (auto const& [id, sampled] : devices_) {
+    auto const since = sampled->held_since();
+    if (since != 0 && (first == 0 || since < first)) first = since;
+  }
+  return first;
+}
+
 void pm_sampler::note(sampling_window_record const& window) {
   count(counts_.windows);
   count(counts_.samples, window.samples);

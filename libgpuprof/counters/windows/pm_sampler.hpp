@@ -47,6 +47,8 @@ class pm_sampler {
     if (halted_.load()) return;
     for (auto const& [id, sampled] : devices_) sampled->let_go();
   }
+  /// When the first of those was set up that are held now, monotonic; 0: none is.
+  std::uint64_t held_since() const noexcept;
   std::vector<std::string> take_complaints() { return std::exchange(complaints_, {}); }
 
   sampling_counts const& counts() const noexcept { return counts_; }

@@ -89,10 +89,11 @@ result<std::unique_ptr<sampled_device>> sampled_device::open(cupti_api const& ap
                        .most_samples = most_at_once,
                        .by_cycles = lacks_time_trigger(chip),
                        .keeps_oldest = is_turing(chip)};
+  auto const before = monotonic_ns();
   auto sampling = pm_sampling::open(api, device, setup, busy);
   if (!sampling) return error{sampling.message()};
-  std::unique_ptr<sampled_device> made(new sampled_device(api, device, std::move(*evaluator),
-                                                          std::move(setup), std::move(*sampling)));
+  std::unique_ptr<sampled_device> made(new sampled_device(
+      api, device, std::move(*evaluator), std::move(setup), std::move(*sampling), before));
   for (std::size_t i = 0; i < count; ++i)
     made->ids_.push_back(static_cast<metric_id>(next_metric++));
   return made;
@@ -112,9 +113,11 @@ std::vector<metric_record> sampled_device::records(device_counters::intern const
 
 result<void> sampled_device::begin_window(bool& busy) {
   if (sampling_ == nullptr) {
+    auto const since = monotonic_ns();
     auto again = pm_sampling::open(api_, device_, setup_, busy);
     if (!again) return error{again.message()};
     sampling_ = std::move(*again);
+    held_since_ = since;
   }
   auto const before = now();
   if (auto ok = sampling_->start(busy); !ok) return ok;

@@ -42,6 +42,8 @@ class sampled_device {
   bool in_window() const noexcept { return sampling_ != nullptr && sampling_->started(); }
   /// The counters of the GPU are anybody's until the next window begins.
   void let_go() noexcept { sampling_.reset(); }
+  /// Since its set-up began, monotonic; 0: it was let go.
+  std::uint64_t held_since() const noexcept { return sampling_ != nullptr ? held_since_ : 0; }
   /// Decodes what has come so far.
   result<void> collect(sampling_harvest& to);
   /// Stops, and decodes the rest, until `deadline_ns` (monotonic) or `halted` at most: what has not
@@ -53,12 +55,14 @@ class sampled_device {
 
  private:
   sampled_device(cupti_api const& api, device_id device, host_profiler evaluator,
-                 sampling_setup setup, std::unique_ptr<pm_sampling> sampling)
+                 sampling_setup setup, std::unique_ptr<pm_sampling> sampling,
+                 std::uint64_t held_since)
       : api_(api),
         device_(device),
         evaluator_(std::move(evaluator)),
         setup_(std::move(setup)),
-        sampling_(std::move(sampling)) {}
+        sampling_(std::move(sampling)),
+        held_since_(held_since) {}
   result<bool> decode_once(sampling_harvest& to);
   void keep(decoded_samples const& decoded, sampling_harvest& to);
 
@@ -67,6 +71,7 @@ class sampled_device {
   host_profiler evaluator_;
   sampling_setup const setup_;
   std::unique_ptr<pm_sampling> sampling_;  // null: let go
+  std::uint64_t held_since_ = 0;           // monotonic
   std::vector<metric_id> ids_;
   sampling_window_record window_;
   bool first_is_due_ = false;  // the sample that begins long before its window

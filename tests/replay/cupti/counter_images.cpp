@@ -3,6 +3,7 @@
 #include "replay/cupti/image_bytes.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace gpuprof::replay {
@@ -94,6 +95,14 @@ std::size_t counter_data::ranges(std::span<std::uint8_t const> image) noexcept {
 
 bool counter_data::add(std::span<std::uint8_t> image, counted_range const& range) {
   auto header = read_part<data_header>(image, 0);
+  for (std::uint32_t i = 0; i < header.ranges; ++i) {
+    if (range.name != name(image, i)) continue;
+    auto known = read_part<slot>(image, slot_at(i));
+    for (std::size_t c = 0; c < known.counted.values.size(); ++c)
+      if (!std::isnan(range.counted.values[c])) known.counted.values[c] = range.counted.values[c];
+    write_part(image, slot_at(i), known);
+    return true;
+  }
   if (header.ranges == header.most_ranges) return false;
   slot s{};
   range.name.copy(s.name, sizeof s.name - 1);

@@ -40,7 +40,7 @@ class counter_data {
   static bool is_one(std::span<std::uint8_t const> image) noexcept;
 
   static std::size_t ranges(std::span<std::uint8_t const> image) noexcept;
-  /// False: it is full.
+  /// To what it has of a range of that name. False: it is full.
   static bool add(std::span<std::uint8_t> image, counted_range const& range);
   /// Points into the image.
   static char const* name(std::span<std::uint8_t const> image, std::size_t index) noexcept;

@@ -1,5 +1,7 @@
 #include "replay/cupti/made_up_counters.hpp"
 
+#include "replay/cupti/faults.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -220,6 +222,11 @@ pass_schedule schedule_of(std::span<std::string const> metrics) {
     if (m.how != reading::patched_code) continue;
     if (last == 0) count_time();
     count(m.what, last);
+  }
+  if (faults::get().rewriting_first && schedule.passes > 1 && schedule.passes > last) {
+    for (auto& pass : schedule.pass_of)
+      if (pass >= 0)
+        pass = static_cast<int>((static_cast<std::size_t>(pass) + 1) % schedule.passes);
   }
   return schedule;
 }

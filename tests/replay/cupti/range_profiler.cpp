@@ -75,15 +75,8 @@ CUptiResult range_session::set_up(CUpti_RangeProfiler_SetConfig_Params const& p)
   if (!wish || wish->engine != CUPTI_PROFILER_TYPE_RANGE_PROFILER || !counter_data::is_one(image) ||
       p.maxRangesPerPass > counter_data::most_ranges_in(image.size()))
     return CUPTI_ERROR_INVALID_PARAMETER;
+  // As the real library it goes on with the next pass, whatever p.passIndex says.
   auto const schedule = schedule_of(wish->metrics);
-  if (p.passIndex == 0) {
-    ranges_.clear();
-    dropped_ = 0;
-    pass_ = 0;
-  } else if (p.passIndex != pass_ || p.passIndex >= schedule.passes) {
-    broken("cuptiRangeProfilerSetConfig was given pass " + std::to_string(p.passIndex) +
-           ", the next one is " + std::to_string(pass_));
-  }
   config_.assign(p.pConfig, p.pConfig + p.configSize);
   if (!first_config_.empty() && config_ != first_config_) {
     broken(
@@ -100,7 +93,11 @@ CUptiResult range_session::set_up(CUpti_RangeProfiler_SetConfig_Params const& p)
 CUptiResult range_session::start() {
   if (started_) broken("cuptiRangeProfilerStart was called twice without Stop");
   if (!set_up_) broken("cuptiRangeProfilerStart was called without SetConfig");
-  if (pass_ >= schedule_.passes) return CUPTI_ERROR_INVALID_OPERATION;  // all passes are in
+  if (pass_ >= schedule_.passes) pass_ = 0;  // all were in: from the first again
+  if (pass_ == 0) {
+    ranges_.clear();  // what was not decoded is lost
+    dropped_ = 0;
+  }
   started_ = true;
   first_config_ = config_;
   in_this_pass_ = 0;
@@ -165,12 +162,11 @@ void range_session::pop() {
   }
   auto found =
       std::find_if(ranges_.begin(), ranges_.end(), [&](range const& r) { return r.name == name; });
-  if (pass_ == 0) {
-    if (found != ranges_.end()) broken("two ranges of one pass are called \"" + name + "\"");
-    found = ranges_.insert(ranges_.end(), range{name, nothing_counted()});
-  } else if (found == ranges_.end()) {
-    broken("the range \"" + name + "\" of a later pass was not in the first");
-  }
+  if (found == ranges_.end())
+    found = ranges_.insert(ranges_.end(), range{name, nothing_counted(), pass_});
+  else if (found->last_pass == pass_)
+    broken("two ranges of one pass are called \"" + name + "\"");
+  found->last_pass = pass_;
   for (std::size_t i = 0; i < sum.values.size(); ++i) {
     if (schedule_.pass_of[i] == static_cast<int>(pass_)) found->counted.values[i] = sum.values[i];
   }
@@ -182,10 +178,11 @@ std::size_t range_session::decode() {
   if (!counter_data::is_one(image_)) {
     broken("the counter data image of cuptiRangeProfilerSetConfig is gone before DecodeData");
   }
+  // What was decoded before stays in its image: later passes add what they have counted.
   for (auto const& r : ranges_) {
     if (!counter_data::add(image_, {r.name, r.counted})) ++dropped_;
   }
-  ranges_.clear();
+  for (auto& r : ranges_) r.counted = nothing_counted();
   return std::exchange(dropped_, 0);
 }
 

@@ -45,7 +45,8 @@ class range_session {
  private:
   struct range {
     std::string name;
-    counts counted;
+    counts counted;  // since the last decode()
+    std::size_t last_pass = 0;
   };
 
   CUcontext const context_;
