@@ -74,6 +74,7 @@ counter_needs counter_engines::needs() noexcept {
           .launches_want = launches_.wants_turn(),
           .launches_come = std::exchange(launches_before_, come) != come,
           .launches_affordable = budget_.allows(moment, price),
+          .in_midst = launches_.is_in_midst(),
           .window_affordable =
               budget_.allows_sampling(moment, cost) && sampler_.can_sample(used, moment),
           .must_not_switch = launches_.must_not_switch()};

@@ -9,6 +9,8 @@ constexpr std::uint64_t longest_quiet_ns = 3'000'000'000;
 // A program that launches nothing for so long does something else meanwhile.
 constexpr std::uint64_t pause_ns = 100'000'000;
 constexpr std::uint64_t longest_ns = 2'000'000'000;
+// A thousand launches may have to run before each pass, since that many fit into a queue.
+constexpr std::uint64_t longest_in_midst_ns = 15'000'000'000;
 // A capture of a stream is over soon. One that was not heard to end does not keep the hardware on.
 constexpr std::uint64_t most_ns_late = 1'000'000'000;
 
@@ -21,6 +23,7 @@ counter_turn engine_turns::take(counter_turn turn, std::uint64_t now_ns) noexcep
 }
 
 bool engine_turns::launches_are_done(counter_needs const& needs) noexcept {
+  if (needs.in_midst && needs.now_ns - since_ < longest_in_midst_ns) return false;
   if (needs.launches_want && needs.launches_affordable) {
     quiet_since_ = idle_since_ = 0;
     return needs.now_ns - since_ >= longest_ns;

@@ -19,6 +19,7 @@ struct counter_needs {
   bool launches_want = false;  // some kind of launch has passes to run
   bool launches_come = true;   // some have come since the last look
   bool launches_affordable = false;
+  bool in_midst = false;  // of readings, which would be lost
   /// Between windows: the next one. Else: a burst of them, with what setting up costs.
   bool window_affordable = false;
   bool must_not_switch = false;  // a stream is being captured, a context destroyed

@@ -67,6 +67,24 @@ TEST_CASE("launches that come now and then and want nothing make room") {
   CHECK(now == 1240);
 }
 
+TEST_CASE("a reading that has begun is finished first, also beyond the budget, but not for ever") {
+  engine_turns turns({});
+  counter_needs needs{
+      .launches_want = true, .launches_affordable = true, .window_affordable = true};
+  CHECK(turns.next(needs) == counter_turn::launches);
+  needs.in_midst = true;
+  needs.launches_affordable = false;
+  for (needs.now_ns = 0; needs.now_ns < 14'900'000'000; needs.now_ns += 100'000'000)
+    REQUIRE(turns.next(needs) == counter_turn::launches);
+  auto over = needs;
+  over.in_midst = false;
+  over.launches_affordable = true;
+  CHECK(engine_turns(turns).next(over) == counter_turn::window);
+  needs.now_ns = 15'000'000'000;
+  needs.launches_affordable = true;
+  CHECK(turns.next(needs) == counter_turn::window);
+}
+
 TEST_CASE("launches that never have enough lose the counters after two seconds") {
   engine_turns turns({});
   CHECK(turns.next(at(1000, true)) == launches);

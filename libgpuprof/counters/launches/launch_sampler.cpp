@@ -244,7 +244,8 @@ void launch_sampler::keep(sampled_context& context, std::vector<sampled_context:
 bool launch_sampler::open(sampled_context& context, int group, launch_signature& signature,
                           CUstream stream) noexcept {
   auto const now = monotonic_ns();
-  if (!budget_.allows(now)) {
+  // A reading that has begun is finished: what it has cost would be lost.
+  if (!budget_.allows(now) && !context.is_reading(signature)) {
     count(counts_.over_budget);
     return false;
   }

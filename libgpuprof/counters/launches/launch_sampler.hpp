@@ -98,6 +98,8 @@ class launch_sampler {
             std::vector<launch_counters>& launches, device_counters::intern const& names);
   /// Some launch has passes to run, or has just been read.
   bool wants_turn() noexcept;
+  /// Of readings, which would be lost.
+  bool is_in_midst() const noexcept;
   /// After a closing turn: nothing is being counted.
   bool is_parked() const noexcept;
   /// After that: CUPTI gives the counters to others, too. Having them again costs some 0.2 s.

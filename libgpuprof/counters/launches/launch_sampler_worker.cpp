@@ -119,6 +119,13 @@ bool launch_sampler::wants_turn() noexcept {
   return false;
 }
 
+bool launch_sampler::is_in_midst() const noexcept {
+  return std::any_of(contexts_.begin(), contexts_.end(), [](auto const& entry) {
+    auto const* const context = entry.load(std::memory_order_acquire);
+    return context != nullptr && context->is_in_midst();
+  });
+}
+
 bool launch_sampler::holds_counters() const noexcept {
   return std::any_of(contexts_.begin(), contexts_.end(), [](auto const& entry) {
     auto const* const context = entry.load(std::memory_order_acquire);

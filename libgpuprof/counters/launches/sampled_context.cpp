@@ -82,6 +82,7 @@ bool sampled_context::close_range(launch_signature* signature,
       return false;
     }
     reading.signature = signature;
+    has_read_.store(true, std::memory_order_relaxed);
     reading.launches.push_back(
         {correlation, device_, id_, static_cast<std::uint16_t>(group()), opened_, now(), 0});
   } catch (...) {
@@ -377,6 +378,7 @@ result<void> sampled_context::start(prepared_configuration const& wanted) {
   wanted_.fetch_and(
       ~launch_signature::groups{0} >> (launch_signature::most_groups - counters_->groups.size()),
       std::memory_order_relaxed);
+  has_read_.store(false, std::memory_order_relaxed);
   static std::atomic<std::uint32_t> last_cycle{0};
   number_pass((last_cycle.fetch_add(1, std::memory_order_relaxed) + 1) * 64);
   if (has_use_for_pass()) return {};

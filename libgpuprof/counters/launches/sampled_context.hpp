@@ -125,6 +125,10 @@ class sampled_context {
     return !has_ended() && (!is_prepared() || (group() >= 0 && pass() != 0) ||
                             wanted_.load(std::memory_order_relaxed) != 0);
   }
+  /// Some launches were read, and passes are still to run.
+  bool is_in_midst() const noexcept {
+    return group() >= 0 && has_read_.load(std::memory_order_relaxed);
+  }
   bool is_prepared() const noexcept { return prepared_.load(std::memory_order_acquire); }
 
   struct range_reading {
@@ -211,6 +215,7 @@ class sampled_context {
   std::atomic<stream_state> stream_{stream_state::unknown};
   std::atomic<bool> holds_counters_{false};  // CUPTI gives them to nobody else until let_go()
   std::atomic<bool> apart_{false};
+  std::atomic<bool> has_read_{false};  // in this cycle
 
   // With the claim alone.
   cupti_api const* api_ = nullptr;
