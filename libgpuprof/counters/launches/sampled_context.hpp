@@ -100,7 +100,8 @@ class sampled_context {
   /// All kinds of this reading have run this pass, and it was not the first: the next can follow at
   /// once, while the GPU has nothing to do. Before another group begins the worker has a look.
   bool pass_is_full() const noexcept {
-    return !begins_group() && ranges_in_pass_ >= expected_ && !precedes_group();
+    return !begins_group() && ranges_in_pass_ > 0 && ranges_in_pass_ >= expected_ &&
+           !precedes_group();
   }
 
   /// The worker is about to switch, and waits a little for a launch: once its stream has run dry
