@@ -136,11 +136,12 @@ early_findings device_counters::look(std::span<std::uint8_t const> image,
                                      std::vector<std::string> const& names, unsigned group,
                                      std::span<unsigned const> later) const {
   early_findings found;
+  // The same passes have run for all of them: one tells. Launches wait meanwhile.
+  for (auto const other : names.empty() ? std::span<unsigned const>{} : later) {
+    auto const counted = has_counted(image, 0, other);
+    found.out_of_order = found.out_of_order || (counted && *counted);
+  }
   for (std::size_t i = 0; i < names.size(); ++i) {
-    for (auto const other : later) {
-      auto const counted = has_counted(image, i, other);
-      found.out_of_order = found.out_of_order || (counted && *counted);
-    }
     auto values = evaluator_.evaluate(image, i, prepared_.groups[group].metrics);
     // What cannot be evaluated now is read to its end.
     if (values && fill(group, *values)) found.complete.push_back(number_of(names[i]));

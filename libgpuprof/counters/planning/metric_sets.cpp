@@ -81,7 +81,8 @@ constexpr set_metric table[] = {
     {"smsp__sass_thread_inst_executed_op_qfma4_pred_on.sum", roofline | full, gb10x},
     {"smsp__sass_thread_inst_executed_op_qmul4_pred_on.sum", roofline | full, gb10x},
     {"smsp__sass_thread_inst_executed_op_qadd4_pred_on.sum", roofline | full, gb10x},
-    {"smsp__sass_thread_inst_executed_op_integer_pred_on.sum", roofline | full},
+    // No FLOP, and most instructions: counting it makes rewritten kernels far slower.
+    {"smsp__sass_thread_inst_executed_op_integer_pred_on.sum", full},
 
     // Tensor cores, by what they multiply.
     {"sm__ops_path_tensor_src_bf16_dst_fp32.sum", roofline | full, every & ~before_ampere},
