@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 import re
 import statistics
 import subprocess
@@ -135,6 +136,36 @@ def training_sampled(seconds=15):
     step_ratio("sampled", steps)
 
 
+def training_side_by_side(seconds=60):
+    """Two GPUs of one host, the same training on both at once: one with counters, the other traced; then the other way round.
+
+    What the host does meanwhile slows both, and how the GPUs differ cancels, so that one per cent can be told."""
+    ratios, lost = [], []
+    for modes in (("auto", "none"), ("none", "auto")):
+        runs = []
+        for gpu, mode in enumerate(modes):
+            environment = {**os.environ, "CUDA_VISIBLE_DEVICES": str(gpu)}
+            words = [COMMAND, "profile", "-f", "-o", SCRATCH / f"side_{mode}", "--metrics", mode, "--log-level", "debug", sys.executable, TRAIN, str(seconds)]
+            runs.append(subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        said = {mode: run.communicate(timeout=4 * seconds + 60) for mode, run in zip(modes, runs)}
+        if any(run.returncode != 0 for run in runs):
+            row("training side by side", said["auto"][1].strip()[-200:], "needs two GPUs", "not run")
+            return
+        print(said["auto"][1])
+        values = {mode: dict(line.split(maxsplit=1) for line in out.splitlines()) for mode, (out, _) in said.items()}
+        print(f"  {values}", flush=True)
+        ratios.append(float(values["auto"]["mean_step_ms"]) / float(values["none"]["mean_step_ms"]))
+        lost.append(float(values["auto"]["over_median_s"]) - float(values["none"]["over_median_s"]))
+        row("training side by side: results", "the same" if values["auto"]["state"] == values["none"]["state"] else "differ", "the same bit for bit", values["auto"]["state"] == values["none"]["state"])
+    ratio = (ratios[0] * ratios[1]) ** 0.5
+    row(f"training step with counters / traced, on either GPU ({ratios[0]:.4f}, {ratios[1]:.4f})", f"{ratio:.4f}", "<= 1.015", ratio <= 1.015)
+    row("lost against the run's own median step, more than traced", " and ".join(f"{s:.2f} s" for s in lost), f"<= 1.5 % of {seconds} s", statistics.mean(lost) <= 0.015 * seconds)
+    notes = notes_of(SCRATCH / "side_auto.gpuprof")
+    row("what reading cost it", next((line for line in notes if line.startswith("cost:")), "no line says"), "", "")
+    said = next((line for line in notes if "FLOP counted" in line), "FLOP counted for 0%")
+    row("training side by side: share of the GPU time with FLOP", said, ">= 95 %", sum(float(share) for share in re.findall(r"([0-9.]+)%", said)) >= 95)
+
+
 def two_gpus():
     """NCCL in two processes under --metrics auto: ends, and with the same parameters as without."""
     states = {}
@@ -176,4 +207,4 @@ def both_gpus():
         row(f"GPU {device}: windows of samples", report["samples_in_time"]["windows"], "some", report["samples_in_time"]["windows"] > 0)
 
 
-ALL = [sampled_long_kernels, sampled_short_kernels, sampling_intervals, training, training_sampled, two_gpus, both_gpus]
+ALL = [sampled_long_kernels, sampled_short_kernels, sampling_intervals, training, training_sampled, training_side_by_side, two_gpus, both_gpus]

@@ -27,7 +27,7 @@ std::vector<std::string> roofline_set(char const* chip) {
 }
 
 bool counts_operations(std::string const& metric) {
-  if (metric.find("op_integer") != std::string::npos) return false;
+  if (metric.find("op_control") != std::string::npos) return false;
   return metric.find("__sass_") != std::string::npos ||
          metric.find("__ops_path_tensor_") != std::string::npos;
 }

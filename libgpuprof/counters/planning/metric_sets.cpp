@@ -81,7 +81,9 @@ constexpr set_metric table[] = {
     {"smsp__sass_thread_inst_executed_op_qfma4_pred_on.sum", roofline | full, gb10x},
     {"smsp__sass_thread_inst_executed_op_qmul4_pred_on.sum", roofline | full, gb10x},
     {"smsp__sass_thread_inst_executed_op_qadd4_pred_on.sum", roofline | full, gb10x},
-    // No FLOP, and most instructions: counting it makes rewritten kernels far slower.
+    // Every kernel has an EXIT: where even this is 0, nothing was rewritten.
+    {"smsp__sass_thread_inst_executed_op_control_pred_on.sum", roofline | full},
+    // No FLOP, and most instructions: counting these makes rewritten kernels far slower.
     {"smsp__sass_thread_inst_executed_op_integer_pred_on.sum", full},
 
     // Tensor cores, by what they multiply.

@@ -61,6 +61,7 @@ constexpr base_metric all[] = {
     PATCHED("dmul", "DMUL", counter::nothing),
     PATCHED("dadd", "DADD", counter::nothing),
     PATCHED("integer", "integer", counter::integer),
+    PATCHED("control", "control-flow", counter::control),
 };
 #undef TENSOR
 #undef PATCHED
@@ -138,11 +139,14 @@ counts counts_of(kernel_run const& kernel, unsigned sms, bool is_patched) {
   c[counter::l2_bytes] = 128 * work;
   c[counter::l2_lookups] = 4 * work;
   c[counter::l2_hits] = 3 * work;
-  if (auto const path = tensor_path_of(kernel.name)) {
+  auto const path = tensor_path_of(kernel.name);
+  if (path) {
     c[path->operations] = 4096 * work;
     c[counter::tensor_cycles] = c[path->operations] / path->per_cycle;
   }
   if (!is_patched) return c;
+  c[counter::control] = 2 * work;
+  if (path) return c;  // products leave all arithmetic to the tensor cores
   c[counter::fp32_fma] = 4 * work;
   c[counter::fp32_mul] = 2 * work;
   c[counter::fp32_add] = work;

@@ -39,6 +39,7 @@ enum class counter : std::uint8_t {
   fp32_mul,
   fp32_add,
   integer,
+  control,
   nothing,  // of what no replayed kernel does
   count_
 };
