@@ -234,7 +234,7 @@ achieved_snapshot live_metrics::snapshot() const {
   }
   auto const times = sums.times(metrics);
   named_kernels const kernels(sums);
-  sample_attribution const no_samples;  // those in time are not judged while the program runs
+  sampled_figures const no_samples;  // those in time are not judged while the program runs
   workload_metrics const known(metrics, no_samples);
   roofline const roofs(known, times, devices, kernels.shapes);
   auto const whole = everything(times);
