@@ -3,6 +3,8 @@
 //   nvcc -O2 -arch=native -I<prefix>/include watch.cu -o watch -ldl
 //   LD_PRELOAD=<prefix>/lib/libgpuprof.so GPUPROF_METRICS=auto ./watch
 //
+// GPUPROF_METRICS=sampled holds up no launch; FLOP are not known then, bytes are.
+//
 // It links no library: gpuprof::metrics finds the profiler where there is one and is empty where
 // there is none. With `gpuprof peaks` run before, it also says how far the GPU's peaks are away.
 #include <gpuprof/gpuprof.hpp>

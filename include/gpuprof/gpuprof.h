@@ -138,7 +138,9 @@ typedef struct gpuprof_precision_rate {
 /**
  * What the kernels launched in the ranges of one name, or the kernels of one name, achieve. Hardware counters are read around
  * some launches of each kernel and geometry, and hold for the others: rates are what was counted over how long launches take
- * around which nothing is counted, and means over the part that was counted (counted_share).
+ * around which nothing is counted. Where none was read around launches, samples of the whole GPU, taken in time and divided among
+ * what ran, stand for bytes, occupancy, tensor cores and clock. Each figure is of those kernels of which it is known, by either
+ * way.
  *
  * A number that nobody counted is NaN (x != x), a text that is not known is "": 0 always says that there is none.
  */
@@ -148,11 +150,13 @@ typedef struct gpuprof_achieved {
                                    driver has it, or "[CUDA graph 3]"; "(other)" for all beyond some thousands */
   uint64_t launches;
   double seconds;             /**< GPU time of these kernels; copies and fills are not in it */
-  double counted_share;       /**< of those seconds, 0 to 1: launches whose FLOP are counted in all precisions */
-  uint64_t readings;          /**< of counters that tell something about these kernels, wherever they were launched */
+  double counted_share;       /**< of those seconds, 0 to 1: launches whose FLOP are counted in all precisions; samples in time
+                                   count none, and tell of bytes, occupancy and clock where this is 0 */
+  uint64_t readings;          /**< of counters around launches that tell something about these kernels, wherever launched */
   double flops;               /**< FLOP per second, of all precisions together */
-  const char* flops_source;   /**< "counted", "tensor counted" (tensor cores alone), "declared" (by the markers of ranges in which
-                                   nothing is counted, of those that are over, see gpuprof.hpp), "not measured" */
+  const char* flops_source;   /**< "counted", "tensor counted" (tensor cores alone), "tensor cycles" (as well, of some kernels by how
+                                   long they were busy in samples), "declared" (by the markers of ranges in which nothing is
+                                   counted, of those that are over, see gpuprof.hpp), "not measured" */
   const gpuprof_precision_rate* precisions; /**< those that were counted; others are not known */
   size_t precision_count;
   double dram_bytes_per_second; /**< read and written */
@@ -177,14 +181,15 @@ typedef struct gpuprof_metrics {
   const gpuprof_achieved* const* kernels;
   size_t kernel_names;
   int has_peaks;               /**< 0: nothing is stored of these GPUs (`gpuprof peaks` does that), no ..._of_peak is known */
-  uint64_t readings;           /**< of counters; all those that tell something */
+  uint64_t readings;           /**< of counters around launches; all those that tell something */
   uint64_t readings_left_out;  /**< for work that ran beside, and for records that are missing */
 } gpuprof_metrics;
 
 /**
  * Takes a snapshot since the process started capturing, so that a program can watch itself: GPUPROF_METRICS=auto reads counters
- * around launches, within GPUPROF_OVERHEAD_BUDGET. Counters that are sampled in time are not used here, only in the reports of
- * the capture. Release it with gpuprof_release_metrics().
+ * around launches and samples them in time, within GPUPROF_OVERHEAD_BUDGET; GPUPROF_METRICS=sampled does the latter alone and
+ * holds up no launch. Of samples one window a second is used, less than in the reports of the capture, and the 50 kernels in it
+ * that ran longest; none where filters leave out kernels. Release it with gpuprof_release_metrics().
  *
  *   const gpuprof_metrics* now = NULL;
  *   if (gpuprof_take_metrics(&now) == GPUPROF_OK)
@@ -198,8 +203,8 @@ typedef struct gpuprof_metrics {
  * ran: what takes several passes is read around as many launches. A kernel in flight holds back the readings since its launch,
  * for 10 s at most. Peaks are those stored when the first capture began.
  *
- * GPUPROF_INACTIVE, and *metrics = NULL, when nothing has been captured in this process or the settings ask for no counters
- * around launches. Where they ask and the driver refuses, times are there and all else is not known.
+ * GPUPROF_INACTIVE, and *metrics = NULL, when nothing has been captured in this process or the settings ask for no counters.
+ * Where they ask and the driver refuses, times are there and all else is not known.
  */
 GPUPROF_API gpuprof_status gpuprof_take_metrics(const gpuprof_metrics** metrics);
 

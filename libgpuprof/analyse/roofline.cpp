@@ -1,5 +1,7 @@
 #include "analyse/roofline.hpp"
 
+#include "analyse/sampling/sampled_metric.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <tuple>

@@ -26,7 +26,7 @@ figure_source both(figure_source a, figure_source b) noexcept {
   return b == figure_source::none ? a : figure_source::mixed;
 }
 
-workload_metrics::workload_metrics(launch_metrics const& exact, sample_attribution const& sampled)
+workload_metrics::workload_metrics(launch_metrics const& exact, sampled_figures const& sampled)
     : exact_(exact), sampled_(sampled), names_(exact.names()) {
   for (auto const& name : sampled.names())
     if (std::find(names_.begin(), names_.end(), name) == names_.end()) names_.push_back(name);

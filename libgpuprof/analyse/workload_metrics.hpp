@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analyse/launch_metrics.hpp"
-#include "analyse/sampling/sample_attribution.hpp"
+#include "analyse/sampling/sampled_figures.hpp"
 
 #include <optional>
 #include <string>
@@ -35,18 +35,18 @@ struct workload_figure {
 /// Both outlive it and are complete.
 class workload_metrics {
  public:
-  workload_metrics(launch_metrics const& exact, sample_attribution const& sampled);
+  workload_metrics(launch_metrics const& exact, sampled_figures const& sampled);
 
   /// Of both, those around launches first, in the order of their definition.
   std::vector<std::string> const& names() const noexcept { return names_; }
   std::optional<workload_figure> find(workload_id const& workload, std::string_view metric) const;
 
   launch_metrics const& exact() const noexcept { return exact_; }
-  sample_attribution const& sampled() const noexcept { return sampled_; }
+  sampled_figures const& sampled() const noexcept { return sampled_; }
 
  private:
   launch_metrics const& exact_;
-  sample_attribution const& sampled_;
+  sampled_figures const& sampled_;
   std::vector<std::string> names_;
 };
 

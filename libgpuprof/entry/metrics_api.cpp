@@ -101,7 +101,7 @@ void say_once_that_none_are_asked_for() {
   static std::atomic<bool> said{false};
   if (first_time(said))
     log_warning(
-        "gpuprof_take_metrics() has nothing to give: no counters are read around launches. "
+        "gpuprof_take_metrics() has nothing to give: no counters are read. "
         "GPUPROF_METRICS=auto reads them");
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyse/roofline.hpp"
+#include "analyse/sampling/sample_attribution.hpp"
 #include "report/table.hpp"
 
 #include <span>

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <time.h>
+#include <utility>
 
 namespace gpuprof {
 namespace {
@@ -25,8 +26,10 @@ constexpr timestamp_ns nothing_follows{~std::uint64_t{0}};
 std::unique_ptr<live_metrics> achieved_if_counted(
     settings const& wishes, std::function<std::string_view(name_id)> const& text) {
   auto const mode = wishes.metrics.mode;
-  if (mode != metrics_mode::automatic && mode != metrics_mode::exact) return nullptr;
-  return std::make_unique<live_metrics>(text);
+  if (mode == metrics_mode::none) return nullptr;
+  live_metrics::capacity limits;
+  if (mode == metrics_mode::exact) limits.samples.work = 0;  // nothing is sampled in time
+  return std::make_unique<live_metrics>(text, limits);
 }
 
 }  // namespace
@@ -207,9 +210,31 @@ void drain::describe_gpus() {
 void drain::flush_file() {
   take_counters();
   describe_gpus();
-  if (achieved_ != nullptr) achieved_->judge(complete_until_);
+  judge_counters();
   count_everything();
   output_.flush(counters());
+}
+
+void drain::judge_counters() {
+  if (achieved_ == nullptr) return;
+  auto const lost = records_lost();
+  if (lost != std::exchange(records_lost_, lost)) achieved_->lose_records();
+  achieved_->judge(complete_until_);
+}
+
+/// Of GPU work: what is known while the program runs of what reports look at.
+std::uint64_t drain::records_lost() const {
+  auto const& seen = assembler_->counts();
+  auto lost = seen.launches_given_up + seen.kernels_without_time + assembler_->launches_forgotten();
+  for (auto* log = all_thread_logs(); log != nullptr; log = log->next)
+    lost += log->counters.dropped_launches.load(std::memory_order_relaxed);
+  if (decoder_ != nullptr) {
+    auto const& broken = decoder_->losses();
+    lost += broken.others_without_time + broken.broken_buffers + broken.unknown_kinds;
+  }
+  if (auto* const tracer = tracer_.load(std::memory_order_acquire))
+    lost += tracer->dropped() + tracer->pool().refusals() + tracer->buffers_lost();
+  return lost;
 }
 
 void drain::count_everything() {

@@ -77,7 +77,7 @@ class drain {
 
   live_totals const& totals() const noexcept { return totals_; }
   live_totals& totals() noexcept { return totals_; }
-  /// Null where no counters are read around launches.
+  /// Null where no counters are read.
   live_metrics const* achieved() const noexcept { return achieved_.get(); }
   /// Path of the capture file; empty while there is none.
   std::string path() const { return output_.path(); }
@@ -90,6 +90,8 @@ class drain {
   void take_windows();
   bool take_some_buffers();
   void fetch(bool forced);
+  void judge_counters();
+  std::uint64_t records_lost() const;
   void count_everything();
   void take_counters();
   void describe_gpus();
@@ -116,8 +118,9 @@ class drain {
   std::uint64_t closed_at_ = 0;      // monotonic; when the last window closed
   std::uint64_t last_progress_ = 0;  // monotonic; when a record of a window last came
   std::uint64_t progress_seen_ = 0;
-  std::uint64_t written_off_ = 0;  // launches whose records are not waited for any more
-  timestamp_ns complete_until_;    // as of the last flush, see trace_assembler
+  std::uint64_t written_off_ = 0;   // launches whose records are not waited for any more
+  timestamp_ns complete_until_;     // as of the last flush, see trace_assembler
+  std::uint64_t records_lost_ = 0;  // as of the last flush
   bool quiet_ = false;  // since the last window closed, a whole flush has brought nothing of it
 
   mutable std::mutex

@@ -42,7 +42,7 @@ class process_profiler final : public cuda_event_observer, public range_observer
   bool flush();
   void step();
   live_snapshot totals() const { return drain_.totals().snapshot(); }
-  /// Null where no counters are read around launches.
+  /// Null where no counters are read.
   live_metrics const* achieved() const noexcept { return drain_.achieved(); }
   named_counters counters() const { return drain_.counters(); }
   std::string capture_path() const { return drain_.path(); }

@@ -45,12 +45,14 @@ void trace_assembler::open_window(window_record const& record) {
   for (auto const& launch : new_launches_) {
     if (launch.time >= record.start) windows_.back().saw(launch.correlation);
   }
+  if (achieved_ != nullptr) achieved_->open_capture(record.start);
   write(record);
 }
 
 void trace_assembler::close_window(timestamp_ns end) {
   if (!window_open()) return;
   windows_.back().record.end = end;
+  if (achieved_ != nullptr) achieved_->close_capture(end);
   write(windows_.back().record);
 }
 
@@ -228,13 +230,10 @@ void trace_assembler::finish_kernel(kernel_record record, bool first_look) {
     return;
   }
   if (!kept) {
-    if (record.launched.value != 0) ++counts_.kernels_filtered;
+    if (record.launched.value != 0) leave_out_kernel();
     return;
   }
-  if (!wanted(record.shape)) {
-    ++counts_.kernels_filtered;
-    return;
-  }
+  if (!wanted(record.shape)) return leave_out_kernel();
   if (unrecorded_.awaits_patterns()) unrecorded_.see(record);
   tell_by_arguments(record);
   ++counts_.kernels;
@@ -242,6 +241,11 @@ void trace_assembler::finish_kernel(kernel_record record, bool first_look) {
   note_context(record.context, record.device);
   finished_.push_back(record);
   if (finished_.size() == together) hand_over();
+}
+
+void trace_assembler::leave_out_kernel() {
+  ++counts_.kernels_filtered;
+  if (achieved_ != nullptr) achieved_->leave_out_work();
 }
 
 void trace_assembler::hand_over() {
@@ -295,6 +299,7 @@ void trace_assembler::sampled(launch_counters const& reading) {
 }
 
 void trace_assembler::sampled(sampling_harvest const& windows) {
+  if (achieved_ != nullptr) achieved_->add(windows.windows, windows.samples);
   if (file_ == nullptr) return;
   file_->add(std::span<sampling_window_record const>(windows.windows));
   file_->add(std::span<metric_sample_record const>(windows.samples));

@@ -120,6 +120,7 @@ class trace_assembler final : public activity_sink {
   bool belongs_to_a_window(timestamp_ns start, correlation_id correlation) const noexcept;
   bool wanted(shape_id shape);
   void finish_kernel(kernel_record record, bool first_look);
+  void leave_out_kernel();
   void tell_by_arguments(kernel_record& kernel);
   void finish_copy(copy_record record, bool first_look);
   void finish_set(memset_record record, bool first_look);

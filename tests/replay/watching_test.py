@@ -74,6 +74,37 @@ class Watching(Gpuprof):
             self.assertEqual(line["flops_source"], "not measured")
             self.assertAlmostEqual(line["dram_bytes_per_second"] / row["dram_bytes_per_second"], 1, places=6)
 
+    # Of kernels of 100 us, so that samples of 20 us tell them apart.
+    def sampled_session(self, launches=2500, **more):
+        return self.synthetic(**{**dict(threads=1, launches=launches, step_ns=1000000, kernel_ns=100000, graphs=0), **more})
+
+    def test_without_holding_up_a_launch_it_is_told_what_samples_in_time_say(self):
+        told, _ = self.watched(self.sampled_session(), metrics="sampled")
+        self.assertEqual(told["readings"], 0)
+        for name in ("_Z4evenPfi", "_Z3oddPfi"):
+            kernel = told["kernels"][name]
+            self.assertAlmostEqual(kernel["dram_bytes_per_second"] / (96 * w(name) / 1e-4), 1, places=2)
+            self.assertAlmostEqual(kernel["l2_bytes_per_second"] / (128 * w(name) / 1e-4), 1, places=2)
+            self.assertAlmostEqual(kernel["sm_clock_hz"] / 1.5e9, 1, places=2)
+            self.assertGreater(kernel["occupancy"], 0)
+            self.assertIsNone(kernel["flops"])
+            self.assertEqual(kernel["counted_share"], 0)
+        both = (w("_Z4evenPfi") + w("_Z3oddPfi")) / 2
+        self.assertAlmostEqual(told["ranges"]["step"]["dram_bytes_per_second"] / (96 * both / 1e-4), 1, places=2)
+
+    def test_what_cannot_be_read_around_launches_is_known_from_samples(self):
+        told, _ = self.watched(self.sampled_session(launches=500, collectives=2500))
+        nccl = [line for name, line in told["kernels"].items() if "nccl" in name]
+        self.assertEqual(len(nccl), 1)
+        self.assertGreater(nccl[0]["dram_bytes_per_second"], 0)
+        self.assertGreater(nccl[0]["sm_clock_hz"], 0)
+        self.assertEqual(nccl[0]["readings"], 0)
+
+    def test_samples_say_nothing_where_filters_leave_out_kernels(self):
+        told, _ = self.watched(self.sampled_session(), metrics="sampled", kernel_name="even")
+        self.assertGreater(told["kernels"]["_Z4evenPfi"]["launches"], 1000)
+        self.assertIsNone(told["kernels"]["_Z4evenPfi"]["dram_bytes_per_second"])
+
     def test_times_are_known_and_nothing_else_where_counters_are_refused(self):
         told, run = self.watched(self.session(), env={"REPLAY_FAIL": "cuptiProfilerGetCounterAvailability=35,cuptiPmSamplingGetCounterAvailability=35"})
         self.assertIn("counters are off", run.err)

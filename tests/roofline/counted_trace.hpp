@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyse/roofline.hpp"
+#include "analyse/sampling/sample_attribution.hpp"
 #include "analyse/trace_of.hpp"
 
 #include <map>
@@ -142,7 +143,7 @@ struct analysed {
     for (auto const& fill : c.t.fills) metrics.see(fill);
     metrics.join();
     attribute_samples();
-    figures.emplace(metrics, sampled);
+    figures.emplace(metrics, sampled.figures());
     range_workloads inside(tree, open, declared);
     for (auto const& kernel : c.t.kernels) inside.add(kernel, times.add(kernel));
     for (auto const& graph : c.t.graphs) inside.add(graph, times.add(graph));

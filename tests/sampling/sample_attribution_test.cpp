@@ -50,8 +50,8 @@ TEST_CASE("samples of one GPU say nothing of what another one ran") {
   sampled.attribute();
   CHECK(sampled.facts().intervals == 40);
   auto const mean_on = [&](std::uint32_t device) {
-    auto const* const found =
-        sampled.find({static_cast<device_id>(device), kernel.shape, {}}, dram_read_metric);
+    auto const* const found = sampled.figures().find(
+        {static_cast<device_id>(device), kernel.shape, {}}, dram_read_metric);
     return found == nullptr ? 0 : found->mean;
   };
   CHECK(mean_on(0) == 25);
@@ -72,7 +72,7 @@ TEST_CASE(
       sampled.see(ran(start, start + 45_us, launch + 1), graph);
     }
   sampled.attribute();
-  auto const* const found = sampled.find(graph, dram_read_metric);
+  auto const* const found = sampled.figures().find(graph, dram_read_metric);
   REQUIRE(found != nullptr);
   CHECK(found->launches == 3);
   CHECK(found->mean == 100);  // ten samples, from 20 to 215 us
@@ -90,7 +90,7 @@ TEST_CASE("a mean over active cycles needs those cycles") {
     workload_id const workload{{}, kernel.shape, {}};
     sampled.see(kernel, workload);
     sampled.attribute();
-    auto const* const found = sampled.find(workload, occupancy_metric);
+    auto const* const found = sampled.figures().find(workload, occupancy_metric);
     REQUIRE((found != nullptr) == has_cycles);
     if (found != nullptr) CHECK(found->mean == Approx(50));
   }
@@ -110,9 +110,9 @@ TEST_CASE(
   workload_id const workload{{}, kernel.shape, {}};
   sampled.see(kernel, workload);
   sampled.attribute();
-  CHECK(sampled.find(workload, "lts__average_hit_rate.ratio") == nullptr);
-  CHECK(sampled.find(workload, dram_read_metric) == nullptr);
-  CHECK(sampled.names() == std::vector<std::string>{"lts__average_hit_rate.ratio"});
+  CHECK(sampled.figures().find(workload, "lts__average_hit_rate.ratio") == nullptr);
+  CHECK(sampled.figures().find(workload, dram_read_metric) == nullptr);
+  CHECK(sampled.figures().names() == std::vector<std::string>{"lts__average_hit_rate.ratio"});
 }
 
 TEST_CASE(
@@ -140,6 +140,7 @@ TEST_CASE("of more metrics than a GPU counts at once the first are looked at") {
   auto const kernel = ran(100_us, 200_us);
   sampled.see(kernel, {kernel.device, kernel.shape, {}});
   sampled.attribute();
-  CHECK(sampled.find({kernel.device, kernel.shape, {}}, "dram__bytes_1.sum") != nullptr);
-  CHECK(sampled.find({kernel.device, kernel.shape, {}}, "dram__bytes_1000.sum") == nullptr);
+  CHECK(sampled.figures().find({kernel.device, kernel.shape, {}}, "dram__bytes_1.sum") != nullptr);
+  CHECK(sampled.figures().find({kernel.device, kernel.shape, {}}, "dram__bytes_1000.sum") ==
+        nullptr);
 }

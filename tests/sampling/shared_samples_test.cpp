@@ -285,7 +285,7 @@ TEST_CASE("many workloads and samples take seconds") {
   std::cout << workloads << " workloads, " << kernels.size() << " launches, " << samples
             << " samples of " << metrics << " metrics: " << took.count() << " s\n";
   auto const* const figure =
-      sampled.find({{}, static_cast<shape_id>(101), {}}, "dram__bytes_2.sum");
+      sampled.figures().find({{}, static_cast<shape_id>(101), {}}, "dram__bytes_2.sum");
   REQUIRE(figure != nullptr);
   CHECK(figure->mean == within(3.0 * 12'000 * 101, 0.01));
 }

@@ -41,7 +41,7 @@ void roofline_reading::read(bool with_ranges) {
     sum_up(with_ranges);
     if (samples_not_used_.empty()) sampled_.attribute();
   }
-  metrics_.emplace(exact_, sampled_);
+  metrics_.emplace(exact_, sampled_.figures());
 }
 
 /// Samples count what has a record and what has not: only where all has one they can be divided.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyse/roofline.hpp"
+#include "analyse/sampling/sample_attribution.hpp"
 #include "analyse/sampling/sampling_cost.hpp"
 #include "analyse/selection.hpp"
 #include "trace_contents.hpp"

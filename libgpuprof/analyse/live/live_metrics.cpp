@@ -65,6 +65,7 @@ live_metrics::live_metrics(std::function<std::string_view(name_id)> text, capaci
     : text_(std::move(text)),
       limits_(limits),
       neighbours_(limits.neighbours),
+      samples_(limits.samples),
       workloads_(text_, limits.workloads) {}
 
 void live_metrics::describe(device_record const& device) {
@@ -83,6 +84,7 @@ void live_metrics::describe(peak_record const& peak) {
 void live_metrics::define(metric_record const& metric) {
   if (defined_.size() == most_metrics) return;
   defined_.push_back({metric, std::string(text_(metric.name))});
+  samples_.define(metric, defined_.back().name);
   std::scoped_lock const lock(mutex_);
   metrics_.define(metric, defined_.back().name);
 }
@@ -117,12 +119,14 @@ void live_metrics::add(std::span<kernel_record const> kernels) {
   for (auto const& kernel : kernels) {
     auto const is_graph = is_one_workload(kernel);
     workloads_.add(kernel, is_graph);
+    samples_.add(kernel, is_graph);
     if (neighbours_.add(kernel)) workloads_.note_sampled(kernel, is_graph);
   }
 }
 
 void live_metrics::add(graph_record const& graph) {
   auto const whole = as_kernel(graph);
+  samples_.add(whole, true);
   std::scoped_lock const lock(mutex_);
   workloads_.add(whole, true);
   if (neighbours_.add(whole)) workloads_.note_sampled(whole, true);
@@ -182,10 +186,26 @@ void live_metrics::judge(timestamp_ns complete_until) {
   for (std::size_t from = 0; from < ready.size(); from += judged_at_once)
     judge_some(ready.subspan(from, std::min(judged_at_once, ready.size() - from)));
   waiting_.erase(waiting_.begin(), later);
+  judge_samples(complete_until);
   forget_old_expectations(complete_until);
   last_graph_ = {};  // it may have been read now
   std::scoped_lock const lock(mutex_);
   workloads_.settle(complete_until);
+}
+
+void live_metrics::judge_samples(timestamp_ns complete_until) {
+  auto const found = samples_.judge(complete_until);
+  std::scoped_lock const lock(mutex_);
+  sampled_.take(found, limits_.workloads.workloads);
+  windows_used_ = samples_.used();
+  windows_passed_over_ = samples_.passed_over();
+}
+
+void live_metrics::leave_out_work() {
+  if (samples_.has_given_up()) return;
+  samples_.give_up();
+  std::scoped_lock const lock(mutex_);
+  sampled_ = {};  // as in the report, which has none
 }
 
 launch_metrics live_metrics::judge_of(std::span<sampled_launch_record const> launches) const {
@@ -223,19 +243,22 @@ void live_metrics::note_slowed(std::span<sampled_launch_record const> launches,
 achieved_snapshot live_metrics::snapshot() const {
   workload_sums sums;
   launch_metrics metrics;
+  sampled_figures sampled;
   std::map<device_id, roofline_device> devices;
   achieved_snapshot out;
   {
     std::scoped_lock const lock(mutex_);
     sums = workloads_.sums();
     metrics = metrics_;
+    sampled = sampled_;
     devices = devices_;
     out.readings_forgotten = readings_forgotten_;
+    out.sampled_windows = windows_used_;
+    out.windows_passed_over = windows_passed_over_;
   }
   auto const times = sums.times(metrics);
   named_kernels const kernels(sums);
-  sample_attribution const no_samples;  // those in time are not judged while the program runs
-  workload_metrics const known(metrics, no_samples);
+  workload_metrics const known(metrics, sampled);
   roofline const roofs(known, times, devices, kernels.shapes);
   auto const whole = everything(times);
   out.all = roofs.by_range(std::span(&whole, 1), [](range_key) { return std::string(); }).front();

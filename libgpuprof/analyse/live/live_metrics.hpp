@@ -4,6 +4,7 @@
 
 #include "analyse/live/launch_neighbours.hpp"
 #include "analyse/live/live_workloads.hpp"
+#include "analyse/live/recent_samples.hpp"
 #include "analyse/roofline.hpp"
 
 #include <cstdint>
@@ -30,6 +31,8 @@ struct achieved_snapshot {
   std::uint64_t valid_readings = 0;
   discarded_samples discarded;           // readings that tell nothing, by reason
   std::uint64_t readings_forgotten = 0;  // too many came at once to be judged
+  std::uint64_t sampled_windows = 0;     // that say something
+  std::uint64_t windows_passed_over = 0;
   std::uint64_t ranges_left_out = 0;  // too many different nestings: they have no line of their own
   bool has_peaks = false;
 };
@@ -41,6 +44,7 @@ class live_metrics {
   struct capacity {
     live_workloads::capacity workloads;
     launch_neighbours::capacity neighbours;
+    recent_samples::capacity samples;
     std::size_t waiting_readings = 4096;
   };
   /// `text` is asked by the adding thread, once for each name; its answer need only hold until it
@@ -59,9 +63,11 @@ class live_metrics {
   void add(graph_record const& graph);
   void add(copy_record const& copy) {
     neighbours_.add_copy(copy.device, copy.start, copy.duration);
+    samples_.add(copy);
   }
   void add(memset_record const& fill) {
     neighbours_.add_copy(fill.device, fill.start, fill.duration);
+    samples_.add(fill);
   }
   void add(range_begin const& begin);
   void add(range_end const& end);
@@ -70,8 +76,22 @@ class live_metrics {
   /// neighbours however late the reading is; unsaid, only that of a recent launch can be judged.
   void expect_reading(correlation_id launch);
   void add(counter_reading reading);
+
+  /// Launches are recorded from here on, and until then.
+  void open_capture(timestamp_ns start) { samples_.open_capture(start); }
+  void close_capture(timestamp_ns end) { samples_.close_capture(end); }
+  /// Samples in time, see recent_samples.
+  void add(std::span<sampling_window_record const> windows,
+           std::span<metric_sample_record const> samples) {
+    samples_.add(windows, samples);
+  }
+  /// Records of work were lost since the last call of judge().
+  void lose_records() { samples_.lose_records(); }
+  /// Work that ran is left out of what is added: samples in time say nothing any more.
+  void leave_out_work();
+
   /// All GPU work that began up to this moment has been added, and all that was launched: readings
-  /// up to it are judged, and what ranges declared that are over by then counts.
+  /// and samples up to it are judged, and what ranges declared that are over by then counts.
   void judge(timestamp_ns complete_until);
 
   achieved_snapshot snapshot() const;
@@ -86,6 +106,7 @@ class live_metrics {
   bool is_one_workload(kernel_record const& kernel);
   void note_read(correlation_id launch);
   void judge_some(std::span<counter_reading const> readings);
+  void judge_samples(timestamp_ns complete_until);
   void forget(counter_reading const& reading);
   launch_metrics judge_of(std::span<sampled_launch_record const> launches) const;
   void note_slowed(std::span<sampled_launch_record const> launches, launch_metrics const& judge);
@@ -95,6 +116,7 @@ class live_metrics {
 
   // The adding thread's.
   launch_neighbours neighbours_;
+  recent_samples samples_;
   std::vector<defined_metric> defined_;
   std::vector<counter_reading> waiting_;
   timestamp_ns last_forgot_;  // expectations, having been told that it is complete until then
@@ -104,6 +126,8 @@ class live_metrics {
   mutable std::mutex mutex_;  // guards all below; held for one batch or one copy
   live_workloads workloads_;
   launch_metrics metrics_;  // its means alone
+  sampled_figures sampled_;
+  std::uint64_t windows_used_ = 0, windows_passed_over_ = 0;
   std::map<device_id, roofline_device> devices_;
   std::uint64_t readings_forgotten_ = 0;
 };

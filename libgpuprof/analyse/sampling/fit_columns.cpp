@@ -7,7 +7,6 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t most_columns = 900;  // for those that ran longest
 // Shorter launches are fitted whatever else is known of them: their ends are much of them.
 constexpr double intervals_of_sure_launch = 6;
 constexpr std::uint32_t amount_columns = 3, rate_columns = 5;
@@ -32,10 +31,12 @@ bool has_figure(sample_series const& samples,
 }
 
 fit_columns::fit_columns(sample_series const& samples, device_work const& work,
-                         figure_grid const& figures, std::span<std::uint32_t const> metrics)
+                         figure_grid const& figures, std::span<std::uint32_t const> metrics,
+                         std::size_t most_unknowns)
     : samples_(samples),
       work_(work),
       metrics_(metrics),
+      most_unknowns_(most_unknowns),
       wanted_(work.kinds().size()),
       own_(work.kinds().size()),
       touched_(work.kinds().size()),
@@ -76,7 +77,7 @@ void fit_columns::number() {
   std::uint32_t next = 0;
   for (auto const kind : longest) {
     auto const columns = !is_launch(kind) ? 1 : wanted_[kind] ? amount_columns : rate_columns;
-    own_[kind] = has_enough(kind) && next + columns <= most_columns;
+    own_[kind] = has_enough(kind) && next + columns <= most_unknowns_;
     if (!own_[kind]) continue;
     column_[kind] = next;
     next += columns;

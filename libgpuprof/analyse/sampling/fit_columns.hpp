@@ -25,9 +25,10 @@ bool has_figure(sample_series const& samples,
 class fit_columns {
  public:
   /// Looks for launches that lack a figure of one of these metrics, which have values in the same
-  /// samples, and for those whose ends are much of them.
+  /// samples, and for those whose ends are much of them; where these are too many, for those that
+  /// ran longest.
   fit_columns(sample_series const& samples, device_work const& work, figure_grid const& figures,
-              std::span<std::uint32_t const> metrics);
+              std::span<std::uint32_t const> metrics, std::size_t most_unknowns);
 
   std::size_t size() const noexcept { return is_signed_.size(); }
   /// By unknown: whether it may be negative.
@@ -66,6 +67,7 @@ class fit_columns {
   sample_series const& samples_;
   device_work const& work_;
   std::span<std::uint32_t const> metrics_;
+  std::size_t const most_unknowns_;
   std::vector<bool> wanted_, own_;      // by kind
   std::vector<std::uint64_t> touched_;  // samples, by kind
   std::vector<std::uint32_t> column_;   // by kind

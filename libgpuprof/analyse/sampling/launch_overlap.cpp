@@ -68,7 +68,8 @@ struct launch_sums {
     auto const squares = std::max(0.0, amount2 - 2 * ratio * product + ratio * ratio * divisor2);
     auto const scatter = launches < 2 ? 0 : n / (n - 1) * squares / (divisor * divisor);
     auto const bias = std::hypot(unlike_others * ratio, least_doubt * std::max(ratio, usual));
-    return {ratio, std::hypot(std::sqrt(scatter), doubt / divisor, bias), launches, false};
+    auto const unsure = std::hypot(doubt / divisor, bias);
+    return {ratio, std::hypot(std::sqrt(scatter), unsure), launches, false, unsure};
   }
 };
 

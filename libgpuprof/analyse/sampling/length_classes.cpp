@@ -63,12 +63,14 @@ std::optional<sampled_figure> put_together(std::span<class_figure const> classes
     weights += weight;
     all.mean += weight * of.figure->mean;
     all.error += weight * of.figure->error;  // of one fit: they may well err together
+    all.doubt += weight * of.figure->doubt;
     all.launches += of.figure->launches;
     all.is_fitted = all.is_fitted || of.figure->is_fitted;
   }
   auto const unknown = all_ns > 0 ? 1 - known_ns / all_ns : 1;
   if (!(weights > 0) || unknown > most_unknown) return std::nullopt;
   all.mean /= weights;
+  all.doubt /= weights;
   // How many launches of each class there were in the samples is by chance, too.
   double squares = 0, launches = 0;
   for (auto const& of : classes) {
@@ -79,6 +81,7 @@ std::optional<sampled_figure> put_together(std::span<class_figure const> classes
   }
   auto const mix = launches > 0 ? std::sqrt(squares / weights / launches) : 0;
   all.error = std::hypot(all.error / weights, mix, unknown * all.mean);
+  all.doubt = std::hypot(all.doubt, unknown * all.mean);
   return all;
 }
 

@@ -25,19 +25,17 @@ sample_attribution::device& sample_attribution::device_of(device_id id) {
 
 void sample_attribution::define(metric_record const& metric, std::string_view name) {
   if (!metric.sampled) return;
-  auto const next = static_cast<std::uint32_t>(names_.size());
-  auto const [at, is_new] = name_index_.try_emplace(std::string(name), next);
-  if (is_new) names_.emplace_back(name);
+  auto const name_place = figures_.define(name);
   auto& of = device_of(metric.device);
   // Sampling that starts again may define its metrics again.
   for (std::uint32_t column = 0; column < of.names.size(); ++column)
-    if (of.names[column] == at->second) {
+    if (of.names[column] == name_place) {
       places_[metric.metric] = {&of, column};
       return;
     }
   if (of.names.size() == most_metrics) return;
   places_[metric.metric] = {&of, of.samples.define(name)};
-  of.names.push_back(at->second);
+  of.names.push_back(name_place);
 }
 
 void sample_attribution::add(sampling_window_record const& window) {
@@ -95,7 +93,7 @@ void sample_attribution::attribute(device& of) {
   for (auto& row : figures) row.resize(of.samples.columns());
   attribute_by_overlap(of.samples, of.work, figures);
   average_clocks(of.samples, of.work, figures);
-  keep(of, figures, tell_apart(of.samples, of.work, figures));
+  keep(of, figures, tell_apart(of.samples, of.work, figures, most_unknowns_));
 }
 
 /// Kinds that differ in length alone are one workload.
@@ -108,16 +106,13 @@ void sample_attribution::keep(device const& of, figure_grid const& figures,
       classes[kinds[kind].workload].push_back(kind);
   std::vector<class_figure> parts;
   for (auto const& [workload, of_workload] : classes) {
-    auto& known = figures_[workload];
-    known.of.resize(names_.size());
-    double ns = 0, shared_ns = 0;
+    auto& known = figures_.make(workload);
     auto reason = no_figure::has_one;
     for (auto const kind : of_workload) {
-      ns += kinds[kind].ns;
-      shared_ns += kinds[kind].shared_ns;
+      known.ns += kinds[kind].ns;
+      known.shared_ns += kinds[kind].shared_ns;
       reason = std::max(reason, without[kind]);
     }
-    known.is_shared = shared_ns > ns / 2;
     bool has_any = false;
     for (std::uint32_t column = 0; column < of.names.size(); ++column) {
       parts.clear();
@@ -126,27 +121,13 @@ void sample_attribution::keep(device const& of, figure_grid const& figures,
       auto const& metric = of.samples.metric(column);
       auto const figure = put_together(parts, metric.how);
       has_any = has_any || (figure && !metric.runs_when_idle);
-      known.of[of.names[column]] = figure;
+      known.by_name[of.names[column]] = figure;
     }
     if (has_any) continue;
     facts_.too_few += reason == no_figure::too_few;
     facts_.too_many += reason == no_figure::too_many;
     facts_.not_told_apart += reason == no_figure::not_told_apart;
   }
-}
-
-sampled_figure const* sample_attribution::find(workload_id const& workload,
-                                               std::string_view metric) const {
-  auto const name = name_index_.find(metric);
-  auto const known = figures_.find(workload);
-  if (name == name_index_.end() || known == figures_.end()) return nullptr;
-  auto const& figure = known->second.of[name->second];
-  return figure ? &*figure : nullptr;
-}
-
-bool sample_attribution::is_shared(workload_id const& workload) const {
-  auto const known = figures_.find(workload);
-  return known != figures_.end() && known->second.is_shared;
 }
 
 }  // namespace gpuprof

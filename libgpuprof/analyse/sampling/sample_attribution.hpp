@@ -3,12 +3,11 @@
 
 #include "analyse/sampling/device_work.hpp"
 #include "analyse/sampling/recorded_time.hpp"
-#include "analyse/sampling/sampled_figure.hpp"
+#include "analyse/sampling/sampled_figures.hpp"
 #include "analyse/sampling/shared_samples.hpp"
 
 #include <map>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace gpuprof {
@@ -28,6 +27,11 @@ struct sampling_facts {
 /// then attribute().
 class sample_attribution {
  public:
+  static constexpr std::size_t usual_most_unknowns = 900;
+  /// See tell_apart() for the unknowns.
+  explicit sample_attribution(std::size_t most_unknowns = usual_most_unknowns)
+      : most_unknowns_(most_unknowns) {}
+
   /// When launches were recorded, in order of time; see recorded_time.
   void add_capture(timestamp_ns start, timestamp_ns end) { recorded_.add_capture(start, end); }
   void end_is_unsure(duration_ns length) { recorded_.end_is_unsure(length); }
@@ -48,24 +52,14 @@ class sample_attribution {
 
   bool has_samples() const noexcept { return facts_.intervals > 0; }
   sampling_facts const& facts() const noexcept { return facts_; }
-  /// Names of the metrics, in the order of their definition.
-  std::vector<std::string> const& names() const noexcept { return names_; }
-
-  /// nullptr when the samples do not tell.
-  sampled_figure const* find(workload_id const& workload, std::string_view metric) const;
-  /// Whether other launches ran beside it for most of its time.
-  bool is_shared(workload_id const& workload) const;
+  sampled_figures const& figures() const noexcept { return figures_; }
 
  private:
   struct device {
     sample_series samples;
     device_work work{samples};
     recorded_time recorded;
-    std::vector<std::uint32_t> names;  // by column
-  };
-  struct workload_figures {
-    std::vector<std::optional<sampled_figure>> of;  // by name
-    bool is_shared = false;
+    std::vector<std::uint32_t> names;  // places among the figures, by column
   };
   struct place {
     device* of = nullptr;
@@ -82,12 +76,11 @@ class sample_attribution {
   void attribute(device& of);
   void keep(device const& of, figure_grid const& figures, std::vector<no_figure> const& without);
 
+  std::size_t most_unknowns_;
   recorded_time recorded_;                                // without work
   std::map<device_id, std::unique_ptr<device>> devices_;  // each refers to its own parts
   std::map<metric_id, place> places_;
-  std::vector<std::string> names_;
-  std::map<std::string, std::uint32_t, std::less<>> name_index_;
-  std::map<workload_id, workload_figures> figures_;
+  sampled_figures figures_;
   std::uint64_t places_taken_ = 0;  // of all devices
   sampling_facts facts_;
 };

@@ -48,8 +48,9 @@ void average_clocks(sample_series const& samples, device_work const& work, figur
       if (of_kind.count < 2) continue;
       bool const is_amount = samples.metric(columns[i]).how == summing::amount;
       auto const scale = is_amount ? kinds[kind].mean_ns() : 1;
-      figures[kind][columns[i]] = sampled_figure{
-          of_kind.mean() * scale, of_kind.deviation() * scale, kinds[kind].times, false};
+      auto const spread = of_kind.deviation() * scale;
+      figures[kind][columns[i]] =
+          sampled_figure{of_kind.mean() * scale, spread, kinds[kind].times, false, spread};
     }
 }
 

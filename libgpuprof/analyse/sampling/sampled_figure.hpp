@@ -13,6 +13,7 @@ struct sampled_figure {
   double error = 0;            // a standard error, what is not known at the edges included
   std::uint64_t launches = 0;  // that it is from
   bool is_fitted = false;      // shared samples were told apart by least squares
+  double doubt = 0;            // of the error: what more samples do not lessen
 };
 
 /// By kind of work and column of the samples.

@@ -178,13 +178,15 @@ class sample_fit {
     auto const& of = work_.kinds()[kind];
     auto const amount = solution_[metric.amounts][j];
     auto const usual = metric.total / ns_ * of.mean_ns();
-    auto const error = std::hypot(std::sqrt(metric.squares[j] * few), least_doubt * usual);
+    auto const doubt = least_doubt * usual;
+    auto const error = std::hypot(std::sqrt(metric.squares[j] * few), doubt);
     if (error > most_error * amount && error > little_error * usual) return std::nullopt;
     switch (samples_.metric(metric.column).how) {
       case summing::amount:
-        return sampled_figure{amount, error, of.times, true};
+        return sampled_figure{amount, error, of.times, true, doubt};
       case summing::over_time:
-        return sampled_figure{amount / of.mean_ns(), error / of.mean_ns(), of.times, true};
+        return sampled_figure{amount / of.mean_ns(), error / of.mean_ns(), of.times, true,
+                              doubt / of.mean_ns()};
       default:
         return per_cycle(of, metric, j, few);
     }
@@ -198,7 +200,8 @@ class sample_fit {
     auto const squares =
         metric.squares[j] - 2 * ratio * metric.product[j] + ratio * ratio * metric.of_cycles[j];
     auto const error = std::sqrt(std::max(0.0, squares) * few) / cycles;
-    return sampled_figure{ratio, std::hypot(error, least_doubt * ratio), of.times, true};
+    auto const doubt = least_doubt * ratio;
+    return sampled_figure{ratio, std::hypot(error, doubt), of.times, true, doubt};
   }
 
   sample_series const& samples_;
@@ -235,11 +238,11 @@ std::vector<std::vector<std::uint32_t>> alike(sample_series const& samples) {
 }  // namespace
 
 std::vector<no_figure> tell_apart(sample_series const& samples, device_work const& work,
-                                  figure_grid& figures) {
+                                  figure_grid& figures, std::size_t most_unknowns) {
   auto const kinds = static_cast<std::uint32_t>(work.kinds().size());
   std::vector<no_figure> without(kinds);
   for (auto const& metrics : alike(samples)) {
-    fit_columns columns(samples, work, figures, metrics);
+    fit_columns columns(samples, work, figures, metrics, most_unknowns);
     if (!columns.is_any_wanted()) continue;
     sample_fit fit(samples, work, columns, metrics);
     fit.run();

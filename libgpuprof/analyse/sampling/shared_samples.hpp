@@ -16,8 +16,9 @@ enum class no_figure : std::uint8_t {
 
 /// Fills in launches without a figure, and betters those of few samples: what a sample counted is
 /// the sum over the work in it, each with its amount times the part of it that ran there. Amounts
-/// cannot be negative. By kind: what stood in the way.
+/// cannot be negative. Each kind has three unknowns or five, and what is beyond so many of them is
+/// one kind; the time it takes grows with their square. By kind: what stood in the way.
 std::vector<no_figure> tell_apart(sample_series const& samples, device_work const& work,
-                                  figure_grid& figures);
+                                  figure_grid& figures, std::size_t most_unknowns);
 
 }  // namespace gpuprof
