@@ -115,7 +115,7 @@ shape_id activity_decoder::shape_for(shape_id known, std::uint32_t arguments) {
   wanted.arguments = arguments;
   auto const shape = shapes_.intern(wanted);
   if (shape.is_new) sink_.shape(shapes_.at(shape.id));
-  return shape.id;
+  return raw(shape.id) != 0 ? shape.id : known;  // rather not told apart than without a name
 }
 
 void activity_decoder::kernel(CUpti_Activity const& record) {

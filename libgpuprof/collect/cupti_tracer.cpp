@@ -19,8 +19,8 @@ constexpr auto launching_calls = {call_class::kernel, call_class::many_kernels, 
 // Also between captures: what is set up in a context must go before it.
 constexpr auto calls_at_rest = {call_class::profiler_start, call_class::profiler_stop,
                                 call_class::context_reset, call_class::context_release};
-constexpr auto graph_making_calls = {call_class::stream_capture_begin,
-                                     call_class::stream_capture_end, call_class::graph_change};
+constexpr auto calls_for_gate = {call_class::stream_capture_begin, call_class::stream_capture_end,
+                                 call_class::graph_change, call_class::code_unload};
 
 std::string holder_in_words(std::string const& name) {
   if (name.find("<not provided>") == std::string::npos) return "\"" + name + "\"";
@@ -137,11 +137,11 @@ result<void> cupti_tracer::enable_launch_callbacks() {
   running_.push([this] {
     switch_resource_callbacks(false);
     disable_driver_calls(launching_calls);
-    if (callbacks_.has_gate()) disable_driver_calls(graph_making_calls);
+    if (callbacks_.has_gate()) disable_driver_calls(calls_for_gate);
   });
   if (auto ok = enable_driver_calls(launching_calls); !ok) return ok;
   if (callbacks_.has_gate()) {
-    if (auto ok = enable_driver_calls(graph_making_calls); !ok) return ok;
+    if (auto ok = enable_driver_calls(calls_for_gate); !ok) return ok;
   }
   switch_resource_callbacks(true);
   return {};

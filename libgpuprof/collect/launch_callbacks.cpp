@@ -104,7 +104,7 @@ void launch_callbacks::tell_gate(launch_gate& gate, CUpti_CallbackId id,
       if (entering) gate.graph_changes();
       break;
     case call_class::code_unload:
-      if (!entering) gate.code_unloaded();
+      gate.code_unloads();
       break;
     case call_class::context_reset:
     case call_class::context_release:
@@ -117,6 +117,8 @@ void launch_callbacks::tell_gate(launch_gate& gate, CUpti_CallbackId id,
 
 void launch_callbacks::driver_call(CUpti_CallbackId id, CUpti_CallbackData const& call) noexcept {
   auto const what = class_of(id);
+  auto* const gate = gate_.load(std::memory_order_acquire);
+  if (what == call_class::context_release && gate != nullptr) gate->code_unloads();
   if (what == call_class::context_release && !is_taken_for_an_end(call)) return;
   if (call.callbackSite == CUPTI_API_ENTER) {
     switch (what) {
@@ -138,10 +140,9 @@ void launch_callbacks::driver_call(CUpti_CallbackId id, CUpti_CallbackData const
       default:
         break;
     }
-    if (auto* const gate = gate_.load(std::memory_order_acquire)) tell_gate(*gate, id, call);
+    if (gate != nullptr) tell_gate(*gate, id, call);
     return;
   }
-  auto* const gate = gate_.load(std::memory_order_acquire);
   if (what == call_class::kernel || what == call_class::many_kernels || what == call_class::copy) {
     launch_ended(what, call, gate);
   } else {

@@ -42,8 +42,8 @@ class launch_gate {
   virtual void stream_capture_ends() noexcept = 0;
   /// A graph that can be launched is changed.
   virtual void graph_changes() noexcept = 0;
-  /// A module or library is gone: its functions' handles may come to mean others.
-  virtual void code_unloaded() noexcept = 0;
+  /// Before a module or library goes, and after it: its functions' handles may come to mean others.
+  virtual void code_unloads() noexcept = 0;
   /// Before a call that destroys a context, and after it.
   virtual void context_ending() noexcept = 0;
   virtual void context_ended() noexcept = 0;

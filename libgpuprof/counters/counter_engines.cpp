@@ -44,7 +44,6 @@ void counter_engines::resume() noexcept {
   if (halted_.load()) return;
   at_rest_.store(false, std::memory_order_release);
   budget_.begin(monotonic_ns());
-  launches_.tell_apart(true);
   if (wishes_.around_launches) launches_.resume();
   on_.store(true, std::memory_order_release);
 }
@@ -52,7 +51,6 @@ void counter_engines::resume() noexcept {
 void counter_engines::pause() noexcept {
   on_.store(false, std::memory_order_release);
   launches_.pause();
-  launches_.tell_apart(false);
   budget_.end(monotonic_ns());
 }
 

@@ -45,7 +45,7 @@ class counter_engines {
   void capture_begins() noexcept { launches_.capture_begins(); }
   void capture_ends() noexcept { launches_.capture_ends(); }
   void graph_changes() noexcept { launches_.graph_changes(); }
-  void code_unloaded() noexcept { launches_.code_unloaded(); }
+  void code_unloads() noexcept { launches_.code_unloads(); }
   void context_ending() noexcept { launches_.context_ending(); }
   void context_ended() noexcept { launches_.context_ended(); }
   /// GPUs are set up for sampling: not while one of their contexts is destroyed.

@@ -60,7 +60,7 @@ class counter_worker final : public launch_gate {
   void stream_capture_begins() noexcept override { engines_.capture_begins(); }
   void stream_capture_ends() noexcept override { engines_.capture_ends(); }
   void graph_changes() noexcept override { engines_.graph_changes(); }
-  void code_unloaded() noexcept override { engines_.code_unloaded(); }
+  void code_unloads() noexcept override { engines_.code_unloads(); }
   void context_ending() noexcept override;
   void context_ended() noexcept override { engines_.context_ended(); }
 

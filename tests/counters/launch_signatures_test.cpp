@@ -61,7 +61,7 @@ TEST_CASE("a kernel whose arguments never come again is one kind, after some lau
   launch_signatures signatures;
   std::set<launch_signature*> kinds;
   for (std::uint32_t i = 0; i < 1000; ++i) kinds.insert(signatures.find(launch_of(64), 0, 100 + i));
-  CHECK(kinds.size() == launch_signatures::values_to_judge + 1);
+  CHECK(kinds.size() == launch_signatures::most_values + 1);
   auto* const others = signatures.find(launch_of(64), 0, 5000);
   CHECK(others->arguments() == 1);
   // Also what had been told apart before, or a kernel would be read by halves.
@@ -73,14 +73,24 @@ TEST_CASE("a kernel whose arguments never come again is one kind, after some lau
 TEST_CASE("many values that come again and again stay told apart, up to a limit") {
   launch_signatures signatures;
   std::set<launch_signature*> kinds;
-  for (std::uint32_t i = 0; i < 40; ++i)
-    for (int times = 0; times < 5; ++times)
+  // Steps of a program: all come once before the first comes again.
+  for (int steps = 0; steps < 5; ++steps)
+    for (std::uint32_t i = 0; i < launch_signatures::most_values; ++i)
       kinds.insert(signatures.find(launch_of(64), 0, 100 + i));
-  CHECK(kinds.size() == 40);
-  for (std::uint32_t i = 40; i < 100; ++i)
-    for (int times = 0; times < 5; ++times)
-      kinds.insert(signatures.find(launch_of(64), 0, 100 + i));
+  CHECK(kinds.size() == launch_signatures::most_values);
+  for (std::uint32_t i = 0; i < 100; ++i) kinds.insert(signatures.find(launch_of(64), 0, 200 + i));
   CHECK(kinds.size() == launch_signatures::most_values + 1);
+  CHECK(signatures.find(launch_of(64), 0, 200)->arguments() == 1);
+  CHECK(signatures.find(launch_of(64), 0, 100)->arguments() == 100);
+}
+
+TEST_CASE("kinds that differ in their arguments leave room for others") {
+  launch_signatures signatures;
+  for (std::uintptr_t function = 64; function < 64 + 1000; ++function)
+    for (std::uint32_t i = 0; i < 20; ++i) (void)signatures.find(launch_of(function), 0, 100 + i);
+  auto* const late = signatures.find(launch_of(9999), 0, 100);
+  REQUIRE(late != nullptr);
+  CHECK(late->arguments() == 1);
 }
 
 TEST_CASE("each group of metrics is done once, until all begins again") {

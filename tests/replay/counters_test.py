@@ -75,7 +75,7 @@ class Values(Counters):
         others = next(line for line in lines if line["arguments"] == "others")
         self.assertGreater(others["samples"], 0)
         self.assertEqual(others["flop_counted_share"], 1)
-        self.assertEqual(sum(line["launches"] for line in lines) - others["launches"], 16)
+        self.assertEqual(sum(line["launches"] for line in lines) - others["launches"], 32)
 
     def test_every_launch_is_read_in_mode_exact(self):
         run = self.counted(self.session(launches=300), metrics="exact,basic")

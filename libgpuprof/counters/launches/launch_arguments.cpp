@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
+#include <utility>
 
 namespace gpuprof {
 namespace {
@@ -50,29 +50,48 @@ std::uint32_t argument_hash::folded() const noexcept {
   return h > 1 ? h : h + 2;
 }
 
+launch_arguments::~launch_arguments() {
+  for (auto const* known = layouts_.load(); known != nullptr;)
+    delete std::exchange(known, known->next);
+}
+
+/// Few are different: what loads code again and again takes no more memory.
+launch_arguments::layout const* launch_arguments::shared(std::unique_ptr<layout> made) noexcept {
+  auto const* newest = layouts_.load(std::memory_order_acquire);
+  do {
+    for (auto const* known = newest; known != nullptr; known = known->next)
+      if (known->sizes == made->sizes && known->is_known == made->is_known) return known;
+    made->next = newest;
+  } while (!layouts_.compare_exchange_weak(newest, made.get(), std::memory_order_acq_rel));
+  return made.release();
+}
+
 /// Null: for want of memory.
-launch_arguments::layout* launch_arguments::ask(void const* function,
-                                                std::uint32_t generation) noexcept {
+launch_arguments::layout const* launch_arguments::ask(void const* function) noexcept {
   try {
     auto made = std::make_unique<layout>();
-    made->generation.store(generation, std::memory_order_relaxed);
-    std::size_t offset = 0, size = 0;
     auto* const handle = const_cast<void*>(function);
     // Runtimes launch kernels of libraries by the handle of the kernel itself.
-    auto const is_function = driver_.cuFuncGetParamInfo != nullptr &&
-                             driver_.cuFuncGetParamInfo(static_cast<CUfunction>(handle), 0, &offset,
-                                                        &size) == CUDA_SUCCESS;
-    for (std::size_t i = 0; i < most_arguments; ++i) {
-      auto const status =
-          is_function
-              ? driver_.cuFuncGetParamInfo(static_cast<CUfunction>(handle), i, &offset, &size)
-          : driver_.cuKernelGetParamInfo != nullptr
-              ? driver_.cuKernelGetParamInfo(static_cast<CUkernel>(handle), i, &offset, &size)
-              : CUDA_ERROR_NOT_FOUND;
-      if (status != CUDA_SUCCESS) break;
+    auto const size_of = [&](bool by_kernel, std::size_t index, std::size_t& size) {
+      std::size_t offset = 0;
+      auto const& driver = driver_;
+      if (by_kernel && driver.cuKernelGetParamInfo != nullptr)
+        return driver.cuKernelGetParamInfo(static_cast<CUkernel>(handle), index, &offset, &size);
+      if (!by_kernel && driver.cuFuncGetParamInfo != nullptr)
+        return driver.cuFuncGetParamInfo(static_cast<CUfunction>(handle), index, &offset, &size);
+      return CUDA_ERROR_NOT_FOUND;
+    };
+    std::size_t size = 0;
+    auto status = size_of(false, 0, size);
+    auto const by_kernel = status != CUDA_SUCCESS;
+    if (by_kernel) status = size_of(true, 0, size);
+    // There is no argument of this number, as the driver says it.
+    made->is_known = status == CUDA_SUCCESS || status == CUDA_ERROR_INVALID_VALUE;
+    for (std::size_t i = 0; status == CUDA_SUCCESS && i < most_arguments; ++i) {
       made->sizes.push_back(static_cast<std::uint16_t>(std::min<std::size_t>(size, 0xffff)));
+      status = size_of(by_kernel, i + 1, size);
     }
-    return made.release();
+    return shared(std::move(made));
   } catch (...) {
     return nullptr;
   }
@@ -90,18 +109,15 @@ launch_arguments::layout const* launch_arguments::layout_of(void const* function
     if (seen != nullptr && seen != function) continue;
     if (seen == nullptr && !slot.handle.compare_exchange_strong(seen, function) && seen != function)
       continue;
-    auto* const known = slot.arguments.load(std::memory_order_acquire);
-    if (known != nullptr && known->generation.load(std::memory_order_acquire) == generation)
-      return known;
-    auto* const now = ask(function, generation);
-    if (now == nullptr) return nullptr;
-    if (known != nullptr && known->sizes == now->sizes) {
-      known->generation.store(generation, std::memory_order_release);
-      delete now;
-      return known;
+    auto const is_asked = slot.generation.load(std::memory_order_acquire) == generation;
+    auto const* known = slot.arguments.load(std::memory_order_acquire);
+    if (!is_asked || known == nullptr) {
+      known = ask(function);
+      if (known == nullptr) return nullptr;
+      slot.arguments.store(known, std::memory_order_release);
+      slot.generation.store(generation, std::memory_order_release);
     }
-    slot.arguments.store(now, std::memory_order_release);
-    return now;
+    return known->is_known ? known : nullptr;
   }
   return nullptr;
 }

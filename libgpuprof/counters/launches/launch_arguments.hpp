@@ -21,6 +21,9 @@ class launch_arguments {
 
   explicit launch_arguments(cuda_driver const& driver)
       : driver_(driver), known_(new std::array<known_function, most_functions>) {}
+  ~launch_arguments();
+  launch_arguments(launch_arguments const&) = delete;
+  launch_arguments& operator=(launch_arguments const&) = delete;
 
   /// The same for launches of the same values; what looks like a pointer is passed over, since that
   /// differs between launches that do the same. 0: not known, as for graphs.
@@ -29,20 +32,25 @@ class launch_arguments {
   void forget() noexcept { generation_.fetch_add(1, std::memory_order_release); }
 
  private:
+  /// One for all functions with the same; kept for good, since another thread may be reading it.
   struct layout {
     std::vector<std::uint16_t> sizes;  // bytes
-    std::atomic<std::uint32_t> generation;
+    bool is_known = true;              // the driver could say
+    layout const* next = nullptr;
   };
   struct known_function {
     std::atomic<void const*> handle{nullptr};
-    std::atomic<layout*> arguments{nullptr};  // never freed: another thread may be reading it
+    std::atomic<layout const*> arguments{nullptr};
+    std::atomic<std::uint32_t> generation{0};  // when the driver was asked
   };
   layout const* layout_of(void const* function) noexcept;
-  layout* ask(void const* function, std::uint32_t generation) noexcept;
+  layout const* ask(void const* function) noexcept;
+  layout const* shared(std::unique_ptr<layout> made) noexcept;
 
   cuda_driver const driver_;
   std::unique_ptr<std::array<known_function, most_functions>> known_;
-  std::atomic<std::uint32_t> generation_{0};
+  std::atomic<layout const*> layouts_{nullptr};
+  std::atomic<std::uint32_t> generation_{1};
 };
 
 /// Of values one after the other. Exposed for tests.

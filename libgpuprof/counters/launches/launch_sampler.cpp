@@ -138,10 +138,9 @@ void launch_sampler::note_arguments(launch_call_kind kind,
 }
 
 /// Null: never to be read.
-launch_signature* launch_sampler::signature_of(launch_parameters const& launch,
+launch_signature* launch_sampler::signature_of(launch_signature& kind,
                                                CUpti_CallbackData const& call) noexcept {
-  auto* const signature = kind_of(launch, call);
-  if (signature == nullptr) return nullptr;
+  auto* const signature = &kind;
   using enum launch_signature::standing;
   if (signature->is() == unknown) {
     auto skip = false;
@@ -308,8 +307,8 @@ void launch_sampler::entered(launch_call_kind kind, CUpti_CallbackData const& ca
   }
   if (on_.load(std::memory_order_acquire))
     choose(kind, call);
-  else if (tells_apart_.load(std::memory_order_relaxed))
-    note_arguments(kind, call);
+  else
+    note_arguments(kind, call);  // samples in time are told apart by them, too
 }
 
 /// Before that, a launch of the kind has to show what they run.
@@ -335,7 +334,9 @@ void launch_sampler::choose(launch_call_kind kind, CUpti_CallbackData const& cal
   here.alone = number == here.number_of_all + 1 ? here.alone + 1 : 0;
   here.number_of_all = number;
   launch_parameters launch;
-  if (!read_launch_parameters(kind, call, launch) || launch.cooperative || launch.work == nullptr) {
+  auto const is_readable = read_launch_parameters(kind, call, launch) && launch.work != nullptr;
+  auto* const work = is_readable ? kind_of(launch, call) : nullptr;
+  if (!is_readable || launch.cooperative) {
     count(counts_.cooperative);
     return;
   }
@@ -344,7 +345,7 @@ void launch_sampler::choose(launch_call_kind kind, CUpti_CallbackData const& cal
     count(counts_.graphs);
     return;
   }
-  auto* const signature = signature_of(launch, call);
+  auto* const signature = work != nullptr ? signature_of(*work, call) : nullptr;
   if (signature == nullptr) return;
   if (wishes_.every_launch && context->group() < 0) wait_until_counting(*context);
   if (context->is_changing()) wait_for_change(*context);
@@ -364,7 +365,7 @@ void launch_sampler::choose(launch_call_kind kind, CUpti_CallbackData const& cal
     context->note_want(groups & ~current);
   } else if (open(*context, group, *signature, launch.stream)) {
     here.open = context;
-    context->note_later(groups & ~current);
+    context->note_want(groups & ~current);
   }
   if (here.open == nullptr) become_pattern(*signature, groups);
 }

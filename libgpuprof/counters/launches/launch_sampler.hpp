@@ -80,15 +80,16 @@ class launch_sampler {
     safety_.context_ended();
     arguments_.forget();
   }
-  void code_unloaded() noexcept { arguments_.forget(); }
+  void code_unloads() noexcept { arguments_.forget(); }
 
   // Whoever switches captures ------------------------------------------------
 
   void resume() noexcept;
-  /// Launches are told apart by their arguments, also while none is read.
-  void tell_apart(bool now) noexcept { tells_apart_.store(now, std::memory_order_relaxed); }
   /// Callbacks were off until now.
-  void callbacks_begin() noexcept { safety_.forget_begins(); }
+  void callbacks_begin() noexcept {
+    safety_.forget_begins();
+    arguments_.forget();
+  }
   void pause() noexcept { on_.store(false, std::memory_order_release); }
 
   // The worker's thread ------------------------------------------------------
@@ -133,8 +134,7 @@ class launch_sampler {
   bool knows_several_gpus() const noexcept;
   void end(sampled_context& context, bool for_good) noexcept;
   sampled_context* context_of(CUpti_CallbackData const& call) noexcept;
-  launch_signature* signature_of(launch_parameters const& launch,
-                                 CUpti_CallbackData const& call) noexcept;
+  launch_signature* signature_of(launch_signature& kind, CUpti_CallbackData const& call) noexcept;
   launch_signature::groups missing(launch_signature& signature) noexcept;
   bool is_safe(CUstream stream) noexcept;
   bool open(sampled_context& context, int group, launch_signature& signature,
@@ -170,7 +170,6 @@ class launch_sampler {
   std::atomic<bool> const& halted_;
   launch_signatures signatures_;
   launch_arguments arguments_;
-  std::atomic<bool> tells_apart_{false};
   std::atomic<bool> on_{false};
   std::atomic<std::uint32_t> capture_{0};  // number of it
   std::atomic<bool> given_up_{false};

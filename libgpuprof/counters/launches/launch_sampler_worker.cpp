@@ -98,6 +98,8 @@ void launch_sampler::evaluate(sampled_context& context, sampled_context::batch c
   auto found = counters.evaluate(batch);
   if (!found.complaint.empty()) complaints_.push_back(std::move(found.complaint));
   if (found.out_of_order) context.read_apart();
+  if (found.out_of_order)
+    for (auto const& reading : batch.readings) reading.read_again();
   auto const patching = counters.patching();
   for (auto const& reading : found.readings)
     some_were_rewritten_ =

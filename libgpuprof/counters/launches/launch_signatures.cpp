@@ -29,27 +29,33 @@ launch_signature* launch_signatures::find(launch_parameters const& launch, std::
   if (any == nullptr || arguments == 0) return any;
   auto const with_values = mixed(key ^ mixed(arguments));
   auto* known = at(with_values, false);
-  if (!is_told_apart(*any, known == nullptr)) {
+  auto const is_told = is_told_apart(*any, known == nullptr);
+  // Kinds that differ in their arguments leave room for those that do not.
+  auto const has_room = used_.load(std::memory_order_relaxed) < capacity / 2;
+  if (is_told && known == nullptr && has_room) known = at(with_values, true);
+  if (!is_told || known == nullptr) {
     arguments = beyond;
     known = at(mixed(key ^ mixed(beyond)), true);
-  } else if (known == nullptr) {
-    known = at(with_values, true);
   }
-  if (known != nullptr && known->arguments() != arguments)
+  if (known == nullptr) return any;
+  if (known->arguments() != arguments)
     known->arguments_.store(arguments, launch_signature::relaxed);
   return known;
 }
 
 /// `any`: the function and extents, whatever the arguments; `is_new`: these were not seen before.
 bool launch_signatures::is_told_apart(launch_signature& any, bool is_new) noexcept {
+  constexpr auto is_noise = ~std::uint32_t{0};
   auto const launches = any.count_launch() + 1;
-  auto values = any.values_.load(launch_signature::relaxed);
-  if (values > most_values) return false;
+  auto const values = any.values_.load(launch_signature::relaxed);
+  if (values == is_noise) return false;
   if (!is_new) return true;
-  values = any.values_.fetch_add(1, launch_signature::relaxed) + 1;
-  auto const is_noise = values > values_to_judge && launches < values * times_each;
-  if (is_noise) any.values_.store(most_values + 1, launch_signature::relaxed);
-  return !is_noise && values <= most_values;
+  if (values < most_values) {
+    any.values_.fetch_add(1, launch_signature::relaxed);
+    return true;
+  }
+  if (launches < most_values * times_each) any.values_.store(is_noise, launch_signature::relaxed);
+  return false;
 }
 
 /// Null when it is not there, and none may be added or there is no room.

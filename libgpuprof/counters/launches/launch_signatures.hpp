@@ -70,11 +70,11 @@ class launch_signatures {
  public:
   static constexpr std::size_t capacity = 1 << 14;
 
-  /// When one function and extents have had so many values of arguments, and these did not come
-  /// again some times each, there is noise among them (a counter, what was on the stack before),
-  /// and they are told apart no longer.
-  static constexpr std::uint32_t values_to_judge = 16, times_each = 4;
-  static constexpr std::uint32_t most_values = 64;
+  /// So many values of arguments are told apart for one function and extents. When more come and
+  /// these did not come again some times each, there is noise among them (a counter, what was on
+  /// the stack before): then none is told apart any longer. A program launches all its sizes once
+  /// before the first comes again, so it is not judged before.
+  static constexpr std::uint32_t most_values = 32, times_each = 4;
 
   launch_signatures() : slots_(new std::array<launch_signature, capacity>) {}
   /// Null when the table is three quarters full and this one is new.

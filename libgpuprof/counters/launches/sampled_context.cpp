@@ -15,9 +15,8 @@ namespace {
 
 // An image of so many ranges of the roofline set takes some megabytes.
 constexpr std::size_t most_ranges = 32;
-// The first pass of a group is over when for so many turns launches came, so many at least, and
-// none that it had use for: each round over costs the program as much as a dozen readings.
-constexpr std::uint32_t patience_in_launches = 8;
+// The first pass of a group is over when for so many turns launches came, and none that it had use
+// for: each round over costs the program as much as a dozen readings.
 constexpr std::size_t patience_in_first_turns = 20;
 // How many turns a later pass waits for a kind of launch that was there in the one before.
 constexpr std::size_t patience_in_turns = 100;
@@ -132,9 +131,7 @@ bool sampled_context::pass_is_over() const noexcept {
   if (!begins_group()) return ranges_in_pass_ >= expected_ || quiet_turns_ > patience_in_turns;
   // Kinds that have a range may still come to a later group.
   if ((pass() == 0 ? readings_.size() : ranges_in_pass_) >= most_ranges) return true;
-  auto const quiet = quiet_turns_ >= patience_in_first_turns &&
-                     declined_.load(std::memory_order_relaxed) >= patience_in_launches;
-  return quiet && (!readings_.empty() || has_other_groups());
+  return quiet_turns_ >= patience_in_first_turns && (!readings_.empty() || has_other_groups());
 }
 
 bool sampled_context::claim_for_turn(bool closing) {
@@ -189,17 +186,20 @@ result<void> sampled_context::turn_claimed(turn_by who, bool may_start,
   // While the program launches nothing at all, nothing has come to an end.
   auto const some_came = std::exchange(launches_at_turn_, launches()) != launches();
   quiet_turns_ = ranges_in_pass_ == ranges_at_turn_ ? quiet_turns_ + some_came : 0;
-  auto const leads_on = !readings_.empty() || may_change || is_wanted(later_groups());
+  auto const leads_on =
+      !readings_.empty() || may_change || (may_start && is_wanted(later_groups()));
   auto const over = pass_is_over() && leads_on;
   ranges_at_turn_ = ranges_in_pass_;
   if (!closing && !over) return {};
   if (who == turn_by::worker && !wait_for_a_launch()) return {};
   context_change const change(*this);
   switching_since = monotonic_ns();
-  return next_pass(closing, may_change, finished);
+  auto const may_go_round = every_launch_ || (may_start && who == turn_by::worker);
+  return next_pass(closing, may_go_round, may_change, finished);
 }
 
-result<void> sampled_context::next_pass(bool closing, bool may_change,
+/// `may_go_round`: another cycle may begin at once.
+result<void> sampled_context::next_pass(bool closing, bool may_go_round, bool may_change,
                                         std::vector<batch>& finished) {
   auto const before = monotonic_ns();
   log_debug("counters: pass " + std::to_string(pass() + 1) + " had " +
@@ -216,7 +216,7 @@ result<void> sampled_context::next_pass(bool closing, bool may_change,
   if (apart_.load(std::memory_order_relaxed) && configuration_->groups.size() > 1)
     return drop_cycle(finished), result<void>{};
   if (auto ok = finish(finished); !ok) return ok;
-  if (closing) return {};
+  if (closing || !may_go_round) return {};
   // Starting takes 20 ms: not before a launch has said what for.
   auto const* const next = next_configuration(may_change);
   return next == nullptr ? result<void>{} : start(*next);
@@ -295,8 +295,7 @@ void sampled_context::end_group() noexcept {
 /// Its counters belong to nothing that is known. Kinds are read again, each group apart.
 void sampled_context::drop_cycle(std::vector<batch>& finished) {
   group_.store(-1, std::memory_order_release);
-  for (auto const& reading : std::exchange(readings_, {}))
-    if (reading.signature != nullptr) reading.signature->begin_again();
+  for (auto const& reading : std::exchange(readings_, {})) reading.read_again();
   readings_.reserve(most_ranges);
   lose_profiler();
   batch dropped;
@@ -392,7 +391,6 @@ void sampled_context::number_pass(std::uint32_t number) noexcept {
   pass_number_.store(number, std::memory_order_relaxed);
   expected_ = std::exchange(ranges_in_pass_, 0) - std::exchange(completed_, 0);
   ranges_at_turn_ = quiet_turns_ = 0;
-  declined_.store(0, std::memory_order_relaxed);
   if (pass() == 0)
     enter_group(0);
   else if (pass() == group_end_)
@@ -423,12 +421,14 @@ void sampled_context::end(std::vector<batch>& finished, bool for_good) noexcept 
   context_change const change(*this);
   try {
     if (profiler_ != nullptr && group() >= 0) {
-      auto const taken = next_pass(true, false, finished);
+      auto const taken = next_pass(true, false, false, finished);
       (void)taken;  // the context is going: what cannot be had now is lost
     }
   } catch (...) {
   }
   group_.store(-1, std::memory_order_release);
+  readings_.clear();  // of a pass that could not be ended
+  has_read_.store(false, std::memory_order_relaxed);
   let_go();
 }
 

@@ -76,11 +76,6 @@ class sampled_context {
   /// use for it.
   void note_want(launch_signature::groups wanted) noexcept {
     wanted_.fetch_or(wanted, std::memory_order_relaxed);
-    declined_.fetch_add(1, std::memory_order_relaxed);
-  }
-  /// The same of one that is being read: other groups will have use for its kind.
-  void note_later(launch_signature::groups wanted) noexcept {
-    wanted_.fetch_or(wanted, std::memory_order_relaxed);
   }
   /// These groups are not to be read any more.
   void forget(launch_signature::groups left_out) noexcept {
@@ -135,6 +130,11 @@ class sampled_context {
   struct range_reading {
     std::vector<sampled_launch_record> launches;  // each with its group, pass by pass
     launch_signature::groups opened = 0;          // in whose passes the range was, kept or not
+    launch_signature* signature = nullptr;        // null: not to be kept
+    /// What was counted of it is lost.
+    void read_again() const noexcept {
+      if (signature != nullptr) signature->begin_again();
+    }
   };
   /// What was counted in a cycle, not evaluated yet.
   struct batch {
@@ -164,7 +164,6 @@ class sampled_context {
  private:
   friend class context_change;
   struct reading_so_far : range_reading {
-    launch_signature* signature = nullptr;  // null: not to be kept
     launch_signature::groups complete = 0;  // before all their passes
   };
 
@@ -185,7 +184,8 @@ class sampled_context {
   bool pass_is_over() const noexcept;
   bool wait_for_a_launch() noexcept;
   prepared_configuration const* next_configuration(bool may_change) const noexcept;
-  result<void> next_pass(bool closing, bool may_change, std::vector<batch>& finished);
+  result<void> next_pass(bool closing, bool may_go_round, bool may_change,
+                         std::vector<batch>& finished);
   result<bool> run_on(bool closing);
   result<void> look();
   void end_group() noexcept;
@@ -209,7 +209,7 @@ class sampled_context {
   std::atomic<std::uint32_t> pass_number_{0};
   std::atomic<std::uint32_t> group_began_{0};  // the first pass of the group
   std::atomic<launch_signature::groups> wanted_{0};
-  std::atomic<std::uint32_t> declined_{0}, launches_{0};
+  std::atomic<std::uint32_t> launches_{0};
   std::atomic_flag claimed_ = ATOMIC_FLAG_INIT;
   std::atomic<bool> ended_{false}, prepared_{false}, changing_{false}, stuck_{false};
   std::atomic<bool> awaits_launch_{false};
