@@ -26,6 +26,19 @@ struct silent final : cuda_event_observer {
   bool is_selected(char const*) noexcept override { return true; }
 };
 
+/// Notes that code was unloaded.
+struct listening_gate final : launch_gate {
+  void entered(launch_call_kind, CUpti_CallbackData const&) noexcept override {}
+  launch_remark left(CUpti_CallbackData const&, bool) noexcept override { return {}; }
+  void stream_capture_begins() noexcept override {}
+  void stream_capture_ends() noexcept override {}
+  void graph_changes() noexcept override {}
+  void code_unloads() noexcept override { ++unloads; }
+  void context_ending() noexcept override {}
+  void context_ended() noexcept override {}
+  int unloads = 0;
+};
+
 constexpr trace_choice everything{.cuda_api = true,
                                   .cuda_memory = true,
                                   .unified_memory = true,
@@ -85,6 +98,33 @@ TEST_CASE("attaching takes the subscriber slot and listens for the profiler call
   CHECK(s.cupti.kinds().empty());
   REQUIRE(s.tracer.attach());
   CHECK(s.cupti.count("cuptiSubscribe_v2") == 1);
+}
+
+TEST_CASE(
+    "with counters it is heard of when code is unloaded, since handles may mean others then") {
+  scene s;
+  std::pair<int, int> const module{CUPTI_CB_DOMAIN_DRIVER_API,
+                                   CUPTI_DRIVER_TRACE_CBID_cuModuleUnload};
+  std::pair<int, int> const library{CUPTI_CB_DOMAIN_DRIVER_API,
+                                    CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload};
+  REQUIRE(s.start());
+  CHECK(s.cupti.callbacks().count(module) == 0);
+  s.tracer.stop();
+  static listening_gate gate;
+  s.callbacks.place_gate(gate);
+  REQUIRE(s.start());
+  CHECK(s.cupti.callbacks().count(module) == 1);
+  CHECK(s.cupti.callbacks().count(library) == 1);
+  CUpti_CallbackData call{};
+  call.callbackSite = CUPTI_API_ENTER;
+  launch_callbacks::entry(&s.callbacks, CUPTI_CB_DOMAIN_DRIVER_API,
+                          CUPTI_DRIVER_TRACE_CBID_cuModuleUnload, &call);
+  CHECK(gate.unloads == 1);
+  // Before, and after: another thread may ask meanwhile.
+  call.callbackSite = CUPTI_API_EXIT;
+  launch_callbacks::entry(&s.callbacks, CUPTI_CB_DOMAIN_DRIVER_API,
+                          CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload, &call);
+  CHECK(gate.unloads == 2);
 }
 
 TEST_CASE("an older CUPTI is subscribed to by the older call") {
