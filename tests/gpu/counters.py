@@ -73,9 +73,12 @@ def padded(size, tile):
     return -(-size // tile) * tile / size
 
 
+def paddings(size):
+    return {padded(size, rows) * padded(size, columns) * padded(size, depth) for rows in TILES for columns in TILES for depth in DEPTHS}
+
+
 def product_sizes():
     """2MNK at several sizes of every type, or what tiles pad it to: some tile has to explain it to four digits."""
-    paddings = lambda size: {padded(size, rows) * padded(size, columns) * padded(size, depth) for rows in TILES for columns in TILES for depth in DEPTHS}
     bare = subprocess.run([sys.executable, SIZES, "2"], capture_output=True, text=True, timeout=300).stdout
     out, capture = profiled("sizes", [sys.executable, SIZES, "150"], "--metrics", "auto", "--overhead-budget", "50")
     same = [line for line in bare.splitlines() if line.startswith("result")] == [line for line in out.splitlines() if line.startswith("result")]

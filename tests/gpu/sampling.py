@@ -140,6 +140,10 @@ def training_side_by_side(seconds=60):
     """Two GPUs of one host, the same training on both at once: one with counters, the other traced; then the other way round.
 
     What the host does meanwhile slows both, and how the GPUs differ cancels, so that one per cent can be told."""
+    there = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout.splitlines()
+    if len(there) < 2:
+        row("training side by side", f"{len(there)} GPU here", "needs two", "not run")
+        return
     ratios, lost = [], []
     for modes in (("auto", "none"), ("none", "auto")):
         runs = []
@@ -149,7 +153,7 @@ def training_side_by_side(seconds=60):
             runs.append(subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
         said = {mode: run.communicate(timeout=4 * seconds + 60) for mode, run in zip(modes, runs)}
         if any(run.returncode != 0 for run in runs):
-            row("training side by side", said["auto"][1].strip()[-200:], "needs two GPUs", "not run")
+            row("training side by side", said["auto"][1].strip()[-200:], "ends", False)
             return
         print(said["auto"][1])
         values = {mode: dict(line.split(maxsplit=1) for line in out.splitlines()) for mode, (out, _) in said.items()}
