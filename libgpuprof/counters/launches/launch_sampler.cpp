@@ -59,7 +59,7 @@ launch_sampler::launch_sampler(cupti_api const& api, cuda_driver const& driver,
       budget_(budget),
       safety_(driver),
       halted_(halted),
-      arguments_(driver),
+      kinds_(driver, wishes_.skips),
       records_(wishes_.pause_kernel_records, wishes_.resume_kernel_records),
       next_metric_(next_metric) {}
 
@@ -121,7 +121,7 @@ sampled_context* launch_sampler::context_of(CUpti_CallbackData const& call) noex
 /// Null: there are too many.
 launch_signature* launch_sampler::kind_of(launch_parameters const& launch,
                                           CUpti_CallbackData const& call) noexcept {
-  auto* const kind = signatures_.find(launch, call.contextUid, arguments_.fingerprint(launch));
+  auto* const kind = kinds_.find(launch, call.contextUid);
   if (kind == nullptr) {
     count(counts_.unknown);
     return nullptr;
@@ -137,24 +137,11 @@ void launch_sampler::note_arguments(launch_call_kind kind,
   if (launch.work != nullptr) (void)kind_of(launch, call);
 }
 
-/// Null: never to be read.
-launch_signature* launch_sampler::signature_of(launch_signature& kind,
-                                               CUpti_CallbackData const& call) noexcept {
-  auto* const signature = &kind;
-  using enum launch_signature::standing;
-  if (signature->is() == unknown) {
-    auto skip = false;
-    try {
-      skip = wishes_.skips && call.symbolName != nullptr && wishes_.skips(call.symbolName);
-    } catch (...) {
-      skip = true;
-    }
-    signature->decide(skip ? never : allowed);
-  }
-  if (signature->is() == allowed) return signature;
+bool launch_sampler::may_be_read(launch_signature& kind, CUpti_CallbackData const& call) noexcept {
+  if (kinds_.may_be_read(kind, call.symbolName)) return true;
   safety_.note_skipped(monotonic_ns());
   count(counts_.by_name);
-  return nullptr;
+  return false;
 }
 
 launch_signature::groups launch_sampler::missing(launch_signature& signature) noexcept {
@@ -335,7 +322,7 @@ void launch_sampler::choose(launch_call_kind kind, CUpti_CallbackData const& cal
   here.number_of_all = number;
   launch_parameters launch;
   auto const is_readable = read_launch_parameters(kind, call, launch) && launch.work != nullptr;
-  auto* const work = is_readable ? kind_of(launch, call) : nullptr;
+  auto* const signature = is_readable ? kind_of(launch, call) : nullptr;
   if (!is_readable || launch.cooperative) {
     count(counts_.cooperative);
     return;
@@ -345,8 +332,7 @@ void launch_sampler::choose(launch_call_kind kind, CUpti_CallbackData const& cal
     count(counts_.graphs);
     return;
   }
-  auto* const signature = work != nullptr ? signature_of(*work, call) : nullptr;
-  if (signature == nullptr) return;
+  if (signature == nullptr || !may_be_read(*signature, call)) return;
   if (wishes_.every_launch && context->group() < 0) wait_until_counting(*context);
   if (context->is_changing()) wait_for_change(*context);
   here.launching = signature;

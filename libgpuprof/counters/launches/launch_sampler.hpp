@@ -2,7 +2,7 @@
 #pragma once
 
 #include "counters/launches/device_counters.hpp"
-#include "counters/launches/launch_arguments.hpp"
+#include "counters/launches/launch_kinds.hpp"
 #include "counters/launches/launch_safety.hpp"
 #include "counters/launches/record_pause.hpp"
 #include "counters/launches/sampled_context.hpp"
@@ -78,9 +78,9 @@ class launch_sampler {
   void context_ending() noexcept;
   void context_ended() noexcept {
     safety_.context_ended();
-    arguments_.forget();
+    kinds_.forget_handles();
   }
-  void code_unloads() noexcept { arguments_.forget(); }
+  void code_unloads() noexcept { kinds_.forget_handles(); }
 
   // Whoever switches captures ------------------------------------------------
 
@@ -88,7 +88,7 @@ class launch_sampler {
   /// Callbacks were off until now.
   void callbacks_begin() noexcept {
     safety_.forget_begins();
-    arguments_.forget();
+    kinds_.forget_handles();
   }
   void pause() noexcept { on_.store(false, std::memory_order_release); }
 
@@ -119,7 +119,7 @@ class launch_sampler {
 
   sampler_counts const& counts() const noexcept { return counts_; }
   /// How many kinds of launches have been read in full. Not for every_launch, which has no kinds.
-  launch_signatures::tally kinds() const noexcept { return signatures_.count(all_groups_.load()); }
+  launch_signatures::tally kinds() const noexcept { return kinds_.count(all_groups_.load()); }
 
  private:
   static constexpr std::size_t most_contexts = 64;
@@ -134,7 +134,7 @@ class launch_sampler {
   bool knows_several_gpus() const noexcept;
   void end(sampled_context& context, bool for_good) noexcept;
   sampled_context* context_of(CUpti_CallbackData const& call) noexcept;
-  launch_signature* signature_of(launch_signature& kind, CUpti_CallbackData const& call) noexcept;
+  bool may_be_read(launch_signature& kind, CUpti_CallbackData const& call) noexcept;
   launch_signature::groups missing(launch_signature& signature) noexcept;
   bool is_safe(CUstream stream) noexcept;
   bool open(sampled_context& context, int group, launch_signature& signature,
@@ -168,8 +168,7 @@ class launch_sampler {
   sampler_counts counts_;
   launch_safety safety_;
   std::atomic<bool> const& halted_;
-  launch_signatures signatures_;
-  launch_arguments arguments_;
+  launch_kinds kinds_;
   std::atomic<bool> on_{false};
   std::atomic<std::uint32_t> capture_{0};  // number of it
   std::atomic<bool> given_up_{false};

@@ -1,0 +1,37 @@
+// Which kind of work a launch is, and whether anything may ever be read around such a one.
+#pragma once
+
+#include "counters/launches/launch_arguments.hpp"
+#include "counters/launches/launch_signatures.hpp"
+
+#include <functional>
+#include <utility>
+
+namespace gpuprof {
+
+/// Any thread, inside the launch callback, without lock.
+class launch_kinds {
+ public:
+  /// `skips`: kernels (mangled) around which nothing is ever read. May be empty.
+  launch_kinds(cuda_driver const& driver, std::function<bool(char const*)> skips)
+      : arguments_(driver), skips_(std::move(skips)) {}
+
+  /// Null: there are too many. `context`: CUPTI's number of it.
+  launch_signature* find(launch_parameters const& launch, std::uint32_t context) noexcept {
+    return signatures_.find(launch, context, arguments_.fingerprint(launch));
+  }
+  /// `kernel`: its mangled name; null: not known, as of graphs. Asked for once of each kind.
+  bool may_be_read(launch_signature& kind, char const* kernel) const noexcept;
+  /// Code was unloaded: handles of functions may come to mean others.
+  void forget_handles() noexcept { arguments_.forget(); }
+  launch_signatures::tally count(launch_signature::groups all) const noexcept {
+    return signatures_.count(all);
+  }
+
+ private:
+  launch_signatures signatures_;
+  launch_arguments arguments_;
+  std::function<bool(char const*)> const skips_;
+};
+
+}  // namespace gpuprof
