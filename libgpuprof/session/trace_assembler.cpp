@@ -1,6 +1,7 @@
 #include "session/trace_assembler.hpp"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 namespace gpuprof {
@@ -171,7 +172,8 @@ bool trace_assembler::wanted(shape_id shape) {
   return answer == 1;
 }
 
-/// Fills in thread, range and launch time. False when the record must wait, or is not wanted.
+/// Fills in thread, range and launch time, and of kernels the shape by their arguments. False when
+/// the record must wait, or is not wanted.
 template <class Record>
 bool trace_assembler::attribute(Record& record, bool first_look, std::vector<Record>& pending) {
   auto* const l = launches_.find(record.correlation);
@@ -193,6 +195,11 @@ bool trace_assembler::attribute(Record& record, bool first_look, std::vector<Rec
   record.launched = l->time;
   record.thread = l->thread;
   record.range = l->range;
+  if constexpr (std::is_same_v<Record, kernel_record>) {
+    auto const is_told_apart = l->arguments != 0 && raw(record.graph) == 0;
+    if (is_told_apart && shape_of_arguments_)
+      record.shape = shape_of_arguments_(record.shape, l->arguments);
+  }
   return (l->flags & launch_not_selected) == 0;
 }
 
@@ -214,13 +221,6 @@ void trace_assembler::graph(graph_record const& record) {
   finish_graph(record, true);
 }
 
-void trace_assembler::tell_by_arguments(kernel_record& kernel) {
-  if (!shape_of_arguments_ || raw(kernel.graph) != 0) return;
-  auto const* const l = launches_.find(kernel.correlation);
-  if (l != nullptr && l->arguments != 0)
-    kernel.shape = shape_of_arguments_(kernel.shape, l->arguments);
-}
-
 void trace_assembler::finish_kernel(kernel_record record, bool first_look) {
   auto const kept = attribute(record, first_look, pending_kernels_);
   if (record.start.value == 0) {
@@ -235,7 +235,6 @@ void trace_assembler::finish_kernel(kernel_record record, bool first_look) {
   }
   if (!wanted(record.shape)) return leave_out_kernel();
   if (unrecorded_.awaits_patterns()) unrecorded_.see(record);
-  tell_by_arguments(record);
   ++counts_.kernels;
   if (record.launched.value == 0) ++counts_.kernels_unattributed;
   note_context(record.context, record.device);

@@ -121,7 +121,6 @@ class trace_assembler final : public activity_sink {
   bool wanted(shape_id shape);
   void finish_kernel(kernel_record record, bool first_look);
   void leave_out_kernel();
-  void tell_by_arguments(kernel_record& kernel);
   void finish_copy(copy_record record, bool first_look);
   void finish_set(memset_record record, bool first_look);
   void finish_graph(graph_record record, bool first_look);

@@ -58,7 +58,6 @@ constexpr named_call driver_calls[] = {
     {CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, "cuMemcpyHtoDAsync_v2"},
     {CUPTI_DRIVER_TRACE_CBID_cuModuleUnload, "cuModuleUnload"},
     {CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload, "cuLibraryUnload"},
-    {CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2, "cuGraphExecUpdate_v2"},
     {CUPTI_DRIVER_TRACE_CBID_cuMemsetD8_v2, "cuMemsetD8_v2"},
     {CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, "cuProfilerStart"},
     {CUPTI_DRIVER_TRACE_CBID_cuProfilerStop, "cuProfilerStop"},

@@ -66,10 +66,10 @@ result<range_setup> range_profiler::make_setup(counter_configuration configurati
   return setup;
 }
 
-result<void> range_profiler::configure(range_setup const& setup, std::size_t first_pass) {
+result<void> range_profiler::configure(range_setup const& setup) {
   setup_ = &setup;
   image_ = setup.empty_image;
-  pass_ = first_pass;
+  pass_ = 0;
   nesting_level_ = 1;
   return configure();
 }

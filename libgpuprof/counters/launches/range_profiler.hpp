@@ -41,9 +41,9 @@ class range_profiler {
                                  std::vector<std::string> metrics, std::size_t most_ranges) const;
 
   /// Readies a pass of a setup, which must live until decode(). What was counted before is gone.
-  /// CUPTI has a count of passes of its own, whatever it is told: they come one after the other,
-  /// and from the first again once all have been submitted.
-  result<void> configure(range_setup const& setup, std::size_t first_pass = 0);
+  /// It is the first one, but for setups of which not all passes have been run: CUPTI has a count
+  /// of its own, and begins again once all have been submitted.
+  result<void> configure(range_setup const& setup);
   /// Readies the next pass of the same setup. Ranges are told apart by their names: each must come
   /// again in every pass.
   result<void> configure_next_pass();
