@@ -36,6 +36,7 @@ namespace gpuprof {
   X(cuptiSubscribe_v2)            \
   X(cuptiSetThreadIdType)         \
   X(cuptiGetDeviceId)             \
+  X(cuptiGetContextId)            \
   X(cuptiDeviceGetChipName)       \
   X(cuptiActivityConfigureUnifiedMemoryCounter)
 

@@ -22,7 +22,8 @@ template <auto M>
 inline constexpr bool changes_something =
     !(is<M, &cupti_api::cuptiGetVersion> || is<M, &cupti_api::cuptiGetResultString> ||
       is<M, &cupti_api::cuptiGetCallbackName> || is<M, &cupti_api::cuptiActivityGetNextRecord> ||
-      is<M, &cupti_api::cuptiDeviceGetChipName> || is<M, &cupti_api::cuptiGetDeviceId>);
+      is<M, &cupti_api::cuptiDeviceGetChipName> || is<M, &cupti_api::cuptiGetDeviceId> ||
+      is<M, &cupti_api::cuptiGetContextId>);
 
 template <class T>
 std::string text_of(T const& argument) {
@@ -57,6 +58,15 @@ constexpr named_call driver_calls[] = {
     {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, "cuGraphLaunch"},
     {CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, "cuMemcpyHtoDAsync_v2"},
     {CUPTI_DRIVER_TRACE_CBID_cuModuleUnload, "cuModuleUnload"},
+    {CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent, "cuStreamWaitEvent"},
+    {CUPTI_DRIVER_TRACE_CBID_cuStreamDestroy_v2, "cuStreamDestroy_v2"},
+    {CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, "cuStreamBeginCapture_v2"},
+    {CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, "cuStreamEndCapture"},
+    {CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, "cuCtxSynchronize"},
+    {CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize, "cuStreamSynchronize"},
+    {CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2, "cuGraphExecUpdate_v2"},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemPrefetchAsync, "cuMemPrefetchAsync"},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, "cuMemcpyHtoD_v2"},
     {CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload, "cuLibraryUnload"},
     {CUPTI_DRIVER_TRACE_CBID_cuMemsetD8_v2, "cuMemsetD8_v2"},
     {CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, "cuProfilerStart"},
