@@ -3,6 +3,7 @@
 #pragma once
 
 #include "capture/member_path.hpp"
+#include "model/kernel_code.hpp"
 #include "model/records.hpp"
 
 #include <cstdint>
@@ -522,6 +523,19 @@ struct table<sampling_window_record> {
   }
 };
 
+template <>
+struct table<kernel_code_record> {
+  static constexpr std::uint16_t number = 29;
+  static constexpr std::string_view name = "kernel_code";
+  static constexpr bool definition = false;
+  static constexpr void columns(auto&& column) {
+    column("name", at<&kernel_code_record::name>);
+    column("sm", at<&kernel_code_record::sm>);
+    column("instructions", at<&kernel_code_record::instructions>);
+    column("is_complete", at<&kernel_code_record::is_complete>);
+  }
+};
+
 /// Every table: definitions before their users and names before all. A table's number is its place.
 using row_types =
     std::tuple<schema_row, name_row, fact_record, device_record, context_record, thread_record,
@@ -529,7 +543,7 @@ using row_types =
                kernel_record, graph_record, copy_record, memset_record, api_record, sync_record,
                memory_record, unified_memory_record, range_begin, range_end, mark_record, end_row,
                peak_record, metric_record, sampled_launch_record, launch_metric_record,
-               metric_sample_record, sampling_window_record>;
+               metric_sample_record, sampling_window_record, kernel_code_record>;
 inline constexpr std::size_t table_count = std::tuple_size_v<row_types>;
 
 }  // namespace gpuprof::capture

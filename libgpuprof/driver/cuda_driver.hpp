@@ -7,19 +7,21 @@
 
 namespace gpuprof {
 
-#define GPUPROF_DRIVER_FUNCTIONS(X) \
-  X(cuInit)                         \
-  X(cuDriverGetVersion)             \
-  X(cuDeviceGetCount)               \
-  X(cuDeviceGet)                    \
-  X(cuDeviceGetName)                \
-  X(cuDeviceGetUuid_v2)             \
-  X(cuDeviceGetAttribute)           \
-  X(cuDeviceTotalMem_v2)            \
-  X(cuDeviceGetPCIBusId)            \
-  X(cuStreamQuery)                  \
-  X(cuStreamIsCapturing)            \
-  X(cuFuncGetParamInfo)             \
+#define GPUPROF_DRIVER_FUNCTIONS(X)    \
+  X(cuInit)                            \
+  X(cuDriverGetVersion)                \
+  X(cuDeviceGetCount)                  \
+  X(cuDeviceGet)                       \
+  X(cuDeviceGetName)                   \
+  X(cuDeviceGetUuid_v2)                \
+  X(cuDeviceGetAttribute)              \
+  X(cuDeviceTotalMem_v2)               \
+  X(cuDeviceGetPCIBusId)               \
+  X(cuStreamQuery)                     \
+  X(cuStreamIsCapturing)               \
+  X(cuThreadExchangeStreamCaptureMode) \
+  X(cuCtxSetCurrent)                   \
+  X(cuFuncGetParamInfo)                \
   X(cuKernelGetParamInfo)
 
 /// A null member means: this driver does not have it.

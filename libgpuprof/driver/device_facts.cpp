@@ -28,11 +28,7 @@ device_facts facts_from_driver(cuda_driver const& driver, int ordinal) {
       driver.cuDeviceGetPCIBusId(text, sizeof text, device) == CUDA_SUCCESS) {
     facts.pci_bus = text;
   }
-  CUuuid uuid{};
-  if (driver.cuDeviceGetUuid_v2 != nullptr &&
-      driver.cuDeviceGetUuid_v2(&uuid, device) == CUDA_SUCCESS) {
-    facts.uuid = uuid_text(uuid);
-  }
+  facts.uuid = device_uuid(driver, ordinal);
   std::size_t bytes = 0;
   if (driver.cuDeviceTotalMem_v2 != nullptr &&
       driver.cuDeviceTotalMem_v2(&bytes, device) == CUDA_SUCCESS) {
@@ -76,6 +72,16 @@ std::string uuid_text(CUuuid const& uuid) {
     text += byte;
   }
   return text;
+}
+
+std::string device_uuid(cuda_driver const& driver, int ordinal) {
+  CUdevice device{};
+  CUuuid uuid{};
+  if (driver.cuDeviceGet == nullptr || driver.cuDeviceGetUuid_v2 == nullptr ||
+      driver.cuDeviceGet(&device, ordinal) != CUDA_SUCCESS ||
+      driver.cuDeviceGetUuid_v2(&uuid, device) != CUDA_SUCCESS)
+    return {};
+  return uuid_text(uuid);
 }
 
 driver_facts read_driver_facts(cuda_driver const& driver) {

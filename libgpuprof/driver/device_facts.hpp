@@ -31,5 +31,7 @@ driver_facts read_driver_facts(cuda_driver const&);
 
 /// "GPU-1b2c3d4e-...", the way nvidia-smi writes it.
 std::string uuid_text(CUuuid const&);
+/// Empty: the driver does not say.
+std::string device_uuid(cuda_driver const&, int ordinal);
 
 }  // namespace gpuprof

@@ -1,0 +1,109 @@
+// What the machine code of a kernel can compute with: the classes of its instructions.
+#pragma once
+
+#include "model/ids.hpp"
+
+#include <cstdint>
+
+namespace gpuprof {
+
+/// A bit of an instruction_set each, in captures too: numbers and meanings stay.
+enum class instruction_class : std::uint8_t {
+  fp64 = 0,  // CUDA cores: add, multiply, multiply-add
+  fp32 = 1,
+  fp16 = 2,  // BF16 too: one instruction computes either
+
+  // Tensor cores, an instruction of a warp: mma.sync.
+  mma_fp16 = 8,
+  mma_bf16 = 9,
+  mma_tf32 = 10,
+  mma_fp64_m8n8k4 = 11,  // at half the rate of the larger shapes where there are such
+  mma_fp64 = 12,
+  mma_fp8 = 13,
+  mma_fp6 = 14,  // or FP4 in the place of FP6
+  mma_fp4 = 15,
+  mma_int8 = 16,
+  mma_int4 = 17,
+  mma_bit = 18,
+  // Of half the depth of those above (m16n8k8 of 16-bit types, m16n8k4 of TF32, m16n8k16 of 8-bit
+  // integers), which compute less in a cycle. On sm_75 there are no deeper ones.
+  mma_fp16_short = 19,
+  mma_bf16_short = 20,
+  mma_tf32_short = 21,
+  mma_int8_short = 22,
+
+  // Of four warps: wgmma.
+  wgmma_fp16 = 24,
+  wgmma_bf16 = 25,
+  wgmma_tf32 = 26,
+  wgmma_fp8 = 27,
+  wgmma_int8 = 28,
+  wgmma_bit = 29,
+
+  // Of a thread for all: tcgen05. A register says the rest of the type when it runs.
+  tcgen05_fp16_bf16_tf32 = 32,
+  tcgen05_fp8_fp6_fp4 = 33,
+  tcgen05_fp4 = 34,
+  tcgen05_int8 = 35,
+
+  sparse_tensor = 40,  // beside its class: half of the operands are left out as zeros
+  narrow_wgmma = 41,   // beside its class: of fewer than 64 columns
+};
+
+class instruction_set {
+ public:
+  constexpr instruction_set() = default;
+  constexpr explicit instruction_set(std::uint64_t bits) noexcept : bits_(bits) {}
+  constexpr instruction_set(instruction_class one) noexcept
+      : bits_(std::uint64_t{1} << static_cast<unsigned>(one)) {}
+
+  constexpr bool has(instruction_class one) const noexcept {
+    return (bits_ & instruction_set(one).bits_) != 0;
+  }
+  constexpr void insert(instruction_set more) noexcept { bits_ |= more.bits_; }
+  constexpr std::uint64_t bits() const noexcept { return bits_; }
+  /// The tensor classes alone, without what stands beside them.
+  constexpr instruction_set tensor() const noexcept {
+    return instruction_set(bits_ & 0xff'ffff'ff00u);
+  }
+
+  friend constexpr bool operator==(instruction_set, instruction_set) = default;
+
+ private:
+  std::uint64_t bits_ = 0;
+};
+constexpr instruction_set operator|(instruction_set a, instruction_set b) noexcept {
+  a.insert(b);
+  return a;
+}
+constexpr instruction_set operator|(instruction_class a, instruction_class b) noexcept {
+  return instruction_set(a) | instruction_set(b);
+}
+
+/// What is known of the code behind a name.
+struct kernel_code {
+  std::uint32_t sm = 0;  // the chip it was compiled for: 90 for sm_90 and sm_90a
+  instruction_set holds;
+  /// All that it can execute is in `holds`. Else there may be more: an unknown chip, a call through
+  /// a pointer, or several kernels of one name that differ.
+  bool is_complete = false;
+
+  friend constexpr bool operator==(kernel_code const&, kernel_code const&) = default;
+};
+
+/// The same as a row of a capture. A later one of the same name replaces it.
+struct kernel_code_record {
+  name_id name{};  // mangled, as in kernel_shape
+  std::uint32_t sm = 0;
+  std::uint64_t instructions = 0;  // bits of instruction_set
+  bool is_complete = false;
+};
+
+constexpr kernel_code code_of(kernel_code_record const& record) noexcept {
+  return {record.sm, instruction_set(record.instructions), record.is_complete};
+}
+constexpr kernel_code_record record_of(name_id name, kernel_code const& code) noexcept {
+  return {name, code.sm, code.holds.bits(), code.is_complete};
+}
+
+}  // namespace gpuprof
