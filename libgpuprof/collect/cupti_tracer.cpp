@@ -20,7 +20,9 @@ constexpr auto launching_calls = {call_class::kernel, call_class::many_kernels, 
 constexpr auto calls_at_rest = {call_class::profiler_start, call_class::profiler_stop,
                                 call_class::context_reset, call_class::context_release};
 constexpr auto calls_for_gate = {call_class::stream_capture_begin, call_class::stream_capture_end,
-                                 call_class::graph_change, call_class::code_unload};
+                                 call_class::stream_work,          call_class::stream_end,
+                                 call_class::context_wait,         call_class::graph_change,
+                                 call_class::code_unload};
 
 std::string holder_in_words(std::string const& name) {
   if (name.find("<not provided>") == std::string::npos) return "\"" + name + "\"";
@@ -51,6 +53,12 @@ result<void> cupti_tracer::attach() {
   for (auto const id : {CUPTI_CBID_STATE_FATAL_ERROR, CUPTI_CBID_STATE_ERROR}) {
     guard_.try_call<&cupti_api::cuptiEnableCallback>(1u, subscriber(), CUPTI_CB_DOMAIN_STATE,
                                                      static_cast<CUpti_CallbackId>(id));
+  }
+  // Also between captures: a program loads its modules but once.
+  if (callbacks_.has_code_observer()) {
+    guard_.try_call<&cupti_api::cuptiEnableCallback>(
+        1u, subscriber(), CUPTI_CB_DOMAIN_RESOURCE,
+        static_cast<CUpti_CallbackId>(CUPTI_CBID_RESOURCE_MODULE_LOADED));
   }
   return {};
 }
@@ -114,9 +122,14 @@ void cupti_tracer::disable_driver_calls(std::initializer_list<call_class> classe
 // Contexts are watched through the driver calls that end them: only there may records be flushed,
 // not in resource callbacks.
 void cupti_tracer::switch_resource_callbacks(bool on) noexcept {
-  guard_.try_call<&cupti_api::cuptiEnableCallback>(
-      on ? 1u : 0u, subscriber(), CUPTI_CB_DOMAIN_RESOURCE,
-      static_cast<CUpti_CallbackId>(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED));
+  auto const switch_one = [&](CUpti_CallbackIdResource id) {
+    guard_.try_call<&cupti_api::cuptiEnableCallback>(
+        on ? 1u : 0u, subscriber(), CUPTI_CB_DOMAIN_RESOURCE, static_cast<CUpti_CallbackId>(id));
+  };
+  switch_one(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+  if (!callbacks_.has_gate()) return;
+  switch_one(CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+  switch_one(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 }
 
 void cupti_tracer::set_attributes() noexcept {
@@ -272,17 +285,10 @@ bool cupti_tracer::flush(bool forced) noexcept {
   if (attached()) {
     guard_.try_call<&cupti_api::cuptiActivityFlushAll>(
         forced ? static_cast<std::uint32_t>(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) : 0u);
+    fetch_dropped();
   }
   in_flush_.clear(std::memory_order_release);
   return true;
-}
-
-std::uint64_t cupti_tracer::dropped() noexcept {
-  if (!in_flush_.test_and_set(std::memory_order_acquire)) {
-    fetch_dropped();
-    in_flush_.clear(std::memory_order_release);
-  }
-  return dropped_.load(std::memory_order_relaxed);
 }
 
 // CUPTI's own count starts again at each question.

@@ -60,15 +60,16 @@ class cupti_tracer {
   /// Any thread. CUPTI has torn itself down (fatal error): from now on nothing is asked of it.
   void abandon() noexcept;
 
-  /// Asks CUPTI for its full buffers (`forced`: for all of them). False when another thread is
-  /// doing that right now.
+  /// Asks CUPTI for its full buffers (`forced`: for all of them), and for what it dropped. False
+  /// when another thread is doing that right now. May take long: whoever empties the buffers does
+  /// so meanwhile, or there is no room for what comes.
   bool flush(bool forced) noexcept;
   /// The next filled buffer, oldest first.
   std::optional<filled_buffer> next_filled() noexcept { return filled_.pop(); }
   buffer_pool& pool() noexcept { return pool_; }
 
-  /// Records CUPTI itself says it dropped, since attach().
-  std::uint64_t dropped() noexcept;
+  /// Records CUPTI itself says it dropped, from attach() to the last flush.
+  std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
   /// Buffers that came back while the queue was full (cannot happen within the budget; counted all
   /// the same).
   std::uint64_t buffers_lost() const noexcept {
@@ -124,7 +125,7 @@ class cupti_tracer {
   undo_stack running_;  // undoes start()
   kernel_switch kernels_;
   std::atomic<bool> waits_for_cuda_{false};
-  // Held by whoever flushes, asks for dropped records or leaves; nobody waits for it.
+  // Held by whoever flushes or leaves; nobody waits for it.
   std::atomic_flag in_flush_ = ATOMIC_FLAG_INIT;
   std::atomic<std::uint64_t> buffers_lost_{0};
   std::atomic<std::uint64_t> foreign_buffers_{0};

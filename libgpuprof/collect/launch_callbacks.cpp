@@ -15,7 +15,13 @@ constinit thread_local bool capture_node_created __attribute__((tls_model("initi
 
 // Some libraries retain and release the context again and again, which ends nothing. Everything in
 // it is given back each time: only so often.
-constexpr unsigned most_releases = 4;
+constexpr unsigned max_releases = 4;
+
+/// Of calls that have nothing else in front of it.
+CUstream first_parameter_stream(CUpti_CallbackData const& call) noexcept {
+  auto const* const parameters = static_cast<CUstream const*>(call.functionParams);
+  return parameters != nullptr ? *parameters : nullptr;
+}
 
 }  // namespace
 
@@ -24,7 +30,11 @@ call_class classify_driver_call(char const* text) noexcept {
   auto const starts = [name](std::string_view prefix) {
     return name.substr(0, prefix.size()) == prefix;
   };
-  if (starts("cuLaunchHostFunc")) return call_class::none;
+  for (auto const* const work : {"cuLaunchHostFunc", "cuStreamAddCallback", "cuStreamWait",
+                                 "cuStreamWriteValue", "cuStreamBatchMemOp", "cuMemPrefetch",
+                                 "cuWaitExternalSemaphores", "cuSignalExternalSemaphores",
+                                 "cuStreamAttachMemAsync", "cuMemBatchDecompress", "cuMemDiscard"})
+    if (starts(work)) return call_class::stream_work;
   if (starts("cuLaunchCooperativeKernelMultiDevice")) return call_class::many_kernels;
   if (starts("cuLaunch"))
     return call_class::kernel;  // Kernel, KernelEx, CooperativeKernel, Grid, each with its _ptsz
@@ -34,6 +44,8 @@ call_class classify_driver_call(char const* text) noexcept {
   if (name == "cuProfilerStop") return call_class::profiler_stop;
   if (starts("cuStreamBeginCapture")) return call_class::stream_capture_begin;
   if (starts("cuStreamEndCapture")) return call_class::stream_capture_end;
+  if (starts("cuStreamDestroy")) return call_class::stream_end;
+  if (starts("cuCtxSynchronize")) return call_class::context_wait;
   if (name == "cuModuleUnload" || name == "cuLibraryUnload") return call_class::code_unload;
   if (starts("cuGraphExec") &&
       (name.find("Update") != name.npos || name.find("SetParams") != name.npos))
@@ -50,6 +62,7 @@ void launch_callbacks::learn_calls(cupti_api const& api) {
       continue;
     classes_[cbid] = classify_driver_call(name);
     launch_calls_[cbid] = launch_call_named(name);
+    stream_places_[cbid] = stream_place_named(name);
   }
 }
 
@@ -62,7 +75,7 @@ void launch_callbacks::entry(void* self, CUpti_CallbackDomain domain, CUpti_Call
       callbacks.driver_call(id, *static_cast<CUpti_CallbackData const*>(data));
       break;
     case CUPTI_CB_DOMAIN_RESOURCE:
-      if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED) capture_node_created = true;
+      callbacks.resource_event(id, *static_cast<CUpti_ResourceData const*>(data));
       break;
     case CUPTI_CB_DOMAIN_STATE: {
       auto const& state = *static_cast<CUpti_StateData const*>(data);
@@ -76,10 +89,27 @@ void launch_callbacks::entry(void* self, CUpti_CallbackDomain domain, CUpti_Call
   }
 }
 
+// What CUPTI has rewritten (MODULE_PROFILED) is not the kernel as the program has it.
+void launch_callbacks::resource_event(CUpti_CallbackId id,
+                                      CUpti_ResourceData const& resource) noexcept {
+  if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED) capture_node_created = true;
+  auto* const gate = gate_.load(std::memory_order_acquire);
+  if (gate != nullptr && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
+    gate->context_made(resource.context);
+  if (gate != nullptr && id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
+    gate->context_gone(resource.context);
+  if (id != CUPTI_CBID_RESOURCE_MODULE_LOADED) return;
+  auto* const observer = code_observer_.load(std::memory_order_acquire);
+  auto const* const module =
+      static_cast<CUpti_ModuleResourceData const*>(resource.resourceDescriptor);
+  if (observer == nullptr || module == nullptr || module->pCubin == nullptr) return;
+  observer->code_loaded({reinterpret_cast<std::uint8_t const*>(module->pCubin), module->cubinSize});
+}
+
 /// The same answer at both ends of a call: CUPTI keeps the correlation data.
 bool launch_callbacks::is_taken_for_an_end(CUpti_CallbackData const& release) noexcept {
   if (release.callbackSite == CUPTI_API_ENTER)
-    *release.correlationData = releases_.fetch_add(1, std::memory_order_relaxed) < most_releases;
+    *release.correlationData = releases_.fetch_add(1, std::memory_order_relaxed) < max_releases;
   return *release.correlationData != 0;
 }
 
@@ -93,12 +123,22 @@ void launch_callbacks::tell_gate(launch_gate& gate, CUpti_CallbackId id,
     case call_class::many_kernels:
       if (entering) gate.entered(launch_calls_[id], call);
       break;
+    case call_class::copy:
+    case call_class::stream_work:
+      entering ? gate.work_entered(stream_places_[id], call) : gate.work_left();
+      break;
     case call_class::stream_capture_begin:
-      if (entering) gate.stream_capture_begins();
-      if (failed) gate.stream_capture_ends();
+      if (entering) gate.stream_capture_begins(first_parameter_stream(call));
+      if (failed) gate.stream_capture_ends(first_parameter_stream(call));
       break;
     case call_class::stream_capture_end:
-      if (!entering) gate.stream_capture_ends();
+      if (!entering) gate.stream_capture_ends(first_parameter_stream(call));
+      break;
+    case call_class::stream_end:
+      if (entering) gate.stream_ends(first_parameter_stream(call));
+      break;
+    case call_class::context_wait:
+      if (!entering) gate.context_waited_for(call);
       break;
     case call_class::graph_change:
       if (entering) gate.graph_changes();
@@ -175,6 +215,7 @@ void launch_callbacks::launch_ended(call_class what, CUpti_CallbackData const& c
   auto* const log = is_noted ? this_thread_log() : nullptr;
   auto flags = log != nullptr ? flags_of(what, call) : std::uint8_t{0};
   launch_remark remark;
+  if (gate != nullptr && what == call_class::copy) gate->work_left();
   if (gate != nullptr && what != call_class::copy)
     remark = gate->left(call, log != nullptr && flags == 0 && catch_up(*log) && has_room(*log, 2));
   if (log == nullptr) return;

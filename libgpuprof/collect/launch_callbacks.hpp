@@ -5,11 +5,13 @@
 #include "collect/thread_log.hpp"
 #include "cupti/api.hpp"
 #include "cupti/launch_parameters.hpp"
+#include "cupti/stream_parameters.hpp"
 #include "model/launch_remark.hpp"
 
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <span>
 
 namespace gpuprof {
 
@@ -37,9 +39,18 @@ class launch_gate {
   virtual void entered(launch_call_kind kind, CUpti_CallbackData const& call) noexcept = 0;
   /// `gets_record`: a kernel record of the launch is wanted, and its note has room.
   virtual launch_remark left(CUpti_CallbackData const& call, bool gets_record) noexcept = 0;
+  /// Before another call that puts work on a stream; work_left() follows on the same thread.
+  virtual void work_entered(stream_place place, CUpti_CallbackData const& call) noexcept = 0;
+  virtual void work_left() noexcept = 0;
   /// A stream begins to be captured into a graph, on whatever thread; it ends, or did not begin.
-  virtual void stream_capture_begins() noexcept = 0;
-  virtual void stream_capture_ends() noexcept = 0;
+  virtual void stream_capture_begins(CUstream stream) noexcept = 0;
+  virtual void stream_capture_ends(CUstream stream) noexcept = 0;
+  /// Before a stream is destroyed.
+  virtual void stream_ends(CUstream stream) noexcept = 0;
+  virtual void context_made(CUcontext context) noexcept = 0;
+  virtual void context_gone(CUcontext context) noexcept = 0;
+  /// After the program has waited for all work of a context, or could not.
+  virtual void context_waited_for(CUpti_CallbackData const& call) noexcept = 0;
   /// A graph that can be launched is changed.
   virtual void graph_changes() noexcept = 0;
   /// Before a module or library goes, and after it: its functions' handles may come to mean others.
@@ -49,11 +60,22 @@ class launch_gate {
   virtual void context_ended() noexcept = 0;
 };
 
+/// Told about machine code, on the thread that loads it, inside the callback: call no CUDA.
+class code_observer {
+ public:
+  virtual ~code_observer() = default;
+  /// A module has been loaded. `image` is a cubin, there only during the call.
+  virtual void code_loaded(std::span<std::uint8_t const> image) noexcept = 0;
+};
+
 enum class call_class : std::uint8_t {
   none,
   kernel,
   many_kernels,
   copy,
+  stream_work,  // anything else that a stream does or waits for
+  stream_end,
+  context_wait,
   profiler_start,
   profiler_stop,
   context_reset,
@@ -79,6 +101,14 @@ class launch_callbacks {
   void place_gate(launch_gate& gate) noexcept { gate_.store(&gate, std::memory_order_release); }
   bool has_gate() const noexcept { return gate_.load(std::memory_order_acquire) != nullptr; }
 
+  /// The same; before CUPTI is attached, or modules are not heard of.
+  void place_code_observer(code_observer& observer) noexcept {
+    code_observer_.store(&observer, std::memory_order_release);
+  }
+  bool has_code_observer() const noexcept {
+    return code_observer_.load(std::memory_order_acquire) != nullptr;
+  }
+
   /// Launch filters on or off; set while no launches are recorded.
   void ask_observer(bool on) noexcept { ask_observer_.store(on, std::memory_order_relaxed); }
   /// The next driver call to end, on whichever thread, calls observer.leave_cupti(): the place
@@ -90,6 +120,7 @@ class launch_callbacks {
                              void const* data) noexcept;
 
  private:
+  void resource_event(CUpti_CallbackId id, CUpti_ResourceData const& resource) noexcept;
   void driver_call(CUpti_CallbackId id, CUpti_CallbackData const& call) noexcept;
   std::uint8_t flags_of(call_class what, CUpti_CallbackData const& call) noexcept;
   void launch_ended(call_class what, CUpti_CallbackData const& call, launch_gate* gate) noexcept;
@@ -99,7 +130,9 @@ class launch_callbacks {
   cuda_event_observer& observer_;
   std::array<call_class, 1024> classes_{};
   std::array<launch_call_kind, 1024> launch_calls_{};
+  std::array<stream_place, 1024> stream_places_{};
   std::atomic<launch_gate*> gate_{nullptr};
+  std::atomic<code_observer*> code_observer_{nullptr};
   std::atomic<bool> ask_observer_{false};
   std::atomic<bool> leave_{false};
   std::atomic<unsigned> releases_{0};

@@ -5,6 +5,12 @@
 namespace gpuprof {
 namespace {
 
+constexpr char const* held_by_another =
+    "another tool holds them (Nsight Compute, Nsight Systems with GPU metrics, DCGM: dcgmi profile "
+    "--pause)";
+
+constexpr char const* read_by_process = " reads the counters of this GPU";
+
 struct obstacle {
   CUpti_Profiler_Support_Level CUpti_Profiler_DeviceSupported_Params::*level;
   char const* words;
@@ -37,25 +43,36 @@ std::string is_off(counter_engine engine) {
   return engine == counter_engine::sampling ? "sampling in time is off: " : "counters are off: ";
 }
 
+error held_by_process(counter_engine engine, std::string const& holder) {
+  return {is_off(engine) + (holder.empty() ? "gpuprof in another process" : holder) +
+          read_by_process};
+}
+
+bool is_held_by_another(std::string_view refusal) noexcept {
+  return refusal.find(held_by_another) != refusal.npos ||
+         refusal.find(read_by_process) != refusal.npos;
+}
+
 error counters_refused(cupti_api const& api, counter_engine engine, CUptiResult code,
                        std::string const& message) {
   auto line = is_off(engine);
   switch (code) {
     case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
-      line += "this user may not read them (" + describe(api, code) +
-              "). Run as root or with CAP_SYS_ADMIN (containers: --cap-add=SYS_ADMIN), or load the "
-              "driver with NVreg_RestrictProfilingToAdminUsers=0";
+      // Neither engine can do without.
+      line = is_off(counter_engine::ranges) + "this user may not read them (" +
+             describe(api, code) +
+             "). Run as root or with CAP_SYS_ADMIN (containers: --cap-add=SYS_ADMIN), or load the "
+             "driver with NVreg_RestrictProfilingToAdminUsers=0";
       break;
     case CUPTI_ERROR_HARDWARE_BUSY:
-      line +=
-          "another tool holds them (Nsight Compute, Nsight Systems with GPU metrics, DCGM: "
-          "dcgmi profile --pause)";
+      line += held_by_another;
       break;
     default:
       line += message;
   }
-  return {line + what_goes_on(engine)};
+  auto const concerns_both = line.starts_with(is_off(counter_engine::ranges));
+  return {line + what_goes_on(concerns_both ? counter_engine::ranges : engine)};
 }
 
 result<void> open_counters(cupti_api const& api, counter_engine engine, int device) {
@@ -81,7 +98,8 @@ result<void> open_counters(cupti_api const& api, counter_engine engine, int devi
       auto const level = supported.*o.level;
       if (level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED ||
           level == CUPTI_PROFILER_CONFIGURATION_DISABLED)
-        return error{is_off(engine) + o.words + what_goes_on(engine)};
+        return error{is_off(counter_engine::ranges) + o.words +
+                     what_goes_on(counter_engine::ranges)};
     }
   }
   return {};

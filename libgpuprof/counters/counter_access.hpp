@@ -30,5 +30,9 @@ error counters_refused(cupti_api const& api, counter_engine engine, CUptiResult 
 
 /// "counters are off: ", or what it is for sampling alone.
 std::string is_off(counter_engine engine);
+/// The line for a GPU whose counters another process of ours has, by device_turns::holder().
+error held_by_process(counter_engine engine, std::string const& holder);
+/// Of a refusal of these two kinds: it may end.
+bool is_held_by_another(std::string_view refusal) noexcept;
 
 }  // namespace gpuprof

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "counters/engine_turns.hpp"
-#include "counters/launches/launch_sampler.hpp"
+#include "counters/launches/launch_reader.hpp"
 #include "counters/windows/pm_sampler.hpp"
 #include "counters/windows/used_devices.hpp"
 
@@ -14,50 +14,65 @@
 
 namespace gpuprof {
 
-struct counter_wishes {
+struct counter_options {
   bool around_launches = true;
   bool in_windows = true;
-  sampler_wishes launches;
-  sampling_wishes sampling;
+  reading_options launches;
+  sampling_options sampling;
   double budget_percent = 1;  // of the running time, for both; 0: no limit
 };
 
 /// What the counters gave.
-struct counter_harvest {
+struct counter_results {
   std::vector<metric_record> metrics;
   std::vector<launch_counters> launches;
-  sampling_harvest sampling;
+  sampling_results sampling;
 };
 
 /// One per process, never destroyed.
 class counter_engines {
  public:
-  counter_engines(cupti_api const& api, cuda_driver const& driver, counter_wishes wishes);
+  counter_engines(cupti_api const& api, cuda_driver const& driver, counter_options options);
 
-  // Launching threads, inside CUPTI's callbacks; see launch_sampler.
+  // Launching threads, inside CUPTI's callbacks; see launch_reader.
   void entered(launch_call_kind kind, CUpti_CallbackData const& call) noexcept {
-    if (wishes_.in_windows) devices_.note(call.context);
+    if (options_.in_windows) devices_.note(call.context);
     launches_.entered(kind, call);
   }
   launch_remark left(CUpti_CallbackData const& call, bool gets_record) noexcept {
     return launches_.left(call, gets_record);
   }
-  void capture_begins() noexcept { launches_.capture_begins(); }
-  void capture_ends() noexcept { launches_.capture_ends(); }
+  void work_entered(stream_place place, CUpti_CallbackData const& call) noexcept {
+    launches_.work_entered(place, call);
+  }
+  void work_left() noexcept { launches_.work_left(); }
+  void capture_begins(CUstream stream) noexcept { launches_.capture_begins(stream); }
+  void capture_ends(CUstream stream) noexcept { launches_.capture_ends(stream); }
+  void stream_ends(CUstream stream) noexcept { launches_.stream_ends(stream); }
+  void context_made(CUcontext context) noexcept { launches_.context_made(context); }
+  void context_gone(CUcontext context) noexcept { launches_.context_gone(context); }
+  void context_waited_for(CUpti_CallbackData const& call) noexcept {
+    launches_.context_waited_for(call);
+  }
   void graph_changes() noexcept { launches_.graph_changes(); }
   void code_unloads() noexcept { launches_.code_unloads(); }
   void context_ending() noexcept { launches_.context_ending(); }
   void context_ended() noexcept { launches_.context_ended(); }
   /// GPUs are set up for sampling: not while one of their contexts is destroyed.
   bool holds_gpus() const noexcept { return holds_gpus_.load(); }
-  void let_go_of_gpus() noexcept { let_go_.store(true, std::memory_order_release); }
+  void want_gpus_released() noexcept { release_gpus_.store(true, std::memory_order_release); }
+
+  // Whoever reads kernel records.
+  void ran(correlation_id correlation, std::uint64_t ns, bool is_part) noexcept {
+    launches_.ran(correlation, ns, is_part);
+  }
 
   // Whoever switches captures.
   void resume() noexcept;
   void pause() noexcept;
   bool is_on() const noexcept { return on_.load(std::memory_order_acquire); }
   /// Nothing is counted any more since the last capture ended.
-  bool at_rest() const noexcept { return at_rest_.load(std::memory_order_acquire); }
+  bool is_idle() const noexcept { return is_idle_.load(std::memory_order_acquire); }
   /// Callbacks were off until now: what was heard to begin may have ended.
   void callbacks_begin() noexcept { launches_.callbacks_begin(); }
   /// CUPTI is not to be called any more, from any thread: it has shut itself down, or the process
@@ -69,45 +84,46 @@ class counter_engines {
   /// How long until the next turn is of use.
   static constexpr std::uint64_t never = ~std::uint64_t{0};
   /// `closing`: nothing is to be left in the counters.
-  std::uint64_t turn(bool closing, counter_harvest& to, device_counters::intern const& names);
+  std::uint64_t turn(bool closing, counter_results& to, device_counters::intern const& names);
   /// Gives the counters back, as before cuptiFinalize; what was counted comes with the next turn.
-  void give_back(counter_harvest& to) noexcept;
+  void release_all(counter_results& to) noexcept;
   /// Lines for the log, none of them twice in a process. Unless `all`, those that are new are held
   /// back until the next call: when CUPTI shuts itself down, calls may fail before it says so.
-  std::vector<std::string> take_complaints(bool all);
+  std::vector<std::string> take_warnings(bool all);
 
-  sampler_counts const& launch_counts() const noexcept { return launches_.counts(); }
+  reading_counts const& launch_counts() const noexcept { return launches_.counts(); }
   launch_signatures::tally launch_kinds() const noexcept {
-    return wishes_.launches.every_launch ? launch_signatures::tally{} : launches_.kinds();
+    return options_.launches.every_launch ? launch_signatures::tally{} : launches_.kinds();
   }
   sampling_counts const& window_counts() const noexcept { return sampler_.counts(); }
   sampling_budget const& budget() const noexcept { return budget_; }
+  bool reads_launches() const noexcept { return launches_.holds_counters(); }
+  work_gate const& gate() const noexcept { return launches_.gate(); }
 
  private:
   counter_needs needs() noexcept;
-  void begin_window(counter_harvest& to, device_counters::intern const& names);
-  void end_window(counter_harvest& to);
-  void park(turn_kind how, counter_harvest& to, device_counters::intern const& names);
-  std::uint64_t come_to_rest(counter_harvest& to, device_counters::intern const& names);
-  void give_gpus_back(counter_harvest& to);
+  void begin_window(counter_results& to, device_counters::intern const& names);
+  void end_window(counter_results& to);
+  void park(counter_results& to, device_counters::intern const& names);
+  std::uint64_t become_idle(counter_results& to, device_counters::intern const& names);
+  void release_gpus(counter_results& to);
   void charge_sampling() noexcept;
-  void let_go_of_sampling(counter_harvest& to);
+  void release_sampling(counter_results& to);
 
-  counter_wishes const wishes_;
+  counter_options const options_;
   sampling_budget budget_;
   std::uint32_t next_metric_ = 1;  // the worker's thread alone
   std::atomic<bool> halted_{false};
   used_devices devices_;
-  launch_sampler launches_;
+  launch_reader launches_;
   pm_sampler sampler_;
-  std::atomic<bool> on_{false}, at_rest_{true}, holds_gpus_{false}, let_go_{false};
+  std::atomic<bool> on_{false}, is_idle_{true}, holds_gpus_{false}, release_gpus_{false};
 
   // The worker's thread alone.
   engine_turns turns_;
   bool in_window_ = false;
   std::uint64_t charged_until_ = 0;      // sampling that is held; monotonic
-  std::uint32_t launches_before_ = 0;    // at the last look
-  std::uint64_t rest_wanted_since_ = 0;  // monotonic; 0: it is not
+  std::uint64_t idle_wanted_since_ = 0;  // monotonic; 0: it is not
   std::set<std::string> said_;
   std::vector<std::string> held_back_;
 };

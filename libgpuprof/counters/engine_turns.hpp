@@ -17,17 +17,18 @@ enum class counter_turn {
 struct counter_needs {
   std::uint64_t now_ns = 0;    // monotonic
   bool launches_want = false;  // some kind of launch has passes to run
-  bool launches_come = true;   // some have come since the last look
   bool launches_affordable = false;
   bool in_midst = false;  // of readings, which would be lost
   /// Between windows: the next one. Else: a burst of them, with what setting up costs.
   bool window_affordable = false;
+  bool sampled_enough = true;    // most of what runs now ran often in windows
   bool must_not_switch = false;  // a stream is being captured, a context destroyed
 };
 
-/// Pure. Launches go first: what they tell is exact. When they come and want nothing for a while,
-/// or have had the counters for long, time is sampled, window after window as long as the budget
-/// lasts. Then nobody has the counters, since kernels lose speed while sampling has them.
+/// Pure. Time is sampled first, which holds nobody and tells something of every kernel: densely,
+/// until most of what runs was sampled enough. Then launches are read, as long as they want
+/// something and the budget has room, and time is sampled in bursts. Nobody has the counters in
+/// between, since kernels lose speed while sampling has them.
 class engine_turns {
  public:
   struct choice {
@@ -36,6 +37,9 @@ class engine_turns {
   };
   /// From one window to the next, at least.
   static constexpr std::uint64_t pause_between_windows_ns = 20'000'000;
+  /// So long, windows and pauses together, time is sampled before any launch is read: at least,
+  /// and at most, if that was not enough.
+  static constexpr std::uint64_t min_dense_ns = 500'000'000, max_dense_ns = 1'500'000'000;
 
   explicit engine_turns(choice allowed) noexcept : allowed_(allowed) {}
 
@@ -43,27 +47,25 @@ class engine_turns {
   counter_turn current() const noexcept { return current_; }
   /// The chosen engine could not take its turn.
   void refuse() noexcept { take(counter_turn::nobody, 0); }
-  /// The next window could not begin now; sampling stays set up.
-  void put_off(std::uint64_t now_ns) noexcept { take(counter_turn::between_windows, now_ns); }
+  /// The next window could not begin now: whoever has the counters keeps them.
+  void put_off(std::uint64_t now_ns, counter_turn keeps) noexcept { take(keeps, now_ns); }
   bool holds_sampling() const noexcept {
     return current_ == counter_turn::window || current_ == counter_turn::between_windows;
   }
-  /// Sampling has turned out to be impossible.
-  void forbid_windows() noexcept { allowed_.windows = false; }
-  bool allows_windows() const noexcept { return allowed_.windows; }
+  /// Reading has turned out to be impossible.
+  void forbid_launches() noexcept { allowed_.launches = false; }
   std::uint64_t window_ns() const noexcept { return allowed_.window_ns; }
 
  private:
   counter_turn take(counter_turn turn, std::uint64_t now_ns) noexcept;
-  counter_turn after_window(counter_needs const& needs) noexcept;
   bool launches_are_done(counter_needs const& needs) noexcept;
+  counter_turn after_window(counter_needs const& needs) const noexcept;
 
   choice allowed_;
   counter_turn current_ = counter_turn::nobody;
   std::uint64_t since_ = 0;
-  std::uint64_t quiet_since_ = 0;   // launches want nothing; 0: they do
-  std::uint64_t active_since_ = 0;  // they come, and did before; not before quiet_since_
-  std::uint64_t idle_since_ = 0;    // none come; 0: some did at the last look
+  std::uint64_t quiet_since_ = 0;  // launches want nothing; 0: they do
+  std::uint64_t sampled_ns_ = 0;   // windows and pauses so far
 };
 
 }  // namespace gpuprof

@@ -7,16 +7,19 @@
 
 namespace gpuprof {
 
-/// Any thread. Costs are measured where they arise: time a launching thread was held inside CUPTI,
-/// and time the counters were switched (not the wait until the GPU has done what was queued, which
-/// costs it nothing); sampling in time costs a share of the time for which it is held, from its
-/// set-up until it is given back. Each of the two may have what the other leaves, sampling half of
-/// it in any case. Relaxed everywhere: a launch more or less does no harm.
+/// Any thread. Costs are measured where they arise: time for which calls of the program waited at
+/// the gate (not while the GPU worked off what was queued, which costs it nothing); sampling in
+/// time costs a share of the time for which it is held, from its set-up until it is released. Each
+/// of the two may have what the other leaves, sampling half of it in any case. Relaxed everywhere:
+/// a launch more or less does no harm.
 class sampling_budget {
  public:
-  /// So much may be spent at once, whatever the share: reading each kind of launch once, in all
-  /// passes, takes about that. A run of 100 s and 1 % has earned it.
-  static constexpr std::uint64_t advance_ns = 1'000'000'000;
+  /// So much may be spent once in a process, beyond the share: setting up the reading of launches
+  /// takes most of it. But only as soon as five times the share of the time has come to it: a short
+  /// run does not pay for a long one's figures. And so much on sampling in advance, whose price is
+  /// an upper bound.
+  static constexpr std::uint64_t once_ns = 250'000'000, sampling_once_ns = 100'000'000;
+  static constexpr std::uint64_t faster_once = 5;
 
   /// What a program is taken to lose while sampling is held. Kernels that draw all the power there
   /// is ran 1 to 5 % slower on an H200 as long as it was set up, in windows and between them, at
@@ -27,23 +30,20 @@ class sampling_budget {
   }
   /// Setting up costs as much as some windows: it is not begun for fewer.
   static constexpr std::uint64_t windows_in_burst = 6;
-  static constexpr std::uint64_t setting_up_ns = 150'000'000, giving_back_ns = 50'000'000;
+  static constexpr std::uint64_t setup_ns = 150'000'000, release_ns = 50'000'000;
   /// Of a window and the pause after it.
   static constexpr std::uint64_t price_of_window_ns(std::uint64_t window_and_pause_ns) noexcept {
-    return price_ns(window_and_pause_ns + giving_back_ns);
+    return price_ns(window_and_pause_ns + release_ns);
   }
   static constexpr std::uint64_t price_of_burst_ns(std::uint64_t window_and_pause_ns) noexcept {
-    return price_ns(setting_up_ns + windows_in_burst * window_and_pause_ns + giving_back_ns);
+    return price_ns(setup_ns + windows_in_burst * window_and_pause_ns + release_ns);
   }
-  /// What sampling may spend at once: a burst of windows of 50 ms, so that short programs have
-  /// some.
-  static constexpr std::uint64_t sampling_advance_ns = 31'000'000;
-
   /// `percent` of the time that passes; 0: no limit.
   explicit sampling_budget(double percent) noexcept : share_(percent / 100) {}
 
   /// Counting of time goes on. Nested calls are the caller's to avoid.
   void begin(std::uint64_t now_ns) noexcept { begun_.store(now_ns, std::memory_order_relaxed); }
+  bool is_counting() const noexcept { return begun_.load(std::memory_order_relaxed) != 0; }
   void end(std::uint64_t now_ns) noexcept {
     auto const begun = begun_.exchange(0, std::memory_order_relaxed);
     if (begun != 0) before_.fetch_add(now_ns - begun, std::memory_order_relaxed);
@@ -60,23 +60,29 @@ class sampling_budget {
     return on_sampling_.load(std::memory_order_relaxed);
   }
 
+  /// What may be spent on launches now.
+  std::uint64_t left(std::uint64_t now_ns) const noexcept {
+    if (share_ <= 0) return ~std::uint64_t{0};
+    auto const all = earned(now_ns);
+    auto const sampling = less(spent_on_sampling(), sampling_once_ns);
+    return less(std::min(once_ns, faster_once * all) + all,
+                on_launches_.load(std::memory_order_relaxed) + sampling);
+  }
   /// Another launch may be read, which costs so much before it begins.
   bool allows(std::uint64_t now_ns, std::uint64_t price_ns = 0) const noexcept {
-    if (share_ <= 0) return true;
-    return on_launches_.load(std::memory_order_relaxed) + price_ns <
-           std::max(advance_ns, less(earned(now_ns), spent_on_sampling()));
+    return left(now_ns) > price_ns;
   }
-  /// The same without the advance, which is for what has never been read.
+  /// The same without what may be spent once, which is for what has never been read.
   bool has_earned(std::uint64_t now_ns) const noexcept {
-    return share_ <= 0 ||
-           on_launches_.load(std::memory_order_relaxed) < less(earned(now_ns), spent_on_sampling());
+    return share_ <= 0 || spent() < earned(now_ns);
   }
-  /// Windows that cost so much may be sampled.
+  /// Windows that cost so much may be sampled: half of what is earned is theirs in any case.
   bool allows_sampling(std::uint64_t now_ns, std::uint64_t cost_ns) const noexcept {
     if (share_ <= 0) return true;
     auto const all = earned(now_ns);
-    auto const left = less(all, on_launches_.load(std::memory_order_relaxed));
-    return spent_on_sampling() + cost_ns <= std::max({sampling_advance_ns, all / 2, left});
+    auto const launches = less(on_launches_.load(std::memory_order_relaxed), once_ns);
+    return spent_on_sampling() + cost_ns <=
+           sampling_once_ns + std::max(all / 2, less(all, launches));
   }
 
  private:
@@ -91,8 +97,5 @@ class sampling_budget {
   double const share_;
   std::atomic<std::uint64_t> begun_{0}, before_{0}, on_launches_{0}, on_sampling_{0};
 };
-
-static_assert(sampling_budget::price_of_burst_ns(70'000'000) ==
-              sampling_budget::sampling_advance_ns);
 
 }  // namespace gpuprof

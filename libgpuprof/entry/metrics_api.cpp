@@ -115,7 +115,7 @@ gpuprof_status gpuprof_take_metrics(gpuprof_metrics const** metrics) {
   return guarded(GPUPROF_INACTIVE, [metrics] {
     auto* const profiler = process_profiler::existing();
     if (profiler == nullptr || !profiler->has_captured()) return GPUPROF_INACTIVE;
-    auto const* const achieved = profiler->achieved();
+    auto* const achieved = profiler->achieved();
     if (achieved == nullptr) {
       say_once_that_none_are_asked_for();
       return GPUPROF_INACTIVE;

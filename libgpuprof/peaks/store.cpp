@@ -1,5 +1,6 @@
 #include "peaks/store.hpp"
 
+#include "base/cache_file.hpp"
 #include "base/process.hpp"
 #include "peaks/peaks_json.hpp"
 #include "peaks/test_list.hpp"
@@ -7,11 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
-#include <fcntl.h>
-#include <filesystem>
 #include <system_error>
-#include <unistd.h>
 
 namespace gpuprof::peaks {
 namespace {
@@ -20,70 +17,8 @@ std::string system_text(int number) {
   return std::generic_category().message(number);
 }
 
-class descriptor {
- public:
-  explicit descriptor(int number) noexcept : number_(number) {}
-  ~descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  descriptor(descriptor const&) = delete;
-  descriptor& operator=(descriptor const&) = delete;
-  int get() const noexcept { return number_; }
-
- private:
-  int const number_;
-};
-
-/// Whole text of a file, or the errno.
-struct text_or_errno {
-  std::string text;
-  int failure = 0;
-};
-
-text_or_errno read_text(std::string const& path) {
-  constexpr std::size_t too_large = 64u
-                                    << 20;  // a GPU takes some 40 kB: this is another kind of file
-  descriptor const file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) return {{}, errno};
-  text_or_errno whole;
-  char piece[65536];
-  for (;;) {
-    auto const count = ::read(file.get(), piece, sizeof piece);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return {{}, errno};
-    if (count == 0) return whole;
-    whole.text.append(piece, static_cast<std::size_t>(count));
-    if (whole.text.size() > too_large) return {{}, EFBIG};
-  }
-}
-
-bool write_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    auto const count = ::write(file, text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return ::fsync(file) == 0;
-}
-
-/// 0, or the errno; nothing is left behind then.
-int write_atomically(std::string const& path, std::string_view text) {
-  auto beside = path + ".XXXXXX";
-  descriptor const file(::mkstemp(beside.data()));
-  if (file.get() < 0) return errno;
-  if (write_all(file.get(), text) && std::rename(beside.c_str(), path.c_str()) == 0) return 0;
-  auto const failure = errno;
-  ::unlink(beside.c_str());
-  return failure;
-}
-
-/// FNV-1a, 64 bits: has to be the same in every build, which std::hash does not promise.
-std::uint64_t hash_of(std::string_view text) noexcept {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (unsigned char const c : text) hash = (hash ^ c) * 0x100000001b3u;
-  return hash;
-}
+// A GPU takes some 40 kB: more is another kind of file.
+constexpr std::size_t too_large = std::size_t{64} << 20;
 
 std::string state_of(peaks_key const& key) {
   auto text = key.driver_version + '\n' + key.kernels;
@@ -131,27 +66,21 @@ gpu_peaks merged(gpu_peaks newer, gpu_peaks const& earlier) {
 
 std::string store_folder() {
   if (auto const own = environment("GPUPROF_PEAKS_DIR"); !own.empty()) return own;
-  // The XDG specification has a relative path ignored.
-  if (auto const cache = environment("XDG_CACHE_HOME"); cache.starts_with('/'))
-    return cache + "/gpuprof/peaks";
-  if (auto const home = environment("HOME"); !home.empty()) return home + "/.cache/gpuprof/peaks";
-  return {};
+  return cache_folder("peaks");
 }
 
 std::string store_path(std::string const& folder, peaks_key const& key) {
-  auto name = key.uuid.empty() ? std::string("unknown") : key.uuid;
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return c == '/' || c == '\0' || c == '.'; }, '_');
+  auto const name = as_file_name(key.uuid.empty() ? "unknown" : key.uuid);
   char state[24];
   std::snprintf(state, sizeof state, "-%016llx",
-                static_cast<unsigned long long>(hash_of(state_of(key))));
+                static_cast<unsigned long long>(stable_hash(state_of(key))));
   return folder + "/" + name + state + ".json";
 }
 
 result<std::optional<gpu_peaks>> load_peaks(std::string const& folder, peaks_key const& key) {
   if (folder.empty()) return std::optional<gpu_peaks>{};
   auto const path = store_path(folder, key);
-  auto const file = read_text(path);
+  auto const file = read_whole_file(path, too_large);
   if (file.failure == ENOENT || file.failure == ENOTDIR) return std::optional<gpu_peaks>{};
   auto const refusal = [&](std::string const& why) {
     return error{"the stored peaks cannot be read: " + path + " " + why +
@@ -175,18 +104,15 @@ result<void> save_peaks(std::string const& folder, gpu_peaks const& peaks) {
     return error{"the peaks are not stored: cannot write " + path + ": " + system_text(failure) +
                  "; set GPUPROF_PEAKS_DIR to a writable folder"};
   };
-  std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
-  if (failure) return refusal(failure.value());
   auto const earlier = load_peaks(folder, peaks.key);  // what cannot be read is replaced
   auto const all = earlier && *earlier ? merged(peaks, **earlier) : peaks;
-  if (auto const number = write_atomically(path, to_json({&all, 1})); number != 0)
+  if (auto const number = replace_file(folder, path, to_json({&all, 1})); number != 0)
     return refusal(number);
   return {};
 }
 
 result<std::vector<gpu_peaks>> read_peaks_file(std::string const& path) {
-  auto const file = read_text(path);
+  auto const file = read_whole_file(path, too_large);
   if (file.failure != 0) return error{"cannot read " + path + ": " + system_text(file.failure)};
   auto gpus = from_json(file.text);
   if (!gpus) return error{path + " " + gpus.message()};

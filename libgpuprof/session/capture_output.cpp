@@ -48,6 +48,26 @@ device_record row_of(device_facts const& d, std::string const& chip) {
 
 }  // namespace
 
+gpu_rows read_gpus(cupti_tracer const& tracer) {
+  gpu_rows rows;
+  auto const fact = [&rows](char const* key, std::string const& value) {
+    if (!value.empty()) rows.facts.push_back({names().intern(key), names().intern(value)});
+  };
+  fact("cupti.path", tracer.library().path);
+  fact("cupti.version", cupti_version_text(tracer.library().version));
+  auto const driver = load_cuda_driver();
+  if (!driver) return rows;
+  auto const library = nvml::open();  // held: each opening takes tens of milliseconds
+  auto const facts = read_driver_facts(*driver);
+  fact("driver.version", facts.version);
+  fact("driver.cuda_version", std::to_string(facts.cuda_version / 1000) + "." +
+                                  std::to_string(facts.cuda_version % 1000 / 10));
+  for (auto const& d : facts.devices)
+    rows.devices.push_back(row_of(d, tracer.chip_name(static_cast<std::size_t>(d.ordinal))));
+  rows.peaks = stored_peaks(facts, library ? &*library : nullptr);
+  return rows;
+}
+
 void capture_output::choose(std::string const& pattern) {
   std::lock_guard const lock(mutex_);
   chosen_ = pattern;
@@ -104,25 +124,11 @@ void capture_output::describe_process() {
   file_->add(clock_record{now(), monotonic_ns()});
 }
 
-gpu_rows capture_output::describe_gpus(cupti_tracer const& tracer) {
-  gpu_rows rows;
-  if (gpus_described_ || file_ == nullptr) return rows;
+void capture_output::add(gpu_rows const& rows) {
   gpus_described_ = true;
-  fact("cupti.path", tracer.library().path);
-  fact("cupti.version", cupti_version_text(tracer.library().version));
-  auto const driver = load_cuda_driver();
-  if (!driver) return rows;
-  auto const library = nvml::open();  // held: each opening takes tens of milliseconds
-  auto const facts = read_driver_facts(*driver);
-  fact("driver.version", facts.version);
-  fact("driver.cuda_version", std::to_string(facts.cuda_version / 1000) + "." +
-                                  std::to_string(facts.cuda_version % 1000 / 10));
-  for (auto const& d : facts.devices)
-    rows.devices.push_back(row_of(d, tracer.chip_name(static_cast<std::size_t>(d.ordinal))));
-  rows.peaks = stored_peaks(facts, library ? &*library : nullptr);
+  for (auto const& row : rows.facts) file_->add(row);
   for (auto const& row : rows.devices) file_->add(row);
   for (auto const& row : rows.peaks) file_->add(row);
-  return rows;
 }
 
 void capture_output::write_names() {

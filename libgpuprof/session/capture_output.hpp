@@ -20,10 +20,15 @@ namespace gpuprof {
 /// Named numbers: what was seen, lost and spent. The names are listed in capture/README.md.
 using named_counters = std::vector<std::pair<std::string, std::uint64_t>>;
 
+/// The GPUs, what is stored of their peaks, and the libraries.
 struct gpu_rows {
+  std::vector<fact_record> facts;
   std::vector<device_record> devices;
   std::vector<peak_record> peaks;
 };
+/// Any thread, when cuInit has long returned. Asking NVML takes tens of milliseconds, on hosts of
+/// many GPUs more.
+gpu_rows read_gpus(cupti_tracer const& tracer);
 
 /// choose() and path() on any thread, the rest on the drain thread alone.
 class capture_output {
@@ -43,9 +48,9 @@ class capture_output {
 
   /// Names given out since the last call. Before rows that use them.
   void write_names();
-  /// The GPUs, what is stored of their peaks, and the libraries: once, when cuInit has long
-  /// returned. Asking NVML takes tens of milliseconds. What was written now.
-  gpu_rows describe_gpus(cupti_tracer const& tracer);
+  /// There is a file, and it does not say yet which GPUs there are.
+  bool wants_gpus() const noexcept { return file_ != nullptr && !gpus_described_; }
+  void add(gpu_rows const& rows);
   /// New threads and labels, names, counters; then all of it to disk.
   void flush(named_counters const& counters);
   /// The mark of a complete file.

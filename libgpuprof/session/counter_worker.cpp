@@ -1,10 +1,12 @@
 #include "session/counter_worker.hpp"
 
+#include "base/cache_file.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
 #include "base/quiet_thread.hpp"
 #include "collect/name_registry.hpp"
+#include "driver/device_facts.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -27,8 +29,13 @@ void append(std::vector<T>& to, std::vector<T>&& more) {
   to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-counter_wishes wishes_of(settings const& s, kernel_filter& skipped, kernel_switch& kernels) {
+counter_options options_of(settings const& s, kernel_filter& skipped, kernel_switch& kernels,
+                           availability_store const& stored, device_turns& turns,
+                           cuda_driver const& driver, code_inventory const& code) {
   auto const exact = s.metrics.mode == metrics_mode::exact;
+  auto const uuid = [&driver](device_id device) {
+    return device_uuid(driver, static_cast<int>(raw(device)));
+  };
   return {.around_launches = s.metrics.mode != metrics_mode::sampled,
           .in_windows = !exact,
           .launches = {
@@ -36,8 +43,16 @@ counter_wishes wishes_of(settings const& s, kernel_filter& skipped, kernel_switc
               .words = s.metrics.words,
               .skips = [&skipped](char const* kernel) { return skipped.selects_launch(kernel); },
               .pause_kernel_records = [&kernels] { return kernels.pause(); },
-              .resume_kernel_records = [&kernels] { kernels.resume(); }},
-          .sampling = {.words = s.metrics.words, .interval_ns = s.metrics.interval_ns},
+              .resume_kernel_records = [&kernels] { kernels.resume(); },
+              .code_of = [&code](std::string_view kernel) { return code.find(kernel); },
+              .stored = &stored,
+              .turns = &turns,
+              .uuid = uuid},
+          .sampling = {.words = s.metrics.words,
+                       .interval_ns = s.metrics.interval_ns,
+                       .stored = &stored,
+                       .turns = &turns,
+                       .uuid = uuid},
           .budget_percent = exact ? 0 : s.metrics.budget_percent};
 }
 
@@ -59,22 +74,27 @@ std::unique_ptr<kernel_filter> filter_for_skipped(settings const& s) {
 
 }  // namespace
 
-std::unique_ptr<counter_worker> counter_worker::make(settings const& wishes, cupti_tracer& tracer,
+std::unique_ptr<counter_worker> counter_worker::make(settings const& options, cupti_tracer& tracer,
+                                                     code_inventory const& code,
                                                      void (*end_at_exit)()) {
-  if (wishes.metrics.mode == metrics_mode::none) return nullptr;
+  if (options.metrics.mode == metrics_mode::none) return nullptr;
   auto const driver = load_cuda_driver();
   if (!driver) return nullptr;
-  auto skipped = filter_for_skipped(wishes);
+  auto skipped = filter_for_skipped(options);
   if (skipped == nullptr) return nullptr;
   return std::unique_ptr<counter_worker>(
-      new counter_worker(wishes, tracer, *driver, std::move(skipped), end_at_exit));
+      new counter_worker(options, tracer, code, *driver, std::move(skipped), end_at_exit));
 }
 
-counter_worker::counter_worker(settings const& wishes, cupti_tracer& tracer, cuda_driver driver,
+counter_worker::counter_worker(settings const& options, cupti_tracer& tracer,
+                               code_inventory const& code, cuda_driver driver,
                                std::unique_ptr<kernel_filter> skipped, void (*end_at_exit)())
     : driver_(driver),
       skipped_(std::move(skipped)),
-      engines_(tracer.library().api, driver_, wishes_of(wishes, *skipped_, tracer.kernels())),
+      stored_(cache_folder("counters")),
+      engines_(
+          tracer.library().api, driver_,
+          options_of(options, *skipped_, tracer.kernels(), stored_, device_turns_, driver_, code)),
       end_at_exit_(end_at_exit) {}
 
 // Exit handlers run last one first, and destructors of libraries are such handlers: those that
@@ -121,16 +141,16 @@ void counter_worker::wake() noexcept {
 void counter_worker::context_ending() noexcept {
   engines_.context_ending();
   if (!engines_.holds_gpus() || process_is_exiting()) return;
-  engines_.let_go_of_gpus();
+  engines_.want_gpus_released();
   wake();
   auto const deadline = monotonic_ns() + most_wait_ns;
   while (engines_.holds_gpus() && monotonic_ns() < deadline)
     std::this_thread::sleep_for(std::chrono::microseconds(100));
 }
 
-counter_harvest counter_worker::take() {
+counter_results counter_worker::take() {
   std::lock_guard const lock(mutex_);
-  return std::exchange(harvest_, {});
+  return std::exchange(results_, {});
 }
 
 bool counter_worker::finish(ending what, std::uint32_t timeout_ms) {
@@ -149,20 +169,21 @@ bool counter_worker::finish(ending what, std::uint32_t timeout_ms) {
 
 /// How long the thread may sleep then.
 std::uint64_t counter_worker::turn(bool closing, ending what) {
-  counter_harvest found;
+  counter_results found;
   auto const intern = [](std::string const& text) { return names().intern(text); };
-  if (closing && what != ending::capture) engines_.give_back(found);
   auto const sleep_ns = engines_.turn(closing, found, intern);
+  // After what was counted around the last launches has been taken.
+  if (closing && what != ending::capture) engines_.release_all(found);
   // For programs that end on another thread than the main one: ours comes last again after more and
   // more turns.
   if (std::has_single_bit(++turns_)) std::atexit(end_at_exit_);
   auto const is_last = closing || sleep_ns == counter_engines::never;
-  for (auto const& line : engines_.take_complaints(is_last)) log_warning(line);
+  for (auto const& line : engines_.take_warnings(is_last)) log_warning(line);
   std::lock_guard const lock(mutex_);
-  append(harvest_.metrics, std::move(found.metrics));
-  append(harvest_.launches, std::move(found.launches));
-  append(harvest_.sampling.windows, std::move(found.sampling.windows));
-  append(harvest_.sampling.samples, std::move(found.sampling.samples));
+  append(results_.metrics, std::move(found.metrics));
+  append(results_.launches, std::move(found.launches));
+  append(results_.sampling.windows, std::move(found.sampling.windows));
+  append(results_.sampling.samples, std::move(found.sampling.samples));
   return sleep_ns;
 }
 

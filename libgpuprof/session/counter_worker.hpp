@@ -4,6 +4,7 @@
 #include "collect/cupti_tracer.hpp"
 #include "collect/launch_callbacks.hpp"
 #include "counters/counter_engines.hpp"
+#include "counters/inventory/code_inventory.hpp"
 #include "session/kernel_filter.hpp"
 #include "session/settings.hpp"
 
@@ -21,17 +22,17 @@ namespace gpuprof {
 /// of a second, in which rings would run over.
 class counter_worker final : public launch_gate {
  public:
-  /// Null when the settings ask for no counters. `tracer` must live as long as the process.
-  /// `end_at_exit` becomes an exit handler, several times over: it has to finish() this.
-  static std::unique_ptr<counter_worker> make(settings const& wishes, cupti_tracer& tracer,
-                                              void (*end_at_exit)());
+  /// Null when the settings ask for no counters. `tracer` and `code` must live as long as the
+  /// process. `end_at_exit` becomes an exit handler, several times over: it has to finish() this.
+  static std::unique_ptr<counter_worker> make(settings const& options, cupti_tracer& tracer,
+                                              code_inventory const& code, void (*end_at_exit)());
 
   // Whoever switches captures.
   void resume() noexcept;
   void pause() noexcept;
 
   /// Any thread: what has come so far.
-  counter_harvest take();
+  counter_results take();
   enum class ending {
     capture,  // what is in the counters is taken
     leaving,  // and they are given back: CUPTI is going to be left
@@ -40,12 +41,19 @@ class counter_worker final : public launch_gate {
   /// After pause(). False when `timeout_ms` passed first.
   bool finish(ending what, std::uint32_t timeout_ms);
   /// Nothing is counted since the last capture ended.
-  bool at_rest() const noexcept { return !thread_started_.load() || engines_.at_rest(); }
+  bool is_idle() const noexcept { return !thread_started_.load() || engines_.is_idle(); }
   /// Callbacks were off until now.
   void callbacks_begin() noexcept { engines_.callbacks_begin(); }
   /// CUPTI has shut itself down: it is not called any more.
   void abandon() noexcept { engines_.abandon(); }
-  /// A launch never ended: CUPTI must not be left.
+  /// A kernel ran so long, as a part of its launch (a graph's) or as all of it. The thread that
+  /// reads kernel records.
+  void ran(correlation_id correlation, std::uint64_t ns, bool is_part) noexcept {
+    engines_.ran(correlation, ns, is_part);
+  }
+  /// Launches are being read: what is loaded now may be what CUPTI has rewritten.
+  bool reads_launches() const noexcept { return engines_.reads_launches(); }
+  /// A launch never came back: CUPTI must not be left.
   bool is_stuck() const noexcept { return engines_.launch_counts().abandoned.load() != 0; }
 
   counter_engines const& engines() const noexcept { return engines_; }
@@ -57,16 +65,26 @@ class counter_worker final : public launch_gate {
   launch_remark left(CUpti_CallbackData const& call, bool gets_record) noexcept override {
     return engines_.left(call, gets_record);
   }
-  void stream_capture_begins() noexcept override { engines_.capture_begins(); }
-  void stream_capture_ends() noexcept override { engines_.capture_ends(); }
+  void work_entered(stream_place place, CUpti_CallbackData const& call) noexcept override {
+    engines_.work_entered(place, call);
+  }
+  void work_left() noexcept override { engines_.work_left(); }
+  void stream_capture_begins(CUstream stream) noexcept override { engines_.capture_begins(stream); }
+  void stream_capture_ends(CUstream stream) noexcept override { engines_.capture_ends(stream); }
+  void stream_ends(CUstream stream) noexcept override { engines_.stream_ends(stream); }
+  void context_made(CUcontext context) noexcept override { engines_.context_made(context); }
+  void context_gone(CUcontext context) noexcept override { engines_.context_gone(context); }
+  void context_waited_for(CUpti_CallbackData const& call) noexcept override {
+    engines_.context_waited_for(call);
+  }
   void graph_changes() noexcept override { engines_.graph_changes(); }
   void code_unloads() noexcept override { engines_.code_unloads(); }
   void context_ending() noexcept override;
   void context_ended() noexcept override { engines_.context_ended(); }
 
  private:
-  counter_worker(settings const& wishes, cupti_tracer& tracer, cuda_driver driver,
-                 std::unique_ptr<kernel_filter> skipped, void (*end_at_exit)());
+  counter_worker(settings const& options, cupti_tracer& tracer, code_inventory const& code,
+                 cuda_driver driver, std::unique_ptr<kernel_filter> skipped, void (*end_at_exit)());
   void main() noexcept;
   std::uint64_t turn(bool closing, ending what);
   void wake() noexcept;
@@ -74,6 +92,8 @@ class counter_worker final : public launch_gate {
 
   cuda_driver const driver_;
   std::unique_ptr<kernel_filter> const skipped_;
+  availability_store const stored_;
+  device_turns device_turns_;
   counter_engines engines_;
   void (*const end_at_exit_)();
   std::uint64_t turns_ = 0;  // the thread alone
@@ -83,7 +103,7 @@ class counter_worker final : public launch_gate {
 
   std::mutex mutex_;  // protects the rest; never held while CUPTI is called
   std::condition_variable changed_;
-  counter_harvest harvest_;
+  counter_results results_;
   std::uint64_t finish_wanted_ = 0, finish_done_ = 0;
   bool woken_ = false;
   ending ending_ = ending::capture;

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <time.h>
+#include <unistd.h>
 #include <utility>
 
 namespace gpuprof {
@@ -19,6 +21,8 @@ constexpr std::uint64_t second = 1'000'000'000;
 constexpr std::uint64_t patience_at_exit = second / 4;
 constexpr std::uint64_t patience_for_copies = second / 10;
 constexpr std::size_t buffers_at_once = 16;
+// While something is done beside: CUPTI that is being flushed fills them faster than the GPU does.
+constexpr std::chrono::milliseconds look_for_buffers_every{1};
 // Work that began just before a flush may not have ended, and has no record then.
 constexpr std::uint64_t longest_expected_kernel = second / 50;
 constexpr timestamp_ns nothing_follows{~std::uint64_t{0}};
@@ -92,6 +96,14 @@ void drain::take_windows() {
   }
 }
 
+void drain::find_main_thread() {
+  thread_identity fresh[64];
+  while (auto const count = new_threads(threads_seen_, fresh))
+    for (auto const& thread : std::span(fresh, count))
+      if (thread.os_thread == static_cast<std::uint32_t>(getpid()))
+        assembler_->main_thread_is(thread.thread);
+}
+
 /// False when there is nothing more to take.
 bool drain::take_some_buffers() {
   auto* const tracer = tracer_.load(std::memory_order_acquire);
@@ -100,8 +112,15 @@ bool drain::take_some_buffers() {
     drain_all_logs(*assembler_);
     return false;
   }
-  if (counting_.load(std::memory_order_acquire) != nullptr) assembler_->counters_are_read();
+  auto* const worker = counting_.load(std::memory_order_acquire);
+  if (worker != nullptr) assembler_->counters_are_read();
   if (decoder_ == nullptr) {
+    if (worker != nullptr)
+      assembler_->tell_of_kernels([worker](std::span<kernel_record const> kernels) {
+        for (auto const& kernel : kernels)
+          worker->ran(kernel.correlation, static_cast<std::uint64_t>(kernel.duration.value),
+                      raw(kernel.graph) != 0);
+      });
     decoder_ = std::make_unique<activity_decoder>(tracer->library().api, tracer->library().version,
                                                   names(), *assembler_);
     assembler_->tell_arguments_apart([this](shape_id known, std::uint32_t arguments) {
@@ -118,6 +137,7 @@ bool drain::take_some_buffers() {
   }
   output_.write_names();
   drain_all_logs(*assembler_);
+  find_main_thread();
   assembler_->settle_pending();
   for (auto const& f : filled) {
     decoder_->decode({f.buffer.bytes, f.used});
@@ -134,6 +154,26 @@ bool drain::take_some_buffers() {
   return filled.size() == buffers_at_once;
 }
 
+/// On another thread, for as long as it lasts: here all that comes meanwhile is taken. CUPTI may
+/// hand over more than there is room for at once, and may make us wait for others.
+void drain::do_beside(std::function<void()> act) {
+  if (assembler_ == nullptr) return act();  // nothing comes
+  std::exception_ptr failure;
+  side_.begin(std::move(act));
+  while (!side_.wait_for_end(look_for_buffers_every)) {
+    if (failure) continue;  // it refers to what the caller has: no leaving before it is over
+    try {
+      take_windows();
+      assembler_->windows_are_known();
+      while (take_some_buffers()) {
+      }
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
 // Everything CUPTI hands over now is decoded now: its name pointers are good until CUPTI is left.
 void drain::fetch(bool forced) {
   take_windows();
@@ -145,7 +185,8 @@ void drain::fetch(bool forced) {
   }
   auto const before = progress_seen_;
   auto const began = now().value;
-  auto const flushed = tracer == nullptr || tracer->flush(forced);
+  bool flushed = tracer == nullptr;
+  if (tracer != nullptr) do_beside([&] { flushed = tracer->flush(forced); });
   while (take_some_buffers()) {
   }
   quiet_ = flushed && progress_seen_ == before;
@@ -170,7 +211,7 @@ void drain::last_round() {
   fetch(true);
   if (assembler_ == nullptr) return;
   if (auto* const worker = counting_.load(std::memory_order_acquire))
-    worker->finish(counter_worker::ending::capture, wishes_.flush_timeout_ms);
+    do_beside([&] { worker->finish(counter_worker::ending::capture, wishes_.flush_timeout_ms); });
   take_some_buffers();  // once more for records that waited for their launch
   assembler_->settle_pending();
   assembler_->hand_over();
@@ -198,10 +239,24 @@ void drain::take_counters() {
   assembler_->sampled(harvest.sampling);
 }
 
+void drain::take_code() {
+  auto const* const inventory = code_.load(std::memory_order_acquire);
+  if (inventory == nullptr) return;
+  auto const rows = code_rows_.fresh(*inventory, assembler_->kernel_names(),
+                                     [](name_id id) { return names().text(id); });
+  for (auto const& row : rows) {
+    if (output_.file() != nullptr) output_.file()->add(row);
+    if (achieved_ != nullptr) achieved_->describe(row);
+  }
+}
+
 void drain::describe_gpus() {
   auto* const tracer = tracer_.load(std::memory_order_acquire);
   if (tracer == nullptr || decoder_ == nullptr || decoder_->records() == 0) return;
-  auto const rows = output_.describe_gpus(*tracer);
+  if (!output_.wants_gpus()) return;
+  gpu_rows rows;
+  do_beside([&] { rows = read_gpus(*tracer); });
+  output_.add(rows);
   if (achieved_ == nullptr) return;
   for (auto const& device : rows.devices) achieved_->describe(device);
   for (auto const& peak : rows.peaks) achieved_->describe(peak);
@@ -209,6 +264,7 @@ void drain::describe_gpus() {
 
 void drain::flush_file() {
   take_counters();
+  take_code();
   describe_gpus();
   judge_counters();
   count_everything();
@@ -220,107 +276,6 @@ void drain::judge_counters() {
   auto const lost = records_lost();
   if (lost != std::exchange(records_lost_, lost)) achieved_->lose_records();
   achieved_->judge(complete_until_);
-}
-
-/// Of GPU work: what is known while the program runs of what reports look at.
-std::uint64_t drain::records_lost() const {
-  auto const& seen = assembler_->counts();
-  auto lost = seen.launches_given_up + seen.kernels_without_time + assembler_->launches_forgotten();
-  for (auto* log = all_thread_logs(); log != nullptr; log = log->next)
-    lost += log->counters.dropped_launches.load(std::memory_order_relaxed);
-  if (decoder_ != nullptr) {
-    auto const& broken = decoder_->losses();
-    lost += broken.others_without_time + broken.broken_buffers + broken.unknown_kinds;
-  }
-  if (auto* const tracer = tracer_.load(std::memory_order_acquire))
-    lost += tracer->dropped() + tracer->pool().refusals() + tracer->buffers_lost();
-  return lost;
-}
-
-void drain::count_everything() {
-  named_counters all;
-  auto const put = [&all](char const* name, std::uint64_t value) { all.emplace_back(name, value); };
-  auto const& seen = assembler_->counts();
-  put("seen.launches", seen.launches);
-  put("seen.graph_launches", seen.graph_launches);
-  put("seen.kernels", seen.kernels);
-  put("seen.kernels_filtered", seen.kernels_filtered);
-  put("seen.kernels_unattributed", seen.kernels_unattributed);
-
-  std::uint64_t dropped_launches = 0, dropped_ranges = 0, unmatched_pops = 0;
-  for (auto* log = all_thread_logs(); log != nullptr; log = log->next) {
-    dropped_launches += log->counters.dropped_launches.load(std::memory_order_relaxed);
-    dropped_ranges += log->counters.dropped_ranges.load(std::memory_order_relaxed);
-    unmatched_pops += log->counters.unmatched_pops.load(std::memory_order_relaxed);
-  }
-  put("note.records_outside_captures", seen.outside);
-  put("note.launches_not_waited_for", seen.launches_given_up);
-  auto const open = assembler_->window_open();  // launches still under way are no loss
-  put("lost.kernels", open ? 0 : seen.launches - seen.launches_matched);
-  put("lost.graph_launches", open ? 0 : seen.graph_launches - seen.graph_launches_matched);
-  if (decoder_ != nullptr) {
-    put("lost.kernels_without_time", seen.kernels_without_time);
-    put("lost.other_records_without_time", decoder_->losses().others_without_time);
-    put("lost.broken_buffers", decoder_->losses().broken_buffers);
-    put("lost.records_of_unknown_kind", decoder_->losses().unknown_kinds);
-    put("lost.shapes", decoder_->shapes_refused());
-  }
-  if (auto* const tracer = tracer_.load(std::memory_order_acquire)) {
-    put("lost.records_dropped_by_cupti", tracer->dropped());
-    put("lost.buffers_refused", tracer->pool().refusals());
-    put("lost.buffers", tracer->buffers_lost());
-    put("note.foreign_buffers", tracer->foreign_buffers());
-  }
-  put("lost.launch_notes", dropped_launches + assembler_->launches_forgotten());
-  put("lost.ranges", dropped_ranges + forgotten_ranges());
-  put("lost.names", names().refused());
-  put("lost.threads", threads_without_log());
-  if (output_.file() != nullptr) put("lost.rows_on_disk", output_.file()->rows_lost());
-  put("note.unmatched_pops", unmatched_pops);
-
-  if (auto* const worker = counting_.load(std::memory_order_acquire)) {
-    auto const& counts = worker->engines().launch_counts();
-    auto const put_count = [&](char const* name, std::atomic<std::uint64_t> const& count) {
-      put(name, count.load(std::memory_order_relaxed));
-    };
-    put_count("counters.launches_read", counts.sampled);
-    put_count("counters.failed", counts.failed);
-    put_count("counters.missed", counts.missed);
-    put_count("counters.unrecorded", counts.unrecorded);
-    put_count("counters.not_rewritten", counts.not_rewritten);
-    put_count("counters.skipped_busy", counts.busy);
-    put_count("counters.abandoned", counts.abandoned);
-    put_count("counters.skipped_cooperative", counts.cooperative);
-    put_count("counters.skipped_by_name", counts.by_name);
-    put_count("counters.skipped_while_capturing", counts.capturing);
-    put_count("counters.skipped_graphs", counts.graphs);
-    put_count("counters.skipped_beside_those", counts.beside_skipped);
-    put_count("counters.skipped_in_use", counts.in_use);
-    put_count("counters.skipped_over_budget", counts.over_budget);
-    put_count("counters.skipped_unknown", counts.unknown);
-    auto const kinds = worker->engines().launch_kinds();
-    put("counters.kinds", kinds.kinds);
-    put("counters.kinds_unread", kinds.unread);
-    put("counters.kinds_partly_read", kinds.partly);
-    auto const& windows = worker->engines().window_counts();
-    put_count("counters.sampling_windows", windows.windows);
-    put_count("counters.samples", windows.samples);
-    put_count("counters.sampling_refused", windows.busy);
-    put_count("lost.sampling_overflows", windows.overflows);
-    put("cost.counters_ns", worker->engines().budget().spent());
-    put("cost.sampling_ns", worker->engines().budget().spent_on_sampling());
-  }
-  timespec cpu{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
-  put("cost.start_ns", costs_.start_ns.load(std::memory_order_relaxed));
-  put("cost.leave_ns", costs_.leave_ns.load(std::memory_order_relaxed));
-  put("cost.drain_cpu_ns",
-      static_cast<std::uint64_t>(cpu.tv_sec) * second + static_cast<std::uint64_t>(cpu.tv_nsec));
-  put("memory.buffers_bytes", budget_.used());
-  put("memory.launch_table_bytes", assembler_->table_bytes());
-
-  std::lock_guard const lock(mutex_);
-  counters_ = std::move(all);
 }
 
 // Gives running kernels a moment to end, and takes what comes; stops when nothing has come for a
@@ -348,7 +303,7 @@ bool drain::serve_requests() {
   if (finish) {
     wait_for_the_gpu(patience_at_exit);
     if (auto* const worker = counting_.load(std::memory_order_acquire))
-      worker->finish(counter_worker::ending::process, wishes_.flush_timeout_ms);
+      do_beside([&] { worker->finish(counter_worker::ending::process, wishes_.flush_timeout_ms); });
     last_round();
     output_.close();
     say_what_was_written();

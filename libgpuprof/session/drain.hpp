@@ -7,14 +7,17 @@
 #include "collect/cupti_tracer.hpp"
 #include "session/capture_output.hpp"
 #include "session/counter_worker.hpp"
+#include "session/kernel_code_rows.hpp"
 #include "session/kernel_filter.hpp"
 #include "session/settings.hpp"
+#include "session/side_thread.hpp"
 #include "session/trace_assembler.hpp"
 
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -50,6 +53,11 @@ class drain {
   void use_counters(counter_worker& worker) noexcept {
     counting_.store(&worker, std::memory_order_release);
   }
+  /// From then on what it knows of the kernels that ran is written, too. It must live as long as
+  /// the process.
+  void use_code(code_inventory const& inventory) noexcept {
+    code_.store(&inventory, std::memory_order_release);
+  }
   /// Overrides the settings' name of the capture file. Without effect once a capture has begun.
   void choose_output(std::string const& pattern) { output_.choose(pattern); }
   void post(window_event event);
@@ -78,7 +86,7 @@ class drain {
   live_totals const& totals() const noexcept { return totals_; }
   live_totals& totals() noexcept { return totals_; }
   /// Null where no counters are read.
-  live_metrics const* achieved() const noexcept { return achieved_.get(); }
+  live_metrics* achieved() const noexcept { return achieved_.get(); }
   /// Path of the capture file; empty while there is none.
   std::string path() const { return output_.path(); }
   /// Losses and costs as they go into the file; for the summary and the C API.
@@ -88,12 +96,15 @@ class drain {
   std::string_view text_of(name_id id);
   void make_assembler();
   void take_windows();
+  void find_main_thread();
   bool take_some_buffers();
   void fetch(bool forced);
+  void do_beside(std::function<void()> act);
   void judge_counters();
   std::uint64_t records_lost() const;
   void count_everything();
   void take_counters();
+  void take_code();
   void describe_gpus();
   void flush_file();
   void wait_for_the_gpu(std::uint64_t patience_ns);
@@ -105,16 +116,20 @@ class drain {
   memory_budget& budget_;
   std::atomic<cupti_tracer*> tracer_{nullptr};
   std::atomic<counter_worker*> counting_{nullptr};
+  std::atomic<code_inventory const*> code_{nullptr};
   std::atomic<bool> pointers_stale_{false};
   std::string asked_text_;  // before those two, which ask for it
   live_totals totals_;
   std::unique_ptr<live_metrics> const achieved_;
 
   capture_output output_;
+  side_thread side_;
 
   // Drain thread only.
   std::unique_ptr<trace_assembler> assembler_;
   std::unique_ptr<activity_decoder> decoder_;
+  std::size_t threads_seen_ = 0;  // where to go on among new threads
+  kernel_code_rows code_rows_;
   std::uint64_t closed_at_ = 0;      // monotonic; when the last window closed
   std::uint64_t last_progress_ = 0;  // monotonic; when a record of a window last came
   std::uint64_t progress_seen_ = 0;

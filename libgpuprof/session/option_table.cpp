@@ -340,7 +340,9 @@ constexpr std::array table{
            "auto.",
            false, read_metric_set},
     option{"overhead-budget", 0, "PERCENT", "a percentage from 0.01 to 100", "1",
-           "Most of the run time that reading counters may cost.", false,
+           "Most of the run time that reading counters may cost, and 0.25 s once where that is no "
+           "more than six times as much.",
+           false,
            [](settings& s, std::string_view v) {
              return read_percent(s.metrics.budget_percent, v, 0.01, 100);
            }},

@@ -258,12 +258,14 @@ bool process_profiler::make_tracer() {
   tracer_ = std::make_unique<cupti_tracer>(*cupti_, budget_, buffer_bytes_within(budget_.limit()),
                                            callbacks_);
   drain_.use_tracer(*tracer_);
-  counters_ = counter_worker::make(settings_, *tracer_, [] {
+  counters_ = counter_worker::make(settings_, *tracer_, code_, [] {
     if (auto* const profiler = existing()) profiler->end_counters();
   });
   if (counters_ != nullptr) {
     callbacks_.place_gate(*counters_);
     drain_.use_counters(*counters_);
+    callbacks_.place_code_observer(*this);
+    drain_.use_code(code_);
   }
   return true;
 }

@@ -17,13 +17,16 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <unistd.h>
 
 namespace gpuprof {
 
 /// Any thread. Made on first use, never destroyed: callbacks may come as long as the process lives.
-class process_profiler final : public cuda_event_observer, public range_observer {
+class process_profiler final : public cuda_event_observer,
+                               public range_observer,
+                               public code_observer {
  public:
   static process_profiler& get();
   /// The profiler if anything has called get() before; never makes one.
@@ -43,7 +46,7 @@ class process_profiler final : public cuda_event_observer, public range_observer
   void step();
   live_snapshot totals() const { return drain_.totals().snapshot(); }
   /// Null where no counters are read.
-  live_metrics const* achieved() const noexcept { return drain_.achieved(); }
+  live_metrics* achieved() const noexcept { return drain_.achieved(); }
   named_counters counters() const { return drain_.counters(); }
   std::string capture_path() const { return drain_.path(); }
   /// A capture is running or has run in this process.
@@ -67,6 +70,12 @@ class process_profiler final : public cuda_event_observer, public range_observer
   void cupti_failed(CUptiResult code, char const* message) noexcept override;
   void leave_cupti() noexcept override;
   bool is_selected(char const* kernel) noexcept override;
+
+  void code_loaded(std::span<std::uint8_t const> image) noexcept override {
+    using enum code_inventory::origin;
+    auto const may_be_rewritten = counters_ != nullptr && counters_->reads_launches();
+    code_.add_module(image, may_be_rewritten ? maybe_rewritten : program);
+  }
 
   void on_push(name_id name, name_id domain) noexcept override;
   void on_pop(name_id name, name_id domain) noexcept override;
@@ -114,6 +123,7 @@ class process_profiler final : public cuda_event_observer, public range_observer
   app_costs costs_;
   drain drain_;
   launch_callbacks callbacks_;
+  code_inventory code_;
   std::optional<range_trigger> capture_range_, step_range_;
   std::atomic<int> capture_range_depth_{0};
 

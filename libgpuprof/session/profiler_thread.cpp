@@ -112,7 +112,7 @@ void process_profiler::rest_if_nothing_runs() {
     if (idle_since_ == 0) idle_since_ = monotonic_ns();
     auto const idle = monotonic_ns() - idle_since_;
     // While a launch is being read its end must be heard of.
-    auto const resting = counters_ == nullptr || counters_->at_rest() || idle > longest_unrest_ns;
+    auto const resting = counters_ == nullptr || counters_->is_idle() || idle > longest_unrest_ns;
     if ((!armed || idle > linger_ns) && resting) {
       drain_.last_round();
       tracer_->stop();

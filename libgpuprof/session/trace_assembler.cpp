@@ -127,14 +127,23 @@ void trace_assembler::launch(launch_note const& note) {
   launches_.insert(l);
 }
 
+template <class Record>
+void trace_assembler::count_live(Record record) {
+  if (raw(record.range) == 0) record.range = open_ranges_.innermost(record.launched);
+  totals_.add(record);
+  if (achieved_ != nullptr) achieved_->add(record);
+}
+
 void trace_assembler::begin(range_begin const& range) {
   ++counts_.ranges;
+  open_ranges_.begin(range);
   totals_.add(range);
   if (achieved_ != nullptr) achieved_->add(range);
   write(range);
 }
 
 void trace_assembler::end(range_end const& range) {
+  open_ranges_.end(range);
   totals_.add(range);
   if (achieved_ != nullptr) achieved_->add(range);
   write(range);
@@ -149,6 +158,7 @@ void trace_assembler::shape(kernel_shape const& s) {
   auto const index = static_cast<std::size_t>(raw(s.id));
   if (index >= shape_names_.size()) shape_names_.resize(index + 64);
   shape_names_[index] = s.name;
+  shapes_ = std::max(shapes_, index + 1);
   if (counters_are_read_ && s.grid == extent3{1, 1, 1} && s.block == extent3{1, 1, 1} &&
       names_.text(s.name) == "WaitNs") {
     shape_is_cuptis_.resize(shape_names_.size());
@@ -250,9 +260,12 @@ void trace_assembler::leave_out_kernel() {
 void trace_assembler::hand_over() {
   if (finished_.empty()) return;
   std::span<kernel_record const> const kernels = finished_;
+  if (file_ != nullptr) file_->add(kernels);
+  for (auto& kernel : finished_)
+    if (raw(kernel.range) == 0) kernel.range = open_ranges_.innermost(kernel.launched);
   totals_.add(kernels);
   if (achieved_ != nullptr) achieved_->add(kernels);
-  if (file_ != nullptr) file_->add(kernels);
+  if (kernels_ran_) kernels_ran_(kernels);
   finished_.clear();
 }
 
@@ -260,27 +273,24 @@ void trace_assembler::finish_copy(copy_record record, bool first_look) {
   if (!attribute(record, first_look, pending_copies_)) return;
   ++counts_.copies;
   note_context(record.context, record.device);
-  totals_.add(record);
-  if (achieved_ != nullptr) achieved_->add(record);
   write(record);
+  count_live(record);
 }
 
 void trace_assembler::finish_set(memset_record record, bool first_look) {
   if (!attribute(record, first_look, pending_sets_)) return;
   ++counts_.sets;
   note_context(record.context, record.device);
-  totals_.add(record);
-  if (achieved_ != nullptr) achieved_->add(record);
   write(record);
+  count_live(record);
 }
 
 void trace_assembler::finish_graph(graph_record record, bool first_look) {
   if (!attribute(record, first_look, pending_graphs_)) return;
   ++counts_.graphs;
   note_context(record.context, record.device);
-  totals_.add(record);
-  if (achieved_ != nullptr) achieved_->add(record);
   write(record);
+  count_live(record);
 }
 
 void trace_assembler::metric(metric_record const& record) {
@@ -297,7 +307,7 @@ void trace_assembler::sampled(launch_counters const& reading) {
   if (achieved_ != nullptr) achieved_->add(std::move(rows));
 }
 
-void trace_assembler::sampled(sampling_harvest const& windows) {
+void trace_assembler::sampled(sampling_results const& windows) {
   if (achieved_ != nullptr) achieved_->add(windows.windows, windows.samples);
   if (file_ == nullptr) return;
   file_->add(std::span<sampling_window_record const>(windows.windows));

@@ -4,6 +4,7 @@
 
 #include "analyse/live/live_metrics.hpp"
 #include "analyse/live/live_totals.hpp"
+#include "analyse/live/recent_open_ranges.hpp"
 #include "capture/writer.hpp"
 #include "collect/activity_decoder.hpp"
 #include "collect/launch_table.hpp"
@@ -14,6 +15,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -75,7 +77,7 @@ class trace_assembler final : public activity_sink {
   // From the counters.
   void metric(metric_record const& record);
   void sampled(launch_counters const& reading);
-  void sampled(sampling_harvest const& windows);
+  void sampled(sampling_results const& windows);
 
   /// Records whose launch had not been read from its ring yet get their second chance; the rest
   /// stay without.
@@ -88,11 +90,19 @@ class trace_assembler final : public activity_sink {
   /// arguments, of which shape() has heard. Without it launches are not told apart by them.
   using shape_of_arguments = std::function<shape_id(shape_id, std::uint32_t arguments)>;
   void tell_arguments_apart(shape_of_arguments how) { shape_of_arguments_ = std::move(how); }
+  /// In whose ranges the launches of threads without one count, in what is known live.
+  void main_thread_is(thread_index thread) noexcept { open_ranges_.main_thread_is(thread); }
   /// API calls of this thread are the profiler's own.
   void ignore_thread(std::uint32_t os_thread) noexcept { own_thread_ = os_thread; }
   /// Before each launch around which it counts, CUPTI runs a kernel WaitNs of its own, under the
   /// launch's correlation: from now on such records are passed over.
   void counters_are_read() noexcept { counters_are_read_ = true; }
+  /// To be told of all kernels that ran, some at a time.
+  void tell_of_kernels(std::function<void(std::span<kernel_record const>)> told) {
+    kernels_ran_ = std::move(told);
+  }
+  /// Of all shapes so far, by shape id.
+  std::span<name_id const> kernel_names() const noexcept { return {shape_names_.data(), shapes_}; }
   /// Launches that still owe a record.
   std::uint64_t outstanding() const noexcept;
   /// Up to this moment, at most `flushed`, when CUPTI was last asked for what has ended: all work
@@ -114,6 +124,9 @@ class trace_assembler final : public activity_sink {
   bool attribute(Record& record, bool first_look, std::vector<Record>& pending);
   template <class Record>
   void write(Record const& record);
+  /// To what is known live, after the file, which has what was seen alone.
+  template <class Record>
+  void count_live(Record record);
   template <class Record>
   void write_if_inside(Record const& record, timestamp_ns t);
   bool inside_a_window(timestamp_ns t) const noexcept;
@@ -129,8 +142,10 @@ class trace_assembler final : public activity_sink {
   capture::writer* file_;
   live_totals& totals_;
   live_metrics* achieved_;
+  std::function<void(std::span<kernel_record const>)> kernels_ran_;
   name_registry const& names_;
   kernel_choice wants_;
+  recent_open_ranges open_ranges_;
   launch_table launches_;
   trace_counts counts_;
   std::uint64_t progress_ = 0;
@@ -151,6 +166,7 @@ class trace_assembler final : public activity_sink {
   };
   std::vector<noted_launch> new_launches_;  // whose window may not have been opened here yet
   std::vector<name_id> shape_names_;        // by shape id
+  std::size_t shapes_ = 0;                  // of which it has heard
   std::vector<bool> shape_is_cuptis_;       // by shape id
   bool counters_are_read_ = false;
   shape_of_arguments shape_of_arguments_;

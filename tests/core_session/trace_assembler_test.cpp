@@ -511,3 +511,26 @@ TEST_CASE("launches forgotten for want of room are counted") {
   CHECK(s.assembler.launches_forgotten() == 5);
   CHECK(s.assembler.table_bytes() <= std::size_t{64} << 20);
 }
+
+TEST_CASE("totals count what a thread without ranges launched in the range that waits for it") {
+  scene s;
+  s.open();
+  range_begin step;
+  step.time = {1002};
+  step.range = range_id{99};
+  step.thread = thread_index{1};
+  step.name = s.names.intern("step");
+  s.assembler.main_thread_is(thread_index{1});
+  s.assembler.begin(step);
+  s.launch(1);  // before it began
+  s.launch(7);
+  s.kernel(1);
+  s.kernel(7);
+  auto const kernels = s.read<kernel_record>();
+  REQUIRE(kernels.size() == 2);
+  CHECK(kernels[1].range == range_id{});  // the file has what was seen
+  auto const ranges = s.totals.snapshot().ranges;
+  REQUIRE(ranges.size() == 1);
+  CHECK(ranges[0].gpu_operations == 1);
+  CHECK(ranges[0].gpu_ns == 100);
+}

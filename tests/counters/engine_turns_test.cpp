@@ -18,80 +18,101 @@ counter_needs at(std::uint64_t now_ms, bool want, bool window = true) {
           .must_not_switch = false};
 }
 
+/// Time is sampled from 1000 ms on until launches may be read; when their turn began, in ms.
+std::uint64_t sample_first(engine_turns& turns, bool is_enough = true) {
+  for (std::uint64_t moment = 1000; moment < 60'000; moment += 10) {
+    auto needs = at(moment, true);
+    needs.sampled_enough = is_enough;
+    if (turns.next(needs) == launches) return moment;
+  }
+  return 0;
+}
+
 }  // namespace
 
-TEST_CASE("launches go first, and a window follows when they have wanted nothing for a while") {
+TEST_CASE(
+    "time is sampled first, half a second of windows and pauses, and then launches are read") {
   engine_turns turns({});
-  CHECK(turns.next(at(1000, true)) == launches);
-  CHECK(turns.next(at(1100, false)) == launches);
-  CHECK(turns.next(at(1299, false)) == launches);
-  CHECK(turns.next(at(1300, false)) == window);
+  CHECK(turns.next(at(1000, true)) == window);
+  CHECK(turns.next(at(1049, true)) == window);
+  CHECK(turns.next(at(1050, true)) == between_windows);
+  CHECK(turns.next(at(1069, true)) == between_windows);
+  CHECK(turns.next(at(1070, true)) == window);
+  CHECK(turns.next(at(1120, true)) == between_windows);
+  engine_turns others({});
+  auto const begun = sample_first(others);
+  // 500 ms, and the window under way.
+  CHECK(begun >= 1500);
+  CHECK(begun <= 1570);
+}
+
+TEST_CASE("time is sampled longer while that was not enough, 1.5 seconds at most") {
+  engine_turns turns({});
+  auto const begun = sample_first(turns, false);
+  CHECK(begun >= 2500);
+  CHECK(begun <= 2570);
+}
+
+TEST_CASE("where windows cannot be afforded launches do not wait for them") {
+  engine_turns turns({});
+  CHECK(turns.next(at(1000, true, false)) == launches);
+  engine_turns interrupted({});
+  CHECK(interrupted.next(at(1000, true)) == window);
+  CHECK(interrupted.next(at(1050, true, false)) == launches);
+}
+
+TEST_CASE("launches that want nothing for a while make room for a window") {
+  engine_turns turns({});
+  auto const begun = sample_first(turns);
+  REQUIRE(begun != 0);
+  CHECK(turns.next(at(begun + 100, false)) == launches);
+  CHECK(turns.next(at(begun + 299, false)) == launches);
+  CHECK(turns.next(at(begun + 300, false)) == window);
 }
 
 TEST_CASE("a pause between two launches is no end of their turn") {
   engine_turns turns({});
-  CHECK(turns.next(at(1000, true)) == launches);
-  CHECK(turns.next(at(1150, false)) == launches);
-  CHECK(turns.next(at(1300, true)) == launches);
-  CHECK(turns.next(at(1450, false)) == launches);
-  CHECK(turns.next(at(1600, false)) == launches);
-  CHECK(turns.next(at(1650, false)) == window);
-}
-
-TEST_CASE("a program that does something else for a while keeps its turn, but not for ever") {
-  auto const idle = [](std::uint64_t now_ms) {
-    auto needs = at(now_ms, false);
-    needs.launches_come = false;
-    return needs;
-  };
-  engine_turns turns({});
-  CHECK(turns.next(at(1000, true)) == launches);
-  CHECK(turns.next(idle(1005)) == launches);
-  CHECK(turns.next(idle(2500)) == launches);
-  CHECK(turns.next(at(2600, false)) == launches);  // it goes on, with kinds that were read
-  CHECK(turns.next(at(2690, true)) == launches);   // and with others
-  CHECK(turns.next(at(2700, false)) == launches);
-  CHECK(turns.next(idle(5699)) == launches);
-  CHECK(turns.next(idle(5700)) == window);
-}
-
-TEST_CASE("launches that come now and then and want nothing make room") {
-  engine_turns turns({});
-  CHECK(turns.next(at(1000, true)) == launches);
-  auto now = std::uint64_t{1000};
-  while (turns.next(at(now += 30, false)) == launches) {
-    auto needs = at(now + 5, false);
-    needs.launches_come = false;
-    REQUIRE(turns.next(needs) == launches);
-  }
-  CHECK(now == 1240);
+  auto const begun = sample_first(turns);
+  REQUIRE(begun != 0);
+  CHECK(turns.next(at(begun + 150, false)) == launches);
+  CHECK(turns.next(at(begun + 300, true)) == launches);
+  CHECK(turns.next(at(begun + 450, false)) == launches);
+  CHECK(turns.next(at(begun + 600, false)) == launches);
+  CHECK(turns.next(at(begun + 650, false)) == window);
 }
 
 TEST_CASE("a reading that has begun is finished first, also beyond the budget, but not for ever") {
   engine_turns turns({});
-  counter_needs needs{
-      .launches_want = true, .launches_affordable = true, .window_affordable = true};
-  CHECK(turns.next(needs) == counter_turn::launches);
+  auto const begun = sample_first(turns);
+  REQUIRE(begun != 0);
+  auto needs = at(begun, true);
   needs.in_midst = true;
   needs.launches_affordable = false;
-  for (needs.now_ns = 0; needs.now_ns < 14'900'000'000; needs.now_ns += 100'000'000)
-    REQUIRE(turns.next(needs) == counter_turn::launches);
-  auto over = needs;
-  over.in_midst = false;
-  over.launches_affordable = true;
-  CHECK(engine_turns(turns).next(over) == counter_turn::window);
-  needs.now_ns = 15'000'000'000;
+  for (auto moment = begun; moment < begun + 5000; moment += 100) {
+    needs.now_ns = moment * ms;
+    REQUIRE(turns.next(needs) == launches);
+  }
+  needs.now_ns = (begun + 5000) * ms;
   needs.launches_affordable = true;
-  CHECK(turns.next(needs) == counter_turn::window);
+  CHECK(turns.next(needs) == window);
 }
 
 TEST_CASE("launches that never have enough lose the counters after two seconds") {
   engine_turns turns({});
-  CHECK(turns.next(at(1000, true)) == launches);
-  CHECK(turns.next(at(2999, true)) == launches);
-  CHECK(turns.next(at(3000, true)) == window);
-  CHECK(turns.next(at(3049, true)) == window);
-  CHECK(turns.next(at(3050, true)) == launches);
+  auto const begun = sample_first(turns);
+  REQUIRE(begun != 0);
+  CHECK(turns.next(at(begun + 1999, true)) == launches);
+  CHECK(turns.next(at(begun + 2000, true)) == window);
+  CHECK(turns.next(at(begun + 2049, true)) == window);
+  CHECK(turns.next(at(begun + 2050, true)) == launches);
+}
+
+TEST_CASE("launches keep the counters while no window can be afforded") {
+  engine_turns turns({});
+  CHECK(turns.next(at(1000, true, false)) == launches);
+  CHECK(turns.next(at(9000, true, false)) == launches);
+  CHECK(turns.next(at(9300, false, false)) == launches);
+  CHECK(turns.next(at(9600, false, false)) == launches);
 }
 
 TEST_CASE("window follows window after a pause, as long as the budget lasts") {
@@ -115,11 +136,14 @@ TEST_CASE("when the next window cannot be afforded nobody has the counters") {
   CHECK(turns.next(at(1201, true)) == window);
 }
 
-TEST_CASE("launches that want something do not wait for the next window") {
+TEST_CASE("launches that want something again do not wait for the next window") {
   engine_turns turns({});
-  CHECK(turns.next(at(1000, false)) == window);
-  CHECK(turns.next(at(1050, false)) == between_windows);
-  CHECK(turns.next(at(1055, true)) == launches);
+  auto const begun = sample_first(turns);
+  REQUIRE(begun != 0);
+  CHECK(turns.next(at(begun + 100, false)) == launches);
+  CHECK(turns.next(at(begun + 300, false)) == window);
+  CHECK(turns.next(at(begun + 350, false)) == between_windows);
+  CHECK(turns.next(at(begun + 355, true)) == launches);
 }
 
 TEST_CASE("sampling stays set up while a stream is being captured, but not for long") {
@@ -138,10 +162,20 @@ TEST_CASE("sampling stays set up while a stream is being captured, but not for l
 TEST_CASE("a window that cannot begin is put off, and sampling stays set up") {
   engine_turns turns({.launches = false});
   CHECK(turns.next(at(1000, false)) == window);
-  turns.put_off(1001 * ms);
+  turns.put_off(1001 * ms, between_windows);
   CHECK(turns.holds_sampling());
   CHECK(turns.next(at(1020, false)) == between_windows);
   CHECK(turns.next(at(1021, false)) == window);
+}
+
+TEST_CASE("a window that cannot begin leaves the counters to launches that have them") {
+  engine_turns turns({});
+  auto const begun = sample_first(turns);
+  REQUIRE(begun != 0);
+  CHECK(turns.next(at(begun + 2000, true)) == window);
+  turns.put_off((begun + 2001) * ms, launches);
+  CHECK_FALSE(turns.holds_sampling());
+  CHECK(turns.next(at(begun + 2002, true)) == launches);
 }
 
 TEST_CASE("without windows launches keep the counters") {
@@ -152,8 +186,9 @@ TEST_CASE("without windows launches keep the counters") {
 
 TEST_CASE("launches that the budget forbids make room for windows that it allows") {
   engine_turns turns({});
-  auto needs = at(1000, true);
-  CHECK(turns.next(needs) == launches);
+  auto const begun = sample_first(turns);
+  REQUIRE(begun != 0);
+  auto needs = at(begun + 10, true);
   needs.launches_affordable = false;
   CHECK(turns.next(needs) == launches);
   needs.now_ns += 200 * ms;
@@ -162,6 +197,13 @@ TEST_CASE("launches that the budget forbids make room for windows that it allows
   CHECK(turns.next(needs) == between_windows);
   needs.now_ns += 20 * ms;
   CHECK(turns.next(needs) == window);
+}
+
+TEST_CASE("once reading is known to be impossible time is sampled alone") {
+  engine_turns turns({});
+  turns.forbid_launches();
+  CHECK(sample_first(turns) == 0);
+  CHECK(turns.holds_sampling());
 }
 
 TEST_CASE("nothing is switched while a stream is being captured, but a window ends some time") {
@@ -175,7 +217,7 @@ TEST_CASE("nothing is switched while a stream is being captured, but a window en
   needs.now_ns += 60 * ms;
   CHECK(turns.next(needs) == window);
   needs.now_ns += 1000 * ms;
-  CHECK(turns.next(needs) == nobody);
+  CHECK(turns.next(needs) != window);
 }
 
 TEST_CASE("who is refused leaves the counters to nobody, and is asked again") {
@@ -183,6 +225,6 @@ TEST_CASE("who is refused leaves the counters to nobody, and is asked again") {
   CHECK(turns.next(at(1000, false)) == window);
   turns.refuse();
   CHECK(turns.current() == nobody);
-  turns.forbid_windows();
-  CHECK(turns.next(at(1000, false)) == nobody);
+  CHECK_FALSE(turns.holds_sampling());
+  CHECK(turns.next(at(1010, false)) == window);
 }

@@ -1,5 +1,4 @@
 // What the real CUPTI says of the sets on every chip it knows.
-#include "counters/launches/prepared_counters.hpp"
 #include "counters/planning/metric_sets.hpp"
 #include "counters/planning/pass_plan.hpp"
 #include "counters/real_cupti.hpp"
@@ -147,52 +146,6 @@ TEST_CASE("each group of a plan is read in the passes it says, and every metric 
     CHECK(grouped == metrics.size());
     CHECK(plan->launches.front().metrics.front() == metrics.front());
   }
-}
-
-TEST_CASE(
-    "on every chip rewriting shares a configuration with counters, at the cost of its own pass",
-    GPUPROF_SLOW_ONES) {
-  auto const* const cupti = real_cupti();
-  if (cupti == nullptr) return;
-  for (auto const& chip : chips_of(cupti->api)) {
-    auto const host = host_profiler::open(cupti->api, counter_engine::ranges, chip);
-    REQUIRE(host);
-    std::vector<prepared_group> groups(2);
-    groups[1].patches_kernels = true;
-    for (auto const& metric : contents_of(metric_set::roofline, chip).metrics)
-      groups[metric.find("__sass_") != std::string::npos].metrics.push_back(metric);
-    for (auto& group : groups) {
-      auto configuration = host->configure(group.metrics);
-      REQUIRE(configuration);
-      group.configuration = *std::move(configuration);
-    }
-    INFO(chip << ": " << groups[0].configuration.passes << " passes, and "
-              << groups[1].configuration.passes << " that rewrite");
-    auto const made = arranged(*host, groups, 63);
-    REQUIRE(made);
-    REQUIRE(made->together.size() == 1);
-    CHECK(made->together[0].groups == std::vector<unsigned>{0, 1});
-    CHECK(made->together[0].configuration.passes ==
-          groups[0].configuration.passes + groups[1].configuration.passes);
-    CHECK(made->apart.size() == 2);
-  }
-}
-
-TEST_CASE("counters of devices and of launches share no configuration") {
-  auto const* const cupti = real_cupti();
-  if (cupti == nullptr) return;
-  auto const host = host_profiler::open(cupti->api, counter_engine::ranges, "GH100");
-  REQUIRE(host);
-  std::vector<prepared_group> groups{
-      {{"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"}, {}, true},
-      {{"pcie__read_bytes.sum"}, {}, false},
-      {{"sm__cycles_active.avg"}, {}, false}};
-  for (auto& group : groups) group.configuration = *host->configure(group.metrics);
-  auto const made = arranged(*host, groups, 63);
-  REQUIRE(made);
-  REQUIRE(made->together.size() == 2);
-  CHECK(made->together[0].groups == std::vector<unsigned>{1});
-  CHECK(made->together[1].groups == std::vector<unsigned>{2, 0});  // rewriting comes last
 }
 
 TEST_CASE("the tensor pipe runs all types of the tensor path where it has instructions for FP64") {

@@ -1,10 +1,10 @@
 // Which launches are alike, and what a callback tells of a launch.
 #include "counters/launches/launch_signatures.hpp"
 
-#include "counters/launches/launch_safety.hpp"
 #include "cupti/launch_parameters.hpp"
 #include "support/catch.hpp"
 
+#include <atomic>
 #include <set>
 #include <thread>
 #include <vector>
@@ -23,10 +23,33 @@ launch_parameters launch_of(std::uintptr_t function, unsigned grid = 1, unsigned
   return launch;
 }
 
+/// The table asks for the arguments only where they matter.
+struct kinds_of_launches : launch_signatures {
+  launch_signature* find(launch_parameters const& launch, std::uint32_t context = 0,
+                         std::uint32_t arguments = 0) {
+    return launch_signatures::find(launch, context, [&] {
+      ++times_asked;
+      return arguments;
+    });
+  }
+  int times_asked = 0;
+};
+
+/// Its launches run 10 and 20 us in turn.
+void let_times_vary(launch_signature& kind) {
+  for (int i = 0; i < 40; ++i) kind.add_time(i % 2 == 0 ? 10'000 : 20'000, false);
+}
+launch_signature& varying(kinds_of_launches& signatures, launch_parameters const& launch,
+                          std::uint32_t context = 0) {
+  auto& kind = *signatures.find(launch, context);
+  let_times_vary(kind);
+  return kind;
+}
+
 }  // namespace
 
 TEST_CASE("function, grid, block and shared memory make the kind, the stream does not") {
-  launch_signatures signatures;
+  kinds_of_launches signatures;
   auto* const one = signatures.find(launch_of(64));
   REQUIRE(one != nullptr);
   auto same = launch_of(64);
@@ -43,58 +66,107 @@ TEST_CASE("function, grid, block and shared memory make the kind, the stream doe
   CHECK(kinds.count(nullptr) == 0);
 }
 
-TEST_CASE("launches with other values of arguments are another kind") {
-  launch_signatures signatures;
-  auto* const unknown = signatures.find(launch_of(64));
+TEST_CASE("the values of arguments tell launches apart only once their times vary") {
+  kinds_of_launches signatures;
+  auto* const any = signatures.find(launch_of(64), 0, 7);
+  CHECK(signatures.find(launch_of(64), 0, 8) == any);
+  CHECK(signatures.times_asked == 0);
+  CHECK_FALSE(any->varies());
+  let_times_vary(*any);
+  REQUIRE(any->varies());
   auto* const one = signatures.find(launch_of(64), 0, 7);
   auto* const other = signatures.find(launch_of(64), 0, 8);
-  CHECK(std::set<launch_signature*>{unknown, one, other}.size() == 3);
+  CHECK(std::set<launch_signature*>{any, one, other}.size() == 3);
   CHECK(signatures.find(launch_of(64), 0, 7) == one);
-  CHECK(unknown->arguments() == 0);
+  CHECK(signatures.find(launch_of(64), 0, 0) == any);  // not known
+  CHECK(any->arguments() == 0);
   CHECK(one->arguments() == 7);
   CHECK(other->arguments() == 8);
-  CHECK(signatures.find(launch_of(64), 1, 7) != one);
-  CHECK(signatures.find(launch_of(64, 2), 0, 7) != one);
+  // Of others, or of the same in another context, nothing is known.
+  CHECK(signatures.find(launch_of(64), 1, 7)->arguments() == 0);
+  CHECK(signatures.find(launch_of(64, 2), 0, 7)->arguments() == 0);
+}
+
+TEST_CASE("times vary when they differ by more than chance, and enough of them have come") {
+  kinds_of_launches signatures;
+  auto& steady = *signatures.find(launch_of(1));
+  for (int i = 0; i < 1000; ++i) steady.add_time(i % 2 == 0 ? 10'000 : 12'000, false);
+  CHECK_FALSE(steady.varies());
+  auto& few = *signatures.find(launch_of(2));
+  for (int i = 0; i < 18; ++i) few.add_time(i % 2 == 0 ? 10'000 : 20'000, false);
+  CHECK_FALSE(few.varies());
+  few.add_time(10'000, false);
+  CHECK(few.varies());
+}
+
+TEST_CASE("the first launches of a kind are slower, and are not compared") {
+  kinds_of_launches signatures;
+  auto& kind = *signatures.find(launch_of(1));
+  for (int i = 0; i < 3; ++i) kind.add_time(900'000, false);
+  for (int i = 0; i < 100; ++i) kind.add_time(10'000, false);
+  CHECK_FALSE(kind.varies());
+  CHECK(kind.gpu_ns() == 3 * 900'000 + 100 * 10'000);
+}
+
+TEST_CASE("times below five microseconds differ by chance, and never vary") {
+  kinds_of_launches signatures;
+  auto& kind = *signatures.find(launch_of(1));
+  for (int i = 0; i < 1000; ++i) kind.add_time(i % 2 == 0 ? 1'000 : 8'000, false);
+  CHECK_FALSE(kind.varies());
+}
+
+TEST_CASE("the kernels of a graph are no launches whose times could be compared") {
+  kinds_of_launches signatures;
+  auto& kind = *signatures.find(launch_of(1));
+  for (int i = 0; i < 100; ++i) kind.add_time(i % 2 == 0 ? 10'000 : 50'000, true);
+  CHECK_FALSE(kind.varies());
+  CHECK(kind.gpu_ns() == 100 * 30'000);
 }
 
 TEST_CASE("a kernel whose arguments never come again is one kind, after some launches") {
-  launch_signatures signatures;
+  kinds_of_launches signatures;
+  varying(signatures, launch_of(64));
   std::set<launch_signature*> kinds;
   for (std::uint32_t i = 0; i < 1000; ++i) kinds.insert(signatures.find(launch_of(64), 0, 100 + i));
-  CHECK(kinds.size() == launch_signatures::most_values + 1);
+  CHECK(kinds.size() == launch_signatures::max_values + 1);
   auto* const others = signatures.find(launch_of(64), 0, 5000);
   CHECK(others->arguments() == 1);
   // Also what had been told apart before, or a kernel would be read by halves.
   CHECK(signatures.find(launch_of(64), 0, 100) == others);
   // Of another function nothing is known.
+  varying(signatures, launch_of(65));
   CHECK(signatures.find(launch_of(65), 0, 100)->arguments() == 100);
 }
 
 TEST_CASE("many values that come again and again stay told apart, up to a limit") {
-  launch_signatures signatures;
+  kinds_of_launches signatures;
+  varying(signatures, launch_of(64));
   std::set<launch_signature*> kinds;
   // Steps of a program: all come once before the first comes again.
   for (int steps = 0; steps < 5; ++steps)
-    for (std::uint32_t i = 0; i < launch_signatures::most_values; ++i)
+    for (std::uint32_t i = 0; i < launch_signatures::max_values; ++i)
       kinds.insert(signatures.find(launch_of(64), 0, 100 + i));
-  CHECK(kinds.size() == launch_signatures::most_values);
+  CHECK(kinds.size() == launch_signatures::max_values);
   for (std::uint32_t i = 0; i < 100; ++i) kinds.insert(signatures.find(launch_of(64), 0, 200 + i));
-  CHECK(kinds.size() == launch_signatures::most_values + 1);
+  CHECK(kinds.size() == launch_signatures::max_values + 1);
   CHECK(signatures.find(launch_of(64), 0, 200)->arguments() == 1);
   CHECK(signatures.find(launch_of(64), 0, 100)->arguments() == 100);
 }
 
 TEST_CASE("kinds that differ in their arguments leave room for others") {
-  launch_signatures signatures;
-  for (std::uintptr_t function = 64; function < 64 + 1000; ++function)
+  kinds_of_launches signatures;
+  for (std::uintptr_t function = 64; function < 64 + 1000; ++function) {
+    varying(signatures, launch_of(function));
     for (std::uint32_t i = 0; i < 20; ++i) (void)signatures.find(launch_of(function), 0, 100 + i);
+  }
+  varying(signatures, launch_of(9999));
   auto* const late = signatures.find(launch_of(9999), 0, 100);
   REQUIRE(late != nullptr);
   CHECK(late->arguments() == 1);
 }
 
 TEST_CASE("each group of metrics is done once, until all begins again") {
-  launch_signatures signatures;
+  kinds_of_launches signatures;
   auto& kind = *signatures.find(launch_of(64));
   CHECK(kind.done() == 0);
   kind.mark_done(0);
@@ -102,12 +174,30 @@ TEST_CASE("each group of metrics is done once, until all begins again") {
   CHECK(kind.done() == 0b1001);
   kind.begin_again();
   CHECK(kind.done() == 0);
-  CHECK(kind.count_launch() == 0);
-  CHECK(kind.count_launch() == 1);
+  CHECK(kind.ever_done() == 0b1001);
+}
+
+TEST_CASE("the launch whose record stands for others is of the capture that runs") {
+  kinds_of_launches signatures;
+  auto& kind = *signatures.find(launch_of(64));
+  CHECK(kind.pattern(1) == correlation_id{});
+  kind.note_pattern(1, correlation_id{77});
+  CHECK(kind.pattern(1) == correlation_id{77});
+  CHECK(kind.pattern(2) == correlation_id{});
+}
+
+TEST_CASE("all kinds can be gone through in the order in which they came") {
+  kinds_of_launches signatures;
+  auto* const first = signatures.find(launch_of(70));
+  auto* const second = signatures.find(launch_of(64));
+  (void)signatures.find(launch_of(70));
+  REQUIRE(signatures.size() == 2);
+  CHECK(signatures.at(0) == first);
+  CHECK(signatures.at(1) == second);
 }
 
 TEST_CASE("a full table knows what it has and takes nothing new") {
-  launch_signatures signatures;
+  kinds_of_launches signatures;
   std::size_t taken = 0;
   for (std::uintptr_t f = 1; f <= launch_signatures::capacity; ++f)
     taken += signatures.find(launch_of(f)) != nullptr;
@@ -117,7 +207,7 @@ TEST_CASE("a full table knows what it has and takes nothing new") {
 }
 
 TEST_CASE("kinds are counted by how much of them was read, also while they are read again") {
-  launch_signatures signatures;
+  kinds_of_launches signatures;
   auto const make = [&](std::uintptr_t f) -> launch_signature& {
     auto& signature = *signatures.find(launch_of(f));
     signature.decide(launch_signature::standing::allowed);
@@ -138,7 +228,7 @@ TEST_CASE("kinds are counted by how much of them was read, also while they are r
 }
 
 TEST_CASE("threads that meet a kind at the same time get the same") {
-  launch_signatures signatures;
+  kinds_of_launches signatures;
   std::vector<std::vector<launch_signature*>> found(4);
   {
     std::vector<std::jthread> threads;
@@ -204,6 +294,22 @@ TEST_CASE("the parameters of both calls are read, with the attribute of cooperat
   CHECK_FALSE(read_launch_parameters(launch_call_named("cuLaunchGrid"), call, read));
 }
 
+TEST_CASE("one thread decides whether launches of a kind may be read") {
+  launch_signature signature;
+  std::atomic<int> deciding{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i)
+      threads.emplace_back([&] {
+        if (signature.begin_deciding()) deciding.fetch_add(1);
+      });
+  }
+  CHECK(deciding == 1);
+  CHECK(signature.is() == launch_signature::standing::deciding);
+  signature.decide(launch_signature::standing::allowed);
+  CHECK_FALSE(signature.begin_deciding());
+}
+
 TEST_CASE("a graph launch is told by its graph") {
   CUpti_CallbackData call{};
   cuGraphLaunch_params graph{};
@@ -214,14 +320,4 @@ TEST_CASE("a graph launch is told by its graph") {
   CHECK(read.work == graph.hGraph);
   CHECK(read.stream == CU_STREAM_PER_THREAD);
   CHECK(read.grid[0] == 0);
-}
-
-TEST_CASE("graphs are shunned once a kernel on the skip list was seen, or a graph is changed") {
-  cuda_driver const driver{};
-  launch_safety with_collectives(driver), with_changes(driver);
-  CHECK_FALSE(with_collectives.shuns_graphs());
-  with_collectives.note_skipped(1);
-  CHECK(with_collectives.shuns_graphs());
-  with_changes.note_changed_graph();
-  CHECK(with_changes.shuns_graphs());
 }

@@ -18,7 +18,7 @@ struct sampled_program {
   fake_cupti cupti;
   std::uint32_t next_metric = 1;
   std::vector<metric_record> metrics;
-  sampling_harvest harvest;
+  sampling_results results;
   std::vector<device_id> devices{device_id{0}};
   std::atomic<bool> halted{false};
   pm_sampler sampler{
@@ -49,8 +49,8 @@ TEST_CASE("a window yields its samples metric by metric, without the first") {
   CHECK(program.metrics[0].sampled);
   CHECK(program.metrics[1].metric == metric_id{2});
   program.sample(3);
-  program.sampler.end_window(program.harvest);
-  auto const& samples = program.harvest.samples;
+  program.sampler.end_window(program.results);
+  auto const& samples = program.results.samples;
   REQUIRE(samples.size() == 6);
   CHECK(samples[0].metric == metric_id{1});
   CHECK(samples[0].value == 0);
@@ -58,8 +58,8 @@ TEST_CASE("a window yields its samples metric by metric, without the first") {
   CHECK(samples[3].metric == metric_id{2});
   CHECK(samples[3].value == 1);
   CHECK(samples[1].start == samples[0].start + samples[0].duration);
-  REQUIRE(program.harvest.windows.size() == 1);
-  auto const& window = program.harvest.windows[0];
+  REQUIRE(program.results.windows.size() == 1);
+  auto const& window = program.results.windows[0];
   CHECK(window.samples == 3);
   CHECK(window.overflows == 0);
   CHECK(window.interval.value == 20'000);
@@ -71,11 +71,11 @@ TEST_CASE("samples are decoded piece by piece, each into a blank image") {
   sampled_program program;
   REQUIRE(program.begin());
   program.sample(1000);
-  program.sampler.collect(program.harvest);
-  CHECK(program.harvest.samples.size() == 2 * 255);  // 256 with the first
-  program.sampler.end_window(program.harvest);
-  CHECK(program.harvest.samples.size() == 2 * 1000);
-  CHECK(program.harvest.windows.at(0).samples == 1000);
+  program.sampler.collect(program.results);
+  CHECK(program.results.samples.size() == 2 * 255);  // 256 with the first
+  program.sampler.end_window(program.results);
+  CHECK(program.results.samples.size() == 2 * 1000);
+  CHECK(program.results.windows.at(0).samples == 1000);
   CHECK(program.sampler.counts().samples == 1000);
   CHECK(program.cupti.sampling.mistakes().empty());
 }
@@ -85,13 +85,13 @@ TEST_CASE("the first sample of each window is dropped, the object stays") {
   for (int i = 0; i < 3; ++i) {
     REQUIRE(program.begin());
     program.sample(5);
-    program.sampler.end_window(program.harvest);
+    program.sampler.end_window(program.results);
   }
-  CHECK(program.harvest.samples.size() == 3 * 2 * 5);
+  CHECK(program.results.samples.size() == 3 * 2 * 5);
   CHECK(program.metrics.size() == 2);
   CHECK(program.cupti.count("cuptiPmSamplingEnable") == 1);
   CHECK(program.sampler.counts().windows == 3);
-  program.sampler.give_back();
+  program.sampler.release_all();
   CHECK(program.cupti.sampling.objects().empty());
   CHECK(program.cupti.sampling.mistakes().empty());
 }
@@ -101,9 +101,9 @@ TEST_CASE("a buffer that ran over is counted, the samples after it are kept") {
   REQUIRE(program.begin());
   program.sample(4);
   program.cupti.sampling.overflows = true;
-  program.sampler.end_window(program.harvest);
-  CHECK(program.harvest.windows.at(0).overflows == 1);
-  CHECK(program.harvest.windows.at(0).samples == 4);
+  program.sampler.end_window(program.results);
+  CHECK(program.results.windows.at(0).overflows == 1);
+  CHECK(program.results.windows.at(0).samples == 4);
   CHECK(program.sampler.counts().overflows == 1);
 }
 
@@ -113,9 +113,9 @@ TEST_CASE("a decoder that never comes to an end is left after a second") {
   program.sample(2);
   program.cupti.sampling.never_ends = true;
   auto const before = monotonic_ns();
-  program.sampler.end_window(program.harvest);
+  program.sampler.end_window(program.results);
   CHECK(monotonic_ns() - before < 10'000'000'000);
-  CHECK(program.harvest.windows.at(0).overflows == 1);
+  CHECK(program.results.windows.at(0).overflows == 1);
 }
 
 TEST_CASE("sampling is by time, and older libraries get the structure they know") {
@@ -133,17 +133,17 @@ TEST_CASE("all GPUs are sampled at once, each with metrics of its own") {
   CHECK(program.metrics[2].device == device_id{1});
   program.sample(3, 0);
   program.sample(4, 1);
-  program.sampler.end_window(program.harvest);
-  REQUIRE(program.harvest.windows.size() == 2);
-  CHECK(program.harvest.windows[0].samples == 3);
-  CHECK(program.harvest.windows[1].samples == 4);
+  program.sampler.end_window(program.results);
+  REQUIRE(program.results.windows.size() == 2);
+  CHECK(program.results.windows[0].samples == 3);
+  CHECK(program.results.windows[1].samples == 4);
 }
 
 TEST_CASE("counters that another tool has are asked for again, ten seconds later") {
   sampled_program program;
   program.cupti.fail_nth("cuptiPmSamplingStart", 1, CUPTI_ERROR_HARDWARE_BUSY);
   CHECK_FALSE(program.begin());
-  auto const said = program.sampler.take_complaints();
+  auto const said = program.sampler.take_warnings();
   REQUIRE(said.size() == 1);
   CHECK(said[0].find("another tool holds them") != std::string::npos);
   CHECK(said[0].find("every 10 s") != std::string::npos);
@@ -169,12 +169,12 @@ TEST_CASE("a window that ends by a failure is told, with what came before") {
   sampled_program program;
   REQUIRE(program.begin());
   program.sample(3);
-  program.sampler.collect(program.harvest);
+  program.sampler.collect(program.results);
   program.cupti.fail_nth("cuptiPmSamplingDecodeData", 2, CUPTI_ERROR_UNKNOWN);
-  program.sampler.collect(program.harvest);
-  REQUIRE(program.harvest.windows.size() == 1);
-  CHECK(program.harvest.windows[0].samples == 3);
-  CHECK(program.harvest.windows[0].overflows == 1);
+  program.sampler.collect(program.results);
+  REQUIRE(program.results.windows.size() == 1);
+  CHECK(program.results.windows[0].samples == 3);
+  CHECK(program.results.windows[0].overflows == 1);
   CHECK(program.sampler.counts().windows == 1);
   CHECK(program.cupti.sampling.objects().empty());
 }
@@ -185,9 +185,9 @@ TEST_CASE("once CUPTI is not to be called any more nothing is asked of it") {
   program.sample(3);
   program.cupti.forget_calls();
   program.halted = true;
-  program.sampler.collect(program.harvest);
-  program.sampler.end_window(program.harvest);
-  program.sampler.give_back();
+  program.sampler.collect(program.results);
+  program.sampler.end_window(program.results);
+  program.sampler.release_all();
   CHECK_FALSE(program.begin());
   CHECK(program.cupti.calls().empty());
   program.halted = false;
@@ -197,13 +197,13 @@ TEST_CASE("without rights nothing is sampled, and one line says what helps") {
   sampled_program program;
   program.cupti.fail_nth("cuptiPmSamplingEnable", 1, CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);
   CHECK_FALSE(program.begin());
-  auto const said = program.sampler.take_complaints();
+  auto const said = program.sampler.take_warnings();
   REQUIRE(said.size() == 1);
-  CHECK(said[0].find("GPU 0: sampling in time is off: ") == 0);
+  CHECK(said[0].find("GPU 0: counters are off: ") == 0);
   CHECK(said[0].find("NVreg_RestrictProfilingToAdminUsers=0") != std::string::npos);
   CHECK_FALSE(program.sampler.can_sample(program.devices, monotonic_ns() + 60'000'000'000));
   CHECK_FALSE(program.begin());
-  CHECK(program.sampler.take_complaints().empty());
+  CHECK(program.sampler.take_warnings().empty());
 }
 
 TEST_CASE("a failure of any call loses a window at most, and gives everything back") {
@@ -213,10 +213,10 @@ TEST_CASE("a failure of any call loses a window at most, and gives everything ba
     INFO(n);
     if (program.begin()) {
       program.sample(2);
-      program.sampler.collect(program.harvest);
-      program.sampler.end_window(program.harvest);
+      program.sampler.collect(program.results);
+      program.sampler.end_window(program.results);
     }
-    program.sampler.give_back();
+    program.sampler.release_all();
     CHECK(program.cupti.sampling.mistakes().empty());
   }
 }

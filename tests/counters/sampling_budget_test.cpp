@@ -9,24 +9,38 @@ namespace {
 constexpr std::uint64_t second = 1'000'000'000;
 }
 
-TEST_CASE("a second may be spent at once, and after that a share of the time") {
+TEST_CASE("a short run may spend six times the share, and then something once and the share") {
+  constexpr auto once = sampling_budget::once_ns;
   sampling_budget budget(1);
   budget.begin(5 * second);
-  CHECK(budget.allows(5 * second));
-  budget.spend(second - 1);
-  CHECK(budget.allows(5 * second));
-  CHECK_FALSE(budget.allows(5 * second, 1));
-  budget.spend(1);
   CHECK_FALSE(budget.allows(5 * second));
+  CHECK(budget.left(6 * second) == 60'000'000);
+  CHECK(budget.left(10 * second) == once + 50'000'000);
+  CHECK(budget.left(15 * second) == once + 100'000'000);
+  budget.spend(once);
+  CHECK(budget.left(15 * second) == 100'000'000);
+  budget.spend(second);
   CHECK_FALSE(budget.allows(104 * second));
   CHECK(budget.allows(106 * second));  // 1 % of 101 s
+  CHECK(budget.left(106 * second) == 10'000'000);
   CHECK(budget.allows(106 * second, 10'000'000 - 1));
   CHECK_FALSE(budget.allows(106 * second, 10'000'000));
 }
 
+TEST_CASE("what may be spent once is not for what is read again") {
+  sampling_budget budget(1);
+  budget.begin(second);
+  CHECK_FALSE(budget.has_earned(second));
+  CHECK(budget.has_earned(2 * second));
+  budget.spend(second);
+  CHECK_FALSE(budget.has_earned(101 * second));
+  CHECK(budget.has_earned(102 * second));
+  CHECK(sampling_budget(0).has_earned(0));
+}
+
 TEST_CASE("time between captures earns nothing") {
   sampling_budget budget(10);
-  budget.spend(2 * second);
+  budget.spend(sampling_budget::once_ns + 2 * second);
   budget.begin(second);
   budget.end(11 * second);
   CHECK_FALSE(budget.allows(1000 * second));
@@ -45,14 +59,18 @@ TEST_CASE("without a share there is no limit") {
 }
 
 TEST_CASE("sampling has what launches leave, and half of it in any case") {
+  constexpr auto once = sampling_budget::sampling_once_ns;
   sampling_budget budget(1);
   budget.begin(second);
-  CHECK(budget.allows_sampling(second, sampling_budget::sampling_advance_ns));
-  CHECK_FALSE(budget.allows_sampling(second, sampling_budget::sampling_advance_ns + 1));
-  CHECK(budget.allows_sampling(101 * second, second));  // nothing was read around launches
+  CHECK(budget.allows_sampling(second, once));
+  CHECK_FALSE(budget.allows_sampling(second, once + 1));
+  CHECK(budget.allows_sampling(101 * second, once + second));  // no launch was read
+  // What is spent once on launches is not taken from sampling.
+  budget.spend(sampling_budget::once_ns);
+  CHECK(budget.allows_sampling(101 * second, once + second));
   budget.spend(second);
-  CHECK_FALSE(budget.allows_sampling(101 * second, second / 2 + 1));
-  CHECK(budget.allows_sampling(101 * second, second / 2));
+  CHECK_FALSE(budget.allows_sampling(101 * second, once + second / 2 + 1));
+  CHECK(budget.allows_sampling(101 * second, once + second / 2));
 }
 
 TEST_CASE("sampling costs a share of the time for which it is held, not of its windows alone") {
@@ -65,17 +83,17 @@ TEST_CASE("sampling costs a share of the time for which it is held, not of its w
         sampling_budget::price_ns(50'000'000 + window_and_pause));
 }
 
-TEST_CASE("a short program has one burst of windows, and the next when all of it is earned") {
+TEST_CASE("a short program has the bursts that may be spent once, and more when they are earned") {
   constexpr auto window_and_pause = std::uint64_t{70'000'000};
   constexpr auto burst = sampling_budget::price_of_burst_ns(window_and_pause);
   sampling_budget budget(1);
   budget.begin(second);
-  CHECK(budget.allows_sampling(second, burst));
-  budget.spend_on_sampling(burst);
-  CHECK_FALSE(
-      budget.allows_sampling(2 * second, sampling_budget::price_of_window_ns(window_and_pause)));
-  CHECK_FALSE(budget.allows_sampling(7 * second, burst));  // 60 ms
-  CHECK(budget.allows_sampling(7 * second + second / 5, burst));
+  auto bursts = std::uint64_t{0};
+  for (; budget.allows_sampling(second, burst); ++bursts) budget.spend_on_sampling(burst);
+  CHECK(bursts == sampling_budget::sampling_once_ns / burst);
+  auto const lacking = (bursts + 1) * burst - sampling_budget::sampling_once_ns;
+  CHECK_FALSE(budget.allows_sampling(second + 99 * lacking, burst));
+  CHECK(budget.allows_sampling(second + 101 * lacking, burst));
 }
 
 TEST_CASE("a budget as large as the price lets sampling go on") {
@@ -90,14 +108,14 @@ TEST_CASE("a budget as large as the price lets sampling go on") {
   }
 }
 
-TEST_CASE("launches do not get what sampling has spent, but for the advance") {
+TEST_CASE("launches do not get what sampling has spent, but for what it may spend once") {
   sampling_budget budget(1);
   budget.begin(second);
-  budget.spend_on_sampling(2 * second);
-  budget.spend(second - 1);
-  CHECK(budget.allows(second));
-  budget.spend(1);
-  CHECK_FALSE(budget.allows(301 * second));  // 3 s earned, 2 and 1 spent
-  CHECK(budget.allows(302 * second));
-  CHECK(budget.spent() == 3 * second);
+  budget.spend_on_sampling(sampling_budget::sampling_once_ns);
+  CHECK(budget.left(11 * second) == sampling_budget::once_ns + second / 10);
+  budget.spend_on_sampling(second);
+  CHECK_FALSE(budget.allows(11 * second));
+  CHECK(budget.left(102 * second) == sampling_budget::once_ns + second / 100);
+  CHECK(budget.spent() == sampling_budget::sampling_once_ns + second);
+  CHECK(budget.spent_on_sampling() == budget.spent());
 }

@@ -1,21 +1,42 @@
 #include "counters/launches/device_counters.hpp"
 
-#include "counters/launches/idle_tensor.hpp"
+#include "counters/inventory/idle_counters.hpp"
 #include "counters/planning/metric_sets.hpp"
 #include "cupti/chip_name.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t most_passes = 63;  // of a reading, see sampled_context::pass_number_
+constexpr std::size_t max_passes = 63;  // of a cycle: each costs milliseconds
 
 /// Ranges are called by their numbers.
 std::size_t number_of(std::string const& name) {
   return std::strtoul(name.c_str(), nullptr, 10);
+}
+
+/// Each needs a pass of its own, and few kernels need them: they are a group apart.
+bool counts_tensor_operations(std::vector<std::string> const& metrics) {
+  return !metrics.empty() && metrics.front().starts_with("sm__ops_path_tensor_");
+}
+
+/// Every kernel has an EXIT: this is read to see that a kernel was rewritten at all.
+constexpr char const* witness_of_rewriting = "smsp__sass_thread_inst_executed_op_control_pred_on";
+
+/// One tensor type, of which a cycle of the tensor pipe computes a known number of operations.
+bool tells_operations_by_cycles(std::string_view chip, kernel_code const& code) noexcept {
+  using enum instruction_class;
+  return chip == "GH100" && code.is_complete && !code.holds.has(sparse_tensor) &&
+         std::has_single_bit(code.holds.tensor().bits());
+}
+
+/// Of the whole pipe: a part of it may idle while another works.
+bool tells_of_tensor_pipe(std::string_view metric) {
+  return metric.starts_with("sm__pipe_tensor_cycles_active.") && metric.find(".min") == metric.npos;
 }
 
 /// Sorts the launches of a plan into groups.
@@ -31,18 +52,20 @@ class grouping {
       return {};
     }
     for (auto& group : groups_) {
-      if (group.patches_kernels != planned.patches_kernel) continue;
+      if (group.rewrites != planned.patches_kernel) continue;
+      if (counts_tensor_operations(group.metrics) != counts_tensor_operations(planned.metrics))
+        continue;
       auto together = group.metrics;
       together.insert(together.end(), planned.metrics.begin(), planned.metrics.end());
       auto configuration = chip_.configure(together);
       if (!configuration) return error{configuration.message()};
-      if (configuration->passes == 0 || configuration->passes > most_passes) continue;
-      group = {std::move(together), std::move(*configuration), group.patches_kernels};
+      if (configuration->passes == 0 || configuration->passes > max_passes) continue;
+      group = {std::move(together), std::move(*configuration), group.rewrites};
       return {};
     }
     auto configuration = chip_.configure(planned.metrics);
     if (!configuration) return error{configuration.message()};
-    if (configuration->passes > most_passes || groups_.size() == launch_signature::most_groups)
+    if (configuration->passes > max_passes || groups_.size() == launch_signature::max_groups)
       left_out_ += planned.metrics.size();
     else
       groups_.push_back({planned.metrics, std::move(*configuration), planned.patches_kernel});
@@ -50,7 +73,7 @@ class grouping {
   }
 
   std::vector<prepared_group> take() { return std::move(groups_); }
-  std::string complaint() const {
+  std::string warning() const {
     if (left_out_ == 0) return {};
     return std::to_string(left_out_) + " metrics are not read: " +
            (one_pass_ ? "around every launch one pass runs. --metrics auto reads more"
@@ -68,32 +91,35 @@ class grouping {
 
 result<device_counters> device_counters::plan(cupti_api const& api, device_id device,
                                               std::vector<std::uint8_t> availability,
-                                              device_wishes const& wishes,
+                                              device_options const& options,
                                               std::uint32_t& next_metric,
-                                              std::vector<std::string>& complaints) {
+                                              std::vector<std::string>& warnings) {
   auto const chip = chip_name(api, raw(device));
-  auto const words = wishes.words.empty() ? std::vector<std::string>{"roofline"} : wishes.words;
+  auto const words = options.words.empty() ? std::vector<std::string>{"roofline"} : options.words;
   auto const chosen = chosen_metrics(words, chip);
   if (!chosen) return error{"counters are off: " + chosen.message()};
   auto const plan = plan_passes(api, {chip, *chosen, availability, {}, {}});
   if (!plan) return error{plan.message()};
   for (auto const& metric : plan->unusable)
-    complaints.push_back(metric.name + " is not read: " + metric.reason +
-                         (metric.nearest.empty() ? "" : "; " + metric.nearest + " is near"));
+    warnings.push_back(metric.name + " is not read: " + metric.reason +
+                       (metric.nearest.empty() ? "" : "; " + metric.nearest + " is near"));
   auto evaluator = host_profiler::open(api, counter_engine::ranges, chip, std::move(availability));
   if (!evaluator) return error{evaluator.message()};
 
   device_counters made(std::move(*evaluator));
-  grouping groups(made.evaluator_, wishes.one_pass);
+  grouping groups(made.evaluator_, options.one_pass);
   for (auto const& planned : plan->launches)
     if (auto ok = groups.add(planned); !ok) return error{ok.message()};
-  if (auto line = groups.complaint(); !line.empty()) complaints.push_back(std::move(line));
-  auto prepared = arranged(made.evaluator_, groups.take(), most_passes);
-  if (!prepared) return error{prepared.message()};
-  made.prepared_ = std::move(*prepared);
-  if (made.prepared_.groups.empty())
+  if (auto line = groups.warning(); !line.empty()) warnings.push_back(std::move(line));
+  made.prepared_ = groups.take();
+  if (made.prepared_.empty())
     return error{"counters are off: nothing of what was asked for can be counted on this GPU"};
-  for (auto const& group : made.prepared_.groups) {
+  if (!options.one_pass)
+    std::stable_partition(made.prepared_.begin(), made.prepared_.end(),
+                          [](prepared_group const& group) { return group.rewrites; });
+  for (unsigned g = 0; g < made.prepared_.size(); ++g)
+    if (counts_tensor_operations(made.prepared_[g].metrics)) made.tensor_group_ = g;
+  for (auto const& group : made.prepared_) {
     auto& ids = made.ids_.emplace_back();
     for (std::size_t i = 0; i < group.metrics.size(); ++i)
       ids.push_back(static_cast<metric_id>(next_metric++));
@@ -101,72 +127,38 @@ result<device_counters> device_counters::plan(cupti_api const& api, device_id de
   return made;
 }
 
-launch_signature::groups device_counters::patching() const noexcept {
+launch_signature::groups device_counters::rewriting() const noexcept {
   launch_signature::groups bits = 0;
-  for (unsigned i = 0; i < prepared_.groups.size(); ++i)
-    if (prepared_.groups[i].patches_kernels) bits |= launch_signature::groups{1} << i;
+  for (unsigned i = 0; i < prepared_.size(); ++i)
+    if (prepared_[i].rewrites) bits |= launch_signature::groups{1} << i;
+  return bits;
+}
+
+launch_signature::groups device_counters::useless_to(kernel_code const& code) const noexcept {
+  launch_signature::groups bits = 0;
+  for (unsigned i = 0; i < prepared_.size(); ++i) {
+    auto const& metrics = prepared_[i].metrics;
+    auto const idle = std::all_of(metrics.begin(), metrics.end(), [&](std::string const& metric) {
+      return leaves_idle(code, metric) || metric.starts_with(witness_of_rewriting);
+    });
+    auto const follows = i == tensor_group_ && tells_operations_by_cycles(evaluator_.chip(), code);
+    if (idle || follows) bits |= launch_signature::groups{1} << i;
+  }
   return bits;
 }
 
 std::vector<metric_record> device_counters::records(device_id device, intern const& names) const {
   std::vector<metric_record> records;
-  for (std::size_t g = 0; g < prepared_.groups.size(); ++g) {
-    auto const& group = prepared_.groups[g];
+  for (std::size_t g = 0; g < prepared_.size(); ++g) {
+    auto const& group = prepared_[g];
     for (std::size_t m = 0; m < group.metrics.size(); ++m)
       records.push_back({ids_[g][m], names(group.metrics[m]), device, static_cast<std::uint16_t>(g),
-                         group.patches_kernels});
+                         group.rewrites});
   }
   return records;
 }
 
-/// True: no value is missing that a later pass could bring.
-bool device_counters::fill(unsigned group, std::span<double> values) const {
-  return !prepared_.groups[group].patches_kernels && tensor_pipe_runs_all(evaluator_.chip()) &&
-         fill_idle_tensor(prepared_.groups[group].metrics, values);
-}
-
-result<bool> device_counters::has_counted(std::span<std::uint8_t const> image, std::size_t index,
-                                          unsigned group) const {
-  auto const values = evaluator_.evaluate(image, index, prepared_.groups[group].metrics);
-  if (!values) return error{values.message()};
-  return std::any_of(values->begin(), values->end(), [](double v) { return std::isfinite(v); });
-}
-
-early_findings device_counters::look(std::span<std::uint8_t const> image,
-                                     std::vector<std::string> const& names, unsigned group,
-                                     std::span<unsigned const> later) const {
-  early_findings found;
-  // The same passes have run for all of them: one tells. Launches wait meanwhile.
-  for (auto const other : names.empty() ? std::span<unsigned const>{} : later) {
-    auto const counted = has_counted(image, 0, other);
-    found.out_of_order = found.out_of_order || (counted && *counted);
-  }
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    auto values = evaluator_.evaluate(image, i, prepared_.groups[group].metrics);
-    // What cannot be evaluated now is read to its end.
-    if (values && fill(group, *values)) found.complete.push_back(number_of(names[i]));
-  }
-  return found;
-}
-
-/// Rewritten kernels are counted in passes of their own, which some ranges have not been in.
-result<bool> device_counters::is_out_of_order(sampled_context::batch const& batch) const {
-  if (batch.groups.size() < 2) return false;
-  for (std::size_t i = 0; i < batch.counted.names.size(); ++i) {
-    auto const range = number_of(batch.counted.names[i]);
-    if (range >= batch.readings.size()) continue;
-    for (auto const group : batch.groups) {
-      auto const was_in_its_passes = (batch.readings[range].opened >> group & 1) != 0;
-      if (was_in_its_passes || !prepared_.groups[group].patches_kernels) continue;
-      auto const counted = has_counted(batch.counted.image, i, group);
-      if (!counted) return error{counted.message()};
-      if (*counted) return true;
-    }
-  }
-  return false;
-}
-
-result<void> device_counters::evaluate(sampled_context::batch const& batch, std::size_t index,
+result<void> device_counters::evaluate(reading_batch const& batch, std::size_t index,
                                        unsigned group, evaluated& all) const {
   auto const range = number_of(batch.counted.names[index]);
   if (range >= batch.readings.size()) return {};
@@ -174,38 +166,49 @@ result<void> device_counters::evaluate(sampled_context::batch const& batch, std:
   for (auto const& launch : batch.readings[range].launches)
     if (launch.group == group) counters.launches.push_back(launch);
   if (counters.launches.empty()) return {};
-  auto const& metrics = prepared_.groups[group].metrics;
+  auto const& metrics = prepared_[group].metrics;
   auto values = evaluator_.evaluate(batch.counted.image, index, metrics);
   if (!values) return error{values.message()};
-  if (prepared_.groups[group].patches_kernels &&
+  if (prepared_[group].rewrites &&
       std::all_of(values->begin(), values->end(), [](double v) { return !(v > 0); })) {
     ++all.not_rewritten;
     return {};
   }
-  fill(group, *values);
   for (std::size_t m = 0; m < values->size(); ++m) {
     // A pass that found no launch leaves no number.
     if (std::isfinite((*values)[m])) counters.values.emplace_back(ids_[group][m], (*values)[m]);
+  }
+  if (tensor_pipe_idled(metrics, *values)) {
+    add_idle_tensor(counters);
+    if (auto* const signature = batch.readings[range].signature)
+      signature->mark_done(*tensor_group_);
   }
   all.readings.push_back(std::move(counters));
   return {};
 }
 
-device_counters::evaluated device_counters::evaluate(sampled_context::batch const& batch) const {
+/// Only where the tensor pipe runs FP64 as well: elsewhere FP64 products are the FP64 pipe's.
+bool device_counters::tensor_pipe_idled(std::span<std::string const> metrics,
+                                        std::span<double const> values) const {
+  if (!tensor_group_ || !tensor_pipe_runs_all(evaluator_.chip())) return false;
+  for (std::size_t i = 0; i < metrics.size(); ++i)
+    if (tells_of_tensor_pipe(metrics[i]) && values[i] == 0) return true;
+  return false;
+}
+
+/// A kernel without tensor work has run no operation of the tensor path: that need not be read.
+void device_counters::add_idle_tensor(launch_counters& to) const {
+  for (auto const id : ids_[*tensor_group_]) to.values.emplace_back(id, 0);
+}
+
+device_counters::evaluated device_counters::evaluate(reading_batch const& batch) const {
   evaluated all;
   auto const lost = [&](std::string const& why) {
-    all.complaint = "counters of some launches are lost: " + why;
+    all.warning = "counters of some launches are lost: " + why;
     return all;
   };
-  auto const out_of_order = is_out_of_order(batch);
-  if (!out_of_order) return lost(out_of_order.message());
-  all.out_of_order = batch.out_of_order || *out_of_order;
-  if (all.out_of_order)
-    return lost(
-        "this GPU rewrites kernels in another pass than was assumed. Both are read apart now");
   for (std::size_t i = 0; i < batch.counted.names.size(); ++i)
-    for (auto const group : batch.groups)
-      if (auto const ok = evaluate(batch, i, group, all); !ok) return lost(ok.message());
+    if (auto const ok = evaluate(batch, i, batch.group.number, all); !ok) return lost(ok.message());
   return all;
 }
 

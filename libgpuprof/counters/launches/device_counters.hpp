@@ -2,11 +2,12 @@
 // them.
 #pragma once
 
-#include "counters/launches/sampled_context.hpp"
+#include "counters/launches/context_readings.hpp"
 #include "counters/planning/pass_plan.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -20,7 +21,7 @@ struct launch_counters {
   std::vector<std::pair<metric_id, double>> values;
 };
 
-struct device_wishes {
+struct device_options {
   std::vector<std::string> words;  // sets and metrics by name; empty: the set roofline
   bool one_pass = false;           // around every launch, so that each tells the same
 };
@@ -31,15 +32,17 @@ class device_counters {
   using intern = std::function<name_id(std::string const&)>;
 
   /// Without GPU but for the availability image; takes a quarter of a second. Ids of metrics go on
-  /// from `next_metric`. What cannot be read is a line in `complaints`, and the rest goes on.
+  /// from `next_metric`. What cannot be read is a line in `warnings`, and the rest goes on.
   static result<device_counters> plan(cupti_api const& api, device_id device,
                                       std::vector<std::uint8_t> availability,
-                                      device_wishes const& wishes, std::uint32_t& next_metric,
-                                      std::vector<std::string>& complaints);
+                                      device_options const& options, std::uint32_t& next_metric,
+                                      std::vector<std::string>& warnings);
 
   prepared_counters const& prepared() const noexcept { return prepared_; }
   /// Bits of the groups that count by rewriting kernels.
-  launch_signature::groups patching() const noexcept;
+  launch_signature::groups rewriting() const noexcept;
+  /// Groups whose metrics a kernel with this code leaves at 0, or whose metrics follow from others.
+  launch_signature::groups useless_to(kernel_code const& code) const noexcept;
   std::vector<metric_record> records(device_id device, intern const& names) const;
 
   struct evaluated {
@@ -47,27 +50,23 @@ class device_counters {
     /// Readings of a group that rewrites kernels without a single instruction: CUPTI ran the kernel
     /// as it was, and nothing was counted.
     std::uint64_t not_rewritten = 0;
-    /// Passes came in another order than was assumed: what each has counted is not known.
-    bool out_of_order = false;
-    std::string complaint;  // why the rest of the batch is lost; empty: nothing is
+    std::string warning;  // why the rest of the batch is lost; empty: nothing is
   };
-  evaluated evaluate(sampled_context::batch const& batch) const;
-  /// After some passes of a group, of ranges that no pass of the groups `later` has counted yet.
-  early_findings look(std::span<std::uint8_t const> image, std::vector<std::string> const& names,
-                      unsigned group, std::span<unsigned const> later) const;
+  evaluated evaluate(reading_batch const& batch) const;
 
  private:
   explicit device_counters(host_profiler evaluator) : evaluator_(std::move(evaluator)) {}
-  bool fill(unsigned group, std::span<double> values) const;
-  result<bool> has_counted(std::span<std::uint8_t const> image, std::size_t index,
-                           unsigned group) const;
-  result<bool> is_out_of_order(sampled_context::batch const& batch) const;
-  result<void> evaluate(sampled_context::batch const& batch, std::size_t index, unsigned group,
+  result<void> evaluate(reading_batch const& batch, std::size_t index, unsigned group,
                         evaluated& all) const;
+
+  bool tensor_pipe_idled(std::span<std::string const> metrics,
+                         std::span<double const> values) const;
+  void add_idle_tensor(launch_counters& to) const;
 
   host_profiler evaluator_;
   prepared_counters prepared_;
   std::vector<std::vector<metric_id>> ids_;  // by group
+  std::optional<unsigned> tensor_group_;     // counts operations of the tensor path
 };
 
 }  // namespace gpuprof

@@ -101,10 +101,10 @@ launch_arguments::layout const* launch_arguments::ask(void const* function) noex
 launch_arguments::layout const* launch_arguments::layout_of(void const* function) noexcept {
   auto const generation = generation_.load(std::memory_order_acquire);
   auto const place = (reinterpret_cast<std::uintptr_t>(function) * 0x9e3779b97f4a7c15u) >> 51;
-  static_assert(most_functions == std::size_t{1} << (64 - 51));
+  static_assert(max_functions == std::size_t{1} << (64 - 51));
   constexpr std::size_t most_steps = 64;
   for (std::size_t i = 0; i < most_steps; ++i) {
-    auto& slot = (*known_)[(place + i) % most_functions];
+    auto& slot = (*known_)[(place + i) % max_functions];
     auto const* seen = slot.handle.load(std::memory_order_relaxed);
     if (seen != nullptr && seen != function) continue;
     if (seen == nullptr && !slot.handle.compare_exchange_strong(seen, function) && seen != function)

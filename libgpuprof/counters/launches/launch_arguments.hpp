@@ -17,10 +17,10 @@ namespace gpuprof {
 /// of the driver (CUDA 12.4 and later) once for each function.
 class launch_arguments {
  public:
-  static constexpr std::size_t most_functions = 1 << 13;
+  static constexpr std::size_t max_functions = 1 << 13;
 
   explicit launch_arguments(cuda_driver const& driver)
-      : driver_(driver), known_(new std::array<known_function, most_functions>) {}
+      : driver_(driver), known_(new std::array<known_function, max_functions>) {}
   ~launch_arguments();
   launch_arguments(launch_arguments const&) = delete;
   launch_arguments& operator=(launch_arguments const&) = delete;
@@ -48,7 +48,7 @@ class launch_arguments {
   layout const* shared(std::unique_ptr<layout> made) noexcept;
 
   cuda_driver const driver_;
-  std::unique_ptr<std::array<known_function, most_functions>> known_;
+  std::unique_ptr<std::array<known_function, max_functions>> known_;
   std::atomic<layout const*> layouts_{nullptr};
   std::atomic<std::uint32_t> generation_{1};
 };

@@ -5,6 +5,8 @@
 #include "counters/launches/launch_signatures.hpp"
 
 #include <functional>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 namespace gpuprof {
@@ -13,25 +15,27 @@ namespace gpuprof {
 class launch_kinds {
  public:
   /// `skips`: kernels (mangled) around which nothing is ever read. May be empty.
-  launch_kinds(cuda_driver const& driver, std::function<bool(char const*)> skips)
-      : arguments_(driver), skips_(std::move(skips)) {}
+  /// `code_of`: what the machine code of a kernel holds. May be empty.
+  using code_lookup = std::function<std::optional<kernel_code>(std::string_view kernel)>;
+  launch_kinds(cuda_driver const& driver, std::function<bool(char const*)> skips,
+               code_lookup code_of)
+      : arguments_(driver), skips_(std::move(skips)), code_of_(std::move(code_of)) {}
 
   /// Null: there are too many. `context`: CUPTI's number of it.
   launch_signature* find(launch_parameters const& launch, std::uint32_t context) noexcept {
-    return signatures_.find(launch, context, arguments_.fingerprint(launch));
+    return signatures_.find(launch, context, [&] { return arguments_.fingerprint(launch); });
   }
   /// `kernel`: its mangled name; null: not known, as of graphs. Asked for once of each kind.
   bool may_be_read(launch_signature& kind, char const* kernel) const noexcept;
   /// Code was unloaded: handles of functions may come to mean others.
   void forget_handles() noexcept { arguments_.forget(); }
-  launch_signatures::tally count(launch_signature::groups all) const noexcept {
-    return signatures_.count(all);
-  }
+  launch_signatures const& all() const noexcept { return signatures_; }
 
  private:
   launch_signatures signatures_;
   launch_arguments arguments_;
   std::function<bool(char const*)> const skips_;
+  code_lookup const code_of_;
 };
 
 }  // namespace gpuprof

@@ -12,7 +12,29 @@ std::uint64_t mixed(std::uint64_t h) noexcept {
   return h ^ (h >> 31);
 }
 
-std::uint64_t key_of(launch_parameters const& launch, std::uint32_t context) noexcept {
+// Times are compared once there are so many of a kind, beyond the first few, which are slower.
+constexpr double min_timed = 16;
+constexpr std::uint64_t first_times = 3;
+// A standard deviation, as a share of the mean. Shorter kernels differ by chance alone.
+constexpr double differs = 0.15;
+constexpr double min_ns = 5000;
+
+}  // namespace
+
+void launch_signature::add_time(std::uint64_t ns, bool is_part) noexcept {
+  gpu_ns_.fetch_add(ns, relaxed);
+  if (is_part || ++timed_launches_ <= first_times || varies()) return;
+  auto const value = static_cast<double>(ns);
+  timed_ += 1;
+  auto const off = value - mean_ns_;
+  mean_ns_ += off / timed_;
+  squares_ += off * (value - mean_ns_);
+  if (timed_ < min_timed || mean_ns_ < min_ns) return;
+  if (squares_ / timed_ > differs * mean_ns_ * differs * mean_ns_) varies_.store(true, relaxed);
+}
+
+std::uint64_t launch_signatures::key_of(launch_parameters const& launch,
+                                        std::uint32_t context) noexcept {
   auto h = mixed(mixed(reinterpret_cast<std::uintptr_t>(launch.work) + 1) ^ context);
   for (auto const extent : {launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
                             launch.block[1], launch.block[2], launch.shared_bytes})
@@ -20,16 +42,12 @@ std::uint64_t key_of(launch_parameters const& launch, std::uint32_t context) noe
   return h;
 }
 
-}  // namespace
-
-launch_signature* launch_signatures::find(launch_parameters const& launch, std::uint32_t context,
-                                          std::uint32_t arguments) noexcept {
-  auto const key = key_of(launch, context);
-  auto* const any = at(key, true);
-  if (any == nullptr || arguments == 0) return any;
+launch_signature* launch_signatures::with_arguments(std::uint64_t key, launch_signature& any,
+                                                    std::uint32_t arguments) noexcept {
+  if (arguments == 0) return &any;
   auto const with_values = mixed(key ^ mixed(arguments));
   auto* known = at(with_values, false);
-  auto const is_told = is_told_apart(*any, known == nullptr);
+  auto const is_told = is_told_apart(any, known == nullptr);
   // Kinds that differ in their arguments leave room for those that do not.
   auto const has_room = used_.load(std::memory_order_relaxed) < capacity / 2;
   if (is_told && known == nullptr && has_room) known = at(with_values, true);
@@ -37,7 +55,7 @@ launch_signature* launch_signatures::find(launch_parameters const& launch, std::
     arguments = beyond;
     known = at(mixed(key ^ mixed(beyond)), true);
   }
-  if (known == nullptr) return any;
+  if (known == nullptr) return &any;
   if (known->arguments() != arguments)
     known->arguments_.store(arguments, launch_signature::relaxed);
   return known;
@@ -46,15 +64,15 @@ launch_signature* launch_signatures::find(launch_parameters const& launch, std::
 /// `any`: the function and extents, whatever the arguments; `is_new`: these were not seen before.
 bool launch_signatures::is_told_apart(launch_signature& any, bool is_new) noexcept {
   constexpr auto is_noise = ~std::uint32_t{0};
-  auto const launches = any.count_launch() + 1;
+  auto const launches = any.launches_.fetch_add(1, launch_signature::relaxed) + 1;
   auto const values = any.values_.load(launch_signature::relaxed);
   if (values == is_noise) return false;
   if (!is_new) return true;
-  if (values < most_values) {
+  if (values < max_values) {
     any.values_.fetch_add(1, launch_signature::relaxed);
     return true;
   }
-  if (launches < most_values * times_each) any.values_.store(is_noise, launch_signature::relaxed);
+  if (launches < max_values * times_each) any.values_.store(is_noise, launch_signature::relaxed);
   return false;
 }
 
@@ -68,7 +86,8 @@ launch_signature* launch_signatures::at(std::uint64_t key, bool may_add) noexcep
     if (seen != 0) continue;
     if (!may_add || used_.load(std::memory_order_relaxed) >= capacity / 4 * 3) return nullptr;
     if (slot.key_.compare_exchange_strong(seen, key, std::memory_order_acq_rel)) {
-      used_.fetch_add(1, std::memory_order_relaxed);
+      (*order_)[used_.fetch_add(1, std::memory_order_acq_rel)].store(&slot,
+                                                                     std::memory_order_release);
       return &slot;
     }
     if (seen == key) return &slot;

@@ -1,6 +1,7 @@
 #include "counters/windows/pm_sampler.hpp"
 
 #include "base/clock.hpp"
+#include "base/fork_guard.hpp"
 #include "base/process.hpp"
 #include "counters/counter_access.hpp"
 
@@ -35,8 +36,8 @@ void pm_sampler::refuse(device_id device, bool busy, std::string const& why) {
   at->second = {!busy, monotonic_ns() + ask_again_after_ns};
   if (busy) count(counts_.busy);
   if (is_first || !busy)
-    complaints_.push_back("GPU " + std::to_string(raw(device)) + ": " + why +
-                          (busy ? "; asked again every 10 s" : ""));
+    warnings_.push_back("GPU " + std::to_string(raw(device)) + ": " + why +
+                        (busy ? "; asked again every 10 s" : ""));
 }
 
 sampled_device* pm_sampler::prepared(device_id device, std::uint32_t& next_metric,
@@ -44,7 +45,7 @@ sampled_device* pm_sampler::prepared(device_id device, std::uint32_t& next_metri
                                      device_counters::intern const& names) {
   if (auto const known = devices_.find(device); known != devices_.end()) return &*known->second;
   bool busy = false;
-  auto opened = sampled_device::open(api_, device, wishes_, next_metric, busy);
+  auto opened = sampled_device::open(api_, device, options_, next_metric, busy);
   if (!opened) {
     refuse(device, busy, opened.message());
     return nullptr;
@@ -60,6 +61,7 @@ bool pm_sampler::begin_window(std::span<device_id const> devices, std::uint32_t&
   for (auto const device : devices) {
     if (halted_.load() || process_is_exiting()) break;
     if (!can_sample({&device, 1}, monotonic_ns())) continue;
+    fork_guard const guard;
     auto* const sampled = prepared(device, next_metric, metrics, names);
     if (sampled == nullptr) continue;
     bool busy = false;
@@ -89,7 +91,7 @@ void pm_sampler::note(sampling_window_record const& window) {
   count(counts_.overflows, window.overflows);
 }
 
-void pm_sampler::collect(sampling_harvest& to) {
+void pm_sampler::collect(sampling_results& to) {
   for (auto at = devices_.begin(); at != devices_.end() && !halted_.load();) {
     auto& sampled = *at->second;
     auto const ok = sampled.in_window() ? sampled.collect(to) : result<void>();
@@ -101,7 +103,7 @@ void pm_sampler::collect(sampling_harvest& to) {
   }
 }
 
-void pm_sampler::end_window(sampling_harvest& to) {
+void pm_sampler::end_window(sampling_results& to) {
   auto const deadline = monotonic_ns() + (process_is_exiting() ? patience_at_exit_ns : patience_ns);
   for (auto at = devices_.begin(); at != devices_.end() && !halted_.load();) {
     if (!at->second->in_window()) {

@@ -25,8 +25,8 @@ struct sampling_counts {
 class pm_sampler {
  public:
   /// Once `halted` is set CUPTI is not called any more.
-  pm_sampler(cupti_api const& api, sampling_wishes wishes, std::atomic<bool> const& halted)
-      : api_(api), wishes_(std::move(wishes)), halted_(halted) {}
+  pm_sampler(cupti_api const& api, sampling_options options, std::atomic<bool> const& halted)
+      : api_(api), options_(std::move(options)), halted_(halted) {}
 
   /// Some GPU may be sampled now: it was not refused for good, and no other tool had its counters
   /// a moment ago.
@@ -36,20 +36,20 @@ class pm_sampler {
   bool begin_window(std::span<device_id const> devices, std::uint32_t& next_metric,
                     std::vector<metric_record>& metrics, device_counters::intern const& names);
   /// Takes what has come so far.
-  void collect(sampling_harvest& to);
-  void end_window(sampling_harvest& to);
+  void collect(sampling_results& to);
+  void end_window(sampling_results& to);
   /// The counters are anybody's again, as before cuptiFinalize. No window may be open.
-  void give_back() noexcept {
+  void release_all() noexcept {
     if (!halted_.load()) devices_.clear();
   }
   /// The same, but what was planned stays: having the counters again takes less.
-  void let_go() noexcept {
+  void release() noexcept {
     if (halted_.load()) return;
-    for (auto const& [id, sampled] : devices_) sampled->let_go();
+    for (auto const& [id, sampled] : devices_) sampled->release();
   }
   /// When the first of those was set up that are held now, monotonic; 0: none is.
   std::uint64_t held_since() const noexcept;
-  std::vector<std::string> take_complaints() { return std::exchange(complaints_, {}); }
+  std::vector<std::string> take_warnings() { return std::exchange(warnings_, {}); }
 
   sampling_counts const& counts() const noexcept { return counts_; }
 
@@ -67,12 +67,12 @@ class pm_sampler {
   void note(sampling_window_record const& window);
 
   cupti_api const& api_;
-  sampling_wishes const wishes_;
+  sampling_options const options_;
   std::atomic<bool> const& halted_;
   sampling_counts counts_;
   device_list devices_;
   std::map<device_id, refusal> refusals_;
-  std::vector<std::string> complaints_;
+  std::vector<std::string> warnings_;
 };
 
 }  // namespace gpuprof

@@ -71,7 +71,7 @@ result<void> pm_sampling::make_image() {
       .pPmSamplingObject = object_,
       .pMetricNames = names.data(),
       .numMetrics = names.size(),
-      .maxSamples = static_cast<std::uint32_t>(setup_.most_samples),
+      .maxSamples = static_cast<std::uint32_t>(setup_.max_samples),
       .counterDataSize = 0};
   if (auto const ok = guard_.call<&cupti_api::cuptiPmSamplingGetCounterDataSize>(&size); !ok)
     return ok;

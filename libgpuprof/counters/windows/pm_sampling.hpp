@@ -20,7 +20,7 @@ struct sampling_setup {
   std::vector<std::string> metrics;
   std::uint64_t interval_ns = 0;
   std::size_t hardware_buffer_bytes = 0;
-  std::size_t most_samples = 0;  // decoded at once; 15 to 75 KB of memory each, twice
+  std::size_t max_samples = 0;  // decoded at once; 15 to 75 KB of memory each, twice
   /// An interval is that many system clock cycles instead, about a nanosecond each.
   bool by_cycles = false;
   /// When the hardware's buffer is full the newest samples are lost, and decoding fails.

@@ -13,7 +13,7 @@ namespace gpuprof {
 namespace {
 
 // A window has some 2500 samples, of which the decoder takes these at once.
-constexpr std::size_t most_at_once = 256;
+constexpr std::size_t max_at_once = 256;
 constexpr std::size_t hardware_buffer_bytes = std::size_t{128} << 20;
 
 // Shares of what an SM can have while it is active, as occupancy, add up over time only together
@@ -61,42 +61,70 @@ result<sampled_choice> choose(host_profiler const& chip, std::vector<std::string
 
 }  // namespace
 
+/// Before CUPTI is asked for anything that it refuses while somebody counts.
+result<device_turn> sampled_device::turn_at(device_turns* turns, std::string const& gpu,
+                                            bool& busy) {
+  if (turns == nullptr || gpu.empty()) return device_turn();
+  auto turn = turns->try_take(gpu);
+  busy = !turn;
+  if (turn) return std::move(*turn);
+  return held_by_process(counter_engine::sampling, turns->holder(gpu));
+}
+
 result<std::unique_ptr<sampled_device>> sampled_device::open(cupti_api const& api, device_id device,
-                                                             sampling_wishes const& wishes,
+                                                             sampling_options const& options,
                                                              std::uint32_t& next_metric,
                                                              bool& busy) {
   auto const opened = open_counters(api, counter_engine::sampling, static_cast<int>(raw(device)));
   if (!opened) return error{opened.message()};
-  auto availability = sampling_availability(api, device, busy);
-  if (!availability) return error{availability.message()};
+  auto const gpu = options.turns != nullptr && options.uuid ? options.uuid(device) : std::string();
+  auto turn = turn_at(options.turns, gpu, busy);
+  if (!turn) return error{turn.message()};
+  auto made = with_availability<std::unique_ptr<sampled_device>>(
+      options.stored, api, counter_engine::sampling, device,
+      [&] { return sampling_availability(api, device, busy); },
+      [&](availability_image image) {
+        return set_up(api, device, options, std::move(image), busy);
+      },
+      busy);
+  if (!made) return made;
+  (*made)->turns_ = options.turns;
+  (*made)->gpu_ = gpu;
+  (*made)->turn_ = std::move(*turn);
+  for (std::size_t i = 0; i < (*made)->setup_.metrics.size(); ++i)
+    (*made)->ids_.push_back(static_cast<metric_id>(next_metric++));
+  return made;
+}
+
+result<std::unique_ptr<sampled_device>> sampled_device::set_up(cupti_api const& api,
+                                                               device_id device,
+                                                               sampling_options const& options,
+                                                               availability_image availability,
+                                                               bool& busy) {
   auto const chip = chip_name(api, raw(device));
-  auto const words = wishes.words.empty() ? std::vector<std::string>{"roofline"} : wishes.words;
+  auto const words = options.words.empty() ? std::vector<std::string>{"roofline"} : options.words;
   auto wanted = chosen_metrics(words, chip);
   if (!wanted) return error{is_off(counter_engine::sampling) + wanted.message()};
   auto evaluator =
-      host_profiler::open(api, counter_engine::sampling, chip, std::move(*availability));
+      host_profiler::open(api, counter_engine::sampling, chip, std::move(availability));
   if (!evaluator) return error{is_off(counter_engine::sampling) + evaluator.message()};
   auto chosen = choose(*evaluator, std::move(*wanted));
   if (!chosen) return error{chosen.message()};
   if (chosen->metrics.empty())
     return error{is_off(counter_engine::sampling) +
                  "nothing of what was asked for can be sampled on " + chip};
-  auto const count = chosen->metrics.size();
   sampling_setup setup{.configuration = std::move(chosen->configuration),
                        .metrics = std::move(chosen->metrics),
-                       .interval_ns = wishes.interval_ns,
+                       .interval_ns = options.interval_ns,
                        .hardware_buffer_bytes = hardware_buffer_bytes,
-                       .most_samples = most_at_once,
+                       .max_samples = max_at_once,
                        .by_cycles = lacks_time_trigger(chip),
                        .keeps_oldest = is_turing(chip)};
   auto const before = monotonic_ns();
   auto sampling = pm_sampling::open(api, device, setup, busy);
   if (!sampling) return error{sampling.message()};
-  std::unique_ptr<sampled_device> made(new sampled_device(
+  return std::unique_ptr<sampled_device>(new sampled_device(
       api, device, std::move(*evaluator), std::move(setup), std::move(*sampling), before));
-  for (std::size_t i = 0; i < count; ++i)
-    made->ids_.push_back(static_cast<metric_id>(next_metric++));
-  return made;
 }
 
 std::vector<metric_record> sampled_device::records(device_counters::intern const& names) const {
@@ -113,9 +141,12 @@ std::vector<metric_record> sampled_device::records(device_counters::intern const
 
 result<void> sampled_device::begin_window(bool& busy) {
   if (sampling_ == nullptr) {
+    auto turn = turn_at(turns_, gpu_, busy);
+    if (!turn) return error{turn.message()};
     auto const since = monotonic_ns();
     auto again = pm_sampling::open(api_, device_, setup_, busy);
     if (!again) return error{again.message()};
+    turn_ = std::move(*turn);
     sampling_ = std::move(*again);
     held_since_ = since;
   }
@@ -131,7 +162,7 @@ result<void> sampled_device::begin_window(bool& busy) {
   return {};
 }
 
-void sampled_device::keep(decoded_samples const& decoded, sampling_harvest& to) {
+void sampled_device::keep(decoded_samples const& decoded, sampling_results& to) {
   window_.overflows += decoded.overflowed;
   auto const& intervals = decoded.intervals;
   std::vector<std::size_t> good;
@@ -152,20 +183,20 @@ void sampled_device::keep(decoded_samples const& decoded, sampling_harvest& to) 
 }
 
 /// True when there was no room for all.
-result<bool> sampled_device::decode_once(sampling_harvest& to) {
+result<bool> sampled_device::decode_once(sampling_results& to) {
   auto const decoded = sampling_->decode(evaluator_);
   if (!decoded) return error{decoded.message()};
   keep(*decoded, to);
   return decoded->more;
 }
 
-result<void> sampled_device::collect(sampling_harvest& to) {
+result<void> sampled_device::collect(sampling_results& to) {
   auto const decoded = decode_once(to);
   if (!decoded) return error{decoded.message()};
   return {};
 }
 
-result<void> sampled_device::end_window(sampling_harvest& to, std::uint64_t deadline_ns,
+result<void> sampled_device::end_window(sampling_results& to, std::uint64_t deadline_ns,
                                         std::atomic<bool> const& halted) {
   auto stopped = sampling_->stop();
   window_.end = now();
@@ -183,7 +214,7 @@ result<void> sampled_device::end_window(sampling_harvest& to, std::uint64_t dead
   return stopped;
 }
 
-void sampled_device::cut_window(sampling_harvest& to) {
+void sampled_device::cut_window(sampling_results& to) {
   window_.end = now();
   ++window_.overflows;
   to.windows.push_back(window_);

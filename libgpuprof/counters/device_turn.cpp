@@ -1,0 +1,118 @@
+#include "counters/device_turn.hpp"
+
+#include "base/cache_file.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace gpuprof {
+namespace {
+
+constexpr int no_file = -1;
+constexpr mode_t for_all = 0666;
+constexpr int attempts = 4;
+
+/// A lock of this kind belongs to the process and not to the open file, which forked children have
+/// too. It also goes when the process closes any other descriptor of the file: there is none.
+flock whole_file() noexcept {
+  flock lock{};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+/// What somebody else may have put there is not touched: links, pipes.
+bool is_lock_file(int file) noexcept {
+  struct stat status {};
+  return fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1;
+}
+
+/// That of other users, too. First without O_CREAT, which Linux refuses for files of others in
+/// /tmp.
+int open_lock_file(std::string const& path) noexcept {
+  constexpr int how = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+  auto file = ::open(path.c_str(), how);
+  if (file >= 0 || errno != ENOENT) return file;
+  file = ::open(path.c_str(), how | O_CREAT | O_EXCL, for_all);
+  if (file >= 0) (void)::fchmod(file, for_all);  // whatever the umask
+  return file;
+}
+
+enum class lock_answer { locked, taken, impossible };
+
+/// `file` where it is locked. Whoever has it removes it before it lets go: what was opened just
+/// before is nobody's lock any more.
+lock_answer lock(std::string const& path, int& file) noexcept {
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    auto const opened = open_lock_file(path);
+    if (opened < 0 && errno == EEXIST) continue;  // somebody made it meanwhile
+    if (opened < 0) return lock_answer::impossible;
+    auto wanted = whole_file();
+    auto const refusal = fcntl(opened, F_SETLK, &wanted) == 0 ? 0 : errno;
+    if (refusal == 0 && is_lock_file(opened)) {
+      file = opened;
+      return lock_answer::locked;
+    }
+    ::close(opened);
+    if (refusal == EAGAIN || refusal == EACCES) return lock_answer::taken;
+  }
+  return lock_answer::impossible;
+}
+
+std::string process_in_words(pid_t process) {
+  if (process <= 0) return "gpuprof in a process of another container";
+  auto line = "gpuprof in process " + std::to_string(process);
+  auto const name = read_whole_file("/proc/" + std::to_string(process) + "/comm", 4096).text;
+  if (!name.empty()) line += " (" + name.substr(0, name.find('\n')) + ")";
+  return line;
+}
+
+}  // namespace
+
+device_turn::~device_turn() {
+  if (of_ != nullptr) of_->release(gpu_);
+}
+
+std::string device_turns::path_of(std::string const& gpu) const {
+  return folder_ + "/gpuprof-" + as_file_name(gpu) + ".lock";
+}
+
+std::optional<device_turn> device_turns::try_take(std::string const& gpu) {
+  std::lock_guard const alone(mutex_);
+  auto& known = held_[gpu];
+  if (known.turns == 0 && !gpu.empty()) {
+    if (lock(path_of(gpu), known.file) == lock_answer::taken) return std::nullopt;
+  }
+  ++known.turns;
+  return device_turn(*this, gpu);
+}
+
+void device_turns::release(std::string const& gpu) noexcept {
+  std::lock_guard const alone(mutex_);
+  auto& known = held_.find(gpu)->second;
+  if (--known.turns != 0) return;
+  auto const file = std::exchange(known.file, no_file);
+  if (file < 0) return;
+  try {
+    (void)::unlink(path_of(gpu).c_str());  // where it is ours
+  } catch (...) {                          // it stays
+  }
+  ::close(file);
+}
+
+std::string device_turns::holder(std::string const& gpu) const {
+  std::lock_guard const alone(mutex_);
+  auto const known = held_.find(gpu);
+  // Opening and closing the file would end our own turn.
+  if (gpu.empty() || (known != held_.end() && known->second.turns != 0)) return {};
+  auto const file = ::open(path_of(gpu).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0) return {};
+  auto asked = whole_file();
+  auto const answered = fcntl(file, F_GETLK, &asked) == 0;
+  ::close(file);
+  return answered && asked.l_type != F_UNLCK ? process_in_words(asked.l_pid) : std::string();
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,101 @@
+// The counters of one context: its range profiler, and the way of readings through its passes.
+#pragma once
+
+#include "counters/device_turn.hpp"
+#include "counters/launches/context_streams.hpp"
+#include "counters/launches/prepared_counters.hpp"
+#include "counters/launches/range_profiler.hpp"
+#include "counters/launches/reading_cycle.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace gpuprof {
+
+/// What was counted in a cycle, not evaluated yet.
+struct reading_batch {
+  cycle_group group;
+  counted_ranges counted;
+  std::vector<reading> readings;  // by number of their range
+};
+
+/// The worker's thread, but for what says otherwise. What calls CUPTI here waits for the GPU and
+/// holds all launches: only while the context is known to be idle, and the gate is held.
+class context_readings {
+ public:
+  context_readings(CUcontext context, context_id id, device_id device, cuda_driver const& driver)
+      : streams(driver), context_(context), id_(id), device_(device) {}
+
+  context_streams streams;  // any thread
+
+  // Any thread.
+  CUcontext handle() const noexcept { return context_; }
+  context_id id() const noexcept { return id_; }
+  device_id device() const noexcept { return device_; }
+  bool is(CUcontext context, std::uint32_t number) const noexcept {
+    return context_ == context && raw(id_) == number;
+  }
+  bool has_ended() const noexcept { return ended_.load(); }
+  void note_end() noexcept { ended_.store(true); }
+
+  /// `counters` outlives this object.
+  void prepare(cupti_api const& api, prepared_counters const& counters, bool every_launch);
+  bool is_prepared() const noexcept { return counters_ != nullptr; }
+  /// Another thread may look at these two.
+  bool holds_counters() const noexcept { return holds_counters_.load(); }
+  bool is_counting() const noexcept { return is_counting_.load(); }
+
+  /// Null: no cycle is on.
+  reading_cycle* cycle() noexcept { return cycle_ ? &*cycle_ : nullptr; }
+  /// Of the cycle that is on.
+  bool has_readings() const noexcept { return cycle_ && cycle_->has_readings(); }
+
+  // With the gate held ---------------------------------------------------------
+  /// A cycle through the first of these groups, or the one that is set up if it is among them.
+  result<void> start(launch_signature::groups wanted, std::uint64_t now_ns);
+  /// For as long as the counters are held.
+  void keep(device_turn turn) noexcept { turn_ = std::move(turn); }
+  bool push(std::size_t range, launch_signature& kind, timestamp_ns opened) noexcept;
+  /// What was launched since push() has ended. True: its counters are kept.
+  bool pop(bool is_kept, correlation_id correlation) noexcept;
+  /// Of a launch that did not end in time: what it counted belongs to nobody.
+  void drop_open_range() noexcept {
+    if (open_) pop(false, {});
+  }
+  /// The next pass for which there is use; at the end of the cycle what was counted is in `done`.
+  result<void> turn_pass(std::uint64_t now_ns, std::optional<reading_batch>& done);
+  /// Before all passes were run: what is whole of it.
+  result<void> finish(std::optional<reading_batch>& done);
+  /// Gives the counters back.
+  void release() noexcept;
+
+  /// The context is gone, or never idle: CUPTI is not asked any more.
+  void abandon() noexcept;
+
+ private:
+  result<void> take_counted(std::optional<reading_batch>& done);
+
+  CUcontext const context_;
+  context_id const id_;
+  device_id const device_;
+  std::atomic<bool> ended_{false}, holds_counters_{false}, is_counting_{false};
+  cupti_api const* api_ = nullptr;
+  prepared_counters const* counters_ = nullptr;
+  reading_cycle::limits limits_;
+  std::unique_ptr<range_profiler> profiler_;
+  prepared_group const* group_ = nullptr;  // what it is set up for
+  range_setup setup_;
+  std::optional<reading_cycle> cycle_;
+  struct open_range {
+    std::size_t number = 0;
+    launch_signature* kind = nullptr;
+    timestamp_ns opened;
+  };
+  std::optional<open_range> open_;
+  device_turn turn_;  // among the processes that have this library
+};
+
+}  // namespace gpuprof

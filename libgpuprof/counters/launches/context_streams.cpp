@@ -1,0 +1,131 @@
+#include "counters/launches/context_streams.hpp"
+
+#include "base/clock.hpp"
+
+#include <algorithm>
+#include <sched.h>
+
+namespace gpuprof {
+namespace {
+
+/// The stream this thread used last: most calls use the same one again.
+struct state_of_thread {
+  context_streams const* of = nullptr;
+  CUstream stream = nullptr;
+  std::uint32_t epoch = 0;
+  std::uint64_t noted_ns = 0;
+};
+constinit thread_local state_of_thread here __attribute__((tls_model("initial-exec")));
+
+// How exactly it is known when a stream was last used.
+constexpr std::uint64_t renewed_after_ns = 10'000'000;
+
+/// While it lives, queries break no capture of a stream that another thread has begun.
+class relaxed_captures {
+ public:
+  explicit relaxed_captures(cuda_driver const& driver) noexcept
+      : exchange_(driver.cuThreadExchangeStreamCaptureMode) {
+    if (exchange_ != nullptr) exchange_(&mode_);
+  }
+  ~relaxed_captures() {
+    if (exchange_ != nullptr) exchange_(&mode_);
+  }
+  relaxed_captures(relaxed_captures const&) = delete;
+  relaxed_captures& operator=(relaxed_captures const&) = delete;
+
+ private:
+  decltype(cuda_driver::cuThreadExchangeStreamCaptureMode) exchange_;
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+};
+
+}  // namespace
+
+class context_streams::lock_for_moment {
+ public:
+  explicit lock_for_moment(std::atomic_flag& flag) noexcept : flag_(flag) {
+    while (flag_.test_and_set(std::memory_order_acquire)) sched_yield();
+  }
+  ~lock_for_moment() { flag_.clear(std::memory_order_release); }
+  lock_for_moment(lock_for_moment const&) = delete;
+  lock_for_moment& operator=(lock_for_moment const&) = delete;
+
+ private:
+  std::atomic_flag& flag_;
+};
+
+void context_streams::used(CUstream stream) noexcept {
+  // Only its own thread can ask for a stream that each thread has one of.
+  if (stream == CU_STREAM_PER_THREAD) return used_unknown();
+  auto const epoch = epoch_.load(std::memory_order_acquire);
+  auto const moment = monotonic_ns();
+  if (here.of == this && here.stream == stream && here.epoch == epoch &&
+      moment - here.noted_ns < renewed_after_ns)
+    return;
+  here = {this, stream, epoch, moment};
+  lock_for_moment const lock(taken_);
+  auto const found = std::find_if(streams_.begin(), streams_.end(),
+                                  [stream](used_stream const& s) { return s.stream == stream; });
+  if (found != streams_.end()) {
+    found->last_used_ns = moment;
+    return;
+  }
+  try {
+    if (streams_.size() < max_streams) return streams_.push_back({stream, moment});
+  } catch (...) {
+  }
+  used_unknown();
+}
+
+void context_streams::destroyed(CUstream stream) noexcept {
+  lock_for_moment const lock(taken_);
+  auto const found = std::find_if(streams_.begin(), streams_.end(),
+                                  [stream](used_stream const& s) { return s.stream == stream; });
+  if (found == streams_.end()) return;
+  // What it still has to do is done after its handle is gone, when nobody can be asked.
+  relaxed_captures const relaxed(driver_);
+  if (driver_.cuStreamQuery == nullptr || driver_.cuStreamQuery(stream) != CUDA_SUCCESS)
+    used_unknown();
+  streams_.erase(found);
+  epoch_.fetch_add(1, std::memory_order_release);  // its handle may come to mean another
+}
+
+void context_streams::forget() noexcept {
+  used_unknown();
+  lock_for_moment const lock(taken_);
+  streams_.clear();
+  epoch_.fetch_add(1, std::memory_order_release);
+}
+
+bool context_streams::is_busy(CUstream stream) const noexcept {
+  return driver_.cuStreamQuery(stream) == CUDA_ERROR_NOT_READY;
+}
+
+bool context_streams::are_idle() noexcept {
+  if (!is_known() || driver_.cuStreamQuery == nullptr) return false;
+  relaxed_captures const relaxed(driver_);
+  lock_for_moment const lock(taken_);
+  for (auto const& s : streams_)
+    if (is_busy(s.stream)) return false;
+  streams_.clear();
+  epoch_.fetch_add(1, std::memory_order_release);
+  return true;
+}
+
+bool context_streams::works_long(std::uint64_t now_ns, std::uint64_t than_ns) noexcept {
+  if (driver_.cuStreamQuery == nullptr) return true;
+  relaxed_captures const relaxed(driver_);
+  lock_for_moment const lock(taken_);
+  return std::any_of(streams_.begin(), streams_.end(), [&](used_stream const& s) {
+    return s.last_used_ns + than_ns < now_ns && is_busy(s.stream);
+  });
+}
+
+bool context_streams::may_wait_for(CUstream stream) const noexcept {
+  if (driver_.cuStreamIsCapturing == nullptr) return false;
+  relaxed_captures const relaxed(driver_);
+  CUstreamCaptureStatus status{};
+  return driver_.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS &&
+         status == CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,58 @@
+// The streams of a context that may have work, and whether all of it has ended.
+#pragma once
+
+#include "driver/cuda_driver.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gpuprof {
+
+/// Streams become known by the calls that put work on them. Asking them waits for nothing.
+class context_streams {
+ public:
+  /// More at once cannot be followed: then nothing is known until the program waits for the
+  /// context.
+  static constexpr std::size_t max_streams = 512;
+
+  explicit context_streams(cuda_driver const& driver) noexcept : driver_(driver) {}
+
+  /// Any thread, inside the call.
+  void used(CUstream stream) noexcept;
+  /// Work was put on a stream that is not known.
+  void used_unknown() noexcept { is_known_.store(false); }
+  /// Before a stream goes.
+  void destroyed(CUstream stream) noexcept;
+  /// Calls were not heard of for a while: streams may have been used, made and destroyed.
+  void forget() noexcept;
+  /// The context has just been made, or the program has waited for all of it.
+  void all_known() noexcept { is_known_.store(true); }
+  /// What the context has to do can be told from its streams.
+  bool is_known() const noexcept { return is_known_.load(); }
+
+  /// The keeper of the gate, while nobody passes: all work has ended. What is idle is forgotten.
+  bool are_idle() noexcept;
+  /// Some stream works although nothing was put on it for so long. The keeper.
+  bool works_long(std::uint64_t now_ns, std::uint64_t than_ns) noexcept;
+  /// The stream is not being captured, as far as the driver can tell. The keeper.
+  bool may_wait_for(CUstream stream) const noexcept;
+
+ private:
+  struct used_stream {
+    CUstream stream;
+    std::uint64_t last_used_ns;
+  };
+  class lock_for_moment;
+  bool is_busy(CUstream stream) const noexcept;
+
+  cuda_driver const& driver_;
+  std::atomic<bool> is_known_{false};
+  std::atomic<std::uint32_t> epoch_{1};        // changes when streams are forgotten
+  std::atomic_flag taken_ = ATOMIC_FLAG_INIT;  // for the next one; the driver is asked with it, so
+                                               // that no stream is destroyed meanwhile
+  std::vector<used_stream> streams_;
+};
+
+}  // namespace gpuprof

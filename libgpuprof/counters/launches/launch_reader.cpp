@@ -1,0 +1,279 @@
+// What launch_reader does on threads of the program, inside callbacks. reading_rounds.cpp has the
+// rest.
+#include "counters/launches/launch_reader.hpp"
+
+#include "base/clock.hpp"
+#include "base/futex.hpp"
+
+#include <new>
+#include <utility>
+
+namespace gpuprof {
+namespace {
+
+// A context that goes is given so long until its counters are given back.
+constexpr std::uint64_t patience_with_release_ns = 300'000'000;
+
+/// The call that this thread is in. Initial-exec: no call to find it.
+struct state_of_thread {
+  std::uint32_t inside_since = 0;  // the generation in which it passed the gate; 0: it is outside
+  bool is_read = false, may_be_read = false;
+  launch_signature* signature = nullptr;  // null: of no interest
+  std::uint32_t arguments = 0;            // as in kernel_shape
+};
+constinit thread_local state_of_thread here __attribute__((tls_model("initial-exec")));
+
+void count(std::atomic<std::uint64_t>& counter) noexcept {
+  counter.fetch_add(1, std::memory_order_relaxed);
+}
+
+bool has_failed(CUpti_CallbackData const& call) noexcept {
+  auto const* const status = static_cast<int const*>(call.functionReturnValue);
+  return status != nullptr && *status != 0;
+}
+
+}  // namespace
+
+launch_reader::launch_reader(cupti_api const& api, cuda_driver const& driver,
+                             reading_options options, sampling_budget& budget,
+                             std::uint32_t& next_metric, std::atomic<bool> const& halted)
+    : api_(api),
+      driver_(driver),
+      options_(std::move(options)),
+      budget_(budget),
+      halted_(halted),
+      kinds_(driver, options_.skips, options_.code_of),
+      next_metric_(next_metric) {}
+
+void launch_reader::resume() noexcept {
+  if (given_up_.load()) return;
+  capture_.fetch_add(1);
+  on_.store(true);
+}
+
+/// What began before may have ended, and streams may have been used.
+void launch_reader::callbacks_begin() noexcept {
+  captures_.forget();
+  endings_.store(0);
+  kinds_.forget_handles();
+  generation_.fetch_add(1);
+  gate_.forget_calls();
+  for (auto& entry : contexts_) {
+    auto* const context = entry.load();
+    if (context == nullptr) break;
+    context->streams.forget();
+  }
+}
+
+context_readings* launch_reader::context_of(CUcontext handle, std::uint32_t number) noexcept {
+  for (auto& entry : contexts_) {
+    auto* known = entry.load();
+    if (known == nullptr) {
+      std::uint32_t device = 0;
+      if (api_.cuptiGetDeviceId == nullptr ||
+          api_.cuptiGetDeviceId(handle, &device) != CUPTI_SUCCESS)
+        return nullptr;
+      auto* const made = new (std::nothrow) context_readings(
+          handle, static_cast<context_id>(number), static_cast<device_id>(device), driver_);
+      if (made == nullptr) return nullptr;
+      if (entry.compare_exchange_strong(known, made)) return made;
+      delete made;
+    }
+    if (!known->is(handle, number)) continue;
+    return known->has_ended() ? nullptr : known;
+  }
+  return nullptr;
+}
+
+void launch_reader::context_made(CUcontext handle) noexcept {
+  std::uint32_t number = 0;
+  if (halted_.load() || api_.cuptiGetContextId == nullptr ||
+      api_.cuptiGetContextId(handle, &number) != CUPTI_SUCCESS)
+    return;
+  if (auto* const context = context_of(handle, number)) context->streams.all_known();
+}
+
+/// From here on CUPTI is not asked about it any more.
+void launch_reader::context_gone(CUcontext handle) noexcept {
+  for (auto& entry : contexts_) {
+    auto* const context = entry.load();
+    if (context == nullptr) break;
+    if (context->handle() == handle) context->note_end();
+  }
+}
+
+void launch_reader::context_waited_for(CUpti_CallbackData const& call) noexcept {
+  if (!on_.load() || has_failed(call) || call.context == nullptr) return;
+  if (auto* const context = context_of(call.context, call.contextUid)) context->streams.all_known();
+}
+
+/// A graph may hold kernels on several of them that wait for each other.
+bool launch_reader::knows_several_gpus() const noexcept {
+  auto const* const first = contexts_[0].load();
+  for (auto const& entry : contexts_) {
+    auto const* const context = entry.load();
+    if (context == nullptr) break;
+    if (context->device() != first->device()) return true;
+  }
+  return false;
+}
+
+bool launch_reader::may_be_read(launch_call_kind kind, launch_parameters const& launch,
+                                launch_signature& what, CUpti_CallbackData const& call) noexcept {
+  if (launch.cooperative) return count(counts_.cooperative), false;
+  auto const is_graph = kind.call == launch_call::graph;
+  if (is_graph && (shuns_graphs_.load(std::memory_order_relaxed) || knows_several_gpus()))
+    return count(counts_.graphs), false;
+  if (kinds_.may_be_read(what, is_graph ? nullptr : call.symbolName)) return true;
+  if (what.is() != launch_signature::standing::never) return false;  // another thread decides
+  // It may wait for other GPUs, or be in graphs: what graphs hold is not known.
+  shuns_graphs_.store(true, std::memory_order_relaxed);
+  return count(counts_.by_name), false;
+}
+
+void launch_reader::pass(gate_call const& what) noexcept {
+  here.inside_since = generation_.load();
+  here.is_read = gate_.enter(what);
+}
+
+void launch_reader::entered(launch_call_kind kind, CUpti_CallbackData const& call) noexcept {
+  here = {};
+  if (halted_.load(std::memory_order_relaxed)) return;
+  launch_parameters launch;
+  auto const is_readable = read_launch_parameters(kind, call, launch) && launch.work != nullptr;
+  auto* const signature = is_readable ? kinds_.find(launch, call.contextUid) : nullptr;
+  if (signature != nullptr) here.arguments = signature->arguments();
+  if (!on_.load(std::memory_order_acquire)) return;
+  launches_.fetch_add(1, std::memory_order_relaxed);
+  auto* const context = context_of(call.context, call.contextUid);
+  if (!is_readable) count(counts_.cooperative);
+  if (is_readable && signature == nullptr) count(counts_.unknown);
+  gate_call what{context, nullptr, launch.stream};
+  if (signature != nullptr) {
+    signature->count_launch();
+    here.signature = signature;
+    if (context != nullptr && may_be_read(kind, launch, *signature, call))
+      what.signature = signature;
+    what.is_wanted = what.signature != nullptr && (options_.every_launch || signature->is_wanted());
+  }
+  here.may_be_read = what.signature != nullptr;
+  pass(what);
+  if (context == nullptr) return;
+  is_readable ? context->streams.used(launch.stream) : context->streams.used_unknown();
+}
+
+launch_remark launch_reader::left(CUpti_CallbackData const& call, bool gets_record) noexcept {
+  launch_remark said;
+  auto const inside = std::exchange(here.inside_since, 0);
+  auto const is_read = std::exchange(here.is_read, false);
+  auto* const signature = std::exchange(here.signature, nullptr);
+  auto const failed = has_failed(call);
+  if (is_read) {
+    said = remark_;
+    said.ran_to = now();
+    if (failed) said = {};
+    gate_.leave_read(static_cast<correlation_id>(call.correlationId), failed);
+  } else if (inside == generation_.load() && inside != 0) {
+    gate_.leave();
+    if (options_.every_launch && here.may_be_read) count(counts_.busy);
+  }
+  said.arguments = here.arguments;
+  if (signature == nullptr || failed || halted_.load(std::memory_order_relaxed)) return said;
+  times_.launched(call.correlationId, *signature);
+  if (said.is != launch_remark::kind::usual || !gets_record) return said;
+  // A group that rewrites kernels will want one of this kind whose kernel has a record.
+  auto const capture = capture_.load(std::memory_order_relaxed);
+  if (rewriting_.load(std::memory_order_relaxed) == 0 ||
+      signature->is() != launch_signature::standing::allowed ||
+      signature->pattern(capture) != correlation_id{})
+    return said;
+  signature->note_pattern(capture, static_cast<correlation_id>(call.correlationId));
+  said.is = launch_remark::kind::pattern;
+  return said;
+}
+
+void launch_reader::work_entered(stream_place place, CUpti_CallbackData const& call) noexcept {
+  here = {};
+  if (!on_.load(std::memory_order_acquire) || halted_.load(std::memory_order_relaxed)) return;
+  auto* const context = context_of(call.context, call.contextUid);
+  pass({context, nullptr, nullptr});
+  if (context == nullptr) return;
+  CUstream stream = nullptr;
+  read_stream(place, call.functionParams, stream) ? context->streams.used(stream)
+                                                  : context->streams.used_unknown();
+}
+
+void launch_reader::work_left() noexcept {
+  auto const inside = std::exchange(here.inside_since, 0);
+  if (inside != 0 && inside == generation_.load()) gate_.leave();
+}
+
+// A capture forbids waits for the GPU, to any thread: the gate lets it pass when nobody is inside
+// CUPTI.
+void launch_reader::capture_begins(CUstream stream) noexcept {
+  if (on_.load(std::memory_order_acquire) && !halted_.load()) {
+    here = {};
+    pass({});
+  }
+  captures_.begins(stream);
+  work_left();
+}
+
+void launch_reader::capture_ends(CUstream stream) noexcept {
+  captures_.ends(stream);
+}
+
+void launch_reader::stream_ends(CUstream stream) noexcept {
+  captures_.ends(stream);
+  for (auto& entry : contexts_) {
+    auto* const context = entry.load();
+    if (context == nullptr) break;
+    context->streams.destroyed(stream);
+  }
+}
+
+// Which context a call destroys is not known here: the counters of all are released.
+void launch_reader::context_ending() noexcept {
+  endings_.fetch_add(1);
+  if (halted_.load() || !holds_counters()) return;
+  to_be_released_.store(1);
+  auto const deadline = monotonic_ns() + patience_with_release_ns;
+  while (to_be_released_.load() != 0 && monotonic_ns() < deadline)
+    futex_wait(to_be_released_, 1, patience_with_release_ns / 100);
+}
+
+void launch_reader::context_ended() noexcept {
+  auto now = endings_.load();
+  while (now > 0 && !endings_.compare_exchange_weak(now, now - 1)) {
+  }
+  kinds_.forget_handles();
+}
+
+bool launch_reader::holds_counters() const noexcept {
+  for (auto const& entry : contexts_) {
+    auto const* const context = entry.load();
+    if (context == nullptr) break;
+    if (context->holds_counters()) return true;
+  }
+  return false;
+}
+
+bool launch_reader::is_parked() const noexcept {
+  for (auto const& entry : contexts_) {
+    auto const* const context = entry.load();
+    if (context == nullptr) break;
+    if (context->is_counting()) return false;
+  }
+  return true;
+}
+
+bool launch_reader::is_in_midst() const noexcept {
+  for (auto const& entry : contexts_) {
+    auto const* const context = entry.load();
+    if (context == nullptr) break;
+    if (context->has_readings()) return true;
+  }
+  return false;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,217 @@
+// Reads counters around chosen launches of the program, without replay, within a budget.
+#pragma once
+
+#include "counters/availability_store.hpp"
+#include "counters/device_turn.hpp"
+#include "counters/launches/context_readings.hpp"
+#include "counters/launches/device_counters.hpp"
+#include "counters/launches/launch_kinds.hpp"
+#include "counters/launches/launch_times.hpp"
+#include "counters/launches/reading_targets.hpp"
+#include "counters/launches/stream_captures.hpp"
+#include "counters/launches/work_gate.hpp"
+#include "counters/sampling_budget.hpp"
+#include "cupti/stream_parameters.hpp"
+#include "driver/cuda_driver.hpp"
+#include "model/launch_remark.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+struct reading_options {
+  bool every_launch = false;       // one pass around each launch, instead of each kind once
+  std::vector<std::string> words;  // sets and metrics by name; empty: the set roofline
+  /// Kernels (mangled) around which nothing is ever read: they wait for other launches.
+  std::function<bool(char const*)> skips;
+  /// Off and on again: while kernels are recorded, what CUPTI counts by rewriting them reads 0.
+  /// False from the first: not now, and nothing is to be undone.
+  std::function<bool()> pause_kernel_records;
+  std::function<void()> resume_kernel_records;
+  launch_kinds::code_lookup code_of;
+  availability_store const* stored = nullptr;  // null: CUPTI is asked each time
+  device_turns* turns = nullptr;               // null: other processes are not asked
+  std::function<std::string(device_id)> uuid;
+};
+
+/// What was not read, and why. Launches, unless it says otherwise.
+struct reading_counts {
+  std::atomic<std::uint64_t> read{0};
+  std::atomic<std::uint64_t> failed{0};         // CUPTI refused, or the launch failed
+  std::atomic<std::uint64_t> disturbed{0};      // other work came in, or it did not end in 2 ms
+  std::atomic<std::uint64_t> unrecorded{0};     // read without a kernel record of their own
+  std::atomic<std::uint64_t> not_rewritten{0};  // CUPTI counted no instruction: nothing was read
+  std::atomic<std::uint64_t> busy{0};           // the GPU was not idle in time
+  std::atomic<std::uint64_t> abandoned{0};      // never came back from CUPTI
+  std::atomic<std::uint64_t> cooperative{0};    // and others whose call cannot be read
+  std::atomic<std::uint64_t> by_name{0};        // on the skip list
+  std::atomic<std::uint64_t> graphs{0};         // may hold such kernels, or are changed as they are
+  std::atomic<std::uint64_t> unknown{0};        // more kinds of launches than the table holds
+  std::atomic<std::uint64_t> not_idle{0};       // times at which no idle moment was found
+};
+
+enum class turn_kind {
+  usual,
+  closing,  // nothing is to be left in the counters
+};
+
+/// One per process, never destroyed. Threads of the program only pass its gate; all of CUPTI's
+/// calls are made by the worker's thread, in rounds: it shuts the gate, and once the GPU is idle it
+/// lets the calls of the program pass one at a time, some of them with counters around.
+class launch_reader {
+ public:
+  /// `budget`, `next_metric`, the id of the next metric, and `halted` live as long as it. Once
+  /// `halted` is set CUPTI is not called any more.
+  launch_reader(cupti_api const& api, cuda_driver const& driver, reading_options options,
+                sampling_budget& budget, std::uint32_t& next_metric,
+                std::atomic<bool> const& halted);
+
+  // Threads of the program, inside CUPTI's callbacks ---------------------------
+
+  /// Before a launch; left() must follow on this thread after it.
+  void entered(launch_call_kind kind, CUpti_CallbackData const& call) noexcept;
+  launch_remark left(CUpti_CallbackData const& call, bool gets_record) noexcept;
+  /// Before any other call that puts work on a stream, and after it.
+  void work_entered(stream_place place, CUpti_CallbackData const& call) noexcept;
+  void work_left() noexcept;
+  void capture_begins(CUstream stream) noexcept;
+  void capture_ends(CUstream stream) noexcept;
+  void stream_ends(CUstream stream) noexcept;
+  /// What it has to do is known from now on: it was just made, or the program waited for it.
+  void context_made(CUcontext context) noexcept;
+  void context_gone(CUcontext context) noexcept;
+  void context_waited_for(CUpti_CallbackData const& call) noexcept;
+  void graph_changes() noexcept { shuns_graphs_.store(true); }
+  /// A context is about to be destroyed, and then it is.
+  void context_ending() noexcept;
+  void context_ended() noexcept;
+  void code_unloads() noexcept { kinds_.forget_handles(); }
+
+  // Whoever reads kernel records -----------------------------------------------
+  void ran(correlation_id correlation, std::uint64_t ns, bool is_part) noexcept {
+    times_.ran(raw(correlation), ns, is_part);
+  }
+
+  // Whoever switches captures ---------------------------------------------------
+  void resume() noexcept;
+  /// Callbacks were off until now.
+  void callbacks_begin() noexcept;
+  void pause() noexcept { on_.store(false); }
+
+  // The worker's thread ----------------------------------------------------------
+
+  /// Prepares new contexts, reads, evaluates what was counted. Adds to both lists.
+  void turn(turn_kind how, std::vector<metric_record>& metrics,
+            std::vector<launch_counters>& launches, device_counters::intern const& names);
+  /// Some launch has passes to run.
+  bool wants_turn() noexcept;
+  /// A window of sampling begins, or has ended.
+  void window_begins() noexcept { reading_targets::window_begins(kinds_.all()); }
+  void window_ends() noexcept { reading_targets::window_ends(kinds_.all()); }
+  /// Kinds that make up most of the time of recent launches were sampled often.
+  bool is_sampled_enough() const noexcept { return outlook_.sampled_share >= enough_sampled; }
+  /// A cycle is on, whose readings would be lost. The worker's thread.
+  bool is_in_midst() const noexcept;
+  /// Nothing is being counted.
+  bool is_parked() const noexcept;
+  /// Gives the counters back, as soon as the GPU is idle. False: not now.
+  bool release(std::uint64_t patience_ns) noexcept;
+  bool holds_counters() const noexcept;
+  bool must_not_switch() const noexcept { return captures_.any() || endings_.load() != 0; }
+  bool has_given_up() const noexcept { return given_up_.load(); }
+  /// Launches of the process that were heard of.
+  std::uint64_t launches() const noexcept { return launches_.load(std::memory_order_relaxed); }
+  /// Lines for the log since the last call.
+  std::vector<std::string> take_warnings() { return std::exchange(warnings_, {}); }
+
+  reading_counts const& counts() const noexcept { return counts_; }
+  work_gate const& gate() const noexcept { return gate_; }
+  /// How many kinds of launches have been read in full. Not for every_launch, which has no kinds.
+  launch_signatures::tally kinds() const noexcept { return kinds_.all().count(all_groups_); }
+
+ private:
+  static constexpr std::size_t max_contexts = 64;
+  static constexpr double enough_sampled = 0.98;
+
+  // Threads of the program.
+  context_readings* context_of(CUcontext context, std::uint32_t number) noexcept;
+  bool may_be_read(launch_call_kind kind, launch_parameters const& launch, launch_signature& what,
+                   CUpti_CallbackData const& call) noexcept;
+  bool knows_several_gpus() const noexcept;
+  void pass(gate_call const& what) noexcept;
+
+  // The worker's thread.
+  bool prepare(context_readings& context, std::vector<metric_record>& metrics,
+               device_counters::intern const& names);
+  device_counters const* counters_of(context_readings& context, std::vector<metric_record>& metrics,
+                                     device_counters::intern const& names);
+  void look_for_targets() noexcept;
+  launch_signature::groups groups_now(std::uint64_t now_ns) const noexcept;
+  launch_signature::groups useless_to(launch_signature const& kind) const noexcept;
+  void want_kinds_of(context_readings& context) noexcept;
+  bool may_begin_round(context_readings& context) noexcept;
+  void round(context_readings& context, std::vector<launch_counters>& launches);
+  bool reach_idle(context_readings& context, std::uint64_t patience_ns) noexcept;
+  bool is_interrupted() const noexcept;
+  bool serve(context_readings& context);
+  bool read(context_readings& context, work_gate::visitor const& launch, std::size_t range);
+  bool found_busy(context_readings& context) noexcept;
+  bool is_worth_it() const noexcept;
+  bool drain(context_readings& context) noexcept;
+  bool prove_that_it_ends(context_readings& context, work_gate::visitor const& launch);
+  bool is_idle_before_impatience(context_readings& context) noexcept;
+  bool read_held(context_readings& context, work_gate::visitor const& launch, std::size_t range,
+                 bool rewrites, std::uint64_t impatient);
+  bool advance(context_readings& context);
+  bool checked(result<void> const& done);
+  result<void> start(context_readings& context);
+  void close(context_readings& context);
+  void end_contexts() noexcept;
+  void evaluate_all(std::vector<launch_counters>& launches);
+  void leave_out(launch_signature::groups rewriting);
+  void give_up(std::string why);
+
+  cupti_api const& api_;
+  cuda_driver const driver_;
+  reading_options const options_;
+  sampling_budget& budget_;
+  reading_counts counts_;
+  std::atomic<bool> const& halted_;
+  launch_kinds kinds_;
+  launch_times times_;
+  work_gate gate_;
+  stream_captures captures_;
+  std::atomic<bool> on_{false}, given_up_{false}, shuns_graphs_{false};
+  std::atomic<std::uint32_t> capture_{0};     // number of it
+  std::atomic<std::uint32_t> generation_{1};  // of callbacks that are on without a break
+  std::atomic<std::uint64_t> launches_{0};
+  std::atomic<std::uint32_t> endings_{0};         // calls that destroy a context, under way
+  std::atomic<std::uint32_t> to_be_released_{0};  // such a call waits for the worker
+  std::atomic<launch_signature::groups> rewriting_{0}, all_groups_{0};
+  std::array<std::atomic<context_readings*>, max_contexts> contexts_{};
+  /// Of the launch that is let in to be read; the keeper writes before, its thread reads after.
+  launch_remark remark_;
+
+  // The worker's thread alone.
+  std::map<device_id, device_counters> devices_;
+  std::uint32_t& next_metric_;
+  reading_targets targets_;
+  reading_targets::outlook outlook_;
+  std::uint64_t looked_ns_ = 0, wanted_since_ns_ = 0, not_before_ns_ = 0, put_off_ns_ = 0;
+  std::uint64_t busy_in_round_ = 0;  // launches
+  bool one_at_a_time_ = false;       // calls pass the gate
+  bool some_were_rewritten_ = false;
+  launch_signature::groups left_out_ = 0;  // that would rewrite kernels
+  std::vector<std::pair<device_id, reading_batch>> batches_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,146 @@
+// What launch_reader reads: counters of each GPU, which kinds of launches, what came of it.
+#include "base/clock.hpp"
+#include "base/fork_guard.hpp"
+#include "counters/counter_access.hpp"
+#include "counters/launches/launch_reader.hpp"
+
+#include <iterator>
+#include <utility>
+
+namespace gpuprof {
+namespace {
+
+constexpr std::uint64_t ms = 1'000'000;
+constexpr std::uint64_t patience_with_rewriting = 4;  // readings
+constexpr std::uint64_t look_every_ns = 20 * ms;
+// Of the time of kinds that still come.
+constexpr double min_unknown_share = 0.01;
+// For the second group: setting up, and some readings.
+constexpr std::uint64_t price_of_refining_ns = 500 * ms;
+constexpr std::uint64_t times_as_long_rewritten = 20;  // at most
+// Of a kind of launch: what runs longer cannot be read within the time that a call may be held,
+// and rewritten it would run up to twenty times as long.
+constexpr std::uint64_t max_kernel_ns = work_gate::max_hold_ns * 3 / 4;
+
+void count(std::atomic<std::uint64_t>& counter, std::uint64_t n) noexcept {
+  counter.fetch_add(n, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+// Preparing ------------------------------------------------------------------
+
+/// Null after a line: counters are off then.
+device_counters const* launch_reader::counters_of(context_readings& context,
+                                                  std::vector<metric_record>& metrics,
+                                                  device_counters::intern const& names) {
+  auto const found = devices_.find(context.device());
+  if (found != devices_.end()) return &found->second;
+  fork_guard const guard;
+  auto const opened =
+      open_counters(api_, counter_engine::ranges, static_cast<int>(raw(context.device())));
+  if (!opened) return give_up(opened.message()), nullptr;
+  auto planned = with_availability<device_counters>(
+      options_.stored, api_, counter_engine::ranges, context.device(),
+      [&] {
+        // That of sampling makes the same configurations, and asking for it holds nobody.
+        bool busy = false;
+        return api_.first_missing_for_sampling() == nullptr
+                   ? sampling_availability(api_, context.device(), busy)
+                   : counter_availability(api_, context.handle());
+      },
+      [&](availability_image image) {
+        return device_counters::plan(api_, context.device(), std::move(image),
+                                     {options_.words, options_.every_launch}, next_metric_,
+                                     warnings_);
+      },
+      false);
+  if (!planned) return give_up(planned.message()), nullptr;
+  for (auto const& record : planned->records(context.device(), names)) metrics.push_back(record);
+  return &devices_.emplace(context.device(), std::move(*planned)).first->second;
+}
+
+bool launch_reader::prepare(context_readings& context, std::vector<metric_record>& metrics,
+                            device_counters::intern const& names) {
+  if (context.is_prepared()) return true;
+  auto const* const counters = counters_of(context, metrics, names);
+  if (counters == nullptr) return false;
+  auto const& prepared = counters->prepared();
+  context.prepare(api_, prepared, options_.every_launch);
+  auto const all = static_cast<launch_signature::groups>((std::uint64_t{1} << prepared.size()) - 1);
+  all_groups_.store(all & ~left_out_);
+  rewriting_.store(counters->rewriting() & ~left_out_);
+  return true;
+}
+
+/// They would cost the program time for nothing.
+void launch_reader::leave_out(launch_signature::groups rewriting) {
+  left_out_ |= rewriting;
+  rewriting_.fetch_and(~rewriting);
+  if ((all_groups_.fetch_and(~rewriting) & rewriting) == 0) return;
+  warnings_.push_back(
+      "operations of CUDA cores are not counted: CUPTI does not rewrite the kernels of this "
+      "program. All other counters are read");
+}
+
+void launch_reader::evaluate_all(std::vector<launch_counters>& launches) {
+  for (auto const& [device, batch] : std::exchange(batches_, {})) {
+    auto const& counters = devices_.at(device);
+    auto found = counters.evaluate(batch);
+    if (!found.warning.empty()) warnings_.push_back(std::move(found.warning));
+    auto const rewriting = counters.rewriting();
+    for (auto const& one : found.readings)
+      some_were_rewritten_ =
+          some_were_rewritten_ || (rewriting >> one.launches.front().group & 1) != 0;
+    count(counts_.not_rewritten, found.not_rewritten);
+    if (!some_were_rewritten_ && counts_.not_rewritten.load() >= patience_with_rewriting)
+      leave_out(rewriting);
+    std::move(found.readings.begin(), found.readings.end(), std::back_inserter(launches));
+  }
+}
+
+// What is wanted ---------------------------------------------------------------
+
+void launch_reader::look_for_targets() noexcept {
+  auto const moment = monotonic_ns();
+  if (options_.every_launch || moment - looked_ns_ < look_every_ns) return;
+  looked_ns_ = moment;
+  try {
+    // Before anything was prepared all is missing.
+    auto const groups = devices_.empty() ? launch_signature::groups{1} : groups_now(moment);
+    reading_targets::what_can_be_read const readable{
+        groups, max_kernel_ns, budget_.left(moment) / times_as_long_rewritten,
+        [this](launch_signature const& kind) { return useless_to(kind); }};
+    outlook_ = targets_.choose(kinds_.all(), readable, budget_.has_earned(moment), moment);
+  } catch (...) {  // no memory: those of before
+  }
+  if (outlook_.wanted == 0) wanted_since_ns_ = 0;
+  if (outlook_.wanted != 0 && wanted_since_ns_ == 0) wanted_since_ns_ = moment;
+}
+
+/// What samples tell as well is read once there is room in the budget for setting up another group.
+launch_signature::groups launch_reader::groups_now(std::uint64_t now_ns) const noexcept {
+  auto const rewriting = rewriting_.load();
+  if (rewriting == 0 || budget_.allows(now_ns, price_of_refining_ns)) return all_groups_.load();
+  return rewriting;
+}
+
+launch_signature::groups launch_reader::useless_to(launch_signature const& kind) const noexcept {
+  // CUPTI rewrites the kernels of a graph, or not, when it is made.
+  if (kind.is_graph()) return rewriting_.load();
+  if (!kind.code() || devices_.empty()) return 0;
+  return devices_.begin()->second.useless_to(*kind.code());
+}
+
+/// What is left unknown when all that matters is read is not worth slowing the program down.
+bool launch_reader::is_worth_it() const noexcept {
+  return outlook_.wanted != 0 && outlook_.unknown_share >= min_unknown_share;
+}
+
+bool launch_reader::wants_turn() noexcept {
+  if (given_up_.load() || contexts_[0].load() == nullptr) return false;
+  look_for_targets();
+  return options_.every_launch || is_worth_it();
+}
+
+}  // namespace gpuprof

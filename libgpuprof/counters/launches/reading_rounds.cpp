@@ -1,0 +1,405 @@
+// What launch_reader does on the worker's thread: rounds of readings while the gate is kept.
+#include "base/clock.hpp"
+#include "base/fork_guard.hpp"
+#include "base/futex.hpp"
+#include "base/log.hpp"
+#include "base/process.hpp"
+#include "counters/counter_access.hpp"
+#include "counters/launches/launch_reader.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <iterator>
+#include <thread>
+#include <utility>
+
+namespace gpuprof {
+namespace {
+
+constexpr std::uint64_t ms = 1'000'000;
+
+// For so long an idle moment is hoped for that comes by itself, as after a wait of the program.
+// Then calls are slowed down until the GPU has worked off what was queued.
+constexpr std::uint64_t hope_ns = 50 * ms;
+constexpr std::uint64_t drain_ns = 250 * ms;
+// A stream that works for longer on what it has is not going to be idle soon.
+constexpr std::uint64_t long_work_ns = 250 * ms;
+// After that has failed; twice as long each time.
+constexpr std::uint64_t put_off_ns = 2'000 * ms, max_put_off_ns = 60'000 * ms;
+constexpr std::uint64_t patience_at_end_ns = 200 * ms;
+constexpr std::uint64_t ask_again_after_ns = 10'000 * ms;
+
+// A round ends when for so long no launch came that is to be read, or when so many did not find the
+// GPU idle.
+constexpr std::uint64_t quiet_ns = 20 * ms, max_wait_for_launch_ns = 100 * ms;
+constexpr std::uint64_t max_busy = 20, max_busy_at_large = 3;
+constexpr std::uint64_t max_round_ns = 400 * ms;
+// Inside CUPTI a launch whose kernel is rewritten waits for it.
+constexpr std::uint64_t max_launch_ns = 5'000 * ms;
+constexpr unsigned max_proofs = 3;  // that failed
+
+void rest_for_moment() noexcept {
+  std::this_thread::sleep_for(std::chrono::microseconds(10));
+}
+
+void count(std::atomic<std::uint64_t>& counter, std::uint64_t n = 1) noexcept {
+  counter.fetch_add(n, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void launch_reader::give_up(std::string why) {
+  on_.store(false);
+  if (!given_up_.exchange(true)) warnings_.push_back(std::move(why));
+}
+
+/// False after a line: counters are off then, or for a while when another tool has them.
+bool launch_reader::checked(result<void> const& done) {
+  if (done) return true;
+  if (!is_held_by_another(done.message())) {
+    give_up("counters are off from here on: " + done.message());
+  } else {
+    warnings_.push_back(done.message() + "; asked again every 10 s");
+    not_before_ns_ = monotonic_ns() + ask_again_after_ns;
+  }
+  return false;
+}
+
+bool launch_reader::is_interrupted() const noexcept {
+  return must_not_switch() || !on_.load() || halted_.load() || process_is_exiting() ||
+         to_be_released_.load() != 0;
+}
+
+bool launch_reader::may_begin_round(context_readings& context) noexcept {
+  auto const moment = monotonic_ns();
+  if (context.has_ended() || !context.streams.is_known() || is_interrupted()) return false;
+  if (options_.every_launch) return true;
+  if (moment < not_before_ns_) return false;
+  auto* const cycle = context.cycle();
+  auto const is_due = cycle != nullptr && cycle->has_readings() && cycle->pass_is_over(0, moment);
+  return (is_worth_it() || is_due) && budget_.allows(moment);
+}
+
+// Keeping the gate ---------------------------------------------------------------
+
+/// True: the gate is held, and the GPU has nothing to do in the context.
+bool launch_reader::reach_idle(context_readings& context, std::uint64_t patience_ns) noexcept {
+  auto const deadline = monotonic_ns() + patience_ns;
+  for (;;) {
+    // After the gate is held: a capture that begins now waits for it.
+    if (gate_.hold()) {
+      if (!captures_.any() && context.streams.are_idle()) return true;
+      gate_.relax();
+    }
+    if (captures_.any() || halted_.load() || monotonic_ns() >= deadline) return false;
+    rest_for_moment();
+  }
+}
+
+result<void> launch_reader::start(context_readings& context) {
+  if (!context.holds_counters() && options_.turns != nullptr) {
+    auto const gpu = options_.uuid(context.device());
+    auto turn = options_.turns->try_take(gpu);
+    if (!turn) return held_by_process(counter_engine::ranges, options_.turns->holder(gpu));
+    context.keep(std::move(*turn));
+  }
+  auto const groups = options_.every_launch ? ~launch_signature::groups{0} : outlook_.groups;
+  fork_guard const guard;
+  work_gate::switching const now(gate_);
+  return context.start(groups, monotonic_ns());
+}
+
+void launch_reader::round(context_readings& context, std::vector<launch_counters>& launches) {
+  auto const began = monotonic_ns();
+  auto const hopes = !options_.every_launch && began - wanted_since_ns_ < hope_ns;
+  if (driver_.cuCtxSetCurrent != nullptr) driver_.cuCtxSetCurrent(context.handle());
+  auto const drains = !hopes && !context.streams.works_long(began, long_work_ns);
+  gate_.take_waited_ns();
+  gate_.shut();
+  if (!reach_idle(context, drains ? drain_ns : 0)) {
+    gate_.open();
+    auto const lost = gate_.take_waited_ns();
+    if (!drains && hopes) return;
+    count(counts_.not_idle);
+    budget_.spend(lost);
+    log_debug("counters: no idle moment in " + std::to_string((monotonic_ns() - began) / ms) +
+              " ms");
+    put_off_ns_ = std::clamp(2 * put_off_ns_, put_off_ns, max_put_off_ns);
+    not_before_ns_ = options_.every_launch ? 0 : monotonic_ns() + put_off_ns_;
+    return;
+  }
+  put_off_ns_ = 0;
+  context.drop_open_range();
+  budget_.spend(gate_.take_waited_ns());
+  auto const switched = monotonic_ns();
+  auto goes_on = true;
+  if (context.cycle() == nullptr) {
+    goes_on = checked(start(context));
+  }
+  busy_in_round_ = 0;
+  one_at_a_time_ = options_.every_launch;
+  while (goes_on && !is_interrupted() && monotonic_ns() - switched < max_round_ns &&
+         (options_.every_launch || busy_in_round_ < max_busy)) {
+    goes_on = serve(context);
+    if (options_.every_launch) evaluate_all(launches);  // a few at a time: calls wait meanwhile
+  }
+  // Around every launch means around the next one, too.
+  if (!options_.every_launch || is_interrupted()) gate_.open();
+  budget_.spend(gate_.take_waited_ns());
+  evaluate_all(launches);
+  looked_ns_ = 0;  // less is wanted now
+  log_debug("counters: a round of " + std::to_string((monotonic_ns() - began) / ms) +
+            " ms, idle after " + std::to_string((switched - began) / 1000) + " us; " +
+            std::to_string(counts_.read.load()) + " launches read so far, " +
+            std::to_string(counts_.busy.load()) + " found the GPU busy, " +
+            std::to_string(counts_.disturbed.load()) + " disturbed; wanted " +
+            std::to_string(outlook_.wanted) + " kinds, " +
+            std::to_string(static_cast<int>(outlook_.unknown_share * 100)) + " % of the time");
+}
+
+/// Waits for a launch that is to be read, and reads it. False: the round is over.
+bool launch_reader::serve(context_readings& context) {
+  if (!advance(context)) return false;
+  if (!options_.every_launch) want_kinds_of(context);
+  if (!one_at_a_time_) gate_.choose();
+  auto const caller = gate_.next(options_.every_launch ? quiet_ns : max_wait_for_launch_ns);
+  if (!caller) return false;
+  gate_.shut();
+  auto* const cycle = context.cycle();
+  auto const is_here = caller->call.context == &context && caller->call.signature != nullptr;
+  auto const range =
+      is_here && cycle != nullptr && context.streams.may_wait_for(caller->call.stream)
+          ? cycle->range_for(*caller->call.signature)
+          : std::nullopt;
+  if (range) return read(context, *caller, *range);
+  if (is_here && cycle != nullptr && cycle->needs_proof(*caller->call.signature))
+    return prove_that_it_ends(context, *caller);
+  if (!options_.every_launch) (void)is_idle_before_impatience(context);
+  gate_.admit(caller->ticket, false);
+  return true;
+}
+
+/// Where the program launches so far ahead that the GPU is never idle in time when a launch comes
+/// that is to be read, all calls pass one at a time.
+bool launch_reader::found_busy(context_readings& context) noexcept {
+  count(counts_.busy);
+  if (is_interrupted()) return false;
+  if (++busy_in_round_ >= max_busy_at_large) one_at_a_time_ = true;
+  return drain(context);
+}
+
+/// Others pass the gate freely meanwhile.
+void launch_reader::want_kinds_of(context_readings& context) noexcept {
+  auto const* const cycle = context.cycle();
+  for (std::size_t i = 0; i < kinds_.all().size(); ++i)
+    if (auto* const kind = kinds_.all().at(i))
+      kind->want(cycle != nullptr &&
+                 (cycle->needs_proof(*kind) || cycle->range_for(*kind).has_value()));
+}
+
+/// Turns to the next pass when this one has all that it can get.
+bool launch_reader::advance(context_readings& context) {
+  auto* const cycle = context.cycle();
+  auto const moment = monotonic_ns();
+  if (cycle != nullptr && !cycle->pass_is_over(outlook_.wanted, moment)) return true;
+  if (cycle == nullptr && !options_.every_launch && (!is_worth_it() || !budget_.allows(moment)))
+    return false;
+  if (!reach_idle(context, work_gate::max_hold_ns)) return false;
+  if (cycle == nullptr) {
+    return checked(start(context));
+  }
+  std::optional<reading_batch> done;
+  auto const ok = [&] {
+    work_gate::switching const now(gate_);
+    return context.turn_pass(moment, done);
+  }();
+  if (done) batches_.emplace_back(context.device(), std::move(*done));
+  gate_.relax();
+  // What the next cycle is for depends on what this one has told.
+  if (!checked(ok)) return false;
+  return !done || (options_.every_launch && advance(context));
+}
+
+/// False: the round is over.
+bool launch_reader::read(context_readings& context, work_gate::visitor const& launch,
+                         std::size_t range) {
+  auto const impatient = gate_.impatient();
+  if (!is_idle_before_impatience(context)) return found_busy(context);  // it went on, unread
+  auto const rewrites = context.cycle()->group().rewrites;
+  if (rewrites && !options_.pause_kernel_records()) {
+    gate_.admit(launch.ticket, false);
+    return true;
+  }
+  auto const goes_on = read_held(context, launch, range, rewrites, impatient);
+  if (rewrites) options_.resume_kernel_records();
+  return goes_on;
+}
+
+/// Its thread waits after the launch, 2 ms at most: a kernel that ends meanwhile needs nothing that
+/// the program does next.
+bool launch_reader::prove_that_it_ends(context_readings& context,
+                                       work_gate::visitor const& launch) {
+  if (!is_idle_before_impatience(context)) return found_busy(context);
+  remark_ = {};
+  if (!gate_.admit(launch.ticket, true) || !gate_.wait_for_departure(max_launch_ns)) return false;
+  auto const ended = is_idle_before_impatience(context);
+  auto const waited = gate_.release_read();
+  auto& kind = *launch.call.signature;
+  if (ended && waited)
+    kind.note_ends_alone();
+  else if (kind.count_failure() >= max_proofs)
+    kind.give_up(launch_signature::groups{1} << context.cycle()->group().number);
+  return ended || drain(context);
+}
+
+/// Calls are slowed down until the GPU has worked off what was queued. Charged as any wait: whether
+/// the program had run ahead so far that it loses nothing is not known.
+bool launch_reader::drain(context_readings& context) noexcept {
+  return reach_idle(context, drain_ns);
+}
+
+/// True: the gate is held and the GPU idle. False once a call has gone on by itself.
+bool launch_reader::is_idle_before_impatience(context_readings& context) noexcept {
+  auto const impatient = gate_.impatient();
+  for (;;) {
+    if (gate_.hold()) {
+      if (!captures_.any() && context.streams.are_idle()) return true;
+      gate_.relax();
+    }
+    if (gate_.impatient() != impatient || is_interrupted()) return false;
+    rest_for_moment();
+  }
+}
+
+/// The gate is held, and the GPU has nothing to do. `impatient`: calls that had gone on by
+/// themselves before that.
+bool launch_reader::read_held(context_readings& context, work_gate::visitor const& launch,
+                              std::size_t range, bool rewrites, std::uint64_t impatient) {
+  auto& kind = *launch.call.signature;
+  auto const opened = now();
+  remark_ = {};
+  if (rewrites) {
+    auto const alike = kind.pattern(capture_.load());
+    if (alike == correlation_id{}) return gate_.admit(launch.ticket, false), true;
+    remark_ = {
+        .is = launch_remark::kind::unrecorded, .alike = alike, .ran_from = opened, .ran_to{}};
+  }
+  auto const is_open = [&] {
+    work_gate::switching const now(gate_);
+    return context.push(range, kind, opened);
+  }();
+  if (!is_open) {
+    count(counts_.failed);
+    gate_.admit(launch.ticket, false);
+    return true;
+  }
+  auto const before = monotonic_ns();
+  auto const admitted = gate_.admit(launch.ticket, true);
+  auto const departure = admitted ? gate_.wait_for_departure(max_launch_ns) : std::nullopt;
+  if (rewrites) budget_.spend(monotonic_ns() - before);  // CUPTI waits for the kernel in the launch
+  if (admitted && !departure) {
+    count(counts_.abandoned);
+    give_up("counters are off from here on: a launch that was read did not return in five seconds");
+    return false;
+  }
+  if (rewrites) count(counts_.unrecorded);
+  // CUPTI puts the end of a range before all work that is launched after it: with a kernel that
+  // still runs, whatever it waits for would wait as well.
+  if (!is_idle_before_impatience(context)) {
+    count(counts_.disturbed);
+    return false;
+  }
+  // A call that went on by itself meanwhile may have put work into the range.
+  auto const is_alone = gate_.impatient() == impatient;
+  auto const popped = [&] {
+    work_gate::switching const now(gate_);
+    return context.pop(is_alone && departure && !departure->failed,
+                       departure ? departure->correlation : correlation_id{});
+  }();
+  if (gate_.release_read()) kind.note_ends_alone();
+  count(popped ? counts_.read : is_alone ? counts_.failed : counts_.disturbed);
+  return true;
+}
+
+// Ending -----------------------------------------------------------------------------
+
+/// What was counted so far is taken, if the GPU is idle for a moment.
+void launch_reader::close(context_readings& context) {
+  if (!context.is_counting() || context.has_ended()) return;
+  gate_.shut();
+  if (reach_idle(context, patience_at_end_ns)) {
+    work_gate::switching const now(gate_);
+    context.drop_open_range();
+    std::optional<reading_batch> done;
+    auto const ok = context.finish(done);
+    if (done) batches_.emplace_back(context.device(), std::move(*done));
+    (void)ok;  // what cannot be had now is lost
+  }
+  gate_.open();
+}
+
+bool launch_reader::release(std::uint64_t patience_ns) noexcept {
+  auto all = true;
+  for (auto& entry : contexts_) {
+    auto* const context = entry.load();
+    if (context == nullptr || halted_.load()) break;
+    if (!context->holds_counters() || context->has_ended()) continue;
+    auto const since = monotonic_ns();
+    gate_.take_waited_ns();
+    gate_.shut();
+    auto const is_idle = reach_idle(*context, patience_ns);
+    if (is_idle) {
+      fork_guard const guard;
+      work_gate::switching const now(gate_);
+      context->drop_open_range();
+      context->release();
+    }
+    gate_.open();
+    budget_.spend(gate_.take_waited_ns());
+    all = all && is_idle;
+    if (!is_idle) put_off_ns_ = std::max(put_off_ns_, monotonic_ns() - since);
+  }
+  return all;
+}
+
+/// A context is going: whichever it is, its counters go first, if it is idle.
+void launch_reader::end_contexts() noexcept {
+  for (auto& entry : contexts_) {
+    auto* const context = entry.load();
+    if (context == nullptr || halted_.load()) break;
+    try {
+      close(*context);
+    } catch (...) {  // what was counted is lost for want of memory
+    }
+  }
+  (void)release(patience_at_end_ns);
+  to_be_released_.store(0);
+  futex_wake(to_be_released_);
+}
+
+void launch_reader::turn(turn_kind how, std::vector<metric_record>& metrics,
+                         std::vector<launch_counters>& launches,
+                         device_counters::intern const& names) {
+  if (to_be_released_.load() != 0) end_contexts();
+  for (auto& entry : contexts_) {
+    auto* const context = entry.load();
+    if (context == nullptr || halted_.load()) break;
+    if (how == turn_kind::closing) {
+      close(*context);
+      continue;
+    }
+    if (context->has_ended()) {
+      context->abandon();
+      continue;
+    }
+    if (!on_.load() || is_interrupted()) continue;
+    if (!prepare(*context, metrics, names)) break;
+    look_for_targets();
+    if (may_begin_round(*context)) round(*context, launches);
+  }
+  if (how == turn_kind::closing || is_interrupted()) gate_.open();
+  evaluate_all(launches);
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,52 @@
+// What is done beside the drain thread.
+#include "session/side_thread.hpp"
+
+#include "support/catch.hpp"
+
+#include <atomic>
+#include <stdexcept>
+#include <thread>
+
+using namespace gpuprof;
+
+namespace {
+
+constexpr std::chrono::seconds long_enough{60};
+
+side_thread& a_thread() {
+  return *new side_thread;  // lives as long as the process
+}
+
+}  // namespace
+
+TEST_CASE(
+    "what is done beside runs on another thread, and is waited for no longer than one likes") {
+  auto& side = a_thread();
+  std::atomic<bool> may_end{false};
+  std::thread::id ran_on;
+  side.begin([&] {
+    ran_on = std::this_thread::get_id();
+    while (!may_end) std::this_thread::yield();
+  });
+  CHECK_FALSE(side.wait_for_end(std::chrono::milliseconds(1)));
+  may_end = true;
+  CHECK(side.wait_for_end(long_enough));
+  CHECK(ran_on != std::this_thread::get_id());
+}
+
+TEST_CASE("one thing after the other runs on the same thread") {
+  auto& side = a_thread();
+  std::thread::id first, second;
+  side.begin([&] { first = std::this_thread::get_id(); });
+  REQUIRE(side.wait_for_end(long_enough));
+  side.begin([&] { second = std::this_thread::get_id(); });
+  REQUIRE(side.wait_for_end(long_enough));
+  CHECK(first == second);
+}
+
+TEST_CASE("what it throws is thrown to whoever waits, once") {
+  auto& side = a_thread();
+  side.begin([] { throw std::runtime_error("no memory"); });
+  CHECK_THROWS_WITH(side.wait_for_end(long_enough), "no memory");
+  CHECK(side.wait_for_end(long_enough));
+}

@@ -1,0 +1,164 @@
+// Launches of a program are read, or not, while other threads of it launch as well; with a
+// pretended CUPTI and GPU.
+#include "counters/launches/launch_reader.hpp"
+
+#include "base/clock.hpp"
+#include "support/catch.hpp"
+#include "support/fake_cupti.hpp"
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace gpuprof;
+using gpuprof::test::fake_cupti;
+
+namespace {
+
+std::atomic<std::uint64_t> times_asked{0};
+
+CUresult CUDAAPI is_done(CUstream) {
+  ++times_asked;
+  return CUDA_SUCCESS;
+}
+CUresult CUDAAPI is_not_captured(CUstream, CUstreamCaptureStatus* status) {
+  *status = CU_STREAM_CAPTURE_STATUS_NONE;
+  return CUDA_SUCCESS;
+}
+
+cuda_driver idle_gpu() {
+  cuda_driver driver;
+  driver.cuStreamQuery = is_done;
+  driver.cuStreamIsCapturing = is_not_captured;
+  return driver;
+}
+
+reading_options every_launch() {
+  reading_options options;
+  options.every_launch = true;
+  options.words = {"sm__cycles_active.avg"};
+  return options;
+}
+
+void until(std::function<bool()> const& holds) {
+  while (!holds()) std::this_thread::yield();
+}
+
+/// A call of the program that launches a kernel.
+struct launch_of_program {
+  launch_of_program() {
+    parameters.f = reinterpret_cast<CUfunction>(std::uintptr_t{64});
+    parameters.gridDimX = 1;
+    parameters.blockDimX = 32;
+    call.context = reinterpret_cast<CUcontext>(std::uintptr_t{128});
+    call.functionParams = &parameters;
+    call.symbolName = "kernel";
+    call.correlationId = 7;
+  }
+  cuLaunchKernel_params parameters{};
+  CUpti_CallbackData call{};
+};
+
+/// Reads around every launch, on a thread of its own. As in a process, the reader is never
+/// destroyed.
+struct read_program {
+  read_program() {
+    reader.callbacks_begin();
+    reader.resume();
+    reader.context_made(launch_of_program().call.context);
+    keeper = std::jthread([this] {
+      while (!is_over.load())
+        reader.turn(turn_kind::usual, metrics, launches,
+                    [](std::string const&) { return name_id{1}; });
+      reader.turn(turn_kind::closing, metrics, launches,
+                  [](std::string const&) { return name_id{1}; });
+    });
+  }
+  ~read_program() {
+    is_over.store(true);
+    reader.pause();
+  }
+  void enters(launch_of_program const& launch) {
+    reader.entered({.call = launch_call::kernel, .default_stream_per_thread = false}, launch.call);
+  }
+  /// True: its counters were read.
+  bool leaves(launch_of_program const& launch) {
+    return reader.left(launch.call, false).ran_to.value != 0;
+  }
+  std::uint64_t told() const {
+    auto const& counts = reader.counts();
+    return counts.read + counts.disturbed + counts.failed;
+  }
+
+  fake_cupti cupti;
+  std::atomic<bool> halted{false}, is_over{false};
+  std::uint32_t next_metric = 1;
+  sampling_budget budget{0};
+  std::vector<metric_record> metrics;
+  std::vector<launch_counters> launches;
+  launch_reader& reader = *new launch_reader(cupti.library.api, idle_gpu(), every_launch(), budget,
+                                             next_metric, halted);
+  std::jthread keeper;
+};
+
+}  // namespace
+
+TEST_CASE("a launch that comes alone is read") {
+  read_program program;
+  launch_of_program launch;
+  // Not while the keeper prepares, or was slower than the call has patience.
+  while (program.reader.counts().read == 0) {
+    REQUIRE_FALSE(program.reader.has_given_up());
+    program.enters(launch);
+    (void)program.leaves(launch);
+  }
+  CHECK(program.cupti.count("cuptiRangeProfilerPushRange") != 0);
+  CHECK(program.cupti.count("cuptiRangeProfilerPopRange") != 0);
+}
+
+TEST_CASE("a launch during which another came in is not counted as read") {
+  read_program program;
+  auto is_read = false;
+  std::uint64_t told_before = 0, read_before = 0;
+  while (!is_read) {
+    REQUIRE_FALSE(program.reader.has_given_up());
+    told_before = program.told();
+    read_before = program.reader.counts().read;
+    launch_of_program launch, other;
+    program.enters(launch);
+    // The gate is shut: it waits, loses patience and goes on by itself.
+    std::thread([&] {
+      program.enters(other);
+      (void)program.leaves(other);
+    }).join();
+    is_read = program.leaves(launch);
+  }
+  until([&] { return program.told() != told_before; });
+  CHECK(program.reader.counts().read == read_before);
+}
+
+TEST_CASE("a stream is not asked that may have been destroyed while callbacks were off") {
+  fake_cupti cupti;
+  std::atomic<bool> const halted{false};
+  std::uint32_t next_metric = 1;
+  sampling_budget budget{0};
+  auto& reader = *new launch_reader(cupti.library.api, idle_gpu(), every_launch(), budget,
+                                    next_metric, halted);
+  std::vector<metric_record> metrics;
+  std::vector<launch_counters> launches;
+  launch_of_program launch;
+  reader.resume();
+  reader.entered({.call = launch_call::kernel, .default_stream_per_thread = false}, launch.call);
+  (void)reader.left(launch.call, false);
+  reader.pause();
+  times_asked = 0;
+  reader.callbacks_begin();
+  reader.resume();
+  reader.context_waited_for(launch.call);
+  reader.turn(turn_kind::usual, metrics, launches, [](std::string const&) { return name_id{1}; });
+  CHECK(cupti.count("cuptiRangeProfilerStart") == 1);  // the context was found idle
+  CHECK(times_asked == 0);
+  reader.turn(turn_kind::closing, metrics, launches, [](std::string const&) { return name_id{1}; });
+}

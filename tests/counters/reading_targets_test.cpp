@@ -1,0 +1,230 @@
+// Which kinds of launches are to be read next.
+#include "counters/launches/reading_targets.hpp"
+
+#include "support/catch.hpp"
+
+#include <set>
+
+using namespace gpuprof;
+
+namespace {
+
+constexpr std::uint64_t us = 1'000, second = 1'000'000'000;
+constexpr auto for_ever = ~std::uint64_t{0};
+
+struct program {
+  launch_signature& kind(std::uintptr_t function) {
+    launch_parameters launch;
+    launch.work = reinterpret_cast<void const*>(function);
+    auto* const found = all.find(launch, 0, [] { return std::uint32_t{0}; });
+    found->decide(launch_signature::standing::allowed);
+    return *found;
+  }
+  /// So many launches of it run so long each.
+  launch_signature& launches(std::uintptr_t function, int times, std::uint64_t ns) {
+    auto& launched = kind(function);
+    for (int i = 0; i < times; ++i) {
+      launched.count_launch();
+      launched.add_time(ns, false);
+    }
+    return launched;
+  }
+  reading_targets::outlook look(bool may_repeat = false) {
+    return targets.choose(all, readable, may_repeat, now_ns);
+  }
+
+  launch_signatures all;
+  reading_targets targets;
+  reading_targets::what_can_be_read readable{
+      .groups = 0b11, .max_ns = for_ever, .affordable_ns = for_ever, .useless_to = {}};
+  std::uint64_t now_ns = second;
+};
+
+}  // namespace
+
+TEST_CASE("the kinds that have the most GPU time are wanted, not the last percent") {
+  program p;
+  auto& small = p.launches(1, 10, us);
+  auto& greatest = p.launches(2, 10, 990 * us);
+  auto& second_one = p.launches(3, 10, 100 * us);
+  auto const found = p.look();
+  CHECK(found.wanted == 2);
+  CHECK(greatest.recent.is_target);
+  CHECK(second_one.recent.is_target);
+  CHECK_FALSE(small.recent.is_target);
+  CHECK(found.groups == 0b11);
+  CHECK(found.unknown_share == Approx(1090. / 1091));
+}
+
+TEST_CASE("when the greatest are known the next ones come, up to their share of all") {
+  program p;
+  auto& greatest = p.launches(1, 10, 90 * us);
+  auto& other = p.launches(2, 10, 10 * us);
+  greatest.mark_done(0);
+  greatest.give_up(0b10);
+  auto const found = p.look();
+  CHECK(found.wanted == 1);
+  CHECK_FALSE(greatest.recent.is_target);
+  CHECK(other.recent.is_target);
+  CHECK(found.unknown_share == Approx(.1));
+}
+
+TEST_CASE("only the groups that wanted kinds lack are wanted") {
+  program p;
+  p.launches(1, 10, us).mark_done(0);
+  CHECK(p.look().groups == 0b10);
+  p.readable.groups = 0b01;
+  auto const found = p.look();
+  CHECK(found.wanted == 0);
+  CHECK(found.groups == 0);
+  CHECK(found.unknown_share == 0);
+}
+
+TEST_CASE("while no kernel record has come all kinds are alike") {
+  program p;
+  for (std::uintptr_t f = 1; f <= 5; ++f) p.launches(f, 0, 0);
+  for (std::uintptr_t f = 1; f <= 5; ++f)
+    for (int i = 0; i < 3; ++i) p.kind(f).count_launch();
+  auto const found = p.look();
+  CHECK(found.wanted == 5);
+  CHECK(found.unknown_share == 1);
+}
+
+TEST_CASE("what came less than three times may never come again") {
+  program p;
+  auto& rare = p.launches(1, 2, 1000 * us);
+  CHECK(p.look().wanted == 0);
+  p.launches(1, 1, us);
+  CHECK(p.look().wanted == 1);
+  CHECK(rare.recent.is_target);
+}
+
+TEST_CASE("a phase that is over is not waited for, until it comes again") {
+  program p;
+  auto& before = p.launches(1, 100, 1000 * us);
+  auto& now = p.launches(2, 100, us);
+  CHECK(p.look().wanted == 1);
+  p.now_ns += reading_targets::is_over_after_ns - 1;
+  p.launches(2, 1, us);
+  CHECK(p.look().wanted == 1);
+  CHECK(before.recent.is_target);
+  p.now_ns += 1;
+  p.launches(2, 1, us);
+  auto const found = p.look();
+  CHECK_FALSE(before.recent.is_target);
+  CHECK(now.recent.is_target);
+  CHECK(found.unknown_share == 1);  // of the time of what still comes
+  p.launches(1, 1, us);
+  (void)p.look();
+  CHECK(before.recent.is_target);
+}
+
+TEST_CASE("a kind that is known is read again after a thousand launches, where that is afforded") {
+  program p;
+  auto& kind = p.launches(1, 10, us);
+  kind.mark_done(0);
+  kind.mark_done(1);
+  kind.recent.read_at_launches = 10;
+  p.launches(1, 999, us);
+  CHECK(p.look(true).wanted == 0);
+  p.launches(1, 1, us);
+  CHECK(p.look(false).wanted == 0);
+  CHECK(kind.done() == 0b11);
+  CHECK(p.look(true).wanted == 1);
+  CHECK(kind.done() == 0);
+  CHECK(kind.ever_done() == 0b11);
+}
+
+TEST_CASE("each time after twice as many launches as the last") {
+  program p;
+  auto& kind = p.launches(1, 5000, us);
+  kind.mark_done(0);
+  kind.mark_done(1);
+  kind.recent.read_at_launches = 5000;
+  p.launches(1, 4999, us);
+  CHECK(p.look(true).wanted == 0);
+  p.launches(1, 1, us);
+  CHECK(p.look(true).wanted == 1);
+}
+
+TEST_CASE("what is of kinds that ran often in windows was sampled") {
+  program p;
+  p.launches(1, 10, 30 * us);
+  p.launches(2, 10, 10 * us);
+  CHECK(p.look().sampled_share == 0);
+  reading_targets::window_begins(p.all);
+  p.launches(1, 29, 30 * us);
+  reading_targets::window_ends(p.all);
+  p.launches(1, 100, 30 * us);  // between windows
+  CHECK(p.look().sampled_share == 0);
+  reading_targets::window_begins(p.all);
+  p.launches(1, 1, 30 * us);
+  reading_targets::window_ends(p.all);
+  CHECK(p.look().sampled_share == Approx(140 * 30. / (140 * 30 + 10 * 10)));
+}
+
+TEST_CASE("what first came within a window counts as well") {
+  program p;
+  reading_targets::window_begins(p.all);
+  p.launches(1, static_cast<int>(reading_targets::enough_in_windows), us);
+  reading_targets::window_ends(p.all);
+  CHECK(p.look().sampled_share == 1);
+}
+
+TEST_CASE("kinds whose times vary or are too long are left to samples") {
+  program p;
+  p.readable.max_ns = 1000 * us;
+  auto& too_long = p.launches(1, 10, 1001 * us);
+  auto& fits = p.launches(2, 10, 1000 * us);
+  auto& varies = p.kind(3);
+  for (int i = 0; i < 40; ++i) p.launches(3, 1, i % 2 == 0 ? 100 * us : 900 * us);
+  REQUIRE(varies.varies());
+  auto const found = p.look();
+  CHECK(found.wanted == 1);
+  CHECK(fits.recent.is_target);
+  CHECK(too_long.hopeless() == 0b11);
+  CHECK(varies.hopeless() == 0b11);
+}
+
+TEST_CASE("kinds around which nothing may be read are given up") {
+  program p;
+  auto& never = p.launches(1, 10, us);
+  never.decide(launch_signature::standing::never);
+  CHECK(p.look().wanted == 0);
+  CHECK(never.hopeless() == 0b11);
+}
+
+TEST_CASE("groups that would tell nothing of a kind are given up for it") {
+  program p;
+  auto& kind = p.launches(1, 10, us);
+  p.launches(2, 10, us);
+  p.readable.useless_to = [&](launch_signature const& asked) {
+    return &asked == &kind ? launch_signature::groups{0b01} : 0;
+  };
+  CHECK(p.look().wanted == 2);
+  CHECK(kind.hopeless() == 0b01);
+  kind.mark_done(1);
+  CHECK(p.look().wanted == 1);
+}
+
+TEST_CASE("what cannot be afforded now waits, and makes no room for lesser kinds") {
+  program p;
+  auto& great = p.launches(1, 10, 1000 * us);
+  auto& lesser = p.launches(2, 10, us);
+  p.readable.affordable_ns = 999 * us;
+  auto const found = p.look();
+  CHECK(found.wanted == 0);
+  CHECK_FALSE(great.recent.is_target);
+  CHECK_FALSE(lesser.recent.is_target);
+  CHECK(great.hopeless() == 0);
+  p.readable.affordable_ns = 1000 * us;
+  CHECK(p.look().wanted == 1);
+}
+
+TEST_CASE("without launches nothing is wanted") {
+  program p;
+  auto const found = p.look();
+  CHECK(found.wanted == 0);
+  CHECK(found.sampled_share == 0);
+  CHECK(found.unknown_share == 0);
+}

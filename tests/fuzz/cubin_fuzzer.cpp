@@ -1,0 +1,7 @@
+// libFuzzer's way into the reader of cubins. Corpus: tests/data/fuzz_cubin.
+#include "fuzz/cubin_input.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t size) {
+  gpuprof::fuzz::read_module({bytes, size});
+  return 0;
+}

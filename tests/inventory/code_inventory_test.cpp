@@ -1,0 +1,87 @@
+// What is known of kernels by their names, as modules come.
+#include "counters/inventory/code_inventory.hpp"
+
+#include "support/catch.hpp"
+#include "support/made_cubin.hpp"
+
+using namespace gpuprof;
+using namespace gpuprof::test;
+using enum instruction_class;
+
+namespace {
+
+std::vector<std::uint8_t> module_of(std::string const& kernel, machine_word word) {
+  return made_cubin{90, {{kernel, {word, sass::exit}, {}}}}.bytes();
+}
+
+}  // namespace
+
+TEST_CASE("a kernel is known once its module has been loaded") {
+  code_inventory inventory;
+  CHECK_FALSE(inventory.find("gemm"));
+  inventory.add_module(module_of("gemm", sass::wgmma_bf16));
+  auto const found = inventory.find("gemm");
+  REQUIRE(found);
+  CHECK(*found == kernel_code{90, wgmma_bf16, true});
+  CHECK_FALSE(inventory.find("gem"));
+}
+
+TEST_CASE("the same kernel loaded again is the same") {
+  code_inventory inventory;
+  inventory.add_module(module_of("gemm", sass::wgmma_bf16));
+  inventory.add_module(module_of("gemm", sass::wgmma_bf16));
+  CHECK(inventory.find("gemm")->is_complete);
+}
+
+TEST_CASE("what CUPTI has rewritten leaves a kernel known") {
+  using enum code_inventory::origin;
+  code_inventory inventory;
+  inventory.add_module(module_of("kernel", sass::wgmma_bf16));
+  auto const rewritten =
+      made_cubin{90, {{"kernel", {sass::wgmma_bf16, sass::exit}, {}, true}}}.bytes();
+  inventory.add_module(rewritten, maybe_rewritten);
+  CHECK(inventory.find("kernel") == kernel_code{90, wgmma_bf16, true});
+
+  // The program too may load a module while launches are read.
+  inventory.add_module(module_of("kernel", sass::wgmma_fp16), maybe_rewritten);
+  CHECK(!inventory.find("kernel")->is_complete);
+}
+
+TEST_CASE("different kernels of one name leave open which of them runs") {
+  code_inventory inventory;
+  inventory.add_module(module_of("kernel", sass::wgmma_bf16));
+  inventory.add_module(module_of("kernel", sass::wgmma_fp16));
+  auto const found = inventory.find("kernel");
+  CHECK(found->holds == (wgmma_bf16 | wgmma_fp16));
+  CHECK_FALSE(found->is_complete);
+}
+
+TEST_CASE("a module with more code than the limit is passed over and counted") {
+  code_inventory inventory({.functions = 10, .code_bytes = 16});
+  inventory.add_module(module_of("kernel", sass::ffma));
+  CHECK_FALSE(inventory.find("kernel"));
+  CHECK(inventory.counted().too_large == 1);
+}
+
+TEST_CASE("functions beyond the limit are left out and counted") {
+  code_inventory inventory({.functions = 1, .code_bytes = 1 << 20});
+  inventory.add_module(module_of("first", sass::ffma));
+  inventory.add_module(module_of("second", sass::ffma));
+  CHECK(inventory.find("first"));
+  CHECK_FALSE(inventory.find("second"));
+  CHECK(inventory.counted().left_out == 1);
+}
+
+TEST_CASE("what is no cubin is counted, and changes nothing") {
+  code_inventory inventory;
+  inventory.add_module({});
+  CHECK(inventory.counted().damaged == 1);
+  CHECK(inventory.counted().modules == 0);
+}
+
+TEST_CASE("whoever has asked can see that there may be a new answer") {
+  code_inventory inventory;
+  auto const before = inventory.version();
+  inventory.add_module(module_of("kernel", sass::ffma));
+  CHECK(inventory.version() != before);
+}

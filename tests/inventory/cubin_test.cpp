@@ -1,0 +1,145 @@
+// What is read of cubins, and what of damaged ones.
+#include "counters/inventory/cubin.hpp"
+
+#include "counters/inventory/instructions.hpp"
+#include "support/catch.hpp"
+#include "support/made_cubin.hpp"
+
+#include <map>
+#include <random>
+#include <string>
+
+using namespace gpuprof;
+using namespace gpuprof::test;
+using enum instruction_class;
+
+namespace {
+
+std::map<std::string, kernel_code> read(std::vector<std::uint8_t> const& image) {
+  std::map<std::string, kernel_code> found;
+  auto const ok = read_cubin(image, [&](std::string_view name, kernel_code const& code) {
+    found[std::string(name)] = code;
+  });
+  REQUIRE(ok);
+  return found;
+}
+
+instruction_set set_of(std::uint32_t sm, machine_word word) {
+  return read(made_cubin{sm, {{"k", {word}, {}}}}.bytes()).at("k").holds;
+}
+
+}  // namespace
+
+TEST_CASE("a function holds the classes of all its instructions") {
+  auto const found = read(made_cubin{90,
+                                     {{"gemm", {sass::wgmma_bf16, sass::ffma, sass::exit}, {}},
+                                      {"copy", {sass::move_by_hfma2, sass::exit}, {}}}}
+                              .bytes());
+  REQUIRE(found.size() == 2);
+  CHECK(found.at("gemm") == kernel_code{90, wgmma_bf16 | fp32, true});
+  CHECK(found.at("copy") == kernel_code{90, {}, true});
+}
+
+TEST_CASE("the type of a tensor instruction is in its second word") {
+  CHECK(set_of(90, sass::wgmma_fp16) == instruction_set(wgmma_fp16));
+  CHECK(set_of(90, sass::wgmma_bf16) == instruction_set(wgmma_bf16));
+  CHECK(set_of(90, sass::wgmma_tf32) == instruction_set(wgmma_tf32));
+  CHECK(set_of(90, sass::mma_bf16) == instruction_set(mma_bf16));
+  // As nvdisasm has them: HMMA.1688.F32, HMMA.1684.F32.TF32, IMMA.16816.S8.S8.
+  CHECK(set_of(90, {0x000000040804723c, 0x001fe200000010ff}) == instruction_set(mma_fp16_short));
+  CHECK(set_of(90, {0x000000040804723c, 0x001fe200000850ff}) == instruction_set(mma_tf32_short));
+  CHECK(set_of(90, {0x0000000408047237, 0x001fe200004054ff}) == instruction_set(mma_int8_short));
+}
+
+TEST_CASE("a warpgroup instruction of few columns says so") {
+  CHECK(set_of(90, sass::wgmma_fp16_n8) == (wgmma_fp16 | narrow_wgmma));
+}
+
+TEST_CASE("a constant that half-precision units move is no arithmetic") {
+  CHECK(set_of(90, sass::move_by_hfma2) == instruction_set());
+  CHECK(set_of(90, sass::hfma2) == instruction_set(fp16));
+}
+
+TEST_CASE("the same number is another operation on another chip") {
+  machine_word const integer_add_of_sm_90{0x0001800000007836, 0x000fe20000000000};
+  CHECK(set_of(90, integer_add_of_sm_90) == instruction_set());
+  CHECK(set_of(75, integer_add_of_sm_90) == instruction_set(mma_fp16));
+  CHECK(set_of(100, sass::wgmma_bf16) == instruction_set());
+}
+
+TEST_CASE("the flags of files from before CUDA 13 name the chip elsewhere") {
+  made_cubin cubin{80, {{"k", {sass::ffma}, {}}}};
+  cubin.has_old_flags = true;
+  CHECK(read(cubin.bytes()).at("k").sm == 80);
+}
+
+TEST_CASE("of a chip that is not known nothing is known") {
+  auto const found = read(made_cubin{95, {{"k", {sass::ffma}, {}}}}.bytes());
+  CHECK(found.at("k") == kernel_code{95, {}, false});
+}
+
+TEST_CASE("what a function calls is part of it, through others as well") {
+  auto const found = read(made_cubin{90,
+                                     {{"kernel", {sass::exit}, {"middle"}},
+                                      {"middle", {sass::fadd}, {"leaf", "middle"}},
+                                      {"leaf", {sass::dfma}, {}}}}
+                              .bytes());
+  CHECK(found.at("kernel") == kernel_code{90, fp32 | fp64, true});
+  CHECK(found.at("leaf") == kernel_code{90, fp64, true});
+}
+
+TEST_CASE("what the driver provides has no arithmetic, what nobody knows may have") {
+  auto const found = read(made_cubin{90,
+                                     {{"says", {sass::exit}, {"vprintf", "__assertfail"}},
+                                      {"asks", {sass::exit}, {"some_other_function"}},
+                                      {"through", {sass::exit}, {"asks"}}}}
+                              .bytes());
+  CHECK(found.at("says").is_complete);
+  CHECK_FALSE(found.at("asks").is_complete);
+  CHECK_FALSE(found.at("through").is_complete);
+}
+
+TEST_CASE("a function that calls through a pointer may compute anything") {
+  auto const found =
+      read(made_cubin{90, {{"k", {sass::exit}, {}, true}, {"other", {sass::exit}, {}}}}.bytes());
+  CHECK_FALSE(found.at("k").is_complete);
+  CHECK(found.at("other").is_complete);
+}
+
+TEST_CASE("without a call graph nobody says what is called") {
+  made_cubin cubin{90, {{"k", {sass::ffma}, {}}}};
+  cubin.has_call_graph = false;
+  CHECK(read(cubin.bytes()).at("k") == kernel_code{90, fp32, false});
+}
+
+TEST_CASE("a file that ends anywhere is an error or says less, and nothing beyond it is read") {
+  auto const whole = made_cubin{90, {{"a", {sass::ffma}, {"b"}}, {"b", {sass::dfma}, {}}}}.bytes();
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    std::vector<std::uint8_t> const part(whole.begin(),
+                                         whole.begin() + static_cast<std::ptrdiff_t>(size));
+    CHECK_FALSE(read_cubin(part, [](std::string_view, kernel_code const&) {}));
+  }
+}
+
+TEST_CASE("changed bytes anywhere do no harm") {
+  auto const whole = made_cubin{90, {{"a", {sass::ffma}, {"b"}}, {"b", {sass::dfma}, {}}}}.bytes();
+  std::mt19937 random(5);
+  for (int turn = 0; turn < 20000; ++turn) {
+    auto changed = whole;
+    for (int i = 0; i < 4; ++i)
+      changed[random() % changed.size()] =
+          static_cast<std::uint8_t>(random() % 3 ? random() : 0xff);
+    std::size_t names = 0;
+    (void)read_cubin(changed,
+                     [&](std::string_view name, kernel_code const&) { names += name.size(); });
+    CHECK(names <= 64 * changed.size());
+  }
+}
+
+TEST_CASE("code is counted without being read") {
+  auto const facts = look_at_cubin(
+      made_cubin{86, {{"a", {sass::ffma, sass::exit}, {}}, {"b", {sass::exit}, {}}}}.bytes());
+  REQUIRE(facts);
+  CHECK(facts->sm == 86);
+  CHECK(facts->code_bytes == 48);
+}
