@@ -2,6 +2,8 @@
 import json
 import os
 import pathlib
+import uuid
+
 import processes
 
 THREADS, LAUNCHES, GRAPHS, NODES, COPIES = 4, 60, 2, 5, 3
@@ -27,7 +29,10 @@ class Gpuprof(processes.Case):
 
     def profile(self, session, *options, env=None, beside=(), **settings):
         """Plays a session with libgpuprof.so preloaded, and what is to be `beside` it; settings are GPUPROF_... variables."""
-        wanted = {"GPUPROF_OUTPUT": str(self.capture)[: -len(".gpuprof")]}
+        # Tests that run at once do not share a GPU: its counters would be one process's at a time.
+        gpu = "GPU-" + str(uuid.uuid5(uuid.NAMESPACE_URL, str(self.folder)))
+        self.addCleanup(pathlib.Path(f"/tmp/gpuprof-{gpu}.lock").unlink, True)  # what was killed leaves it
+        wanted = {"GPUPROF_OUTPUT": str(self.capture)[: -len(".gpuprof")], "REPLAY_GPU_UUID": gpu}
         wanted.update({"GPUPROF_" + k.upper(): str(v) for k, v in settings.items()})
         wanted.update(env or {})
         return self.play(session, *options, preload=[processes.path("BUILT_LIBGPUPROF"), *beside], env=wanted)
@@ -201,6 +206,12 @@ class WaysToEnd(Gpuprof):
         run = self.profile(self.synthetic(**PLAN), env={"REPLAY_SLOW_FLUSH_MS": "50"})
         self.assertEqual(run.code, 0, run.err)
         self.assertEqual(self.kernels(), KERNELS)
+
+    def test_a_graph_that_fills_all_buffers_while_a_flush_lasts(self):
+        session = self.synthetic(threads=1, launches=1, graphs=2000, nodes=146, step_ns=500_000, kernel_ns=2000)
+        run = self.profile(session, buffer_limit_mib=16, flush_timeout_ms=20000, env={"REPLAY_SLOW_FLUSH_MS": "700"})
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual((self.kernels(), self.lost()), (2000 * 146 + 1, "lost: nothing"))
 
 
 class Faults(Gpuprof):

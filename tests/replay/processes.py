@@ -64,6 +64,7 @@ class Case(unittest.TestCase):
     def run_program(self, *command, env=None, preload=(), timeout=60):
         """Runs a program in self.folder; a hang is a failure of the test."""
         wanted = {k: v for k, v in os.environ.items() if not k.startswith(("CUDA_INJECTION", "NVTX_INJECTION"))}
+        wanted["XDG_CACHE_HOME"] = str(self.folder / "cache")  # what is kept for later runs
         wanted.update(env or {})
         if preload:
             first = [f for f in [os.environ.get("BUILT_PRELOAD_FIRST")] if f]

@@ -19,9 +19,11 @@ class maker {
 
   recording make() {
     write_facts();
-    for (unsigned t = 0; t < plan_.threads; ++t) r_.threads.push_back({1000 + t, 0});
+    auto const threads = plan_.threads + (plan_.captures != 0 ? 1 : 0);
+    for (unsigned t = 0; t < threads; ++t) r_.threads.push_back({1000 + t, 0});
     begin_program();
     for (unsigned t = 0; t < plan_.threads; ++t) play_thread(t);
+    play_captures(plan_.threads);
     std::stable_sort(r_.events.begin(), r_.events.end(),
                      [](event const& a, event const& b) { return a.time < b.time; });
     return std::move(r_);
@@ -76,6 +78,8 @@ class maker {
     auto now = first_moment + 10'000 + thread * 100;
     for (unsigned i = 0; i < plan_.launches_per_thread; ++i, now += plan_.step_ns) {
       if (thread == 0 && plan_.profiler_calls) profiler_call(now - 4000, i);
+      if (thread == 0 && plan_.long_ns != 0 && i == plan_.launches_per_thread / 4)
+        long_kernel(now - 4000);
       open_ranges(thread, now);
       kernel(thread, now + 500, i);
       close_ranges(thread, now + 500 + call_ns);
@@ -89,7 +93,14 @@ class maker {
     for (unsigned i = 0; i < plan_.cooperative; ++i, now += plan_.step_ns) {
       launch(now, CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel, "_Z8togetherPf");
     }
-    if (plan_.captured > 0) capture(now);
+    if (plan_.captured > 0) capture(0, now, plan_.captured);
+  }
+
+  void play_captures(unsigned thread) {
+    constexpr unsigned launches = 5;
+    auto now = first_moment + 10'000;
+    for (unsigned i = 0; i < plan_.captures; ++i, now += 3 * launches * plan_.step_ns)
+      capture(thread, now, launches);
   }
 
   void open_ranges(unsigned thread, std::uint64_t now) {
@@ -137,31 +148,43 @@ class maker {
                              : turn % 2 == 0 ? "_Z4evenPfi"
                                              : "_Z3oddPfi";
     auto const id = call(thread, now, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, name);
-    add_kernel(id, thread + 7, now + call_ns + 1000, name, 0, 0);
+    // As REPLAY_ARGUMENTS chooses them: with as many values each goes with one length.
+    auto const ns = std::uint64_t{plan_.kernel_ns} * (1 + id / 2 % plan_.lengths);
+    add_kernel(id, thread + 7, {now + call_ns + 1000, ns}, name);
     api(thread, now, id);
   }
 
+  void long_kernel(std::uint64_t now) {
+    constexpr std::uint32_t own_stream = 99;
+    char const* const name = "_Z10persistentPf";
+    auto const id = call(0, now, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, name);
+    add_kernel(id, own_stream, {now + call_ns + 1000, plan_.long_ns}, name);
+  }
+
   void launch(std::uint64_t now, std::uint32_t cbid, char const* name) {
-    add_kernel(call(0, now, cbid, name), 7, now + call_ns + 1000, name, 0, 0);
+    add_kernel(call(0, now, cbid, name), 7, {now + call_ns + 1000, plan_.kernel_ns}, name);
   }
 
-  void capture(std::uint64_t now) {
-    call(0, now, CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, "");
-    for (unsigned i = 0; i < plan_.captured; ++i) {
+  void capture(unsigned thread, std::uint64_t now, unsigned launches) {
+    call(thread, now, CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, "");
+    for (unsigned i = 0; i < launches; ++i) {
       now += plan_.step_ns;
-      call(0, now, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, "_Z8capturedPf");
-      add(0, now + call_ns / 2, event_kind::resource, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+      call(thread, now, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, "_Z8capturedPf");
+      add(thread, now + call_ns / 2, event_kind::resource, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
     }
-    call(0, now + plan_.step_ns, CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, "");
+    call(thread, now + plan_.step_ns, CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, "");
   }
 
-  void add_kernel(std::uint32_t correlation, std::uint32_t stream, std::uint64_t start,
-                  char const* name, std::uint32_t graph, std::uint64_t node) {
+  struct run {
+    std::uint64_t start, ns;
+  };
+  void add_kernel(std::uint32_t correlation, std::uint32_t stream, run when, char const* name,
+                  std::uint32_t graph = 0, std::uint64_t node = 0) {
     CUpti_ActivityKernel10 k{};
     k.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
     k.registersPerThread = 32;
-    k.start = start;
-    k.end = start + plan_.kernel_ns;
+    k.start = when.start;
+    k.end = when.start + when.ns;
     k.deviceId = 0;
     k.contextId = 1;
     k.streamId = stream;
@@ -210,7 +233,7 @@ class maker {
     auto const id = call(0, now, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, "");
     auto start = now + call_ns + 1000;
     for (unsigned n = 0; n < plan_.graph_nodes; ++n, start += plan_.kernel_ns + 100) {
-      add_kernel(id, 7, start, "_Z4nodePf", 1, (std::uint64_t{1} << 32) + n);
+      add_kernel(id, 7, {start, plan_.kernel_ns}, "_Z4nodePf", 1, (std::uint64_t{1} << 32) + n);
     }
   }
 

@@ -11,12 +11,15 @@ struct synthetic_plan {
   unsigned copies = 2;          // host to device, on the first thread
   unsigned graph_launches = 1;  // of graph_nodes kernels each
   unsigned graph_nodes = 5;
-  unsigned cooperative = 0;     // cooperative launches, on the first thread as all below
-  unsigned collectives = 0;     // launches of a kernel that is called as NCCL's are
-  unsigned captured = 0;        // launches into a stream capture: they run nothing
-  unsigned kernel_ns = 1000;    // length of each kernel
-  unsigned step_ns = 20'000;    // from one launch to the next
-  bool products = false;        // every fourth launch is of a kernel called as bf16 products are
+  unsigned cooperative = 0;   // cooperative launches, on the first thread as all below
+  unsigned collectives = 0;   // launches of a kernel that is called as NCCL's are
+  unsigned captured = 0;      // launches into a stream capture: they run nothing
+  unsigned captures = 0;      // of streams, five launches each, on a thread of their own
+  unsigned kernel_ns = 1000;  // length of each kernel
+  unsigned lengths = 1;       // so many different ones: once, twice, ... kernel_ns in turn
+  std::uint64_t long_ns = 0;  // after a quarter of the launches one runs so long on its own stream
+  unsigned step_ns = 20'000;  // from one launch to the next
+  bool products = false;      // every fourth launch is of a kernel called as bf16 products are
   bool profiler_calls = false;  // cuProfilerStart after a quarter of the launches, Stop after half
 };
 

@@ -1,9 +1,11 @@
 """The shipped library sampling whole GPUs in windows of time, in real processes: alone, by turns with launches, refusals, endings."""
+import concurrent.futures
 import os
 import re
+import time
 
 import processes
-from counters_test import Counters
+from counters_test import LONG, Counters
 
 
 class Windows(Counters):
@@ -23,7 +25,8 @@ class Windows(Counters):
 
 class Sampled(Windows):
     # In a burst: what is held is paid for by its time, and decoding takes several times as long under sanitizers.
-    LEAST_WINDOWS = 2 if os.environ.get("BUILT_PRELOAD_FIRST") else 5
+    IS_SLOWED = bool(os.environ.get("BUILT_PRELOAD_FIRST"))
+    LEAST_WINDOWS = 2 if IS_SLOWED else 5
 
     def test_no_launch_is_held_up(self):
         run = self.counted(self.session(), metrics="sampled")
@@ -31,7 +34,7 @@ class Sampled(Windows):
         self.assertEqual(self.ranges(), [])
         self.assertEqual(self.kernels(), 2000)
         self.assertEqual(self.lost(), "lost: nothing")
-        self.assertGreater(len(self.log_lines("sampling start")), 10)  # 90 % of the time may be spent
+        self.assertGreater(len(self.log_lines("sampling start")), 4 if self.IS_SLOWED else 10)  # 90 % of the time may be spent
         self.assertEqual(len(self.log_lines("sampling start")), len(self.log_lines("sampling stop")))
 
     def test_samples_add_up_to_what_the_kernels_count(self):
@@ -44,14 +47,31 @@ class Sampled(Windows):
         self.assertEqual(exact.code, 0, exact.err)
         self.assertAlmostEqual(copied["Avg"] / self.metrics()["even(float*, int)", "dram__bytes_read.sum"]["Avg"], 1, places=3)
 
-    def test_windows_keep_to_the_budget(self):
-        run = self.counted(self.session(launches=3000), metrics="sampled", overhead_budget="1")
+    def test_products_have_flop_from_samples_and_their_machine_code(self):
+        run = self.counted(self.session(products=1), metrics="sampled")
         self.assertEqual(run.code, 0, run.err)
-        # 31 ms at once, which 3 s and 1 % do not add to; with the pause of 20 ms after it a window of 50 costs 3.5.
-        self.assertLessEqual(len(self.log_lines("sampling start")), 9)
+        report = self.roofline()
+        product = next(k for k in report["kernels"] if k["name"] == "gemm_bf16(float*, int)")
+        self.assertEqual(product["flop_source"], "sampled")  # all of it: there is nothing but tensor instructions
+        per_launch = product["flops"] * product["avg_ns"] * 1e-9
+        read = product["dram_bytes_per_second"] * product["avg_ns"] * 1e-9 * 64 / 96
+        self.assertAlmostEqual(per_launch / (read * 64), 1, delta=0.02)  # 4096 w and 64 w
+        self.assertEqual(product["flops_by_precision"]["fp32"], 0)
+        self.assertGreater(product["flops_error"], 0)
+        other = next(k for k in report["kernels"] if k["name"] == "even(float*, int)")
+        self.assertEqual(other["flop_source"], "not measured")  # FP32 that nobody counted
+        self.assertIsNone(other["flops"])
+        self.assertEqual(other["flops_by_precision"]["tensor_bf16"], 0)
+        self.assertAlmostEqual(report["flop_known_share"], product["time_share"], places=4)
+
+    def test_windows_keep_to_the_budget(self):
+        run = self.counted(self.session(launches=4000), metrics="sampled", overhead_budget="1")
+        self.assertEqual(run.code, 0, run.err)
+        # 100 ms at once and 40 of 4 s; with the pause of 20 ms after it a window of 50 costs 3.5. Without a limit there are 57.
+        self.assertLessEqual(len(self.log_lines("sampling start")), 41)
         self.assertGreaterEqual(len(self.log_lines("sampling start")), self.LEAST_WINDOWS)
         self.assertEqual(len(self.log_lines("sampling enable")), 1)  # one burst
-        self.assertLessEqual(self.cost_ms(), 33)
+        self.assertLessEqual(self.cost_ms(), 145)
         self.assertGreater(self.cost_ms(), len(self.log_lines("sampling start")) * 50 * 0.05)  # what lies between windows costs, too
 
     def test_nothing_is_held_when_the_budget_is_spent(self):
@@ -70,7 +90,7 @@ class Sampled(Windows):
         run = self.counted(self.session(launches=3000), metrics="sampled", overhead_budget="20")
         self.assertEqual(run.code, 0, run.err)
         self.assertEqual(len(self.log_lines("sampling enable")), 1)
-        self.assertGreater(len(self.log_lines("sampling start")), 20)
+        self.assertGreater(len(self.log_lines("sampling start")), 8 if self.IS_SLOWED else 20)
 
     def test_the_interval_is_the_one_asked_for(self):
         run = self.counted(self.session(), metrics="sampled", pm_sampling_interval="100us")
@@ -86,11 +106,48 @@ class Sampled(Windows):
         self.assertEqual(len(self.log_lines("sampling enable")), len(self.log_lines("sampling disable")))  # CUPTI is left after it
 
 
+class Kept(Windows):
+    def test_which_counters_there_are_is_asked_once_for_all_processes(self):
+        session = self.session(launches=LONG)
+        self.assertEqual(self.counted(session, metrics="auto").code, 0)
+        kept = self.folder / "cache/gpuprof/counters"
+        self.assertEqual(len(list(kept.iterdir())), 2)  # of each engine
+        unanswered = {"REPLAY_FAIL": "cuptiProfilerGetCounterAvailability=999,cuptiPmSamplingGetCounterAvailability=999"}
+        self.log.unlink()
+        run = self.counted(session, metrics="auto", force_overwrite="1", env=unanswered)
+        self.assertEqual((run.code, len(list(kept.iterdir()))), (0, 2))
+        self.assertNotIn("are off", run.err)
+        self.assertGreater(len(self.ranges()), 0)
+        self.assertGreater(len(self.log_lines("sampling start")), 0)
+
+    def test_a_folder_that_nobody_can_write_changes_nothing(self):
+        (self.folder / "cache").write_text("no folder")
+        run = self.counted(self.session(launches=800), metrics="sampled")
+        self.assertEqual(run.code, 0, run.err)
+        self.assertNotIn("cache", run.err)
+        self.assertGreater(len(self.log_lines("sampling start")), 0)
+
+
+class Processes(Windows):
+    def test_one_of_two_samples_a_gpu_and_the_other_says_which_one_does(self):
+        second = {"GPUPROF_OUTPUT": str(self.folder / "second"), "REPLAY_COUNTER_LOG": str(self.folder / "second_log")}
+        sessions = self.session(launches=4000), self.session(launches=300)
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            holder = pool.submit(self.counted, sessions[0], metrics="sampled", overhead_budget="90")
+            while not self.log_lines("sampling start") and not holder.done():
+                time.sleep(0.01)
+            refused = self.counted(sessions[1], metrics="sampled", env=second)
+        self.assertEqual((holder.result().code, refused.code), (0, 0))
+        self.assertRegex(refused.err, r"sampling in time is off: gpuprof in process \d+ \(gpuprof-play\) reads the counters of this GPU")
+        self.assertFalse((self.folder / "second_log").exists())
+        self.assertEqual(holder.result().err.count("reads the counters"), 0)
+
+
 class Turns(Windows):
     def test_launches_and_windows_take_turns(self):
-        run = self.counted(self.session(launches=4000), metrics="auto")
+        run = self.counted(self.session(launches=LONG), metrics="auto")
         self.assertEqual(run.code, 0, run.err)
-        self.assertEqual(self.kernels(), 4000)
+        self.assertEqual(self.kernels(), LONG)
         self.assertGreater(len(self.ranges()), 0)
         self.assertGreater(len(self.log_lines("sampling start")), 0)
         # Exact figures alone have no column that says so.
@@ -106,18 +163,17 @@ class Turns(Windows):
         self.assertAlmostEqual(of["dram__bytes_read.sum"]["Avg"] / of["dram__bytes_write.sum"]["Avg"], 2, places=2)
         self.assertGreater(of["dram__bytes_read.sum"]["Error"], 0)
 
-    def test_threads_lose_no_launch_of_the_trace(self):
-        run = self.counted(self.session(threads=4, launches=1500, step_ns=1000000, kernel_ns=10000), metrics="auto")
+    def test_launches_of_all_threads_are_in_the_trace_or_counted_as_lost(self):
+        run = self.counted(self.session(threads=4, launches=LONG, step_ns=1000000, kernel_ns=10000), metrics="auto")
         self.assertEqual(run.code, 0, run.err)
-        self.assertEqual(self.kernels(), 6000)
-        self.assertEqual(self.lost(), "lost: nothing")
+        self.check_that_few_are_lost(4 * LONG)
 
 
 class Begins(Windows):
     def test_a_capture_that_began_before_cuda_has_both(self):
-        run = self.counted(self.session(), beside=[processes.path("BUILT_EARLY_START")], metrics="auto")
+        run = self.counted(self.session(launches=LONG), beside=[processes.path("BUILT_EARLY_START")], metrics="auto")
         self.assertEqual(run.code, 0, run.err)
-        self.assertEqual(self.kernels(), 2000)
+        self.assertEqual(self.kernels(), LONG)
         self.assertGreater(len(self.ranges()), 0)
         self.assertGreater(len(self.log_lines("sampling start")), 0)
 
@@ -126,7 +182,8 @@ class Refusals(Windows):
     def refused(self, env, words, metrics="sampled"):
         run = self.counted(self.session(launches=1000), env=env, metrics=metrics)
         self.assertEqual(run.code, 0, run.err)
-        said = [text for text in run.err.splitlines() if "sampling in time is off" in text]
+        # One reason that keeps both engines from counting is said once.
+        said = [text for text in run.err.splitlines() if "sampling in time is off" in text or "counters are off" in text]
         self.assertEqual(len(said), 1, run.err)
         self.assertIn(words, said[0])
         self.assertEqual(self.kernels(), 1000)
@@ -160,7 +217,8 @@ class Endings(Windows):
                 run = self.counted(self.session(), env={"REPLAY_FATAL_AFTER": "400"}, metrics=mode, force_overwrite="1")
                 self.assertEqual(run.code, 0, run.err)
                 self.assertIn("CUPTI has shut itself down", run.err)
-                self.assertNotIn("is off", run.err)  # whatever was asked would have been refused
+                after = run.err[run.err.index("CUPTI has shut itself down"):]
+                self.assertNotIn("is off", after)  # whatever was asked would have been refused
                 self.log.unlink()
 
     def test_a_program_that_ends_while_counters_are_planned(self):

@@ -36,7 +36,7 @@ struct functions {
   X(cuptiActivityFlushAll)                        \
   X(cuptiActivityGetNextRecord)                   \
   X(cuptiSubscribe)                               \
-  X(cuptiEnableCallback)                          \
+  X(cuptiEnableDomain)                            \
   X(cuptiFinalize)                                \
   X(cuptiProfilerInitialize)                      \
   X(cuptiProfilerDeInitialize)                    \
@@ -65,7 +65,8 @@ struct functions {
 #undef MEMBER
 } cupti;
 
-std::mutex lock;  // protects all below
+std::mutex lock;  // protects all below; held from the entry of a call to its exit
+thread_local std::unique_lock<std::mutex> call_of_thread(lock, std::defer_lock);
 CUpti_Profiler_Host_Object* host = nullptr;
 CUpti_RangeProfiler_Object* profiler = nullptr;
 std::vector<std::string> metrics;
@@ -73,7 +74,6 @@ std::vector<char const*> names;
 std::vector<std::uint8_t> config, data;
 std::size_t passes = 0, pass = 0, pushed = 0, most = 1000;
 bool tried = false, started = false, running = false, is_open = false, finished = false;
-thread_local bool opened_here = false;
 
 void finish();
 
@@ -153,8 +153,16 @@ CUpti_RangeProfiler_Stop_Params call_stop() {
   return stop;
 }
 
+/// What CUPTI is asked while the GPU works holds every launch until it is idle.
+void wait_for_gpu() {
+  static auto const wait = reinterpret_cast<decltype(&cuCtxSynchronize)>(
+      dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuCtxSynchronize"));
+  wait();
+}
+
 void start(CUcontext context) {
   tried = true;
+  wait_for_gpu();
   auto initialise = PARAMS(CUpti_Profiler_Initialize_Params);
   if (misuse_is("wrong size")) --initialise.structSize;
   if (!misuse_is("not initialised") && !WORKS(cuptiProfilerInitialize, initialise)) return;
@@ -273,8 +281,9 @@ void CUPTIAPI complete(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size
 void finish() {
   std::lock_guard const hold(lock);
   if (std::exchange(finished, true)) return;
+  wait_for_gpu();
   cupti.cuptiActivityFlushAll(1);
-  if (running && is_open) call_pop();  // no launch came for it
+  if (running && is_open) call_pop();  // its launch never returned
   if (running) call_stop();
   running = false;
   if (profiler != nullptr) {
@@ -321,6 +330,27 @@ void change_metrics() {
   WORKS(cuptiRangeProfilerSetConfig, set);
 }
 
+bool waits_for_busy_gpu() {
+  return variable("REPLAY_CLIENT_MISUSE").ends_with("while busy");
+}
+
+/// A launch is about to be entered that is to keep the GPU busy.
+void prepare_misuse_while_busy() {
+  if (misuse_is("start while busy") || misuse_is("disable while busy")) call_stop();
+}
+
+/// Its kernel runs.
+void misuse_while_busy() {
+  if (misuse_is("start while busy")) call_start();
+  if (misuse_is("push while busy")) call_push("0");
+  if (misuse_is("stop while busy")) call_stop();
+  if (misuse_is("disable while busy")) {
+    auto disable = PARAMS(CUpti_RangeProfiler_Disable_Params);
+    disable.pRangeProfilerObject = profiler;
+    WORKS(cuptiRangeProfilerDisable, disable);
+  }
+}
+
 void use_from_two_threads() {
   std::thread other([] { call_push("other"); });
   call_push("own");
@@ -363,31 +393,50 @@ bool untraced() {
 
 void open_range() {
   auto const name = std::to_string(pushed);
-  is_open = opened_here = call_push(misuse_is("same name") ? "same" : name.c_str());
+  wait_for_gpu();
+  is_open = call_push(misuse_is("same name") ? "same" : name.c_str());
   ++pushed;
 }
 
+void launch_begins(CUpti_CallbackData const& call, CUpti_CallbackId id) {
+  if (!tried) start(call.context);
+  if (!running || (passes == 1 && pushed >= most + 2)) return;
+  if (waits_for_busy_gpu() && !misuse_is("pop while busy")) return prepare_misuse_while_busy();
+  describe(call, id);
+  if (is_capturing()) return;
+  if (misuse_is("two threads")) return use_from_two_threads();
+  if (untraced()) works(cupti.cuptiActivityDisable(recorded), "cuptiActivityDisable");
+  open_range();
+  if (misuse_is("push twice")) call_push("more");
+  if (misuse_is("stop in range")) call_stop();
+}
+
+void launch_ends() {
+  if (!is_open) return misuse_while_busy();
+  is_open = false;
+  if (!misuse_is("pop while busy")) wait_for_gpu();
+  call_pop();
+  if (misuse_is("other metrics")) change_metrics();
+  if (passes > 1 && pushed == 1) next_pass();  // one launch each
+  if (untraced()) works(cupti.cuptiActivityEnable(recorded), "cuptiActivityEnable");
+}
+
+bool is_launch(CUpti_CallbackId id) {
+  return id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel ||
+         id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx ||
+         id == CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel ||
+         id == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch;
+}
+
+/// One call at a time: any may put work on the GPU, and a range holds that of its launch alone.
 void CUPTIAPI callback(void*, CUpti_CallbackDomain, CUpti_CallbackId id, void const* given) {
   auto const& call = *static_cast<CUpti_CallbackData const*>(given);
-  std::lock_guard const hold(lock);
   if (call.callbackSite == CUPTI_API_ENTER) {
-    if (!tried) start(call.context);
-    if (!running || (passes == 1 && pushed >= most + 2)) return;
-    if (is_open && !opened_here) return;  // by another thread
-    describe(call, id);
-    if (is_open) return;
-    if (is_capturing()) return;
-    if (misuse_is("two threads")) return use_from_two_threads();
-    if (untraced()) works(cupti.cuptiActivityDisable(recorded), "cuptiActivityDisable");
-    open_range();
-    if (misuse_is("push twice")) call_push("more");
-    if (misuse_is("stop in range")) call_stop();
-  } else if (opened_here) {
-    is_open = opened_here = false;
-    call_pop();
-    if (misuse_is("other metrics")) change_metrics();
-    if (passes > 1 && pushed == 1) next_pass();  // one launch each
-    if (untraced()) works(cupti.cuptiActivityEnable(recorded), "cuptiActivityEnable");
+    call_of_thread.lock();
+    if (is_launch(id)) launch_begins(call, id);
+  } else if (call_of_thread.owns_lock()) {
+    if (is_launch(id)) launch_ends();
+    call_of_thread.unlock();
   }
 }
 
@@ -408,12 +457,7 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   CUpti_SubscriberHandle subscriber = nullptr;
   works(cupti.cuptiSubscribe(&subscriber, reinterpret_cast<CUpti_CallbackFunc>(&callback), nullptr),
         "cuptiSubscribe");
-  for (auto const id :
-       {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
-        CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch}) {
-    works(cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id),
-          "cuptiEnableCallback");
-  }
+  works(cupti.cuptiEnableDomain(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API), "cuptiEnableDomain");
   works(cupti.cuptiActivityRegisterCallbacks(request, complete), "cuptiActivityRegisterCallbacks");
   works(cupti.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "cuptiActivityEnable");
   std::atexit(finish);

@@ -241,6 +241,12 @@ CUptiResult cuptiGetDeviceId(CUcontext, uint32_t* device) {
   return CUPTI_SUCCESS;
 }
 
+CUptiResult cuptiGetContextId(CUcontext context, uint32_t* number) {
+  NEEDS_DRIVER();
+  *number = context_number(context);
+  return CUPTI_SUCCESS;
+}
+
 CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params* params) {
   NEEDS_DRIVER();
   auto const& devices = this_machine().devices;

@@ -30,7 +30,7 @@ faults::faults()
       held_by(variable("REPLAY_HELD_BY")),
       fatal_after(number("REPLAY_FATAL_AFTER", 0)),
       slow_flush_ms(static_cast<unsigned>(number("REPLAY_SLOW_FLUSH_MS", 0))),
-      rewriting_first(number("REPLAY_REWRITING_FIRST", 0) != 0),
+      no_code(number("REPLAY_NO_CODE", 0) != 0),
       push_us(static_cast<unsigned>(number("REPLAY_PUSH_US", 0))),
       pop_us(static_cast<unsigned>(number("REPLAY_POP_US", 0))),
       decode_us(static_cast<unsigned>(number("REPLAY_DECODE_US", 0))),

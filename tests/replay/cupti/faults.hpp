@@ -21,7 +21,7 @@ namespace gpuprof::replay {
 /// REPLAY_PUSH_US=n, REPLAY_POP_US=n   each push or pop of a range takes so much longer
 /// REPLAY_PLAN_US=n          so long takes each time metrics are added to a configuration
 /// REPLAY_DECODE_US=n        so long takes each sample that is decoded
-/// REPLAY_REWRITING_FIRST=1  rewritten kernels are counted in the first pass, not in the last
+/// REPLAY_NO_CODE=1          no module is told of: kernels have no machine code
 /// REPLAY_SAMPLING_OVERFLOW=n   at every n-th decode the sampler's buffer has run over
 class faults {
  public:
@@ -34,7 +34,7 @@ class faults {
   std::string held_by;
   std::uint64_t fatal_after = 0;
   unsigned slow_flush_ms = 0;
-  bool rewriting_first = false;
+  bool no_code = false;
   unsigned push_us = 0, pop_us = 0, decode_us = 0, plan_us = 0;
 
   bool drops_this_record() noexcept { return hits(drop_every_, dropped_counter_); }

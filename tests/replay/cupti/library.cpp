@@ -4,6 +4,7 @@
 #include "replay/cupti/callback_names.hpp"
 #include "replay/cupti/contract.hpp"
 #include "replay/cupti/gpu_work.hpp"
+#include "replay/cupti/loaded_modules.hpp"
 #include "replay/cupti/pm_sampler.hpp"
 #include "replay/cupti/range_profiler.hpp"
 
@@ -25,6 +26,18 @@ constexpr tool_hooks our_hooks{
     .record = [](activity const& a) noexcept { library::get().on_record(a); },
     .driver_gone = []() noexcept { library::get().on_driver_gone(); },
 };
+
+bool begins_capture(std::uint32_t call) noexcept {
+  return call == CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture ||
+         call == CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz ||
+         call == CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2 ||
+         call == CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2_ptsz;
+}
+
+bool ends_capture(std::uint32_t call) noexcept {
+  return call == CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture ||
+         call == CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz;
+}
 
 }  // namespace
 
@@ -179,10 +192,16 @@ void library::raise(CUpti_CallbackDomain domain, CUpti_CallbackId id, void const
 
 void library::on_call(driver_call const& call) noexcept {
   if (call.site == CUPTI_API_EXIT) {
+    auto const is_recorded = kinds_[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL].load();
+    if (call.parameters != nullptr && !is_recorded)
+      range_profiler::get().launch_returns(call.context);
     gpu_work::get().call_ends(call.correlation);
   } else if (call.parameters != nullptr) {
     gpu_work::get().call_begins(call.correlation);
   }
+  if (call.site == CUPTI_API_ENTER && call.symbol != nullptr)
+    load_module_of(call.symbol, call.context);
+  if (call.site == CUPTI_API_EXIT && ends_capture(call.cbid)) range_profiler::get().capture_ends();
   if (!callback_enabled(CUPTI_CB_DOMAIN_DRIVER_API, call.cbid)) return;
   auto result = call.result;
   CUpti_CallbackData data{};
@@ -196,6 +215,8 @@ void library::on_call(driver_call const& call) noexcept {
   data.correlationData = call.correlation_data;
   data.correlationId = call.correlation;
   raise(CUPTI_CB_DOMAIN_DRIVER_API, call.cbid, &data, here().in_api_callback);
+  if (call.site == CUPTI_API_ENTER && begins_capture(call.cbid))
+    range_profiler::get().capture_begins();
 }
 
 void library::on_resource(CUpti_CallbackIdResource id, std::uint32_t context) noexcept {
@@ -208,6 +229,23 @@ void library::on_resource(CUpti_CallbackIdResource id, std::uint32_t context) no
   if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
     range_profiler::get().context_destroyed(data.context);
   }
+}
+
+// The driver loads lazily: inside the first launch of a kernel.
+void library::load_module_of(char const* kernel, std::uint32_t context) noexcept {
+  if (faults::get().no_code) return;
+  auto const loaded = loaded_modules::get().load_for(kernel);
+  if (loaded.id == 0) return;
+  // The image is there during the callback alone.
+  CUpti_ModuleResourceData module{};
+  module.moduleId = loaded.id;
+  module.cubinSize = loaded.cubin.size();
+  module.pCubin = reinterpret_cast<char const*>(loaded.cubin.data());
+  CUpti_ResourceData data{};
+  data.context = context_handle(context);
+  data.resourceDescriptor = &module;
+  raise(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED, &data,
+        here().in_other_callback);
 }
 
 bool library::wants(void const* record, std::uint32_t kind) const noexcept {

@@ -52,6 +52,7 @@ class library {
 
  private:
   void stop_everything();
+  void load_module_of(char const* kernel, std::uint32_t context) noexcept;
   void add_own_kernel(activity const& counted) noexcept;
   void deliver(activity const&) noexcept;
   static constexpr std::size_t most_ids = 1024;

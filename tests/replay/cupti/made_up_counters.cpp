@@ -1,7 +1,5 @@
 #include "replay/cupti/made_up_counters.hpp"
 
-#include "replay/cupti/faults.hpp"
-
 #include <algorithm>
 #include <cmath>
 
@@ -86,19 +84,6 @@ bool has(std::string_view name, std::string_view part) noexcept {
   return name.find(part) != std::string_view::npos;
 }
 
-struct tensor_path {
-  counter operations;
-  double per_cycle;  // and SM
-};
-
-/// What kind of matrix product a kernel is, by its name.
-std::optional<tensor_path> tensor_path_of(std::string_view name) noexcept {
-  if (!has(name, "gemm") && !has(name, "nvjet")) return std::nullopt;
-  if (has(name, "bf16")) return tensor_path{counter::tensor_bf16, 1024};
-  if (has(name, "f16")) return tensor_path{counter::tensor_fp16, 1024};
-  return tensor_path{counter::tensor_tf32, 512};
-}
-
 double weight_of(std::string_view name) noexcept {
   unsigned sum = 0;
   for (char const c : name) sum += static_cast<unsigned char>(c);
@@ -110,6 +95,13 @@ double units(base_metric const& m, unsigned sms) noexcept {
 }
 
 }  // namespace
+
+std::optional<tensor_path> tensor_path_of(std::string_view name) noexcept {
+  if (!has(name, "gemm") && !has(name, "nvjet")) return std::nullopt;
+  if (has(name, "bf16")) return tensor_path{counter::tensor_bf16, 1024};
+  if (has(name, "f16")) return tensor_path{counter::tensor_fp16, 1024};
+  return tensor_path{counter::tensor_tf32, 512};
+}
 
 kernel_run run_of(CUpti_ActivityKernel10 const& k, bool is_recorded) {
   auto const product = [](std::int64_t x, std::int64_t y, std::int64_t z) {
@@ -226,11 +218,7 @@ pass_schedule schedule_of(std::span<std::string const> metrics) {
     if (m.how != reading::patched_code) continue;
     if (last == 0) count_time();
     count(m.what, last);
-  }
-  if (faults::get().rewriting_first && schedule.passes > 1 && schedule.passes > last) {
-    for (auto& pass : schedule.pass_of)
-      if (pass >= 0)
-        pass = static_cast<int>((static_cast<std::size_t>(pass) + 1) % schedule.passes);
+    schedule.rewrites_in = static_cast<int>(last);
   }
   return schedule;
 }

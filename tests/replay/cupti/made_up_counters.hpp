@@ -63,6 +63,13 @@ struct kernel_run {
 
 kernel_run run_of(CUpti_ActivityKernel10 const& record, bool is_recorded);
 
+struct tensor_path {
+  counter operations{};
+  double per_cycle = 0;  // and SM
+};
+/// What kind of matrix product a kernel is, by its name.
+std::optional<tensor_path> tensor_path_of(std::string_view name) noexcept;
+
 /// The rule; README.md says it in words.
 counts counts_of(kernel_run const& kernel, unsigned sms, bool is_patched);
 /// Of a GPU that does nothing for so long: time and cycles go on.
@@ -107,6 +114,7 @@ bool can_be_sampled(base_metric const& metric) noexcept;
 struct pass_schedule {
   std::size_t passes = 0;
   std::array<int, static_cast<std::size_t>(counter::count_)> pass_of;  // -1: none
+  int rewrites_in = -1;  // the pass in which kernels are patched; -1: none
 };
 pass_schedule schedule_of(std::span<std::string const> metrics);
 

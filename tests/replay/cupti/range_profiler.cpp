@@ -36,6 +36,33 @@ void wait_for_gpu(std::uint64_t until, char const* function) {
   sleep_ns(until - now);
 }
 
+/// A wait for the GPU, on whichever thread, ends the capture with an error.
+void must_not_capture(char const* function) {
+  if (range_profiler::get().is_capturing())
+    broken(std::string(function) +
+           " was called while a stream is captured; the real library waits for the GPU, which "
+           "ends the capture with an error");
+}
+
+/// The real library waits, and holds the launches of all threads as long as it does: whoever works
+/// on the GPU may wait for one of them.
+void must_be_idle(std::uint64_t until, char const* function) {
+  must_not_capture(function);
+  if (read_clock(CLOCK_REALTIME) < until)
+    broken(std::string(function) +
+           " was called while the GPU works; the real library holds every launch until it is idle");
+}
+
+/// The real library puts its mark before all later work: what the kernel waits for would wait too.
+void kernels_must_have_ended(std::uint64_t until) {
+  if (read_clock(CLOCK_REALTIME) < until)
+    broken(
+        "cuptiRangeProfilerPopRange was called while a kernel of the range runs; the real library "
+        "puts its mark before all later work, also that for which the kernel may wait");
+}
+
+thread_local bool this_thread_captures = false;
+
 unsigned number_of(CUcontext context) {
   return static_cast<unsigned>(context_number(context));
 }
@@ -93,6 +120,7 @@ CUptiResult range_session::set_up(CUpti_RangeProfiler_SetConfig_Params const& p)
 CUptiResult range_session::start() {
   if (started_) broken("cuptiRangeProfilerStart was called twice without Stop");
   if (!set_up_) broken("cuptiRangeProfilerStart was called without SetConfig");
+  must_be_idle(range_profiler::get().gpu_busy_until(), "cuptiRangeProfilerStart");
   if (pass_ >= schedule_.passes) pass_ = 0;  // all were in: from the first again
   if (pass_ == 0) {
     ranges_.clear();  // what was not decoded is lost
@@ -101,12 +129,14 @@ CUptiResult range_session::start() {
   started_ = true;
   first_config_ = config_;
   in_this_pass_ = 0;
-  log_counters("start context=%u pass=%zu\n", number_of(context_), pass_);
+  log_counters("start context=%u pass=%zu rewrites=%d\n", number_of(context_), pass_,
+               schedule_.rewrites_in == static_cast<int>(pass_));
   return CUPTI_SUCCESS;
 }
 
 void range_session::stop(CUpti_RangeProfiler_Stop_Params& p) {
   if (!started_) broken("cuptiRangeProfilerStop was called without Start");
+  must_be_idle(range_profiler::get().gpu_busy_until(), "cuptiRangeProfilerStop");
   if (open_) broken("cuptiRangeProfilerStop was called with the range \"" + *open_ + "\" open");
   started_ = false;
   ++pass_;
@@ -123,7 +153,7 @@ CUptiResult range_session::push(char const* name) {
            "\" open, and there is one nesting level");
   if (name == nullptr || *name == '\0') return CUPTI_ERROR_INVALID_PARAMETER;
   auto& all = range_profiler::get();
-  wait_for_gpu(all.gpu_busy_until(), "cuptiRangeProfilerPushRange");
+  must_be_idle(all.gpu_busy_until(), "cuptiRangeProfilerPushRange");
   if (auto const cost = faults::get().push_us; cost != 0) sleep_ns(cost * 1000ull);
   std::lock_guard const hold(all.lock);
   in_open_.clear();
@@ -135,13 +165,14 @@ CUptiResult range_session::push(char const* name) {
 void range_session::pop() {
   if (!started_) broken("cuptiRangeProfilerPopRange was called without Start");
   if (!open_) broken("cuptiRangeProfilerPopRange was called without an open range");
+  must_not_capture("cuptiRangeProfilerPopRange");
   auto& all = range_profiler::get();
   std::uint64_t until = 0;
   {
     std::lock_guard const hold(all.lock);
     until = open_busy_until_;
   }
-  wait_for_gpu(until, "cuptiRangeProfilerPopRange");
+  kernels_must_have_ended(until);
   if (auto const cost = faults::get().pop_us; cost != 0) sleep_ns(cost * 1000ull);
   std::unique_lock hold(all.lock);
   auto const name = *std::exchange(open_, std::nullopt);
@@ -184,6 +215,12 @@ std::size_t range_session::decode() {
   }
   for (auto& r : ranges_) r.counted = nothing_counted();
   return std::exchange(dropped_, 0);
+}
+
+/// Under the lock of all sessions.
+bool range_session::rewrites_now() const noexcept {
+  if (!open_) return false;
+  return schedule_.rewrites_in == static_cast<int>(pass_);
 }
 
 bool range_session::note(kernel_run const& kernel, std::uint64_t ends_at) {
@@ -245,6 +282,7 @@ range_session* range_profiler::use(CUpti_RangeProfiler_Object* object, char cons
 
 void range_profiler::disable(range_session& session) {
   if (session.is_started()) broken("cuptiRangeProfilerDisable was called without Stop");
+  must_be_idle(gpu_busy_until(), "cuptiRangeProfilerDisable");
   std::lock_guard const hold(lock);
   counter_hardware::get().give_back(&session);
   sessions_.erase(&session);
@@ -279,6 +317,25 @@ bool range_profiler::note_record(activity const& given, bool is_recorded) noexce
     first |= s->note(run_of(k, is_recorded), given.complete_at);
   }
   return first;
+}
+
+void range_profiler::launch_returns(std::uint32_t context) {
+  {
+    std::lock_guard const hold(lock);
+    auto const waits = std::any_of(sessions_.begin(), sessions_.end(), [context](auto const* s) {
+      return !s->gone && number_of(s->context()) == context && s->rewrites_now();
+    });
+    if (!waits) return;
+  }
+  wait_for_gpu(gpu_busy_until(), "a launch whose kernel is rewritten");
+}
+
+void range_profiler::capture_begins() noexcept {
+  if (!std::exchange(this_thread_captures, true)) ++captures_;
+}
+
+void range_profiler::capture_ends() noexcept {
+  if (std::exchange(this_thread_captures, false)) --captures_;
 }
 
 void range_profiler::context_destroyed(CUcontext context) noexcept {

@@ -38,6 +38,8 @@ class range_session {
   /// Another thread, under the lock of all sessions.
   /// True: it is the first in the range that is open.
   bool note(kernel_run const& kernel, std::uint64_t ends_at);
+  /// The same lock. A range is open in which kernels are rewritten.
+  bool rewrites_now() const noexcept;
 
   std::atomic_flag in_use = ATOMIC_FLAG_INIT;  // one thread at a time
   bool gone = false;                           // CUPTI has given up; under the lock of all
@@ -83,6 +85,12 @@ class range_profiler {
   // From the library --------------------------------------------------------
   /// True: it is the first kernel of a range that is open.
   bool note_record(activity const&, bool is_recorded) noexcept;
+  /// A launch is about to return: with its kernel rewritten it waits for the whole context.
+  void launch_returns(std::uint32_t context);
+  /// This thread captures a stream, and its tool has heard of it.
+  void capture_begins() noexcept;
+  void capture_ends() noexcept;
+  bool is_capturing() const noexcept { return captures_ != 0; }
   void context_destroyed(CUcontext) noexcept;
   void finalised();
   void gave_up();
@@ -95,6 +103,7 @@ class range_profiler {
   std::set<range_session*> sessions_, disabled_;  // never freed: a late use shall be seen
   std::set<CUcontext> destroyed_;
   std::atomic<std::uint64_t> gpu_busy_until_{0};
+  std::atomic<unsigned> captures_{0};  // of streams, under way
 };
 
 /// What happened, a line each, in the file REPLAY_COUNTER_LOG.

@@ -28,6 +28,12 @@ fake_device device_from(recording const& r, unsigned ordinal) {
   return d;
 }
 
+/// REPLAY_GPU_UUID: the first GPU is another one of its kind, which no other test shares.
+void rename_first(fake_machine& machine) {
+  char const* const wanted = std::getenv("REPLAY_GPU_UUID");
+  if (wanted != nullptr && !machine.devices.empty()) machine.devices.front().uuid = wanted;
+}
+
 /// REPLAY_GPU_COUNT=2: more GPUs like the first.
 void add_siblings(fake_machine& machine) {
   char const* const wanted = std::getenv("REPLAY_GPU_COUNT");
@@ -56,6 +62,7 @@ fake_machine read_machine() noexcept {
     for (unsigned i = 0; i < r->number("device_count"); ++i) {
       machine.devices.push_back(device_from(*r, i));
     }
+    rename_first(machine);
     add_siblings(machine);
   } catch (...) {
     std::fprintf(stderr, "fake driver: the session's device facts are no numbers; no devices\n");

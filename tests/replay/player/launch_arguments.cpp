@@ -30,6 +30,11 @@ void** launch_arguments::values_of(CUpti_ActivityKernel10 const& k) {
   return values_.data();
 }
 
+void const* launch_arguments::of_copy(std::uint32_t context, std::uint32_t stream) noexcept {
+  copy_.fill(stream_handle(context, stream));
+  return copy_.data();
+}
+
 void const* launch_arguments::of(std::uint32_t cbid, CUpti_ActivityKernel10 const& k,
                                  std::uint32_t number) {
   auto const function = made_up<CUfunction>((std::uintptr_t{number} + 1) << 12);

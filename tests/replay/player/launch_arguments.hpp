@@ -21,6 +21,9 @@ class launch_arguments {
   /// `function` tells kernels apart: their symbol as the number of a string.
   void const* of(std::uint32_t cbid, CUpti_ActivityKernel10 const& kernel, std::uint32_t function);
 
+  /// Those of a copy or fill. Where such a call keeps its stream differs: it stands in every word.
+  void const* of_copy(std::uint32_t context, std::uint32_t stream) noexcept;
+
  private:
   void** values_of(CUpti_ActivityKernel10 const& kernel);
 
@@ -33,6 +36,7 @@ class launch_arguments {
   cuLaunchKernelEx_params extended_{};
   cuLaunchCooperativeKernel_params cooperative_{};
   cuGraphLaunch_params graph_{};
+  std::array<CUstream, 16> copy_{};
 };
 
 /// The handle of a stream by its id in records; the default stream has none.

@@ -34,8 +34,10 @@ void performance::find_first_kernels() {
   for (std::size_t i = 0; i < r_.records.count(); ++i) {
     auto const* const bytes = r_.records.bytes.data() + timeline_.record_offset[i];
     auto const kind = kind_of_record(bytes);
-    if (kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) continue;
-    first_kernels_.try_emplace(get_field<std::uint32_t>(bytes, fields_of(kind)->correlation), i);
+    auto const* const fields = fields_of(kind);
+    if (!fields->on_gpu) continue;
+    auto& first = kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ? first_kernels_ : first_copies_;
+    first.try_emplace(get_field<std::uint32_t>(bytes, fields->correlation), i);
   }
 }
 
@@ -49,7 +51,12 @@ void const* performance::parameters_of(event const& e, launch_arguments& argumen
                 std::min<std::size_t>(r_.records.sizes[found->second], sizeof kernel));
   }
   kernel.contextId = context_now(e.context);
-  return arguments.of(e.code, kernel, e.text);
+  if (auto const* const launch = arguments.of(e.code, kernel, e.text)) return launch;
+  auto const copy = first_copies_.find(e.correlation);
+  if (copy == first_copies_.end()) return nullptr;
+  auto const* const bytes = r_.records.bytes.data() + timeline_.record_offset[copy->second];
+  auto const& fields = *fields_of(kind_of_record(bytes));
+  return arguments.of_copy(kernel.contextId, get_field<std::uint32_t>(bytes, fields.stream));
 }
 
 void performance::run() {

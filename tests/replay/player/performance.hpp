@@ -76,7 +76,8 @@ class performance {
   driver const driver_;
   play_options const options_;
   timeline const timeline_;
-  std::unordered_map<std::uint32_t, std::size_t> first_kernels_;  // records by correlation id
+  // Records by correlation id.
+  std::unordered_map<std::uint32_t, std::size_t> first_kernels_, first_copies_;
   gpu_clock gpu_;
   nvtx_player nvtx_;
   play_counts counts_;
