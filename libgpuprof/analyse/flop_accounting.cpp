@@ -125,7 +125,7 @@ bool is_tensor(std::size_t p) noexcept {
 }  // namespace
 
 counted_flop count_flop(launch_metrics const& metrics, workload_id const& workload,
-                        std::string_view chip) {
+                        std::string_view chip, kernel_code const* code) {
   struct tally {
     double operations = 0;
     bool missing = false, any = false;
@@ -144,20 +144,25 @@ counted_flop count_flop(launch_metrics const& metrics, workload_id const& worklo
       tally.missing = true;
   }
   counted_flop flop;
+  flop.is_by_code = true;
   double total = 0, tensor = 0;
   bool complete = true, tensor_complete = true;
   for (std::size_t p = 0; p < precision_count; ++p) {
     auto const& tally = tallies[p];
-    if (tally.any ? tally.missing : !chip_is_known) {
+    auto const not_counted = tally.any ? tally.missing : !chip_is_known;
+    if (not_counted && !has_none_of(code, static_cast<precision>(p))) {
       complete = false;
+      flop.is_missing[p] = true;
       if (is_tensor(p)) tensor_complete = false;
       continue;
     }
-    if (!tally.any) continue;  // the chip has no such unit
-    flop.of[p] = tally.operations;
+    if (!tally.any && !not_counted) continue;  // the chip has no such unit
+    if (!not_counted) flop.is_by_code = false;
+    flop.of[p] = tally.operations;  // also of a part of its counters, where the code holds none
     total += tally.operations;
     if (is_tensor(p)) tensor += tally.operations;
   }
+  flop.is_by_code = flop.is_by_code && complete;
   if (complete)
     flop.total = total;
   else if (tensor_complete && tensor > 0)

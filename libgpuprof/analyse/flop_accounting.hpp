@@ -1,7 +1,9 @@
 // Turns hardware counters into floating-point operations by precision.
 #pragma once
 
+#include "analyse/kernel_codes.hpp"
 #include "analyse/launch_metrics.hpp"
+#include "analyse/precision.hpp"
 
 #include <array>
 #include <optional>
@@ -9,25 +11,6 @@
 #include <string_view>
 
 namespace gpuprof {
-
-enum class precision : std::uint8_t {
-  fp64,
-  fp32,
-  fp16,  // BF16 too: one instruction computes either
-  fp8,
-  tensor_fp64,
-  tensor_tf32,
-  tensor_fp16,
-  tensor_bf16,
-  tensor_fp8,
-  tensor_fp6,
-  tensor_fp4,
-  tensor_int8,  // integer operations; no FLOP, but they count in totals as what the GPU computed
-};
-inline constexpr std::size_t precision_count = 12;
-
-std::string_view name_of(precision p) noexcept;  // "tensor BF16"
-std::string_view key_of(precision p) noexcept;   // "tensor_bf16"
 
 /// A hardware counter that counts operations.
 struct flop_counter {
@@ -48,6 +31,10 @@ struct counted_flop {
   std::optional<double> total;  // when every precision is there
   /// Else of the tensor cores alone, when all of theirs were read and they had work.
   std::optional<double> tensor_alone;
+  /// Precisions of which the chip may compute something here that nobody counted.
+  std::array<bool, precision_count> is_missing{};
+  /// No counter told this: the machine code holds nothing that computes.
+  bool is_by_code = false;
 
   std::optional<double> operator[](precision p) const noexcept {
     return of[static_cast<std::size_t>(p)];
@@ -61,9 +48,10 @@ struct flop_part {
 };
 
 /// `chip`: "GH100"; where it is not known, the counters that the capture planned for the device are
-/// taken for those it has.
+/// taken for those it has. `code` of the kernel: what it holds no instruction of is 0 without being
+/// counted; nullptr: not known.
 counted_flop count_flop(launch_metrics const& metrics, workload_id const& workload,
-                        std::string_view chip);
+                        std::string_view chip, kernel_code const* code = nullptr);
 /// Of the counters that were read, also where others of their precision were not.
 std::vector<flop_part> flop_parts(launch_metrics const& metrics, workload_id const& workload);
 

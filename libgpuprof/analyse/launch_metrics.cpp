@@ -89,6 +89,7 @@ void launch_metrics::see(kernel_record const& kernel) {
   if (auto const own = by_correlation_.find(raw(kernel.correlation));
       own != by_correlation_.end() && launches_[own->second].record.device == kernel.device) {
     auto& launch = launches_[own->second];
+    launch.graph = kernel.graph;
     if (++launch.kernels == 1)
       launch.workload = {kernel.device, kernel.shape, {}};
     else  // a graph: what was counted is of all its kernels together
@@ -112,20 +113,37 @@ void launch_metrics::see(graph_record const& graph) {
   });
 }
 
-/// The copies of a graph are part of it.
-void launch_metrics::see_copy(device_id device, timestamp_ns start, duration_ns duration) {
-  each_window(device, start, duration, [&](sampled_launch& launch) {
+template <class Record>
+void launch_metrics::see_copy(Record const& copy) {
+  each_window(copy.device, copy.start, copy.duration, [&](sampled_launch& launch) {
+    // Copies and fills of a graph are part of it.
+    if (launch.record.correlation == copy.correlation && raw(copy.graph) != 0) {
+      launch.has_copies = true;
+      return;
+    }
     // Copies run no instructions, and a rewritten kernel counts nothing but those.
     if (launch.how != sampling::slowed) launch.beside_copies = true;
   });
+}
+
+void launch_metrics::see(copy_record const& copy) {
+  see_copy(copy);
+}
+void launch_metrics::see(memset_record const& fill) {
+  see_copy(fill);
 }
 
 /// One launch that tells nothing spoils its reading.
 void launch_metrics::judge_readings() {
   std::vector<sampled_launch const*> first(readings_.size());
   std::vector<discarded_samples> wrong(readings_.size());
-  for (auto const& launch : launches_) {
+  for (auto& launch : launches_) {
     auto& why = wrong[launch.reading];
+    // What a graph of one kernel counted is that kernel's, unless the graph has copies as well.
+    if (launch.has_copies && launch.kernels > 0 && !launch.is_graph) {
+      launch.workload = {launch.record.device, {}, launch.graph};
+      launch.is_graph = true;
+    }
     auto*& before = first[launch.reading];
     // Several kernels of no graph: the correlation is not that of one launch.
     bool const unclear = launch.is_graph && raw(launch.workload.graph) == 0;
@@ -142,6 +160,7 @@ void launch_metrics::judge_readings() {
     if (judged.is_valid) {
       ++valid_;
       ++by_workload_[judged.workload].samples;
+      if (first[i]->has_copies) graphs_with_copies_.insert(judged.workload);
     } else if (wrong[i].without_kernel > 0) {
       ++discarded_.without_kernel;
     } else if (wrong[i].beside_kernels > 0) {
@@ -183,6 +202,7 @@ void launch_metrics::take_means(launch_metrics const& joined, std::size_t most_w
       if (auto const name = name_index_.find(joined.names_[i]); name != name_index_.end())
         mine.of[name->second].add(found.of[i]);
   }
+  graphs_with_copies_.insert(joined.graphs_with_copies_.begin(), joined.graphs_with_copies_.end());
   valid_ += joined.valid_;
   discarded_.add(joined.discarded_);
 }

@@ -7,14 +7,15 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 namespace gpuprof {
 
-/// What counters and durations are kept by: the launches of one kernel in one geometry, or, where
-/// counters ran around a CUDA graph of several kernels, the launches of that graph.
+/// What counters and durations are kept by: the launches of one kernel in one geometry, those made
+/// by CUDA graphs among them; and, a level above, the launches of a graph as a whole.
 struct workload_id {
   device_id device{};
   shape_id shape{};  // of the kernel; 0 for a graph
@@ -72,8 +73,8 @@ class launch_metrics {
 
   void see(kernel_record const& kernel);
   void see(graph_record const& graph);
-  void see(copy_record const& copy) { see_copy(copy.device, copy.start, copy.duration); }
-  void see(memset_record const& fill) { see_copy(fill.device, fill.start, fill.duration); }
+  void see(copy_record const& copy);
+  void see(memset_record const& fill);
 
   void join();
 
@@ -93,6 +94,8 @@ class launch_metrics {
 
   /// nullptr when no valid sample of the workload has the metric.
   running_mean const* find(workload_id const& workload, std::string_view metric) const;
+  /// Whether the graph's copies and fills were counted with it.
+  bool has_copies(workload_id const& graph) const { return graphs_with_copies_.contains(graph); }
   /// Valid samples of the workload, whatever was read in them.
   std::uint64_t samples_of(workload_id const& workload) const;
   bool has_workload(workload_id const& workload) const { return by_workload_.contains(workload); }
@@ -110,7 +113,9 @@ class launch_metrics {
     std::uint32_t kernels = 0;  // with its correlation
     workload_id workload;       // of the first of them
     std::uint32_t reading = 0;
+    graph_id graph{};  // of the first, or of a copy
     bool beside_kernels = false, beside_copies = false, is_graph = false;
+    bool has_copies = false;  // of its own: it is a graph
   };
   struct reading {
     workload_id workload;
@@ -134,7 +139,8 @@ class launch_metrics {
   void order_windows();
   template <class F>
   void each_window(device_id device, timestamp_ns start, duration_ns duration, F f);
-  void see_copy(device_id device, timestamp_ns start, duration_ns duration);
+  template <class Record>
+  void see_copy(Record const& copy);
 
   std::vector<sampled_launch> launches_;
   std::unordered_map<std::uint32_t, std::uint32_t> by_correlation_;
@@ -149,6 +155,7 @@ class launch_metrics {
   std::map<device_id, std::vector<bool>> planned_;  // by name
   std::vector<launch_metric_record> values_;
   std::map<workload_id, workload_values> by_workload_;
+  std::set<workload_id> graphs_with_copies_;
   discarded_samples discarded_;
   std::uint64_t valid_ = 0;
 };

@@ -16,6 +16,7 @@ struct metric_row {
   std::string metric;
   std::string name;                 // of the kernel; empty in rows of ranges
   range_key range;                  // ranges only
+  bool is_outside = false;          // likewise: of launches outside any range
   std::uint64_t instances = 0;      // likewise
   std::uint64_t launches = 0;       // of workloads in which the metric was read
   std::uint64_t samples = 0;        // readings; of samples in time the launches in them
@@ -27,7 +28,8 @@ struct metric_row {
   std::optional<double> total;  // over these launches; of amounts (".sum") only
 };
 
-/// By kernel and metric; kernels by their total time, metrics in the order of the plan.
+/// By kernel and metric; kernels by their total time, metrics in the order of the plan. Graphs that
+/// were read as a whole have lines beside their kernels.
 std::vector<metric_row> metrics_by_kernel(workload_metrics const& metrics,
                                           workload_times const& times, kernel_labels const& labels);
 /// The same by range.

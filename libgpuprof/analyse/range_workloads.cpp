@@ -7,8 +7,9 @@
 namespace gpuprof {
 
 range_workloads::range_workloads(range_tree const& tree, open_ranges const& open,
+                                 launch_ranges const& launched,
                                  std::map<range_id, double> const& declared)
-    : tree_(tree), open_(open), has_work_(tree.size()) {
+    : tree_(tree), open_(open), launched_(launched), has_work_(tree.size()) {
   std::map<std::pair<std::uint32_t, range_key>, std::uint32_t> known;
   path_of_range_.reserve(tree.size());
   for (auto const& range : tree.ranges()) {
@@ -26,15 +27,15 @@ range_workloads::range_workloads(range_tree const& tree, open_ranges const& open
     if (auto const range = tree.index_of(id); range != no_range) declared_[range] = flops;
 }
 
-void range_workloads::add(range_id innermost, timestamp_ns launched, correlation_id,
+/// Whether any range is around it.
+bool range_workloads::add(std::uint32_t innermost, timestamp_ns launched,
                           workload_times::seen const& seen, std::uint64_t ns) {
-  auto const range = tree_.index_of(innermost);
-  if (range != no_range) {
-    has_work_[range] = true;
-    note(path_of_range_[range], seen, ns);
-    note_declared(range, ns);
+  if (innermost != no_range) {
+    has_work_[innermost] = true;
+    note(path_of_range_[innermost], seen, ns);
+    note_declared(innermost, ns);
   }
-  if (launched.value == 0) return;
+  if (launched.value == 0) return innermost != no_range;
   auto const open = open_.at(launched);
   for (std::size_t i = 0; i < open.size(); ++i) {
     has_work_[open[i]] = true;
@@ -43,12 +44,13 @@ void range_workloads::add(range_id innermost, timestamp_ns launched, correlation
                                    [&](std::uint32_t r) { return path_of_range_[r] == path; });
     if (!again) note(path, seen, ns);
   }
+  return innermost != no_range || !open.empty();
 }
 
 void range_workloads::note(std::uint32_t path, workload_times::seen const& seen, std::uint64_t ns) {
   auto const next = static_cast<std::uint32_t>(cells_.size());
-  auto const [at, is_new] = cell_of_.try_emplace({path, seen.workload}, next);
-  if (is_new) cells_.push_back({path, {seen.workload, {}}});
+  auto const [at, is_new] = cell_of_.try_emplace({path, seen.counted_as}, next);
+  if (is_new) cells_.push_back({path, {seen.counted_as, {}}});
   cells_[at->second].work.tally.add(seen.how, seen.is_new_launch, ns);
 }
 
@@ -98,6 +100,10 @@ std::vector<range_work> range_workloads::rows() const {
   }
   std::vector<range_work> rows;
   for (auto& [key, line] : lines) rows.push_back(std::move(line));
+  if (rows.empty() || outside_.empty()) return rows;
+  auto& outside = rows.emplace_back();
+  outside.is_outside = true;
+  for (auto const& [workload, tally] : outside_) outside.workloads.push_back({workload, tally});
   return rows;
 }
 

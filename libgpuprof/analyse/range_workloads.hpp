@@ -2,11 +2,13 @@
 // declared.
 #pragma once
 
+#include "analyse/launch_ranges.hpp"
 #include "analyse/range_tree.hpp"
 #include "analyse/workload_times.hpp"
 
 #include <map>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace gpuprof {
@@ -17,7 +19,8 @@ struct range_workload {
 };
 
 struct range_work {
-  range_key key;
+  range_key key;                // of the line of what no range launched, nothing
+  bool is_outside = false;      // this is that line
   std::uint64_t instances = 0;  // with GPU work
   std::vector<range_workload> workloads;
   // Of the innermost declaring range around each launch, where that is inside this one.
@@ -25,19 +28,27 @@ struct range_work {
   std::uint64_t declared_ns = 0;  // GPU time of the launches in such ranges
 };
 
-/// A launch belongs to the push/pop ranges open on its thread and to the start/end ranges open
+/// The name of the line of launches outside any range.
+inline constexpr std::string_view outside_ranges_name = "[launched outside any range]";
+
+/// A launch belongs to the push/pop ranges that launch_ranges says and to the start/end ranges open
 /// anywhere, once for each name.
 class range_workloads {
  public:
   /// `declared`: operations by range, where a marker declared some.
-  range_workloads(range_tree const& tree, open_ranges const& open,
+  range_workloads(range_tree const& tree, open_ranges const& open, launch_ranges const& launched,
                   std::map<range_id, double> const& declared);
 
   template <class Record>
   void add(Record const& record, workload_times::seen const& seen) {
-    add(record.range, record.launched, record.correlation, seen, nanoseconds(record.duration));
+    auto const range = launched_.innermost(record);
+    bool const is_inside = add(range, record.launched, seen, nanoseconds(record.duration));
+    // Of what was launched unseen, or in a range that is not recorded, nobody knows.
+    if (is_inside || record.launched.value == 0 || raw(record.range) != 0) return;
+    outside_[seen.counted_as].add(seen.how, seen.is_new_launch, nanoseconds(record.duration));
   }
 
+  /// That of launches outside any range comes last, where there are others.
   std::vector<range_work> rows() const;
 
  private:
@@ -49,13 +60,14 @@ class range_workloads {
     std::uint32_t path = 0;
     range_workload work;
   };
-  void add(range_id innermost, timestamp_ns launched, correlation_id correlation,
-           workload_times::seen const& seen, std::uint64_t ns);
+  bool add(std::uint32_t innermost, timestamp_ns launched, workload_times::seen const& seen,
+           std::uint64_t ns);
   void note(std::uint32_t path, workload_times::seen const& seen, std::uint64_t ns);
   void note_declared(std::uint32_t range, std::uint64_t ns);
 
   range_tree const& tree_;
   open_ranges const& open_;
+  launch_ranges const& launched_;
   std::vector<range_path> paths_;
   std::vector<std::uint32_t> path_of_range_;
   std::vector<double> declared_;       // by range; empty: none declares
@@ -63,6 +75,7 @@ class range_workloads {
   std::vector<bool> has_work_;         // by range, itself or inside
   std::vector<cell> cells_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> cell_of_;
+  std::map<std::uint32_t, launch_tally> outside_;  // by workload
 };
 
 }  // namespace gpuprof

@@ -17,6 +17,9 @@ constexpr std::string_view l2_bytes_name = "lts__t_bytes.sum";
 constexpr std::string_view clock_name = "sm__cycles_elapsed.avg.per_second";
 constexpr std::string_view occupancy_name = "sm__warps_active.avg.pct_of_peak_sustained_active";
 
+/// Of the time of a graph's kernels: where less of it is known, their sum says little.
+constexpr double least_known_of_graph = 0.99;
+
 constexpr std::size_t dram_roof = 0, l2_roof = 1, compute_roofs = 2;
 
 /// A mean that is weighted by time, of those values that are known.
@@ -126,8 +129,12 @@ std::string_view name_of(flop_source source) noexcept {
       return "counted";
     case flop_source::tensor_counted:
       return "tensor counted";
+    case flop_source::sampled:
+      return "sampled";
     case flop_source::tensor_cycles:
       return "tensor cycles";
+    case flop_source::machine_code:
+      return "machine code";
     case flop_source::declared:
       return "declared";
     case flop_source::not_measured:
@@ -138,22 +145,30 @@ std::string_view name_of(flop_source source) noexcept {
 
 roofline::roofline(workload_metrics const& metrics, workload_times const& times,
                    std::map<device_id, roofline_device> const& devices,
-                   std::span<kernel_shape const> shapes)
+                   std::span<kernel_shape const> shapes, kernel_codes const& codes)
     : metrics_(metrics),
       times_(times),
       devices_(devices),
-      tensor_rates_(metrics.exact(), times, shapes, [&](device_id id) -> std::string_view {
-        auto const device = devices.find(id);
-        return device == devices.end() ? "" : std::string_view(device->second.chip);
-      }) {
+      tensor_rates_(
+          metrics.exact(), times, shapes,
+          [&](device_id id) -> chip_size {
+            auto const device = devices.find(id);
+            if (device == devices.end()) return {};
+            return {device->second.chip, device->second.roofs.sm_count()};
+          },
+          codes) {
   figures_.reserve(times.size());
   for (std::uint32_t i = 0; i < times.size(); ++i) {
     figures_.push_back(figures_of(i));
+    if (times.is_level_above(i)) continue;
     auto const ns = times.time_of(i, times.tally(i));
     gpu_ns_ += ns;
-    if (figures_.back().flop.total) counted_ns_ += ns;
-    if (figures_.back().flop.tensor_alone) tensor_ns_ += ns;
-    if (figures_.back().cycles_flop) cycles_ns_ += ns;
+    auto const& f = figures_.back();
+    if (f.known_flop()) known_ns_ += ns;
+    if (f.is_exact()) counted_ns_ += ns;
+    if (f.flop.is_by_code) without_ns_ += ns;
+    if (f.flop.tensor_alone) tensor_ns_ += ns;
+    if (f.cycles_flop) cycles_ns_ += ns;
   }
 }
 
@@ -161,9 +176,12 @@ roofline::figures roofline::figures_of(std::uint32_t workload) const {
   auto const& id = times_.id(workload);
   auto const device = devices_.find(id.device);
   figures f;
-  f.samples = metrics_.exact().samples_of(id);
+  auto const& counted = metrics_.counted_as(id);
+  f.samples = metrics_.exact().samples_of(counted);
   f.mean_ns = times_.undisturbed_mean(workload);
-  f.flop = count_flop(metrics_.exact(), id, device != devices_.end() ? device->second.chip : "");
+  f.flop =
+      count_flop(metrics_.exact(), counted, device != devices_.end() ? device->second.chip : "",
+                 tensor_rates_.code_of(id));
   read_units(f, id);
   read_tensor_cycles(f, id);
   if (device == devices_.end()) return f;
@@ -224,14 +242,21 @@ void roofline::read_tensor_cycles(figures& f, workload_id const& id) const {
   auto const rate = tensor_rates_.of(id);
   if (!rate) return;
   // Some of its operations were counted around launches: these are known better, if not all.
-  for (auto const& part : flop_parts(metrics_.exact(), id))
+  for (auto const& part : flop_parts(metrics_.exact(), metrics_.counted_as(id)))
     if (part.counter->of == rate->of) return;
   if (f.flop[rate->of]) return;
   f.cycles_flop = tensor->mean * rate->operations;
-  f.cycles_error = std::hypot(tensor->error * rate->operations, tensor_rate_error * *f.cycles_flop);
+  f.cycles_error = std::hypot(tensor->error * rate->operations, rate->error * *f.cycles_flop);
+  f.cycles_are_sampled = tensor->source != figure_source::exact;
   f.cycles_peak = rate->peak_test;
   f.cycles_precision = rate->of;
   f.flop.of[static_cast<std::size_t>(rate->of)] = f.cycles_flop;
+  f.flop.is_missing[static_cast<std::size_t>(rate->of)] = false;
+  auto const& missing = f.flop.is_missing;
+  if (std::find(missing.begin(), missing.end(), true) != missing.end()) return;
+  double all = 0;  // the machine code has nothing else, or the rest was counted
+  for (auto const& operations : f.flop.of) all += operations.value_or(0);
+  f.flop.total = all;
 }
 
 /// The share of each roof, the highest of them, and what that says.
@@ -262,7 +287,7 @@ void roofline::compare(figures& f, workload_id const& id) const {
     else
       every_roof = false;
   };
-  for (auto const& part : flop_parts(metrics_.exact(), id))
+  for (auto const& part : flop_parts(metrics_.exact(), metrics_.counted_as(id)))
     add_share(static_cast<std::size_t>(part.counter->of), part.operations, part.counter->peak_test);
   if (f.cycles_flop)
     add_share(static_cast<std::size_t>(f.cycles_precision), *f.cycles_flop, f.cycles_peak);
@@ -284,6 +309,78 @@ roofline::launched_part roofline::whole(std::uint32_t workload) const {
   return {workload, tally.launches, times_.time_of(workload, tally)};
 }
 
+/// Of a graph that was not read as a whole, or not for all operations, its kernels may tell more.
+bool roofline::is_known_by_nodes(std::uint32_t workload) const noexcept {
+  auto const& nodes = times_.nodes(workload);
+  auto const& whole = figures_[workload];
+  if (nodes.empty() || whole.flop.total) return false;
+  double ns = 0, counted_ns = 0, known_ns = 0;
+  for (auto const& [node, tally] : nodes) {
+    auto const of_node = times_.time_of(node, tally);
+    ns += of_node;
+    if (figures_[node].flop.total) counted_ns += of_node;
+    if (figures_[node].known_flop()) known_ns += of_node;
+  }
+  if (counted_ns >= least_known_of_graph * ns) return true;
+  return !whole.known_flop() && (whole.samples == 0 || known_ns > 0);
+}
+
+void roofline::add_parts(std::vector<launched_part>& parts, std::uint32_t workload,
+                         launch_tally const& tally) const {
+  auto const all = times_.tally(workload).launches;
+  if (!is_known_by_nodes(workload) || all == 0) {
+    parts.push_back({workload, tally.launches, times_.time_of(workload, tally)});
+    return;
+  }
+  for (auto const& [node, of_node] : times_.nodes(workload)) {
+    auto const share = static_cast<double>(tally.launches) / static_cast<double>(all);
+    auto const launches = static_cast<double>(of_node.launches) * share;
+    parts.push_back({node, static_cast<std::uint64_t>(std::llround(launches)),
+                     times_.time_of(node, of_node) * share});
+  }
+}
+
+std::optional<double> roofline::nodes_exceed(std::uint32_t graph,
+                                             std::span<std::string_view const> metrics) const {
+  auto const& all = times_.tally(graph);
+  double whole = 0, sum = 0, ns = 0, known_ns = 0;
+  for (auto const metric : metrics) {
+    auto const* const read = metrics_.exact().find(times_.id(graph), metric);
+    if (read == nullptr) return std::nullopt;
+    whole += read->mean() * static_cast<double>(all.launches);
+  }
+  for (auto const& [node, of_node] : times_.nodes(graph)) {
+    auto const of_part = times_.time_of(node, of_node);
+    ns += of_part;
+    double amount = 0;
+    bool is_known = true;
+    for (auto const metric : metrics) {
+      auto const figure = metrics_.find(times_.id(node), metric);
+      is_known = is_known && figure;
+      if (figure) amount += figure->mean;
+    }
+    if (!is_known) continue;
+    known_ns += of_part;
+    sum += amount * static_cast<double>(of_node.launches);
+  }
+  if (!(whole > 0) || known_ns < least_known_of_graph * ns) return std::nullopt;
+  return sum / whole - 1;
+}
+
+nodes_check roofline::check_nodes(std::uint32_t graph) const {
+  nodes_check check;
+  std::string_view const tensor[] = {tensor_cycles_of_sm};
+  check.tensor_cycles = nodes_exceed(graph, tensor);
+  if (metrics_.exact().has_copies(times_.id(graph))) return check;
+  for (std::size_t i = 0; i < std::size(dram_read_names) && !check.dram; ++i) {
+    std::string_view const dram[] = {dram_read_names[i], dram_write_names[i]};
+    check.dram = nodes_exceed(graph, dram);
+  }
+  std::string_view const l2[] = {l2_bytes_name};
+  check.l2 = nodes_exceed(graph, l2);
+  return check;
+}
+
 roofline_row roofline::sum(std::span<launched_part const> parts) const {
   roofline_row row;
   std::array<rate, precision_count> flops;
@@ -291,9 +388,10 @@ roofline_row roofline::sum(std::span<launched_part const> parts) const {
   ratio intensity, l2_intensity;
   std::array<weighted, roof_count> shares;
   weighted clock, clock_loss, occupancy, tensor, of_roof;
-  double counted_ns = 0, back_ns = 0, judged_launches = 0, known_launches = 0, known_ns = 0;
+  double counted_ns = 0, flop_ns = 0, back_ns = 0, judged_launches = 0, known_launches = 0,
+         known_ns = 0;
   std::vector<std::pair<bound_by, double>> votes;
-  bool all_counted = true, none_by_cycles = true;
+  bool is_whole = true, is_by_cycles = false, is_sampled = false, is_by_code = true;
   for (auto const& part : parts) {
     auto const& f = figures_[part.workload];
     auto const n = static_cast<double>(part.launches);
@@ -309,10 +407,13 @@ roofline_row roofline::sum(std::span<launched_part const> parts) const {
       flops[p].add(f.flop.of[p], n, ns, by_cycles ? f.cycles_error : 0);
     }
     auto const known = f.known_flop();
-    all_counted = all_counted && !f.flop.tensor_alone;
-    none_by_cycles = none_by_cycles && !f.cycles_flop;
+    is_whole = is_whole && (!known || f.flop.total);
+    is_by_cycles = is_by_cycles || f.cycles_flop;
+    is_sampled = is_sampled || f.cycles_are_sampled;
+    is_by_code = is_by_code && (!known || f.flop.is_by_code);
     total.add(known, n, ns, f.cycles_flop ? f.cycles_error : 0);
-    if (f.flop.total) counted_ns += part.ns;
+    if (f.is_exact()) counted_ns += part.ns;
+    if (known) flop_ns += part.ns;
     dram.add(f.dram_bytes, n, ns, f.dram_error);
     l2.add(f.l2_bytes, n, ns, f.l2_error);
     add_sources(row.from, f.from);
@@ -341,10 +442,15 @@ roofline_row roofline::sum(std::span<launched_part const> parts) const {
   row.total_flops = total.per_second();
   row.total_flops_error = total.error_per_second();
   if (row.total_flops)
-    row.source = !none_by_cycles ? flop_source::tensor_cycles
-                 : all_counted   ? flop_source::counted
-                                 : flop_source::tensor_counted;
-  if (row.total_ns > 0) row.counted_share = counted_ns / row.total_ns;
+    row.source = is_by_cycles && is_whole && is_sampled ? flop_source::sampled
+                 : is_by_cycles                         ? flop_source::tensor_cycles
+                 : !is_whole                            ? flop_source::tensor_counted
+                 : is_by_code                           ? flop_source::machine_code
+                                                        : flop_source::counted;
+  if (row.total_ns > 0) {
+    row.counted_share = counted_ns / row.total_ns;
+    row.known_share = flop_ns / row.total_ns;
+  }
   row.dram_rate = dram.per_second();
   row.l2_rate = l2.per_second();
   row.dram_error = dram.error_per_second();
@@ -376,6 +482,7 @@ std::vector<roofline_row> roofline::by_signature(kernel_labels const& labels,
   using extents = std::tuple<std::string, extent3, extent3, std::uint32_t>;
   std::map<extents, std::map<std::uint32_t, std::vector<launched_part>>> lines;
   for (std::uint32_t i = 0; i < times_.size(); ++i) {
+    if (times_.is_level_above(i)) continue;
     auto const& id = times_.id(i);
     auto const shape = by_id.find(id.shape);
     auto const name = listed_name(id, labels);
@@ -403,11 +510,32 @@ std::vector<roofline_row> roofline::by_signature(kernel_labels const& labels,
 std::vector<roofline_row> roofline::by_kernel(kernel_labels const& labels) const {
   std::map<std::string, std::vector<launched_part>> lines;
   for (std::uint32_t i = 0; i < times_.size(); ++i)
-    lines[listed_name(times_.id(i), labels)].push_back(whole(i));
+    if (!times_.is_level_above(i)) lines[listed_name(times_.id(i), labels)].push_back(whole(i));
   std::vector<roofline_row> rows;
   for (auto const& [name, parts] : lines) {
     auto& row = rows.emplace_back(sum(parts));
     row.name = name;
+  }
+  longest_first(rows);
+  return rows;
+}
+
+std::vector<roofline_row> roofline::by_graph(kernel_labels const& labels) const {
+  std::vector<roofline_row> rows;
+  std::vector<launched_part> parts;
+  for (std::uint32_t i = 0; i < times_.size(); ++i) {
+    if (raw(times_.id(i).graph) == 0) continue;
+    auto const& tally = times_.tally(i);
+    parts.clear();
+    add_parts(parts, i, tally);
+    auto& row = rows.emplace_back(sum(parts));
+    row.name = listed_name(times_.id(i), labels);
+    row.launches = tally.launches;
+    row.samples = metrics_.exact().samples_of(times_.id(i));
+    row.mean_ns = times_.undisturbed_mean(i);
+    row.nodes = check_nodes(i);
+    if (!row.to_roof_ns || !is_known_by_nodes(i) || tally.launches == 0) continue;
+    row.to_roof_ns = *row.gives_back * gpu_ns_ / static_cast<double>(tally.launches);
   }
   longest_first(rows);
   return rows;
@@ -420,10 +548,9 @@ std::vector<roofline_row> roofline::by_range(
   std::vector<launched_part> parts;
   for (auto const& range : ranges) {
     parts.clear();
-    for (auto const& [workload, tally] : range.workloads)
-      parts.push_back({workload, tally.launches, times_.time_of(workload, tally)});
+    for (auto const& [workload, tally] : range.workloads) add_parts(parts, workload, tally);
     auto& row = rows.emplace_back(sum(parts));
-    row.name = name_of_range(range.key);
+    row.name = range.is_outside ? std::string(outside_ranges_name) : name_of_range(range.key);
     row.instances = range.instances;
     if (row.source != flop_source::not_measured || range.declared_ns == 0) continue;
     row.total_flops = range.declared_flops / static_cast<double>(range.declared_ns) * 1e9;

@@ -40,7 +40,11 @@ enum class flop_source : std::uint8_t {
   not_measured,
   counted,
   tensor_counted,  // of the tensor cores; what else the kernel computed was not
-  tensor_cycles,   // likewise, by their cycles and what a cycle of this kernel was counted to do
+  sampled,         // in full, those of the tensor cores by their cycles in samples
+  /// By their cycles, in samples or counted around launches, and what a cycle of them computes;
+  /// what else the kernel computed was not measured, or there is nothing.
+  tensor_cycles,
+  machine_code,  // there are none: the code has no instruction that computes
   declared
 };
 std::string_view name_of(flop_source source) noexcept;
@@ -56,8 +60,15 @@ struct figure_sources {
   }
 };
 
-/// A line: one signature, one kernel name, or one range name. Rates are of the launches whose
-/// figure was counted, while they ran as if nobody counted.
+/// By how much what is known of a graph's kernels, added up, is more than what was counted around
+/// the whole graph; shares of that. Nothing where a kernel is not known, or where copies of the
+/// graph were counted with it.
+struct nodes_check {
+  std::optional<double> dram, l2, tensor_cycles;
+};
+
+/// A line: one signature, one kernel name, one graph, or one range name. Rates are of the launches
+/// whose figure was counted, while they ran as if nobody counted.
 struct roofline_row {
   std::string name;
   extent3 grid, block;  // signatures only
@@ -73,7 +84,8 @@ struct roofline_row {
   std::array<std::optional<double>, precision_count> flops;  // per second
   std::optional<double> total_flops;                         // per second
   flop_source source = flop_source::not_measured;            // of the total
-  double counted_share = 0;                    // of the line's time: its FLOP were counted in full
+  double counted_share = 0;  // of the line's time: its FLOP were counted in full, or there are none
+  double known_share = 0;    // likewise: its FLOP are known, by whatever source but a marker
   std::optional<double> dram_rate, l2_rate;    // bytes per second
   std::optional<double> dram_error, l2_error;  // of these, one standard error
   std::optional<double> intensity;             // FLOP per DRAM byte
@@ -84,6 +96,8 @@ struct roofline_row {
   std::array<std::optional<double>, precision_count> flops_error;
   std::optional<double> total_flops_error, clock_error, occupancy_error, tensor_active_error;
   figure_sources from;
+
+  nodes_check nodes;  // graphs only
 
   roof_shares shares;
   std::optional<double> clock_loss;
@@ -103,18 +117,24 @@ class roofline {
   /// The first three outlive it; `times` is complete.
   roofline(workload_metrics const& metrics, workload_times const& times,
            std::map<device_id, roofline_device> const& devices,
-           std::span<kernel_shape const> shapes);
+           std::span<kernel_shape const> shapes, kernel_codes const& codes = {});
 
   /// Longest total time first, each.
   std::vector<roofline_row> by_signature(kernel_labels const& labels,
                                          std::span<kernel_shape const> shapes) const;
   std::vector<roofline_row> by_kernel(kernel_labels const& labels) const;
+  /// What counters read around a graph, else its kernels added up.
+  std::vector<roofline_row> by_graph(kernel_labels const& labels) const;
   std::vector<roofline_row> by_range(std::span<range_work const> ranges,
                                      std::function<std::string(range_key)> const& name_of) const;
 
   double gpu_ns() const noexcept { return gpu_ns_; }
-  /// Share of the time of all kernels whose FLOP were counted in full.
+  /// Share of the time of all kernels whose FLOP are known: all, or those of the tensor cores.
+  double known_share() const noexcept { return gpu_ns_ > 0 ? known_ns_ / gpu_ns_ : 0; }
+  /// Of this: those counted in full, and those that have none.
   double counted_share() const noexcept { return gpu_ns_ > 0 ? counted_ns_ / gpu_ns_ : 0; }
+  /// Those whose machine code has none.
+  double without_flop_share() const noexcept { return gpu_ns_ > 0 ? without_ns_ / gpu_ns_ : 0; }
   /// Where only those of the tensor cores were.
   double tensor_share() const noexcept { return gpu_ns_ > 0 ? tensor_ns_ / gpu_ns_ : 0; }
   /// Where those are taken from the cycles of the tensor cores.
@@ -124,6 +144,7 @@ class roofline {
   struct figures {  // of one workload; amounts are per launch
     counted_flop flop;
     std::optional<double> cycles_flop;  // by the cycles of the tensor cores
+    bool cycles_are_sampled = false;
     double cycles_error = 0;
     precision cycles_precision{};
     std::string_view cycles_peak;  // what they are compared with
@@ -136,6 +157,7 @@ class roofline {
     bound_by bound;
     std::optional<double> best;
     std::uint64_t samples = 0;
+    bool is_exact() const noexcept { return flop.total && !cycles_flop; }
     /// Of all precisions, or what is known of the tensor cores.
     std::optional<double> known_flop() const noexcept {
       return flop.total ? flop.total : flop.tensor_alone ? flop.tensor_alone : cycles_flop;
@@ -151,6 +173,12 @@ class roofline {
   void read_units(figures& of, workload_id const& id) const;
   void read_tensor_cycles(figures& of, workload_id const& id) const;
   launched_part whole(std::uint32_t workload) const;
+  bool is_known_by_nodes(std::uint32_t workload) const noexcept;
+  void add_parts(std::vector<launched_part>& parts, std::uint32_t workload,
+                 launch_tally const& tally) const;
+  std::optional<double> nodes_exceed(std::uint32_t graph,
+                                     std::span<std::string_view const> metrics) const;
+  nodes_check check_nodes(std::uint32_t graph) const;
   roofline_row sum(std::span<launched_part const> parts) const;
 
   workload_metrics const& metrics_;
@@ -158,7 +186,8 @@ class roofline {
   std::map<device_id, roofline_device> const& devices_;
   tensor_rates tensor_rates_;
   std::vector<figures> figures_;  // by workload
-  double gpu_ns_ = 0, counted_ns_ = 0, tensor_ns_ = 0, cycles_ns_ = 0;
+  double gpu_ns_ = 0, known_ns_ = 0, counted_ns_ = 0, without_ns_ = 0, tensor_ns_ = 0,
+         cycles_ns_ = 0;
 };
 
 }  // namespace gpuprof

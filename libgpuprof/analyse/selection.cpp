@@ -86,9 +86,11 @@ result<time_stretch> parse_time_stretch(std::string_view text, timestamp_ns orig
 }
 
 result<void> selection::only(range_choice const& choice, range_tree const& tree,
-                             open_ranges const& open, text_of_name const& text) {
+                             open_ranges const& open, launch_ranges const& launched,
+                             text_of_name const& text) {
   tree_ = &tree;
   open_ = &open;
+  launched_ = &launched;
   outermost_.clear();
   std::vector<std::uint32_t> chosen;
   std::uint64_t position = 0;
@@ -118,10 +120,8 @@ result<void> selection::only(range_choice const& choice, range_tree const& tree,
   return {};
 }
 
-bool selection::launched_inside(range_id innermost, timestamp_ns launched) const {
-  if (tree_ == nullptr) return true;
-  if (auto const range = tree_->index_of(innermost); range != no_range && inside_[range])
-    return true;
+bool selection::launched_inside(std::uint32_t innermost, timestamp_ns launched) const {
+  if (innermost != no_range && inside_[innermost]) return true;
   if (launched.value == 0) return false;
   auto const open = open_->at(launched);
   return std::any_of(open.begin(), open.end(), [&](std::uint32_t r) { return inside_[r]; });

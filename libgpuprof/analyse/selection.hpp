@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyse/kernel_labels.hpp"
+#include "analyse/launch_ranges.hpp"
 #include "analyse/range_tree.hpp"
 #include "base/result.hpp"
 
@@ -37,9 +38,9 @@ class selection {
   selection() = default;  // everything
 
   void only(time_stretch stretch) { stretch_ = stretch; }
-  /// The reason when no range of the tree matches. The tree must outlive the selection.
+  /// The reason when no range of the tree matches. All but the choice must outlive the selection.
   result<void> only(range_choice const& choice, range_tree const& tree, open_ranges const& open,
-                    text_of_name const& text);
+                    launch_ranges const& launched, text_of_name const& text);
 
   bool is_everything() const noexcept { return !stretch_ && tree_ == nullptr; }
 
@@ -47,7 +48,7 @@ class selection {
   template <class Record>
   bool keeps(Record const& record) const {
     return overlaps(record.start, record.start + record.duration) &&
-           launched_inside(record.range, record.launched);
+           (tree_ == nullptr || launched_inside(launched_->innermost(record), record.launched));
   }
   /// What no thread launched belongs to no range.
   bool keeps_unlaunched(timestamp_ns begin, timestamp_ns end) const noexcept {
@@ -62,11 +63,12 @@ class selection {
   bool overlaps(timestamp_ns begin, timestamp_ns end) const noexcept {
     return !stretch_ || (begin <= stretch_->end && end >= stretch_->begin);
   }
-  bool launched_inside(range_id innermost, timestamp_ns launched) const;
+  bool launched_inside(std::uint32_t innermost, timestamp_ns launched) const;
 
   std::optional<time_stretch> stretch_;
   range_tree const* tree_ = nullptr;
   open_ranges const* open_ = nullptr;
+  launch_ranges const* launched_ = nullptr;
   std::vector<bool> inside_;  // by range: chosen, or enclosed in a chosen one
   // Chosen push/pop ranges that lie in no other chosen one, in order of beginning: on one thread
   // they do not overlap.

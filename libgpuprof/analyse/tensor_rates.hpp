@@ -1,4 +1,5 @@
-// What a cycle of the tensor cores computes in a kernel, where another geometry of it was counted.
+// What a cycle of the tensor cores computes in a kernel: as another geometry of it was counted, or
+// as its machine code says.
 #pragma once
 
 #include "analyse/flop_accounting.hpp"
@@ -18,23 +19,19 @@ inline constexpr double tensor_rate_error = (tensor_rate_agreement - 1) / 2;
 
 inline constexpr std::string_view tensor_cycles_of_sm = "sm__pipe_tensor_cycles_active.avg";
 
-struct tensor_rate {
-  precision of{};
-  double operations = 0;  // per cycle of tensor_cycles_of_sm
-  std::string_view peak_test;
-};
-
 /// Kernels of one name are compiled for one precision: where operations and cycles of one of its
-/// workloads were counted around launches, their ratio holds for the others on that GPU.
+/// workloads were counted around launches, their ratio holds for the others on that GPU. Where
+/// none was, the machine code says which instructions the kernel has.
 class tensor_rates {
  public:
   tensor_rates() = default;
-  /// `chip_of`: CUPTI's name; empty where it is not known.
   tensor_rates(launch_metrics const& counted, workload_times const& times,
                std::span<kernel_shape const> shapes,
-               std::function<std::string_view(device_id)> const& chip_of);
+               std::function<chip_size(device_id)> const& chip_of, kernel_codes const& codes = {});
 
   std::optional<tensor_rate> of(workload_id const& workload) const;
+  /// nullptr for graphs, and where it is not known.
+  kernel_code const* code_of(workload_id const& workload) const;
 
  private:
   using kernel_key = std::pair<device_id, name_id>;
@@ -45,6 +42,8 @@ class tensor_rates {
   };
   std::map<shape_id, name_id> names_;
   std::map<kernel_key, counted_rate> rates_;
+  kernel_codes codes_;
+  std::map<device_id, chip_size> chips_;
 };
 
 }  // namespace gpuprof

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace gpuprof {
 
@@ -26,15 +27,25 @@ figure_source both(figure_source a, figure_source b) noexcept {
   return b == figure_source::none ? a : figure_source::mixed;
 }
 
-workload_metrics::workload_metrics(launch_metrics const& exact, sampled_figures const& sampled)
-    : exact_(exact), sampled_(sampled), names_(exact.names()) {
+workload_metrics::workload_metrics(launch_metrics const& exact, sampled_figures const& sampled,
+                                   std::map<workload_id, workload_id> counted_outside)
+    : exact_(exact),
+      sampled_(sampled),
+      counted_outside_(std::move(counted_outside)),
+      names_(exact.names()) {
   for (auto const& name : sampled.names())
     if (std::find(names_.begin(), names_.end(), name) == names_.end()) names_.push_back(name);
 }
 
+workload_id const& workload_metrics::counted_as(workload_id const& workload) const {
+  if (counted_outside_.empty() || exact_.has_workload(workload)) return workload;
+  auto const other = counted_outside_.find(workload);
+  return other == counted_outside_.end() ? workload : other->second;
+}
+
 std::optional<workload_figure> workload_metrics::find(workload_id const& workload,
                                                       std::string_view metric) const {
-  if (auto const* const read = exact_.find(workload, metric))
+  if (auto const* const read = exact_.find(counted_as(workload), metric))
     return workload_figure{
         read->mean(),         read->deviation() / std::sqrt(static_cast<double>(read->count())),
         read->deviation(),    read->count(),

@@ -4,6 +4,7 @@
 #include "analyse/launch_metrics.hpp"
 #include "analyse/sampling/sampled_figures.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,21 +33,26 @@ struct workload_figure {
   bool is_shared = false;  // other launches ran beside these for most of their time
 };
 
-/// Both outlive it and are complete.
+/// The first two outlive it and are complete.
 class workload_metrics {
  public:
-  workload_metrics(launch_metrics const& exact, sampled_figures const& sampled);
+  /// `counted_outside`: workloads for which readings of others hold as well.
+  workload_metrics(launch_metrics const& exact, sampled_figures const& sampled,
+                   std::map<workload_id, workload_id> counted_outside = {});
 
   /// Of both, those around launches first, in the order of their definition.
   std::vector<std::string> const& names() const noexcept { return names_; }
   std::optional<workload_figure> find(workload_id const& workload, std::string_view metric) const;
 
   launch_metrics const& exact() const noexcept { return exact_; }
+  /// Whose readings around launches hold for a workload: its own, where it has any.
+  workload_id const& counted_as(workload_id const& workload) const;
   sampled_figures const& sampled() const noexcept { return sampled_; }
 
  private:
   launch_metrics const& exact_;
   sampled_figures const& sampled_;
+  std::map<workload_id, workload_id> counted_outside_;
   std::vector<std::string> names_;
 };
 

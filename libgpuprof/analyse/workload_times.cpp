@@ -10,37 +10,48 @@ std::string listed_name(workload_id const& id, kernel_labels const& labels) {
 std::uint32_t workload_times::index_of(workload_id const& id) {
   auto const next = static_cast<std::uint32_t>(workloads_.size());
   auto const [at, is_new] = index_.try_emplace(id, next);
-  if (is_new) workloads_.push_back({id, {}, 0, 0, {}});
+  if (is_new) workloads_.emplace_back().id = id;
   return at->second;
 }
 
-workload_times::seen workload_times::note(std::uint32_t index, correlation_id correlation,
-                                          duration_ns duration) {
-  auto& workload = workloads_[index];
-  seen result{index, metrics_.sampling_of(correlation), true};
-  if (raw(workload.id.graph) != 0)
-    result.is_new_launch = workload.graph_launches.insert(raw(correlation)).second;
-  auto const ns = nanoseconds(duration);
-  workload.all.add(result.how, result.is_new_launch, ns);
-  if (result.how == sampling::none) {
-    workload.unsampled_launches += result.is_new_launch;
-    workload.unsampled_ns += ns;
-  }
-  return result;
+bool workload_times::is_new_graph_launch(ran& graph, correlation_id correlation) {
+  if (graph.last_launch == correlation && raw(correlation) != 0) return false;
+  graph.last_launch = correlation;
+  return graph.graph_launches.insert(raw(correlation)).second;
 }
 
-workload_id workload_times::id_of(kernel_record const& kernel) const {
-  workload_id const graph{kernel.device, {}, kernel.graph};
-  if (raw(kernel.graph) != 0 && metrics_.has_workload(graph)) return graph;
-  return {kernel.device, kernel.shape, {}};
+void workload_times::note(ran& workload, sampling how, bool is_new_launch,
+                          std::uint64_t ns) noexcept {
+  workload.all.add(how, is_new_launch, ns);
+  if (how != sampling::none) return;
+  workload.unsampled_launches += is_new_launch;
+  workload.unsampled_ns += ns;
 }
 
 workload_times::seen workload_times::add(kernel_record const& kernel) {
-  return note(index_of(id_of(kernel)), kernel.correlation, kernel.duration);
+  auto const index = index_of(id_of(kernel));
+  seen result{index, index, metrics_.sampling_of(kernel.correlation), true};
+  auto const ns = nanoseconds(kernel.duration);
+  note(workloads_[index], result.how, true, ns);
+  if (raw(kernel.graph) == 0) return result;
+  workload_id const id{kernel.device, {}, kernel.graph};
+  auto const of_graph = index_of(id);
+  auto& graph = workloads_[of_graph];
+  bool const is_new_launch = is_new_graph_launch(graph, kernel.correlation);
+  note(graph, result.how, is_new_launch, ns);
+  graph.nodes[index].add(result.how, true, ns);
+  if (!metrics_.has_workload(id)) return result;
+  result.counted_as = of_graph;
+  result.is_new_launch = is_new_launch;
+  return result;
 }
 
 workload_times::seen workload_times::add(graph_record const& graph) {
-  return note(index_of(id_of(graph)), graph.correlation, graph.duration);
+  auto const index = index_of(id_of(graph));
+  seen const result{index, index, metrics_.sampling_of(graph.correlation),
+                    is_new_graph_launch(workloads_[index], graph.correlation)};
+  note(workloads_[index], result.how, result.is_new_launch, nanoseconds(graph.duration));
+  return result;
 }
 
 std::uint32_t workload_times::add(workload_id const& id, launch_tally const& all,

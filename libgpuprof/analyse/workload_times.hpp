@@ -4,6 +4,8 @@
 #include "analyse/launch_metrics.hpp"
 #include "analyse/samples.hpp"
 
+#include <algorithm>
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -31,19 +33,24 @@ struct launch_tally {
   }
 };
 
-/// Feed all kernels and graphs, after launch_metrics::join().
+/// Feed all kernels and graphs, after launch_metrics::join(). Kernels that a graph launches are
+/// workloads like others; the graph is one a level above, with their time once more.
 class workload_times {
  public:
   explicit workload_times(launch_metrics const& metrics) : metrics_(metrics) {}
 
   struct seen {
-    std::uint32_t workload = 0;  // index
+    std::uint32_t workload = 0;    // index: of the kernel, or of a graph recorded as a whole
+    std::uint32_t counted_as = 0;  // the same; but the graph where counters ran around that
     sampling how{};
-    bool is_new_launch = true;  // false: a further kernel of a graph launch
+    bool is_new_launch = true;  // of counted_as; false: a further kernel of a graph launch
   };
-  /// A graph is one workload where counters ran around it; its kernels alone are not known then.
-  workload_id id_of(kernel_record const& kernel) const;
-  workload_id id_of(graph_record const& graph) const { return {graph.device, {}, graph.graph}; }
+  static workload_id id_of(kernel_record const& kernel) noexcept {
+    return {kernel.device, kernel.shape, {}};
+  }
+  static workload_id id_of(graph_record const& graph) noexcept {
+    return {graph.device, {}, graph.graph};
+  }
   seen add(kernel_record const& kernel);
   seen add(graph_record const& graph);
   /// Launches that were added up elsewhere: all of a workload that has none here yet. Its index.
@@ -52,6 +59,18 @@ class workload_times {
   std::size_t size() const noexcept { return workloads_.size(); }
   workload_id const& id(std::uint32_t index) const noexcept { return workloads_[index].id; }
   launch_tally const& tally(std::uint32_t index) const noexcept { return workloads_[index].all; }
+
+  /// The kernels of a graph, by workload: of all its launches. Empty: it is no graph, or they have
+  /// no records.
+  std::map<std::uint32_t, launch_tally> const& nodes(std::uint32_t index) const noexcept {
+    return workloads_[index].nodes;
+  }
+  bool has_graphs() const noexcept {
+    return std::any_of(workloads_.begin(), workloads_.end(),
+                       [](ran const& workload) { return raw(workload.id.graph) != 0; });
+  }
+  /// Whether its time is that of other workloads.
+  bool is_level_above(std::uint32_t index) const noexcept { return !nodes(index).empty(); }
 
   /// ns of a launch as it is when nobody counts: the mean of launches that were not sampled; where
   /// all were, of those whose kernel was not rewritten; else not known.
@@ -66,9 +85,12 @@ class workload_times {
     launch_tally all;
     std::uint64_t unsampled_launches = 0, unsampled_ns = 0;
     std::unordered_set<std::uint32_t> graph_launches;  // correlations
+    correlation_id last_launch{};                      // of them: its kernels come in a row
+    std::map<std::uint32_t, launch_tally> nodes;       // of a graph: by index
   };
   std::uint32_t index_of(workload_id const& id);
-  seen note(std::uint32_t index, correlation_id correlation, duration_ns duration);
+  bool is_new_graph_launch(ran& graph, correlation_id correlation);
+  static void note(ran& workload, sampling how, bool is_new_launch, std::uint64_t ns) noexcept;
 
   struct hash {
     std::size_t operator()(workload_id const& id) const noexcept {

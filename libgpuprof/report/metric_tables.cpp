@@ -87,30 +87,32 @@ table kernel_metric_table(std::vector<metric_row> rows) {
 }
 
 table range_metric_table(std::vector<metric_row> rows, text_of_name const& text) {
-  for (auto& r : rows) r.name = range_name(r.range, text);
+  for (auto& r : rows)
+    r.name = r.is_outside ? std::string(outside_ranges_name) : range_name(r.range, text);
   auto const sources = need_sources(rows);
   auto const kept = std::make_shared<std::vector<metric_row>>(std::move(rows));
-  return with_sources(
-      {"nvtx_metrics_sum",
-       "NVTX Range Metrics Summary",
-       {{"NVTX Range"},
-        {"Style"},
-        {"NVTX Inst", integer},
-        {"Launches", integer},
-        {"Samples", integer},
-        {"Avg", amount},
-        {"StdDev", amount},
-        {"Total", amount},
-        {"Metric"}},
-       [kept, sources](std::function<void(row const&)> const& take) {
-         for (auto const& r : *kept) {
-           row cells = {std::string_view(r.name), style_name(r.range.style), whole(r.instances)};
-           append_figures(cells, r);
-           if (sources) append_source(cells, r);
-           take(cells);
-         }
-       }},
-      sources);
+  return with_sources({"nvtx_metrics_sum",
+                       "NVTX Range Metrics Summary",
+                       {{"NVTX Range"},
+                        {"Style"},
+                        {"NVTX Inst", integer},
+                        {"Launches", integer},
+                        {"Samples", integer},
+                        {"Avg", amount},
+                        {"StdDev", amount},
+                        {"Total", amount},
+                        {"Metric"}},
+                       [kept, sources](std::function<void(row const&)> const& take) {
+                         for (auto const& r : *kept) {
+                           auto const style =
+                               r.is_outside ? std::string_view() : style_name(r.range.style);
+                           row cells = {std::string_view(r.name), style, whole(r.instances)};
+                           append_figures(cells, r);
+                           if (sources) append_source(cells, r);
+                           take(cells);
+                         }
+                       }},
+                      sources);
 }
 
 }  // namespace gpuprof::report

@@ -72,6 +72,11 @@ std::vector<column> columns_of(roofline_lines of) {
   for (auto const* const name : {"sm_clock_hz_error", "occupancy_error", "tensor_active_error"})
     columns.push_back({name, column_kind::number});
   if (of == roofline_lines::signatures) columns.push_back({"arguments"});
+  if (of == roofline_lines::graphs)
+    for (auto const* const name :
+         {"nodes_exceed_dram", "nodes_exceed_l2", "nodes_exceed_tensor_cycles"})
+      columns.push_back({name, column_kind::number});
+  columns.push_back({"flop_known_share", column_kind::number});
   return columns;
 }
 
@@ -115,6 +120,10 @@ table roofline_csv_table(std::span<roofline_row const> lines, roofline_lines of)
             cells.push_back(number(error));
           auto const arguments = arguments_text(line);
           if (of == roofline_lines::signatures) cells.emplace_back(std::string_view(arguments));
+          if (of == roofline_lines::graphs)
+            for (auto const& share : {line.nodes.dram, line.nodes.l2, line.nodes.tensor_cycles})
+              cells.push_back(number(share));
+          cells.push_back(number(line.known_share));
           take(cells);
         }
       }};

@@ -124,6 +124,7 @@ void append_line(std::string& out, roofline_row const& line, roofline_lines of) 
   o.number("flops", line.total_flops);
   o.text("flop_source", name_of(line.source));
   o.number("flop_counted_share", line.counted_share);
+  o.number("flop_known_share", line.known_share);
   o.member("flops_by_precision", [&](std::string& to) {
     object of_precision(to);  // those that were counted
     for (std::size_t p = 0; p < precision_count; ++p)
@@ -153,6 +154,14 @@ void append_line(std::string& out, roofline_row const& line, roofline_lines of) 
       if (line.shares[i]) shares.number(name_of(roof_of(i)), line.shares[i]);
     shares.end();
   });
+  if (of == roofline_lines::graphs)
+    o.member("nodes_exceed", [&](std::string& to) {
+      object nodes(to);
+      nodes.number("dram_bytes", line.nodes.dram);
+      nodes.number("l2_bytes", line.nodes.l2);
+      nodes.number("tensor_cycles", line.nodes.tensor_cycles);
+      nodes.end();
+    });
   append_sources(o, line);
   append_errors(o, line);
   o.end();
@@ -183,6 +192,8 @@ std::string_view lines_key(roofline_lines of) {
       return "kernels";
     case roofline_lines::signatures:
       return "signatures";
+    case roofline_lines::graphs:
+      return "graphs";
     case roofline_lines::ranges:
       break;
   }
@@ -199,6 +210,7 @@ void write_roofline_json(std::span<roofline_row const> lines, roofline_lines of,
   o.member("notes", [&](std::string& to) { append_texts(to, facts.notes); });
   o.number("kernel_time_ns", facts.gpu_ns);
   o.number("flop_counted_share", facts.counted_share);
+  o.number("flop_known_share", facts.known_share);
   o.whole("samples", facts.samples);
   o.member("samples_left_out", [&](std::string& to) {
     object left_out(to);

@@ -11,7 +11,7 @@
 
 namespace gpuprof::report {
 
-enum class roofline_lines { kernels, signatures, ranges };
+enum class roofline_lines { kernels, signatures, ranges, graphs };
 
 /// For reading: columns in which no line has anything are left out. The lines must outlive it.
 table roofline_table(std::span<roofline_row const> lines, roofline_lines of);
@@ -33,14 +33,15 @@ struct roofline_facts {
   std::string device;                     // whose roofs are drawn: "NVIDIA H200"
   measured_roofs const* roofs = nullptr;  // nullptr: none are known
   double gpu_ns = 0;
-  double counted_share = 0;  // of it: FLOP were counted in full
+  double counted_share = 0;  // of it: FLOP were counted in full, or there are none
+  double known_share = 0;    // of it: FLOP are known, or those of the tensor cores
   std::uint64_t samples = 0;
   discarded_samples discarded;
   sampling_facts sampling;
   std::optional<double> sampling_slowdown;  // time inside its windows to time outside
 };
 
-/// One object: facts, roofs, and a line each under "kernels", "signatures" or "ranges".
+/// One object: facts, roofs, and a line each under "kernels", "signatures", "ranges" or "graphs".
 void write_roofline_json(std::span<roofline_row const> lines, roofline_lines of,
                          roofline_facts const& facts, text_sink const& out);
 

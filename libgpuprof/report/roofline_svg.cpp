@@ -406,7 +406,9 @@ class chart {
     }
     out_.text({x, y}, "size: share of kernel time", "fill=\"#4b5563\"");
     if (without_place_ > 0) {
-      std::string const what = of_ == roofline_lines::ranges ? "ranges" : "kernels";
+      std::string const what = of_ == roofline_lines::ranges   ? "ranges"
+                               : of_ == roofline_lines::graphs ? "graphs"
+                                                               : "kernels";
       out_.text({x, y + 20},
                 counted(without_place_, what) + " without a place here:", "fill=\"#4b5563\"");
       out_.text({x, y + 36}, "no FLOP, or not counted", "fill=\"#4b5563\"");

@@ -68,9 +68,13 @@ std::string main_precision(roofline_row const& line) {
 
 std::string source_text(roofline_row const& line) {
   // Of a part of the time: the rates are of that part.
+  auto const name = std::string(name_of(line.source));
   if (line.source == flop_source::counted && line.counted_share < 0.9995)
-    return fixed(line.counted_share, "%.1f%% counted", 100);
-  return std::string(name_of(line.source));
+    return fixed(line.counted_share, "%.1f%% ", 100) + name;
+  auto const is_whole =
+      line.source == flop_source::sampled || line.source == flop_source::machine_code;
+  if (is_whole && line.known_share < 0.9995) return fixed(line.known_share, "%.1f%% ", 100) + name;
+  return name;
 }
 
 /// Nothing where all was counted around launches.
@@ -78,6 +82,11 @@ std::string units_text(roofline_row const& line) {
   auto const from = line.from.all();
   if (from == figure_source::exact || from == figure_source::none) return {};
   return std::string(name_of(from)) + (line.from.is_shared ? ", shared" : "");
+}
+
+/// "+1.3": so much more than what it is compared with.
+std::string difference(std::optional<double> share) {
+  return fixed(share, "%+.1f", 100);
 }
 
 struct shown_column {
@@ -132,6 +141,10 @@ constexpr shown_column columns[] = {
     {"Of roof (%)", true, [](roofline_row const& l) { return percent(l.of_roof); }},
     {"To roof (us)", true, [](roofline_row const& l) { return scaled(l.to_roof_ns, 1e-3); }},
     {"Gives back (%)", true, [](roofline_row const& l) { return percent(l.gives_back); }},
+    {"Nodes' DRAM (%)", true, [](roofline_row const& l) { return difference(l.nodes.dram); }},
+    {"Nodes' L2 (%)", true, [](roofline_row const& l) { return difference(l.nodes.l2); }},
+    {"Nodes' tensor (%)", true,
+     [](roofline_row const& l) { return difference(l.nodes.tensor_cycles); }},
     {"Grid", false,
      [](roofline_row const& l) { return l.grid.x == 0 ? std::string() : extent_text(l.grid); }},
     {"Block", false,
@@ -146,6 +159,8 @@ std::string_view title_of(roofline_lines of) {
       return "Roofline by Kernel";
     case roofline_lines::signatures:
       return "Roofline by Kernel, Grid and Block";
+    case roofline_lines::graphs:
+      return "Roofline by CUDA Graph";
     case roofline_lines::ranges:
       break;
   }

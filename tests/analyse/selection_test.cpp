@@ -16,7 +16,7 @@ struct selected {
     selection s;
     auto const choice = parse_range_choice(filter);
     REQUIRE(choice);
-    REQUIRE(s.only(*choice, tree, open, t.text()));
+    REQUIRE(s.only(*choice, tree, open, launched, t.text()));
     return s;
   }
   std::size_t kernels(selection const& s) const {
@@ -28,6 +28,7 @@ struct selected {
   trace t;
   range_tree tree;
   open_ranges open;
+  launch_ranges launched{tree, range_scope::process, static_cast<thread_index>(1)};
 };
 
 }  // namespace
@@ -87,7 +88,8 @@ TEST_CASE("an index chooses one of the ranges of a name, counted from 0") {
   CHECK(s.kernels(s.inside("step/0")) == 1);
   CHECK(s.kernels(s.inside("step/1")) == 2);
   selection wanted;
-  auto const missing = wanted.only(*parse_range_choice("step/2"), s.tree, s.open, s.t.text());
+  auto const missing =
+      wanted.only(*parse_range_choice("step/2"), s.tree, s.open, s.launched, s.t.text());
   REQUIRE_FALSE(missing);
   CHECK(missing.message().find("occurs 2 times") != std::string::npos);
 }
@@ -98,7 +100,7 @@ TEST_CASE("without a domain a filter means the default domain, a star means any"
   CHECK(s.kernels(s.inside("step@lib")) == 1);
   CHECK(s.kernels(s.inside("step@*")) == 1);
   selection wanted;
-  CHECK_FALSE(wanted.only(*parse_range_choice("step"), s.tree, s.open, s.t.text()));
+  CHECK_FALSE(wanted.only(*parse_range_choice("step"), s.tree, s.open, s.launched, s.t.text()));
 }
 
 TEST_CASE("a start/end range keeps the launches of all threads, but only its own range") {
@@ -126,4 +128,12 @@ TEST_CASE("a range filter leaves out what no thread launched") {
   selected const s(trace_of({range("step", 0_us, 10_us)}));
   CHECK(selection{}.keeps_unlaunched(trace_start, trace_start + 1_us));
   CHECK_FALSE(s.inside("step").keeps_unlaunched(trace_start, trace_start + 1_us));
+}
+
+TEST_CASE("a range filter keeps what threads without ranges launched for the one that waits") {
+  selected const s(
+      trace_of({range("step", 0_us, 100_us), range("backward", 40_us, 80_us),
+                kernel("k", 50_us, 60_us).on_thread(2), kernel("k", 90_us, 95_us).on_thread(2)}));
+  CHECK(s.kernels(s.inside("backward")) == 1);
+  CHECK(s.kernels(s.inside("step")) == 2);
 }

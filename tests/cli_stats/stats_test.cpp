@@ -85,7 +85,8 @@ TEST_CASE("a range filter leaves what was launched inside") {
   auto const forward = s.csv("cuda_gpu_kern_sum --filter-nvtx forward");
   CHECK(lines_of(forward) == 3);
   CHECK(forward.find("relu") != std::string::npos);
-  CHECK(lines_of(s.csv("cuda_gpu_kern_sum --filter-nvtx step")) == 4);
+  CHECK(lines_of(s.csv("cuda_gpu_kern_sum --filter-nvtx step")) == 5);
+  CHECK(lines_of(s.csv("cuda_gpu_kern_sum --filter-nvtx step --range-scope thread")) == 4);
   CHECK(lines_of(s.csv("cuda_gpu_kern_sum --filter-nvtx step/1")) == 2);
   CHECK(lines_of(s.csv("cuda_gpu_trace --filter-nvtx step/1")) == 4);
   CHECK(lines_of(s.csv("cuda_api_sum --filter-nvtx step/1")) == 3);

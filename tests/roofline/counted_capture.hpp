@@ -17,11 +17,14 @@ inline void write_capture(std::string const& path, counted_trace c) {
   window_record const window{
       .index = 0, .start = trace_start, .end = c.captured_until, .trigger = names.intern("start")};
   fact_record const fact{names.intern("process.command_line"), names.intern("./train")};
+  fact_record const process{names.intern("process.id"), names.intern("4001")};
   std::vector<counter_record> counters{{names.intern("cost.start_ns"), 9'800'000}};
   for (auto const& [name, value] : c.counters) counters.push_back({names.intern(name), value});
   for (std::uint32_t id = 1; id < names.size(); ++id)
     file.add_name(static_cast<name_id>(id), names.text(static_cast<name_id>(id)));
   file.add(fact);
+  file.add(process);
+  file.add(thread_record{static_cast<thread_index>(1), 4001, {}});
   file.add(c.device);
   file.add(window);
   for (auto const& row : c.metrics) file.add(row);
@@ -36,6 +39,7 @@ inline void write_capture(std::string const& path, counted_trace c) {
   for (auto const& row : c.values) file.add(row);
   for (auto const& row : c.windows) file.add(row);
   for (auto const& row : c.rows) file.add(row);
+  for (auto const& row : c.codes) file.add(row);
   for (auto const& row : counters) file.add(row);
   REQUIRE(file.flush());
   REQUIRE(file.close());

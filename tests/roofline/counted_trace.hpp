@@ -2,6 +2,7 @@
 // had counted.
 #pragma once
 
+#include "analyse/counted_outside.hpp"
 #include "analyse/roofline.hpp"
 #include "analyse/sampling/sample_attribution.hpp"
 #include "analyse/trace_of.hpp"
@@ -37,6 +38,7 @@ struct counted_trace {
   std::vector<sampled_launch_record> samples;
   std::vector<launch_metric_record> values;
   std::vector<peak_record> peaks;
+  std::vector<kernel_code_record> codes;
   std::vector<metric_sample_record> rows;  // of samples in time
   std::vector<sampling_window_record> windows;
   timestamp_ns captured_until = trace_start + 2_ms;
@@ -124,14 +126,17 @@ struct analysed {
   workload_times times{metrics};
   range_tree tree;
   open_ranges open;
+  launch_ranges launched;
   std::map<device_id, roofline_device> devices;
   kernel_labels labels;
   std::vector<range_work> ranges;
+  kernel_codes codes;
 
   explicit analysed(counted_trace const& c, std::map<range_id, double> const& declared = {})
       : from(c),
         tree(c.t.begins, c.t.ends, c.t.last),
         open(tree),
+        launched(tree, range_scope::process, static_cast<thread_index>(1)),
         labels(c.t.shapes, c.t.text(), kernel_name_style::demangled) {
     auto const text = c.t.text();
     for (auto const& metric : c.metrics) metrics.define(metric, text(metric.name));
@@ -143,18 +148,19 @@ struct analysed {
     for (auto const& fill : c.t.fills) metrics.see(fill);
     metrics.join();
     attribute_samples();
-    figures.emplace(metrics, sampled.figures());
-    range_workloads inside(tree, open, declared);
+    range_workloads inside(tree, open, launched, declared);
     for (auto const& kernel : c.t.kernels) inside.add(kernel, times.add(kernel));
     for (auto const& graph : c.t.graphs) inside.add(graph, times.add(graph));
     ranges = inside.rows();
+    figures.emplace(metrics, sampled.figures(), counted_outside(times, c.t.shapes));
     measured_roofs roofs(c.device);
     for (auto const& peak : c.peaks) roofs.add(peak, text(peak.test));
+    for (auto const& row : c.codes) codes.add(row);
     devices[c.device.device] = {std::string(text(c.device.chip)), roofs};
   }
   analysed(analysed const&) = delete;
 
-  roofline roofs() const { return {*figures, times, devices, from.t.shapes}; }
+  roofline roofs() const { return {*figures, times, devices, from.t.shapes, codes}; }
   std::vector<roofline_row> by_kernel() const { return roofs().by_kernel(labels); }
   std::vector<roofline_row> by_signature() const {
     return roofs().by_signature(labels, from.t.shapes);

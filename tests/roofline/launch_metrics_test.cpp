@@ -1,3 +1,4 @@
+#include "analyse/metric_summary.hpp"
 #include "roofline/counted_trace.hpp"
 #include "support/catch.hpp"
 
@@ -130,8 +131,11 @@ TEST_CASE("durations come from launches that were not sampled, where there are a
   CHECK_FALSE(only.by_kernel()[0].flops[static_cast<std::size_t>(precision::fp32)]);
 }
 
-TEST_CASE("a sampled graph of several kernels is one workload, its other launches too") {
-  std::vector<event> events;
+namespace {
+
+/// Three launches of a graph of the kernels a and b, 10 us each, and a once more on its own.
+counted_trace graph_of_two(std::vector<event> more = {}) {
+  std::vector<event> events = std::move(more);
   for (std::uint32_t launch = 1; launch <= 3; ++launch)
     for (auto const* const name : {"a", "b"}) {
       duration_ns const start{100'000 * launch + (name[0] == 'b' ? 10'000 : 0)};
@@ -139,22 +143,190 @@ TEST_CASE("a sampled graph of several kernels is one workload, its other launche
     }
   events.push_back(kernel("a", 900_us, 930_us).correlated(9));  // alone
   counted_trace c(trace_of(std::move(events)));
-  for (auto& kernel : c.t.kernels)
-    if (raw(kernel.correlation) != 9) kernel.graph = static_cast<graph_id>(5);
+  auto const put_in = [](auto& records) {
+    for (auto& record : records)
+      if (raw(record.correlation) <= 3) record.graph = static_cast<graph_id>(5);
+  };
+  put_in(c.t.kernels);
+  put_in(c.t.copies);
+  put_in(c.t.fills);
   c.plan_roofline();
-  c.sample(1, 1, {{tensor("tf32_dst_fp32"), 4e9}}).sample(2, 2, {});
-  c.samples[0].opened = trace_start + 95_us, c.samples[0].closed = trace_start + 125_us;
-  c.samples[1].opened = trace_start + 195_us, c.samples[1].closed = trace_start + 225_us;
+  return c;
+}
+
+/// Counters around the whole launch.
+void read_graph(counted_trace& c, std::uint32_t launch, std::uint16_t group, counted const& count) {
+  c.sample(launch, group, count);
+  c.samples.back().opened = trace_start + duration_ns{100'000 * launch - 5000};
+  c.samples.back().closed = trace_start + duration_ns{100'000 * launch + 45'000};
+}
+
+}  // namespace
+
+TEST_CASE(
+    "what was counted around a graph is the graph's, and its kernels are lines of their own") {
+  auto c = graph_of_two();
+  read_graph(c, 1, 1, {{tensor("tf32_dst_fp32"), 4e9}});
   analysed const a(c);
-  CHECK(a.metrics.valid_samples() == 2);
-  auto const rows = a.by_kernel();
-  REQUIRE(rows.size() == 2);
-  CHECK(rows[0].name == "[CUDA graph 5]");
-  CHECK(rows[0].launches == 3);
-  CHECK(*rows[0].mean_ns == 20'000);  // both kernels
-  CHECK(*rows[0].total_flops == Approx(4e9 / 20e-6));
-  CHECK(rows[1].name == "a");  // outside the graph it is a kernel like others
-  CHECK(rows[1].launches == 1);
+  CHECK(a.metrics.valid_samples() == 1);
+  auto const kernels = a.by_kernel();
+  REQUIRE(kernels.size() == 2);
+  CHECK(kernels[0].name == "a");  // inside the graph and outside
+  CHECK(kernels[0].launches == 4);
+  CHECK(kernels[0].total_ns == 60'000);
+  CHECK(kernels[1].name == "b");
+  CHECK(kernels[1].total_ns == 30'000);
+  CHECK_FALSE(kernels[1].total_flops);
+  CHECK(a.roofs().gpu_ns() == 90'000);  // the graph's time is that of its kernels
+  auto const graphs = a.roofs().by_graph(a.labels);
+  REQUIRE(graphs.size() == 1);
+  CHECK(graphs[0].name == "[CUDA graph 5]");
+  CHECK(graphs[0].launches == 3);
+  CHECK(*graphs[0].mean_ns == 20'000);  // both kernels
+  CHECK(*graphs[0].total_flops == Approx(4e9 / 20e-6));
+}
+
+TEST_CASE("copies and fills of a graph belong to what was counted around it, those of others not") {
+  auto const own = [](event e) { return e.correlated(1); };
+  auto c = graph_of_two({own(copy(copy_kind::device_to_device, 1000, 120_us, 125_us)),
+                         own(fill(1000, 126_us, 127_us))});
+  read_graph(c, 1, 0, {{dram_read_metric, 6e6}});
+  analysed const a(c);
+  CHECK(a.metrics.valid_samples() == 1);
+  CHECK(a.metrics.has_copies({{}, {}, static_cast<graph_id>(5)}));
+  auto other =
+      graph_of_two({copy(copy_kind::device_to_device, 1000, 120_us, 125_us).correlated(7)});
+  read_graph(other, 1, 0, {{dram_read_metric, 6e6}});
+  CHECK(analysed(other).metrics.discarded().beside_copies == 1);
+}
+
+TEST_CASE("a graph of one kernel that copies as well is not that kernel") {
+  counted_trace c(trace_of({kernel("a", 10_us, 20_us).correlated(1),
+                            copy(copy_kind::device_to_device, 1000, 20_us, 22_us).correlated(1)}));
+  c.t.kernels[0].graph = static_cast<graph_id>(5);
+  c.t.copies[0].graph = static_cast<graph_id>(5);
+  c.plan(0, {dram_read_metric}).sample(1, 0, {{dram_read_metric, 8e6}});
+  analysed const a(c);
+  CHECK(a.metrics.valid_samples() == 1);
+  CHECK(a.metrics.find(a.workload_of(0), dram_read_metric) == nullptr);
+  CHECK(a.metrics.find({{}, {}, static_cast<graph_id>(5)}, dram_read_metric)->mean() == 8e6);
+}
+
+TEST_CASE("what a kernel counted outside a graph holds inside") {
+  auto c = graph_of_two();
+  c.sample(9, 0, {{dram_read_metric, 5e6}});
+  analysed const a(c);
+  // Four launches, 60 us in all, of which that of 30 us was read and takes no part in the mean.
+  CHECK(*a.by_kernel()[0].dram_rate == Approx(5e6 / 10e-6));
+}
+
+namespace {
+
+/// The kernel a, launched outside the graph with these arguments, for so long; it was read once.
+counted_trace warmed_up(std::vector<std::uint32_t> const& arguments, duration_ns length) {
+  std::vector<event> events;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    auto const start = 1_ms + duration_ns{100'000 * static_cast<int>(i)};
+    events.push_back(kernel("a", start, start + length).correlated(20 + static_cast<unsigned>(i)));
+  }
+  auto c = graph_of_two(events);
+  std::erase_if(c.t.kernels, [](auto const& k) { return raw(k.correlation) == 9; });
+  for (auto& kernel : c.t.kernels) {
+    if (raw(kernel.correlation) < 20) continue;
+    auto shape = c.t.shapes[raw(kernel.shape) - 1];
+    shape.id = static_cast<shape_id>(c.t.shapes.size() + 1);
+    shape.arguments = arguments[raw(kernel.correlation) - 20];
+    for (auto const& known : c.t.shapes)
+      if (known.arguments == shape.arguments) shape.id = known.id;
+    kernel.shape = shape.id;
+    if (raw(shape.id) > c.t.shapes.size()) c.t.shapes.push_back(shape);
+  }
+  c.sample(20, 0, {{dram_read_metric, 5e6}}).sample(21, 1, {{tensor("fp16"), 1e9}});
+  return c;
+}
+
+bool holds_inside(counted_trace const& c) {
+  analysed const a(c);
+  auto const inside = a.workload_of(0);
+  REQUIRE(raw(c.t.kernels[0].graph) == 5);
+  return a.figures->find(inside, dram_read_metric).has_value();
+}
+
+}  // namespace
+
+TEST_CASE("what a kernel counted outside holds inside a graph where it always had one argument") {
+  auto const c = warmed_up({77, 77, 77}, 11_us);
+  REQUIRE(holds_inside(c));
+  analysed const a(c);
+  CHECK(a.figures->find(a.workload_of(0), dram_read_metric)->mean == 5e6);
+  auto const rows = metrics_by_kernel(*a.figures, a.times, a.labels);
+  CHECK(std::any_of(rows.begin(), rows.end(), [](metric_row const& row) {
+    return row.metric == dram_read_metric && row.name == "a" && row.launches == 6;
+  }));
+}
+
+TEST_CASE("nothing holds inside a graph where a kernel's arguments or its time may be others") {
+  CHECK_FALSE(holds_inside(warmed_up({77, 77, 78}, 11_us)));  // one of them was another
+  CHECK_FALSE(holds_inside(warmed_up({1, 1, 1}, 11_us)));     // too many to tell apart
+  CHECK_FALSE(holds_inside(warmed_up({77, 77, 77}, 15_us)));  // it takes 10 us inside
+}
+
+TEST_CASE("kernels of a graph that were counted in full tell more than the graph counted in part") {
+  auto c = graph_of_two({range("step", 0_us, 800_us), kernel("b", 950_us, 960_us).correlated(10),
+                         kernel("a", 1000_us, 1010_us).correlated(11),
+                         kernel("b", 1050_us, 1060_us).correlated(12)});
+  read_graph(c, 1, 1, {{tensor("fp16"), 1e6}});
+  auto const in_part = analysed(c).by_range();
+  CHECK(row_named(in_part, "step")->source == flop_source::tensor_counted);
+  c.sample(9, 1, {}).sample(10, 1, {});
+  c.sample(11, 2, {{sass("fadd"), 1e6}}).sample(12, 2, {{sass("fadd"), 3e6}});
+  auto const in_full = analysed(c).by_range();
+  CHECK(row_named(in_full, "step")->source == flop_source::counted);
+  CHECK(*row_named(in_full, "step")->total_flops == Approx(4e6 / 20e-6));
+}
+
+TEST_CASE("a graph says by how much its kernels add up to more than was counted around it") {
+  auto c = graph_of_two({kernel("b", 950_us, 960_us).correlated(10)});
+  read_graph(c, 1, 0, {{dram_read_metric, 10e6}, {tensor_cycles_metric, 1000}});
+  c.sample(9, 0, {{dram_read_metric, 5e6}, {tensor_cycles_metric, 400}});
+  c.sample(10, 0, {{dram_read_metric, 6e6}, {tensor_cycles_metric, 500}});
+  analysed const a(c);
+  auto const graph = a.roofs().by_graph(a.labels)[0];
+  CHECK(*graph.nodes.dram == Approx(0.1));
+  CHECK(*graph.nodes.tensor_cycles == Approx(-0.1));
+  CHECK_FALSE(graph.nodes.l2);  // none was counted
+}
+
+TEST_CASE("a graph that was not read is its kernels added up, and has nothing to compare with") {
+  auto c = graph_of_two({kernel("b", 950_us, 960_us).correlated(10)});
+  c.sample(9, 0, {{dram_read_metric, 5e6}}).sample(10, 0, {{dram_read_metric, 6e6}});
+  analysed const a(c);
+  auto const graph = a.roofs().by_graph(a.labels)[0];
+  CHECK(graph.launches == 3);
+  CHECK(*graph.mean_ns == 20'000);
+  CHECK(*graph.dram_rate == Approx(11e6 / 20e-6));
+  CHECK_FALSE(graph.nodes.dram);
+}
+
+TEST_CASE("a range with launches of a graph has what was counted around the graph") {
+  auto c = graph_of_two({range("step", 0_us, 800_us)});
+  read_graph(c, 1, 1, {{tensor("tf32_dst_fp32"), 4e9}});
+  read_graph(c, 2, 2, {});
+  auto const rows = analysed(c).by_range();
+  auto const& step = *row_named(rows, "step");
+  CHECK(step.launches == 3);
+  CHECK(step.total_ns == 60'000);
+  CHECK(*step.total_flops == Approx(4e9 / 20e-6));
+}
+
+TEST_CASE("a range with launches of a graph that was not read has what its kernels counted") {
+  auto c = graph_of_two({range("step", 0_us, 800_us)});
+  c.sample(9, 0, {{dram_read_metric, 5e6}});
+  auto const rows = analysed(c).by_range();
+  auto const& step = *row_named(rows, "step");
+  CHECK(step.launches == 6);
+  CHECK(step.total_ns == 60'000);
+  CHECK(*step.dram_rate == Approx(5e6 / 10e-6));  // of a; b is not known
 }
 
 TEST_CASE("launches of one reading are one sample, and each of them can spoil it") {

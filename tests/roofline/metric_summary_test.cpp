@@ -57,13 +57,18 @@ TEST_CASE("a range has the counts of the launches inside") {
   auto const c = two_grids();
   analysed const a(c);
   auto const rows = metrics_by_range(*a.figures, a.times, a.ranges);
-  REQUIRE(rows.size() == 2);
+  REQUIRE(rows.size() == 4);
   CHECK(rows[0].instances == 1);
   CHECK(rows[0].launches == 3);  // the third of the first grid, both of the second
   CHECK(*rows[0].total == Approx(12 + 200));
+  CHECK(rows[2].is_outside);
+  CHECK(rows[2].launches == 2);
+  CHECK(*rows[2].total == Approx(24));
   CHECK(csv(report::range_metric_table(rows, c.t.text()))
             .starts_with("NVTX Range,Style,NVTX Inst,Launches,Samples,Avg,StdDev,Total,Metric\n"
                          "half,PushPop,1,3,3,70.6666667,50.8461732,212,dram__bytes_read.sum\n"));
+  CHECK(csv(report::range_metric_table(rows, c.t.text()))
+            .find("\n[launched outside any range],,0,2,") != std::string::npos);
 }
 
 TEST_CASE("the report of kernels leaves totals empty where there are none") {

@@ -61,6 +61,77 @@ TEST_CASE("lines can be signatures or ranges") {
   check_golden("roofline_ranges.txt", s.roofline("--by range").out);
 }
 
+TEST_CASE("whose ranges a launch belongs to is the user's choice") {
+  counted_trace c(
+      trace_of({range("step", 0_us, 500_us), kernel("forward", 10_us, 110_us).correlated(1),
+                kernel("backward", 150_us, 450_us).on_thread(2).correlated(2)}));
+  c.plan_roofline().sample(1, 0, {{dram_read_metric, 1e6}});
+  session const s(c);
+  auto const step_ns = [&](std::string const& arguments) {
+    auto const r = s.roofline("--by range --format json " + arguments);
+    INFO(r.err);
+    REQUIRE(r.code == 0);
+    auto const all = nlohmann::json::parse(r.out);
+    for (auto const& line : all["ranges"])
+      if (line["name"] == "step") return line["time_ns"].get<double>();
+    return 0.0;
+  };
+  CHECK(step_ns("") == 400e3);
+  CHECK(step_ns("--range-scope process") == 400e3);
+  CHECK(step_ns("--range-scope thread") == 100e3);
+  CHECK(holds(s.roofline("--by range --range-scope thread").out, "[launched outside any range]"));
+  CHECK_FALSE(holds(s.roofline("--by range").out, "[launched outside any range]"));
+  check_refusal(s.roofline("--range-scope main"), 2, "process");
+  auto const stats = [&](std::string const& arguments) {
+    return run_cli(s.folder, "stats app.gpuprof -f csv " + arguments).out;
+  };
+  CHECK(holds(stats("-r nvtx_metrics_sum"), "step,PushPop,1,1,1,"));
+  CHECK(holds(stats("-r cuda_gpu_kern_sum --filter-nvtx step"), "backward"));
+  CHECK_FALSE(
+      holds(stats("-r cuda_gpu_kern_sum --filter-nvtx step --range-scope thread"), "backward"));
+  CHECK_FALSE(holds(stats("-r nvtx_kern_sum"), "backward"));  // as in nsys, whatever is chosen
+}
+
+TEST_CASE("graphs have lines of their own, beside what their kernels add up to") {
+  std::vector<event> events;
+  for (std::uint32_t launch = 1; launch <= 2; ++launch)
+    for (int node = 0; node < 2; ++node) {
+      duration_ns const start{100'000 * launch + 10'000 * node};
+      events.push_back(kernel(node == 0 ? "a" : "b", start, start + 10_us).correlated(launch));
+    }
+  for (auto const* const alone : {"a", "b"}) {
+    auto const correlation = static_cast<std::uint32_t>(alone[0]);
+    duration_ns const start{10'000 * correlation};
+    events.push_back(kernel(alone, start, start + 9_us).correlated(correlation));
+  }
+  counted_trace c(trace_of(events));
+  for (auto& kernel : c.t.kernels)
+    if (raw(kernel.correlation) <= 2) kernel.graph = static_cast<graph_id>(5);
+  c.plan(0, {dram_read_metric, dram_write_metric}).sample(1, 0, {{dram_read_metric, 10e6}});
+  c.samples[0].opened = trace_start + 95_us, c.samples[0].closed = trace_start + 125_us;
+  c.sample('a', 0, {{dram_read_metric, 5e6}}, 100_ns, 100_ns);
+  c.sample('b', 0, {{dram_read_metric, 6e6}}, 100_ns, 100_ns);
+  session const s(c);
+  auto const table = s.roofline("--by graph").out;
+  CHECK(holds(table, "Roofline by CUDA Graph"));
+  CHECK(holds(table, "Nodes' DRAM (%)"));
+  auto const all = nlohmann::json::parse(s.roofline("--by graph --format json").out);
+  REQUIRE(all["graphs"].size() == 1);
+  auto const& graph = all["graphs"][0];
+  CHECK(graph["name"] == "[CUDA graph 5]");
+  CHECK(graph["launches"] == 2);
+  CHECK(graph["dram_bytes_per_second"].get<double>() == Approx(10e6 / 20e-6));
+  CHECK(graph["nodes_exceed"]["dram_bytes"].get<double>() == Approx(0.1));
+  CHECK(graph["nodes_exceed"]["l2_bytes"].is_null());
+  CHECK(holds(s.roofline("--by graph --format csv").out,
+              ",nodes_exceed_tensor_cycles,flop_known_share\n"));
+  auto const kernels = s.roofline().out;
+  CHECK_FALSE(holds(kernels, "[CUDA graph"));
+  CHECK(holds(kernels, "1 CUDA graph counted as a whole; --by graph"));
+  CHECK_FALSE(holds(table, "--by graph shows"));
+  check_refusal(session().roofline("--by graph"), 1, "holds no CUDA graphs");
+}
+
 TEST_CASE("CSV and SVG stand alone on standard output, the rest goes to stderr") {
   session const s;
   auto const csv = s.roofline("--format csv");
@@ -198,8 +269,8 @@ TEST_CASE("every option is in the manual and the completions") {
   auto const help = run_cli(folder, "roofline --help").out;
   auto const options = help.substr(0, help.find("Needs hardware"));
   auto const manual = document("man/gpuprof.1");
-  for (auto const* const option :
-       {"--by", "--format", "--output", "--force-overwrite", "--limit", "--device"}) {
+  for (auto const* const option : {"--by", "--range-scope", "--format", "--output",
+                                   "--force-overwrite", "--limit", "--device"}) {
     INFO(option);
     CHECK(holds(options, option));
     CHECK(holds(manual.substr(manual.find("OPTIONS OF ROOFLINE")), option));

@@ -86,10 +86,11 @@ TEST_CASE("CSV and JSON have the errors of rates, clock and shares at the end") 
   row.clock_error = 1e6;
   row.occupancy_error = 0.01;
   row.tensor_active_error = 0.02;
+  row.known_share = 0.5;
   auto const text = csv({row});
   CHECK(holds(text.substr(0, text.find('\n')) + "|",
-              ",sm_clock_hz_error,occupancy_error,tensor_active_error|"));
-  CHECK(text.ends_with(",1e+06,0.01,0.02\n"));
+              ",occupancy_error,tensor_active_error,flop_known_share|"));
+  CHECK(text.ends_with(",1e+06,0.01,0.02,0.5\n"));
   std::string json;
   report::write_roofline_json(std::vector{row}, roofline_lines::kernels, {},
                               [&](std::string_view piece) { json += piece; });

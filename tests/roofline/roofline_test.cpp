@@ -206,6 +206,76 @@ TEST_CASE("a range has the work of all launches inside, inner ranges included") 
   CHECK(*inner.total_flops == near(400e12));
 }
 
+namespace {
+
+/// PyTorch in small: the thread that trains opens the ranges, another one runs backward. Each
+/// kernel computes 1e10 bf16 operations, and one of them runs before any range.
+counted_trace training_steps() {
+  std::vector<event> events = {kernel("warm_up", 0_us, 50_us).launched_at(0_us).correlated(1)};
+  std::uint32_t correlation = 1;
+  for (int step = 0; step < 3; ++step) {
+    auto const from = [step](duration_ns since) {
+      return 100_us + since + duration_ns{step * 1'000'000};
+    };
+    events.push_back(range("step", from(0_us), from(900_us)));
+    events.push_back(range("forward", from(0_us), from(300_us)));
+    events.push_back(range("backward", from(300_us), from(700_us)));
+    events.push_back(range("optimizer", from(700_us), from(900_us)));
+    auto const launch = [&](duration_ns at, duration_ns length, std::uint32_t thread) {
+      events.push_back(
+          kernel("gemm", from(at), from(at) + length).on_thread(thread).correlated(++correlation));
+    };
+    launch(10_us, 100_us, 1);
+    launch(310_us, 100_us, 2);
+    launch(450_us, 100_us, 2);
+    launch(710_us, 100_us, 1);
+  }
+  counted_trace c(trace_of(events));
+  c.plan_roofline();
+  counted const of_gemm{{tensor("bf16_dst_fp32"), 1e10}};
+  for (std::uint16_t group = 0; group < 3; ++group) {
+    c.sample(1, group, of_gemm);
+    c.sample(2 + group, group, of_gemm);
+  }
+  return c;
+}
+
+}  // namespace
+
+TEST_CASE("the ranges of a training step hold what their backward thread launched, and add up") {
+  auto const c = training_steps();
+  auto const rows = analysed(c).by_range();
+  auto const& step = *row_named(rows, "step");
+  auto const& forward = *row_named(rows, "forward");
+  auto const& backward = *row_named(rows, "backward");
+  auto const& optimizer = *row_named(rows, "optimizer");
+  CHECK(step.instances == 3);
+  CHECK(step.launches == 12);
+  CHECK(backward.launches == 6);
+  CHECK(step.total_ns == near(forward.total_ns + backward.total_ns + optimizer.total_ns));
+  CHECK(*step.total_flops * step.total_ns ==
+        near(*forward.total_flops * forward.total_ns + *backward.total_flops * backward.total_ns +
+             *optimizer.total_flops * optimizer.total_ns));
+  CHECK(*backward.total_flops == near(1e10 / 100e-6));
+  CHECK(step.counted_share == near(1));
+}
+
+TEST_CASE("what was launched outside any range has a line, so that lines add up to all time") {
+  auto const c = training_steps();
+  analysed const a(c);
+  auto const rows = a.by_range();
+  auto const* const outside = row_named(rows, outside_ranges_name);
+  REQUIRE(outside != nullptr);
+  CHECK(outside->launches == 1);
+  CHECK(outside->instances == 0);
+  CHECK(outside->total_ns + row_named(rows, "step")->total_ns == near(a.roofs().gpu_ns()));
+}
+
+TEST_CASE("without ranges there is no line of what was launched outside them") {
+  counted_trace const c(trace_of({kernel("k", 0_us, 10_us)}));
+  CHECK(analysed(c).by_range().empty());
+}
+
 TEST_CASE("what a marker declares stands where nothing was counted, and says so") {
   counted_trace c(trace_of({
       range("outer", 0_us, 500_us),

@@ -67,6 +67,12 @@ void add_window(recent_samples& to, counted_trace const& c, sampling_window_reco
   to.add({&window, 1}, samples_in(c, window));
 }
 
+/// Of the next window whose work is complete.
+sampled_figures what_is_said(recent_samples& by, timestamp_ns complete_until) {
+  auto const window = by.take_complete(complete_until);
+  return window ? window->divide() : sampled_figures();
+}
+
 recent_samples::capacity no_pause() {
   recent_samples::capacity limits;
   limits.pause = {};
@@ -87,7 +93,7 @@ sampled_figures figures_in(counted_trace const& c, duration_ns every) {
   sampled_figures known;
   for (auto const& window : windows_in(c, every)) {
     add_window(samples, c, window);
-    known.take(samples.judge(the_end), 100);
+    known.take(what_is_said(samples, the_end), 100);
   }
   CHECK(samples.passed_over() == 0);
   return known;
@@ -154,18 +160,18 @@ TEST_CASE("work may come before the samples of its window, or after") {
   define(before, c);
   add_work(before, c);
   add_window(before, c, window);
-  auto const known = mean_of(before.judge(the_end));
+  auto const known = mean_of(what_is_said(before, the_end));
   CHECK(known == Approx(20e6).epsilon(0.05));
 
   recent_samples after(no_pause());
   define(after, c);
   add_window(after, c, window);
-  CHECK(after.judge(window.start).empty());
+  CHECK(what_is_said(after, window.start).empty());
   add_work(after, c);
-  CHECK(after.judge({window.end.value - 1}).empty());
-  CHECK(mean_of(after.judge(window.end)) == known);
-  CHECK(after.judge(the_end).empty());  // once
-  CHECK(after.used() == 1);
+  CHECK(what_is_said(after, {window.end.value - 1}).empty());
+  CHECK(mean_of(what_is_said(after, window.end)) == known);
+  CHECK(what_is_said(after, the_end).empty());  // once
+  CHECK(after.taken() == 1);
 }
 
 TEST_CASE("samples come while their window lasts") {
@@ -183,7 +189,7 @@ TEST_CASE("samples come while their window lasts") {
   for (auto const& sample : all) (sample.start < half ? first : second).push_back(sample);
   in_parts.add({}, first);
   in_parts.add({&window, 1}, second);
-  auto const one = at_once.judge(the_end), other = in_parts.judge(the_end);
+  auto const one = what_is_said(at_once, the_end), other = what_is_said(in_parts, the_end);
   for (auto const& kind : kinds) {
     auto const workload = workload_of(c, kind.name);
     REQUIRE(one.find(workload, dram_read_metric) != nullptr);
@@ -201,14 +207,14 @@ TEST_CASE("windows that come while one waits, or soon after one, are passed over
   add_work(samples, c);
   add_window(samples, c, windows[0]);
   add_window(samples, c, windows[1]);
-  CHECK_FALSE(samples.judge(the_end).empty());
+  CHECK_FALSE(what_is_said(samples, the_end).empty());
   CHECK(samples.passed_over() == 1);
   for (std::size_t i = 2; i < windows.size(); ++i) {
     add_window(samples, c, windows[i]);
-    samples.judge(the_end);
+    what_is_said(samples, the_end);
   }
-  CHECK(samples.used() == 3);  // at 5, 1005 and 2005 ms
-  CHECK(samples.used() + samples.passed_over() == windows.size());
+  CHECK(samples.taken() == 3);  // at 5, 1005 and 2005 ms
+  CHECK(samples.taken() + samples.passed_over() == windows.size());
 }
 
 TEST_CASE("where several GPUs are sampled, each has its turn") {
@@ -240,10 +246,10 @@ TEST_CASE("where several GPUs are sampled, each has its turn") {
       rows.back().value *= 2;
     }
     samples.add(both, rows);
-    known.take(samples.judge(the_end), 100);
+    known.take(what_is_said(samples, the_end), 100);
   }
-  known.take(samples.judge(the_end), 100);
-  CHECK(samples.used() == 6);  // three of each in 4.2 s
+  known.take(what_is_said(samples, the_end), 100);
+  CHECK(samples.taken() == 6);  // three of each in 4.2 s
   auto workload = workload_of(c, "copy");
   CHECK(known.find(workload, dram_read_metric)->mean == Approx(20e6).epsilon(0.05));
   workload.device = static_cast<device_id>(1);
@@ -259,7 +265,7 @@ TEST_CASE("a window is passed over when the work of its time has made room for l
   define(samples, c);
   add_work(samples, c);
   add_window(samples, c, window);
-  CHECK(samples.judge(the_end).empty());
+  CHECK(what_is_said(samples, the_end).empty());
   CHECK(samples.passed_over() == 1);
 }
 
@@ -273,8 +279,8 @@ TEST_CASE("a window whose work has gone makes room for one whose work has not") 
   add_window(samples, c, windows[0]);
   add_work(samples, c);
   add_window(samples, c, windows[2]);
-  CHECK_FALSE(samples.judge(the_end).empty());
-  CHECK((samples.used() == 1 && samples.passed_over() == 1));
+  CHECK_FALSE(what_is_said(samples, the_end).empty());
+  CHECK((samples.taken() == 1 && samples.passed_over() == 1));
 }
 
 TEST_CASE("a window in whose time records were lost is passed over, later ones are not") {
@@ -285,10 +291,10 @@ TEST_CASE("a window in whose time records were lost is passed over, later ones a
   add_work(samples, c);
   add_window(samples, c, windows[0]);
   samples.lose_records();
-  CHECK(samples.judge(the_end).empty());
+  CHECK(what_is_said(samples, the_end).empty());
   add_window(samples, c, windows[1]);
-  CHECK_FALSE(samples.judge(the_end).empty());
-  CHECK((samples.used() == 1 && samples.passed_over() == 1));
+  CHECK_FALSE(what_is_said(samples, the_end).empty());
+  CHECK((samples.taken() == 1 && samples.passed_over() == 1));
 }
 
 TEST_CASE("where work is left out, no window says anything any more") {
@@ -299,8 +305,8 @@ TEST_CASE("where work is left out, no window says anything any more") {
   samples.give_up();
   add_work(samples, c);
   for (auto const& window : windows_in(c, 100_ms)) add_window(samples, c, window);
-  CHECK(samples.judge(the_end).empty());
-  CHECK(samples.used() == 0);
+  CHECK(what_is_said(samples, the_end).empty());
+  CHECK(samples.taken() == 0);
 }
 
 TEST_CASE("what ran after a capture has no record, and its samples are not used") {
@@ -314,7 +320,7 @@ TEST_CASE("what ran after a capture has no record, and its samples are not used"
   define(samples, c);
   add_work(samples, c);
   add_window(samples, c, window);
-  auto const known = samples.judge(the_end);
+  auto const known = what_is_said(samples, the_end);
   auto const* const figure = known.find(workload_of(c, "copy"), dram_read_metric);
   REQUIRE(figure != nullptr);
   CHECK(std::abs(figure->mean - 20e6) < 3 * figure->error);
@@ -339,7 +345,7 @@ TEST_CASE(
     samples.add(kernel, true);
   }
   add_window(samples, c, windows_in(c, 1000_ms).front());
-  auto const known = samples.judge(the_end);
+  auto const known = what_is_said(samples, the_end);
   CHECK(known.workloads() == 1);
   auto const* const figure =
       known.find({c.device.device, {}, static_cast<graph_id>(7)}, dram_read_metric);
@@ -348,14 +354,19 @@ TEST_CASE(
 }
 
 TEST_CASE("only so many kernels of a window are told apart, those that ran longest") {
-  auto const c = mix(1, 100).sampled();
+  simulated_gpu gpu(1);
+  for (int i = 0; i < 6000; ++i) {  // none has a sample to itself but gemm
+    auto const& of = kinds[i % 3];
+    gpu.run(of.name, of.us * gpu.uniform(0.97, 1.03), of.load).wait(gpu.uniform(0.5, 2));
+  }
+  auto const c = gpu.sampled();
   auto limits = no_pause();
   limits.unknowns = 7;  // two kernels, and one column to spare
   recent_samples samples(limits);
   define(samples, c);
   add_work(samples, c);
   add_window(samples, c, windows_in(c, 1000_ms).front());
-  auto const known = samples.judge(the_end);
+  auto const known = what_is_said(samples, the_end);
   CHECK(known.find(workload_of(c, "gemm"), active_cycles_metric) != nullptr);
   CHECK(known.find(workload_of(c, "copy"), active_cycles_metric) != nullptr);
   CHECK(known.find(workload_of(c, "softmax"), active_cycles_metric) == nullptr);
@@ -425,6 +436,49 @@ TEST_CASE("a program that is sampled in time knows what its kernels and ranges a
   CHECK_FALSE(live.snapshot().all.clock);
 }
 
+TEST_CASE("windows are divided when somebody asks, no more than the last of them") {
+  auto const c = mix(1, 600).sampled();
+  live_metrics::capacity limits;
+  limits.samples = no_pause();
+  limits.kept_windows = 3;
+  live_metrics live(c.t.text(), limits);
+  for (auto const& metric : c.metrics) live.define(metric);
+  for (auto const& shape : c.t.shapes) live.add(shape);
+  live.open_capture(trace_start);
+  live.add(c.t.kernels);
+  auto const windows = windows_in(c, 100_ms);
+  REQUIRE(windows.size() == 6);
+  auto const add = [&](sampling_window_record const& window) {
+    live.add({&window, 1}, samples_in(c, window));
+    live.judge(the_end);
+  };
+  for (std::size_t i = 0; i < 5; ++i) add(windows[i]);
+  auto const first = live.snapshot();
+  CHECK(first.sampled_windows == 3);
+  CHECK(first.windows_passed_over == 2);
+  CHECK(first.all.clock);
+  CHECK(live.snapshot().sampled_windows == 3);  // each once
+  add(windows[5]);
+  CHECK(live.snapshot().sampled_windows == 4);
+}
+
+TEST_CASE("windows that nobody asks about take no more room than they may") {
+  auto const c = mix(1, 600).sampled();
+  auto const windows = windows_in(c, 100_ms);
+  live_metrics::capacity limits;
+  limits.samples = no_pause();
+  limits.kept_window_bytes = 1;  // the latest stays all the same
+  live_metrics live(c.t.text(), limits);
+  for (auto const& metric : c.metrics) live.define(metric);
+  live.open_capture(trace_start);
+  live.add(c.t.kernels);
+  for (auto const& window : windows) {
+    live.add({&window, 1}, samples_in(c, window));
+    live.judge(the_end);
+  }
+  CHECK(live.snapshot().sampled_windows == 1);
+}
+
 TEST_CASE("what dividing one window costs", "[.][cost]") {
   auto const names = GENERATE(30, 100, 300);
   constexpr int metric_count = 8, interval_count = 2500;
@@ -457,7 +511,8 @@ TEST_CASE("what dividing one window costs", "[.][cost]") {
     auto const adding = seconds_of([&] { add_work(full, c); });
     auto const taking = seconds_of([&] { samples.add(c.windows, c.rows); });
     std::size_t workloads = 0;
-    auto const judging = seconds_of([&] { workloads = samples.judge(the_end).workloads(); });
+    auto const judging =
+        seconds_of([&] { workloads = what_is_said(samples, the_end).workloads(); });
     std::cout << c.t.kernels.size() << " kernels, " << c.rows.size() << " values, " << workloads
               << " workloads: " << 1e9 * adding / static_cast<double>(c.t.kernels.size())
               << " ns a kernel, " << 1e3 * taking << " ms to take the samples, " << 1e3 * judging

@@ -29,13 +29,6 @@ void note_kernel(neighboured_launch& launch, kernel_record const& kernel) {
     keep_earlier(launch.after, kernel.start, kernel.correlation);
 }
 
-void note_copy(neighboured_launch& launch, timestamp_ns start, timestamp_ns end) {
-  if (start < launch.first.start)
-    keep_later(launch.copy_before, end, {});
-  else
-    keep_earlier(launch.copy_after, start, {});
-}
-
 /// What is known of work that began before the launch and ended then: it ran from the launch's
 /// start, if not from before.
 kernel_record work_before(neighboured_launch const& launch, neighbour const& before) {
@@ -77,6 +70,11 @@ void show_own(neighboured_launch const& launch, launch_metrics& judge) {
     return judge.see(as_graph(launch.first));
   judge.see(launch.first);
   if (launch.kernels > 1) judge.see(launch.first);  // it is no single kernel
+  if (!launch.has_copies) return;
+  auto copies = as_copy(launch.first);
+  copies.correlation = launch.first.correlation;
+  copies.graph = launch.first.graph;
+  judge.see(copies);
 }
 
 }  // namespace
@@ -138,7 +136,7 @@ void launch_neighbours::keep(seen_device& device, kernel_record const& kernel) {
   for (auto const& other : device.kernels.work)
     if (other.start.value != 0) note_kernel(made, other);
   for (auto const& copy : device.copies.work)
-    if (copy.start.value != 0) note_copy(made, copy.start, copy.end);
+    if (copy.start.value != 0) note_copy(made, copy);
   auto& launches = device.launches;
   if (launches.size() == limits_.launches)
     launches.erase(launches.begin(),
@@ -158,17 +156,26 @@ void launch_neighbours::place_slowly(std::vector<neighboured_launch>& launches,
   }
 }
 
-void launch_neighbours::add_copy(device_id of_device, timestamp_ns start, duration_ns duration) {
+void launch_neighbours::note_copy(neighboured_launch& launch, seen_copy const& copy) {
+  if (raw(copy.of_graph) != 0 && copy.of_graph == launch.first.correlation)
+    launch.has_copies = true;
+  else if (copy.start < launch.first.start)
+    keep_later(launch.copy_before, copy.end, {});
+  else
+    keep_earlier(launch.copy_after, copy.start, {});
+}
+
+void launch_neighbours::add_copy(device_id of_device, seen_copy const& copy) {
   auto& device = of(of_device);
   auto& recent = device.copies;
   auto& place = recent.work[recent.next];
   keep_later(recent.gone, place.end, {});
-  place = {start, start + duration};
+  place = copy;
   recent.next = (recent.next + 1) % recent.work.size();
   for (auto launch = device.launches.rbegin(); launch != device.launches.rend(); ++launch) {
-    note_copy(*launch, start, start + duration);
+    note_copy(*launch, copy);
     // As with kernels; but launches are no neighbours of copies, so it takes a copy in between.
-    if (launch->first.start <= start && launch->copy_after.moment < start) return;
+    if (launch->first.start <= copy.start && launch->copy_after.moment < copy.start) return;
   }
 }
 

@@ -24,6 +24,7 @@ struct neighboured_launch {
   };
   neighbour before, after;            // end of kernels that began before it; beginning of others
   neighbour copy_before, copy_after;  // the same of copies and fills
+  bool has_copies = false;            // of its own: it is a graph
 };
 
 /// One thread. Records come before the counters' readings, often by seconds, and only roughly in
@@ -53,7 +54,12 @@ class launch_neighbours {
     keep(device, kernel);
     return true;
   }
-  void add_copy(device_id device, timestamp_ns start, duration_ns duration);
+  /// Or a fill. Those of a graph are no neighbours of its launch.
+  template <class Record>
+  void add_copy(Record const& copy) {
+    add_copy(copy.device, {copy.start, copy.start + copy.duration,
+                           raw(copy.graph) != 0 ? copy.correlation : correlation_id{}});
+  }
 
   /// nullptr when it was not seen, or too many others have been since.
   neighboured_launch const* find(correlation_id correlation) const noexcept;
@@ -63,8 +69,9 @@ class launch_neighbours {
   void show(std::span<sampled_launch_record const> launches, launch_metrics& judge) const;
 
  private:
-  struct interval {
+  struct seen_copy {
     timestamp_ns start, end;
+    correlation_id of_graph{};  // its launch
   };
   template <class Work>
   struct ring {
@@ -75,7 +82,7 @@ class launch_neighbours {
   struct seen_device {
     device_id id{};
     ring<kernel_record> kernels;
-    ring<interval> copies;
+    ring<seen_copy> copies;
     std::vector<neighboured_launch> launches;  // by start
   };
 
@@ -85,6 +92,8 @@ class launch_neighbours {
   }
   seen_device& find_or_make(device_id device);
   bool expect(correlation_id correlation, std::size_t looked_back);
+  void add_copy(device_id of_device, seen_copy const& copy);
+  static void note_copy(neighboured_launch& launch, seen_copy const& copy);
   std::uint16_t& expected_with(correlation_id correlation) noexcept {
     return expected_by_low_bits_[raw(correlation) % expected_by_low_bits_.size()];
   }

@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::size_t judged_at_once = 64;
 constexpr std::size_t most_metrics = 4096;
+constexpr std::size_t max_codes = 65536;
 // A launch that was read has its record by the time all others of its time have theirs, but for
 // accidents. Also how long its kernel is expected.
 constexpr duration_ns patience{1'000'000'000};
@@ -40,6 +41,15 @@ struct named_kernels {
       row.name = static_cast<name_id>(texts.size());
       texts.push_back(name);
     }
+  }
+  template <class ByText>
+  kernel_codes codes(ByText const& known) const {
+    kernel_codes found;
+    for (auto const& shape : shapes) {
+      auto const code = known.find(texts[raw(shape.name)]);
+      if (code != known.end()) found.add(record_of(shape.name, code_of(code->second)));
+    }
+    return found;
   }
   kernel_labels labels() const {
     return {shapes, [this](name_id name) { return texts[raw(name)]; }, kernel_name_style::mangled};
@@ -79,6 +89,12 @@ void live_metrics::describe(peak_record const& peak) {
   std::scoped_lock const lock(mutex_);
   if (auto const device = devices_.find(peak.device); device != devices_.end())
     device->second.roofs.add(peak, test);
+}
+
+void live_metrics::describe(kernel_code_record const& code) {
+  auto const name = std::string(text_(code.name));
+  std::scoped_lock const lock(mutex_);
+  if (codes_.size() < max_codes || codes_.contains(name)) codes_.insert_or_assign(name, code);
 }
 
 void live_metrics::define(metric_record const& metric) {
@@ -186,25 +202,52 @@ void live_metrics::judge(timestamp_ns complete_until) {
   for (std::size_t from = 0; from < ready.size(); from += judged_at_once)
     judge_some(ready.subspan(from, std::min(judged_at_once, ready.size() - from)));
   waiting_.erase(waiting_.begin(), later);
-  judge_samples(complete_until);
+  keep_window(complete_until);
   forget_old_expectations(complete_until);
   last_graph_ = {};  // it may have been read now
   std::scoped_lock const lock(mutex_);
   workloads_.settle(complete_until);
 }
 
-void live_metrics::judge_samples(timestamp_ns complete_until) {
-  auto const found = samples_.judge(complete_until);
+void live_metrics::keep_window(timestamp_ns complete_until) {
+  auto window = samples_.take_complete(complete_until);
   std::scoped_lock const lock(mutex_);
-  sampled_.take(found, limits_.workloads.workloads);
-  windows_used_ = samples_.used();
   windows_passed_over_ = samples_.passed_over();
+  if (!window) return;
+  windows_.push_back(std::move(*window));
+  std::size_t bytes = 0;
+  for (auto const& kept : windows_) bytes += kept.bytes();
+  while (windows_.size() > limits_.kept_windows ||
+         (bytes > limits_.kept_window_bytes && windows_.size() > 1)) {
+    bytes -= windows_.front().bytes();
+    windows_.pop_front();
+    ++windows_dropped_;
+  }
+}
+
+/// With no lock held that the adding thread waits for.
+void live_metrics::divide_windows() {
+  std::scoped_lock const alone(dividing_);
+  std::deque<sampled_window> windows;
+  {
+    std::scoped_lock const lock(mutex_);
+    windows.swap(windows_);
+  }
+  for (auto const& window : windows) {
+    auto const found = window.divide();
+    std::scoped_lock const lock(mutex_);
+    if (leaves_out_work_) return;
+    sampled_.take(found, limits_.workloads.workloads);
+    ++windows_divided_;
+  }
 }
 
 void live_metrics::leave_out_work() {
   if (samples_.has_given_up()) return;
   samples_.give_up();
   std::scoped_lock const lock(mutex_);
+  leaves_out_work_ = true;
+  windows_.clear();
   sampled_ = {};  // as in the report, which has none
 }
 
@@ -240,26 +283,29 @@ void live_metrics::note_slowed(std::span<sampled_launch_record const> launches,
   }
 }
 
-achieved_snapshot live_metrics::snapshot() const {
+achieved_snapshot live_metrics::snapshot() {
+  divide_windows();
   workload_sums sums;
   launch_metrics metrics;
   sampled_figures sampled;
   std::map<device_id, roofline_device> devices;
   achieved_snapshot out;
+  decltype(codes_) codes;
   {
     std::scoped_lock const lock(mutex_);
     sums = workloads_.sums();
     metrics = metrics_;
     sampled = sampled_;
     devices = devices_;
+    codes = codes_;
     out.readings_forgotten = readings_forgotten_;
-    out.sampled_windows = windows_used_;
-    out.windows_passed_over = windows_passed_over_;
+    out.sampled_windows = windows_divided_;
+    out.windows_passed_over = windows_passed_over_ + windows_dropped_;
   }
   auto const times = sums.times(metrics);
   named_kernels const kernels(sums);
   workload_metrics const known(metrics, sampled);
-  roofline const roofs(known, times, devices, kernels.shapes);
+  roofline const roofs(known, times, devices, kernels.shapes, kernels.codes(codes));
   auto const whole = everything(times);
   out.all = roofs.by_range(std::span(&whole, 1), [](range_key) { return std::string(); }).front();
   out.ranges = roofs.by_range(sums.ranges(),

@@ -7,7 +7,9 @@
 #include "analyse/live/recent_samples.hpp"
 #include "analyse/roofline.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -31,7 +33,7 @@ struct achieved_snapshot {
   std::uint64_t valid_readings = 0;
   discarded_samples discarded;           // readings that tell nothing, by reason
   std::uint64_t readings_forgotten = 0;  // too many came at once to be judged
-  std::uint64_t sampled_windows = 0;     // that say something
+  std::uint64_t sampled_windows = 0;     // whose samples are in it
   std::uint64_t windows_passed_over = 0;
   std::uint64_t ranges_left_out = 0;  // too many different nestings: they have no line of their own
   bool has_peaks = false;
@@ -39,6 +41,8 @@ struct achieved_snapshot {
 
 /// One thread adds, any thread takes snapshots. The rules are those of roofline and launch_metrics,
 /// which do the work; what is kept are means and sums by workload, and little of the last seconds.
+/// What samples in time say is worked out by whoever takes a snapshot: most programs never do, and
+/// the thread that adds has buffers to empty.
 class live_metrics {
  public:
   struct capacity {
@@ -46,6 +50,8 @@ class live_metrics {
     launch_neighbours::capacity neighbours;
     recent_samples::capacity samples;
     std::size_t waiting_readings = 4096;
+    std::size_t kept_windows = 8;  // since the last snapshot, and so many bytes of them
+    std::size_t kept_window_bytes = std::size_t{16} << 20;
   };
   /// `text` is asked by the adding thread, once for each name; its answer need only hold until it
   /// is asked again.
@@ -55,6 +61,8 @@ class live_metrics {
 
   void describe(device_record const& device);
   void describe(peak_record const& peak);
+  /// What the machine code of a kernel holds; a later one of the same name replaces the earlier.
+  void describe(kernel_code_record const& code);
   void define(metric_record const& metric);
 
   /// In the order the capture file gets them, see live_totals.
@@ -62,11 +70,11 @@ class live_metrics {
   void add(std::span<kernel_record const> kernels);
   void add(graph_record const& graph);
   void add(copy_record const& copy) {
-    neighbours_.add_copy(copy.device, copy.start, copy.duration);
+    neighbours_.add_copy(copy);
     samples_.add(copy);
   }
   void add(memset_record const& fill) {
-    neighbours_.add_copy(fill.device, fill.start, fill.duration);
+    neighbours_.add_copy(fill);
     samples_.add(fill);
   }
   void add(range_begin const& begin);
@@ -94,7 +102,8 @@ class live_metrics {
   /// and samples up to it are judged, and what ranges declared that are over by then counts.
   void judge(timestamp_ns complete_until);
 
-  achieved_snapshot snapshot() const;
+  /// Divides the windows since the last one, see sampled_window.
+  achieved_snapshot snapshot();
 
  private:
   struct defined_metric {
@@ -106,7 +115,8 @@ class live_metrics {
   bool is_one_workload(kernel_record const& kernel);
   void note_read(correlation_id launch);
   void judge_some(std::span<counter_reading const> readings);
-  void judge_samples(timestamp_ns complete_until);
+  void keep_window(timestamp_ns complete_until);
+  void divide_windows();
   void forget(counter_reading const& reading);
   launch_metrics judge_of(std::span<sampled_launch_record const> launches) const;
   void note_slowed(std::span<sampled_launch_record const> launches, launch_metrics const& judge);
@@ -123,12 +133,17 @@ class live_metrics {
   graph_id last_graph_{};     // asked about last
   bool last_graph_was_read_ = false;
 
-  mutable std::mutex mutex_;  // guards all below; held for one batch or one copy
+  std::mutex dividing_;  // whoever divides windows, before mutex_; never the adding thread
+
+  std::mutex mutex_;  // guards all below; held for one batch or one copy
   live_workloads workloads_;
   launch_metrics metrics_;  // its means alone
   sampled_figures sampled_;
-  std::uint64_t windows_used_ = 0, windows_passed_over_ = 0;
+  std::deque<sampled_window> windows_;  // not divided yet
+  bool leaves_out_work_ = false;
+  std::uint64_t windows_divided_ = 0, windows_dropped_ = 0, windows_passed_over_ = 0;
   std::map<device_id, roofline_device> devices_;
+  std::map<std::string, kernel_code_record, std::less<>> codes_;  // by the kernel's name
   std::uint64_t readings_forgotten_ = 0;
 };
 

@@ -96,9 +96,7 @@ void recent_samples::give_up() {
   work_ = {};
 }
 
-/// One window at a time, for the caller has other things to do; that of the GPU whose last one is
-/// longest ago.
-sampled_figures recent_samples::judge(timestamp_ns complete_until) {
+std::optional<sampled_window> recent_samples::take_complete(timestamp_ns complete_until) {
   sampled_gpu* next = nullptr;
   for (auto& gpu : gpus_) {
     if (!gpu.is_waiting || gpu.window.end > complete_until) continue;
@@ -109,89 +107,57 @@ sampled_figures recent_samples::judge(timestamp_ns complete_until) {
       next = &gpu;
     }
   }
-  return next == nullptr ? sampled_figures() : divide(*next);
+  if (next == nullptr) return std::nullopt;
+  return take(*next);
 }
 
-sampled_figures recent_samples::divide(sampled_gpu& gpu) {
+sampled_window recent_samples::take(sampled_gpu& gpu) {
   auto const gpus = static_cast<std::int64_t>(gpus_.size());
   gpu.earliest_next = gpu.window.start + duration_ns{limits_.pause.value * gpus};
   gpu.is_waiting = false;
-  ++used_;
-  auto samples = prepare(gpu);
-  show_work(gpu, samples);
-  samples.attribute();
-  return samples.figures();
-}
-
-sample_attribution recent_samples::prepare(sampled_gpu const& gpu) const {
-  sample_attribution samples(limits_.unknowns);
-  for (auto const& capture : captures_) samples.add_capture(capture.start, capture.end);
+  ++taken_;
+  sampled_window made;
+  made.window = gpu.window;
+  made.samples = std::exchange(gpu.samples, {});
+  made.work = work_around(gpu.window);
   for (auto const& metric : defined_)
-    if (metric.record.device == gpu.id) samples.define(metric.record, metric.name);
-  samples.add(gpu.window);
-  for (auto const& sample : gpu.samples) samples.add(sample);
-  samples.end_samples();
-  return samples;
-}
-
-void recent_samples::show(seen_work const& work, device_id device, sample_attribution& to) {
-  auto const fill_in = [&](auto record) {
-    record.device = device;
-    record.start = work.start;
-    record.duration = work.duration;
-    return record;
-  };
-  auto const bytes = static_cast<std::uint64_t>(work.bytes);
-  if (work.is == kind::copy) {
-    auto copy = fill_in(copy_record{});
-    copy.kind = work.direction;
-    copy.bytes = bytes;
-    return to.see(copy);
-  }
-  if (work.is == kind::fill) {
-    auto fill = fill_in(memset_record{});
-    fill.bytes = bytes;
-    return to.see(fill);
-  }
-  auto launch = fill_in(kernel_record{});
-  launch.correlation = work.correlation;
-  workload_id workload{device, {}, {}};
-  if (work.is == kind::graph)
-    workload.graph = static_cast<graph_id>(work.workload);
-  else
-    workload.shape = static_cast<shape_id>(work.workload);
-  to.see(launch, workload);
+    if (metric.record.device == gpu.id) made.metrics.push_back(metric);
+  made.captures = captures_;
+  made.max_unknowns = limits_.unknowns;
+  return made;
 }
 
 /// All that touches the window, and one before it and one after it, which tell that there is a
-/// record of all between them. Launches of graphs are shown whole: they last from their first
+/// record of all between them. Launches of graphs are taken whole: they last from their first
 /// kernel to their last.
-void recent_samples::show_work(sampled_gpu const& gpu, sample_attribution& to) const {
+std::vector<sampled_work> recent_samples::work_around(sampling_window_record const& window) const {
   auto const each = [&](auto take) {
     for (auto const& work : work_)
-      if (work.device == static_cast<std::uint16_t>(raw(gpu.id))) take(work);
+      if (work.device == static_cast<std::uint16_t>(raw(window.device))) take(work);
   };
+  std::vector<sampled_work> around;
   std::vector<correlation_id> graphs;
-  seen_work const *before = nullptr, *after = nullptr;
-  each([&](seen_work const& work) {
-    if (work.end() <= gpu.window.start) {
+  sampled_work const *before = nullptr, *after = nullptr;
+  each([&](sampled_work const& work) {
+    if (work.end() <= window.start) {
       if (before == nullptr || work.start > before->start) before = &work;
-    } else if (work.start >= gpu.window.end) {
+    } else if (work.start >= window.end) {
       if (after == nullptr || work.start < after->start) after = &work;
-    } else if (work.is == kind::graph) {
+    } else if (work.is != sampled_work::kind::graph) {
+      around.push_back(work);
+    } else if (graphs.empty() || graphs.back() != work.correlation) {
       graphs.push_back(work.correlation);
-    } else {
-      show(work, gpu.id, to);
     }
   });
   for (auto const* const next : {before, after})
-    if (next != nullptr) show(*next, gpu.id, to);
-  if (graphs.empty()) return;
+    if (next != nullptr) around.push_back(*next);
+  if (graphs.empty()) return around;
   std::sort(graphs.begin(), graphs.end());
-  each([&](seen_work const& work) {
-    if (work.is != kind::graph) return;
-    if (std::binary_search(graphs.begin(), graphs.end(), work.correlation)) show(work, gpu.id, to);
+  each([&](sampled_work const& work) {
+    if (work.is != sampled_work::kind::graph) return;
+    if (std::binary_search(graphs.begin(), graphs.end(), work.correlation)) around.push_back(work);
   });
+  return around;
 }
 
 }  // namespace gpuprof

@@ -1,14 +1,14 @@
-// Divides samples in time among the GPU work of late: a window now and then, while the program
-// runs.
+// Puts samples in time and the GPU work of their time together: a window now and then, while the
+// program runs.
 #pragma once
 
-#include "analyse/sampling/sample_attribution.hpp"
-#include "analyse/sampling/sampled_figures.hpp"
+#include "analyse/live/sampled_window.hpp"
 #include "model/records.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,7 +24,7 @@ class recent_samples {
   struct capacity {
     std::size_t work = 200'000;        // 6.4 MB; 0: samples are not looked at
     std::size_t values = 1u << 17;     // 4 MB; of one window, and of those that have not ended
-    std::size_t unknowns = 150;        // 50 workloads of a window; dividing it takes 10 ms then
+    std::size_t unknowns = 150;        // 50 workloads of a window; see sampled_window::divide()
     duration_ns pause{1'000'000'000};  // between windows of a GPU, times the number of GPUs
   };
   recent_samples() : recent_samples(capacity{}) {}
@@ -44,7 +44,7 @@ class recent_samples {
           kernel.correlation,
           0,
           static_cast<std::uint16_t>(raw(kernel.device)),
-          is_graph ? kind::graph : kind::kernel,
+          is_graph ? sampled_work::kind::graph : sampled_work::kind::kernel,
           {}});
   }
   void add(copy_record const& copy) {
@@ -54,7 +54,7 @@ class recent_samples {
           {},
           static_cast<float>(copy.bytes),
           static_cast<std::uint16_t>(raw(copy.device)),
-          kind::copy,
+          sampled_work::kind::copy,
           copy.kind});
   }
   void add(memset_record const& fill) {
@@ -64,40 +64,29 @@ class recent_samples {
           {},
           static_cast<float>(fill.bytes),
           static_cast<std::uint16_t>(raw(fill.device)),
-          kind::fill,
+          sampled_work::kind::fill,
           {}});
   }
   /// Windows that have ended, and samples of these and of such as have not.
   void add(std::span<sampling_window_record const> windows,
            std::span<metric_sample_record const> samples);
 
-  /// Records of work were lost, nobody knows when: what waits cannot be divided.
+  /// Records of work were lost, nobody knows when: what waits is not used.
   void lose_records();
   /// From now on, and for good, there is work without a record.
   void give_up();
   bool has_given_up() const noexcept { return has_given_up_; }
 
-  /// All GPU work that began up to this moment has been added. What a window up to it says.
-  sampled_figures judge(timestamp_ns complete_until);
+  /// All GPU work that began up to this moment has been added. A window up to it, each once: of
+  /// the GPU whose last one is longest ago.
+  std::optional<sampled_window> take_complete(timestamp_ns complete_until);
 
-  /// Windows that were divided, and those that were not: for their number, or because they could
-  /// not be.
-  std::uint64_t used() const noexcept { return used_; }
+  /// Windows that were taken, and those that were not: for their number, or because work of their
+  /// time is missing.
+  std::uint64_t taken() const noexcept { return taken_; }
   std::uint64_t passed_over() const noexcept { return passed_over_; }
 
  private:
-  enum class kind : std::uint8_t { kernel, graph, copy, fill };
-  struct seen_work {
-    timestamp_ns start;
-    duration_ns duration;
-    std::uint32_t workload = 0;  // shape or graph
-    correlation_id correlation{};
-    float bytes = 0;
-    std::uint16_t device = 0;
-    kind is{};
-    copy_kind direction{};
-    timestamp_ns end() const noexcept { return start + duration; }
-  };
   struct sampled_gpu {
     device_id id{};
     bool is_waiting = false;
@@ -106,20 +95,12 @@ class recent_samples {
     timestamp_ns earliest_next;                 // window
     timestamp_ns last_end;                      // of the windows that came
   };
-  struct defined_metric {
-    metric_record record;
-    std::string name;
-  };
-  struct stretch {
-    timestamp_ns start, end;
-  };
-
-  void push(seen_work const& work) {
+  void push(sampled_work const& work) {
     if (work_.size() == room_) return replace_oldest(work);
     if (work_.empty()) work_.reserve(room_);
     work_.push_back(work);
   }
-  void replace_oldest(seen_work const& work) {
+  void replace_oldest(sampled_work const& work) {
     if (room_ == 0) return;
     auto& place = work_[oldest_];
     gone_until_ = std::max(gone_until_, place.end());
@@ -132,23 +113,21 @@ class recent_samples {
   }
   void take(sampling_window_record const& window, std::span<metric_sample_record const> samples);
   void keep_open(std::span<metric_sample_record const> samples);
-  sampled_figures divide(sampled_gpu& gpu);
-  sample_attribution prepare(sampled_gpu const& gpu) const;
-  void show_work(sampled_gpu const& gpu, sample_attribution& to) const;
-  static void show(seen_work const& work, device_id device, sample_attribution& to);
+  sampled_window take(sampled_gpu& gpu);
+  std::vector<sampled_work> work_around(sampling_window_record const& window) const;
 
   capacity const limits_;
-  std::size_t room_;             // for work
-  std::vector<seen_work> work_;  // of all GPUs; a ring once it is full
+  std::size_t room_;                // for work
+  std::vector<sampled_work> work_;  // of all GPUs; a ring once it is full
   std::size_t oldest_ = 0;
   timestamp_ns gone_until_;  // the latest end of what was not kept
   std::vector<sampled_gpu> gpus_;
-  std::vector<defined_metric> defined_;
+  std::vector<sampled_window::defined_metric> defined_;
   std::unordered_map<std::uint32_t, std::size_t> gpu_of_metric_;  // place in gpus_
   std::vector<metric_sample_record> open_;                        // of windows that have not ended
-  std::vector<stretch> captures_;                                 // the latest
+  std::vector<sampled_window::stretch> captures_;                 // the latest
   bool has_given_up_ = false;
-  std::uint64_t used_ = 0, passed_over_ = 0;
+  std::uint64_t taken_ = 0, passed_over_ = 0;
 };
 
 }  // namespace gpuprof

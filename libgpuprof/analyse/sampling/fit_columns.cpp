@@ -9,7 +9,7 @@ namespace {
 
 // Shorter launches are fitted whatever else is known of them: their ends are much of them.
 constexpr double intervals_of_sure_launch = 6;
-constexpr std::uint32_t amount_columns = 3, rate_columns = 5;
+constexpr std::uint32_t amount_columns = fit_columns::columns_of_wanted, rate_columns = 5;
 constexpr auto no_place = ~std::uint32_t{0};
 
 /// How much more than evenly is done when this share of the time is over: where the rate falls
@@ -32,11 +32,11 @@ bool has_figure(sample_series const& samples,
 
 fit_columns::fit_columns(sample_series const& samples, device_work const& work,
                          figure_grid const& figures, std::span<std::uint32_t const> metrics,
-                         std::size_t most_unknowns)
+                         std::size_t max_unknowns)
     : samples_(samples),
       work_(work),
       metrics_(metrics),
-      most_unknowns_(most_unknowns),
+      max_unknowns_(max_unknowns),
       wanted_(work.kinds().size()),
       own_(work.kinds().size()),
       touched_(work.kinds().size()),
@@ -77,7 +77,7 @@ void fit_columns::number() {
   std::uint32_t next = 0;
   for (auto const kind : longest) {
     auto const columns = !is_launch(kind) ? 1 : wanted_[kind] ? amount_columns : rate_columns;
-    own_[kind] = has_enough(kind) && next + columns <= most_unknowns_;
+    own_[kind] = has_enough(kind) && next + columns <= max_unknowns_;
     if (!own_[kind]) continue;
     column_[kind] = next;
     next += columns;
@@ -90,6 +90,11 @@ void fit_columns::number() {
     if (!own_[kind]) column_[kind] = other_;
   is_signed_.resize(next);
   place_.assign(next, no_place);
+}
+
+/// Of the share itself, of early() and of at_ends().
+fit_columns::cut_slopes fit_columns::slopes_at(double share) noexcept {
+  return {1, 1 - 2 * share, 1 - 6 * share + 6 * share * share};
 }
 
 void fit_columns::put(std::uint32_t column, double value) {

@@ -5,6 +5,7 @@
 #include "analyse/sampling/sampled_figure.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -28,7 +29,7 @@ class fit_columns {
   /// samples, and for those whose ends are much of them; where these are too many, for those that
   /// ran longest.
   fit_columns(sample_series const& samples, device_work const& work, figure_grid const& figures,
-              std::span<std::uint32_t const> metrics, std::size_t most_unknowns);
+              std::span<std::uint32_t const> metrics, std::size_t max_unknowns);
 
   std::size_t size() const noexcept { return is_signed_.size(); }
   /// By unknown: whether it may be negative.
@@ -38,13 +39,29 @@ class fit_columns {
   bool is_any_wanted() const noexcept {
     return std::find(wanted_.begin(), wanted_.end(), true) != wanted_.end();
   }
+  std::uint64_t samples_of(std::uint32_t kind) const noexcept { return touched_[kind]; }
   bool has_enough(std::uint32_t kind) const noexcept { return touched_[kind] >= enough_samples; }
   /// Whether it is told apart from others: the number of unknowns is bounded.
   bool is_own(std::uint32_t kind) const noexcept { return own_[kind]; }
   /// The unknown amount of a kind.
   std::uint32_t of(std::uint32_t kind) const noexcept { return column_[kind]; }
+  /// The rate of the time in which nothing ran.
+  std::uint32_t idle() const noexcept { return idle_; }
   /// Samples that have values, with work that is looked for or with none.
   bool is_used(std::size_t sample) const noexcept { return used_[sample]; }
+
+  /// Calls f(first, slopes) for each end of a sample that cuts a launch that is looked for: by how
+  /// much the three entries of its row from `first` on change when the cut moves by all its length.
+  template <class F>
+  void each_cut(work_part const& part, F f) const {
+    if (!own_[part.item->kind] || !wanted_[part.item->kind]) return;
+    auto const first = column_[part.item->kind];
+    if (part.is_begun) f(first, part.share_before(), slopes_at(part.share_before()));
+    auto const end = part.share_before() + part.share();
+    if (part.is_left) f(first, end, slopes_at(end));
+  }
+  static constexpr std::size_t columns_of_wanted = 3;
+  using cut_slopes = std::array<double, columns_of_wanted>;
 
   /// The row of a sample; valid until the next call.
   std::vector<std::pair<std::uint32_t, double>> const& row(std::size_t sample,
@@ -52,8 +69,9 @@ class fit_columns {
                                                            double busy);
 
  private:
-  static constexpr std::uint64_t enough_samples = 12;
+  static constexpr std::uint64_t enough_samples = 8;
 
+  static cut_slopes slopes_at(double share) noexcept;
   bool is_launch(std::uint32_t kind) const noexcept {
     return work_.kinds()[kind].is == work_kind::what::launch;
   }
@@ -67,7 +85,7 @@ class fit_columns {
   sample_series const& samples_;
   device_work const& work_;
   std::span<std::uint32_t const> metrics_;
-  std::size_t const most_unknowns_;
+  std::size_t const max_unknowns_;
   std::vector<bool> wanted_, own_;      // by kind
   std::vector<std::uint64_t> touched_;  // samples, by kind
   std::vector<std::uint32_t> column_;   // by kind

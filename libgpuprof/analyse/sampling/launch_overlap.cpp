@@ -13,7 +13,7 @@ constexpr double edge_doubt = 0.1;
 /// not sure, and launches are never alike to the last count.
 constexpr double least_doubt = 0.002;
 /// Those that lie in whole samples may differ so much in mean length from all of their kind.
-constexpr double most_unlike = 0.05;
+constexpr double max_unlike = 0.05;
 /// How far the rate next to a shared edge may be wrong, as a share of what an even split says.
 constexpr double split_doubt = 0.25;
 
@@ -130,7 +130,7 @@ class by_overlap {
         auto const& sums = sums_[kind][i];
         if (sums.launches == 0 || !(sums.divisor > 0)) continue;
         auto const unlike = sums.unlike(complete_[kind]);
-        if (unlike > most_unlike) continue;
+        if (unlike > max_unlike) continue;
         figures[kind][columns_[i]] = sums.figure(unlike, usual[i] * sums.ns / sums.divisor);
       }
   }

@@ -12,8 +12,9 @@ constexpr double alike = 0.2;
 // told apart on its own.
 constexpr double class_width = 1.6;
 constexpr std::size_t most_classes = 8;
-// So much of the time may be in classes without a figure: a few launches that were held up.
-constexpr double most_unknown = 0.05;
+// So much of the time may be in classes without a figure: launches that were held up. The error
+// takes them for as different as that.
+constexpr double max_unknown = 0.25;
 
 bool are_alike(std::span<std::uint64_t const> lengths) {
   double sum = 0, squares = 0;
@@ -68,7 +69,7 @@ std::optional<sampled_figure> put_together(std::span<class_figure const> classes
     all.is_fitted = all.is_fitted || of.figure->is_fitted;
   }
   auto const unknown = all_ns > 0 ? 1 - known_ns / all_ns : 1;
-  if (!(weights > 0) || unknown > most_unknown) return std::nullopt;
+  if (!(weights > 0) || unknown > max_unknown) return std::nullopt;
   all.mean /= weights;
   all.doubt /= weights;
   // How many launches of each class there were in the samples is by chance, too.

@@ -21,8 +21,11 @@ constexpr double ridge = 1e-9;
 /// those that are free when they would become negative, and come back when that lessens the rest.
 class active_set {
  public:
-  active_set(matrix const& normal, vector const& right, std::vector<bool> const& is_signed)
+  /// `whole`: of all of `normal`; most right sides need no other.
+  active_set(matrix const& normal, Eigen::LLT<matrix> const& whole, vector const& right,
+             std::vector<bool> const& is_signed)
       : normal_(normal),
+        whole_(whole),
         right_(right),
         is_signed_(is_signed),
         values_(vector::Zero(right.size())),
@@ -57,6 +60,7 @@ class active_set {
     indices free;
     for (std::size_t i = 0; i < is_free_.size(); ++i)
       if (is_free_[i]) free.push_back(static_cast<Eigen::Index>(i));
+    if (free.size() == is_free_.size()) return whole_.solve(right_);
     vector all = vector::Zero(right_.size());
     if (free.empty()) return all;
     matrix const normal = normal_(free, free);
@@ -104,6 +108,7 @@ class active_set {
   }
 
   matrix const& normal_;
+  Eigen::LLT<matrix> const& whole_;
   vector const& right_;
   std::vector<bool> const& is_signed_;
   vector values_;
@@ -120,6 +125,7 @@ nonnegative_fit::nonnegative_fit(std::vector<bool> is_signed, std::size_t right_
       product_(right_sides * unknowns_) {}
 
 void nonnegative_fit::add(sparse_row row, std::span<double const> right) {
+  inverse_.clear();
   for (auto const& [i, a] : row) {
     auto* const to = normal_.data() + std::size_t{i} * unknowns_;
     for (auto const& [j, b] : row) to[j] += a * b;
@@ -127,24 +133,30 @@ void nonnegative_fit::add(sparse_row row, std::span<double const> right) {
   }
 }
 
+void nonnegative_fit::add_to_normal(std::vector<double> const& more) {
+  for (std::size_t i = 0; i < normal_.size(); ++i) normal_[i] += more[i];
+}
+
 std::vector<std::vector<double>> nonnegative_fit::solve() {
   auto const n = static_cast<Eigen::Index>(unknowns_);
   std::vector<std::vector<double>> solutions(right_sides_, std::vector<double>(unknowns_));
-  inverse_.assign(unknowns_ * unknowns_, 0);
   if (n == 0) return solutions;
   Eigen::Map<matrix const> const normal(normal_.data(), n, n);
   vector scale = normal.diagonal();
   for (auto& s : scale) s = s > 0 ? 1 / std::sqrt(s) : 0;
   matrix even = scale.asDiagonal() * normal * scale.asDiagonal();
   even.diagonal().setConstant(1 + ridge);  // a column without rows, too
+  Eigen::LLT<matrix> const whole(even);
   for (std::size_t r = 0; r < right_sides_; ++r) {
     Eigen::Map<vector const> const product(product_.data() + r * unknowns_, n);
     vector const right = scale.cwiseProduct(product);
-    vector const found = scale.cwiseProduct(active_set(even, right, is_signed_).solve());
+    vector const found = scale.cwiseProduct(active_set(even, whole, right, is_signed_).solve());
     std::copy(found.begin(), found.end(), solutions[r].begin());
   }
+  if (!inverse_.empty()) return solutions;  // of these rows already
+  inverse_.resize(unknowns_ * unknowns_);
   Eigen::Map<matrix> inverse(inverse_.data(), n, n);
-  inverse = scale.asDiagonal() * even.llt().solve(matrix::Identity(n, n)) * scale.asDiagonal();
+  inverse = scale.asDiagonal() * whole.solve(matrix::Identity(n, n)) * scale.asDiagonal();
   return solutions;
 }
 

@@ -23,7 +23,15 @@ class nonnegative_fit {
   std::size_t right_sides() const noexcept { return right_sides_; }
   void add(sparse_row row, std::span<double const> right);
 
-  /// After all rows. By right side, then unknown.
+  /// Adds to what the rows make of a right side, as one with these products would.
+  void add_to_product(std::size_t right_side, std::size_t unknown, double more) {
+    product_[right_side * unknowns_ + unknown] += more;
+  }
+
+  /// Adds to the normal matrix, which stays symmetric; the inverse stays that of the rows.
+  void add_to_normal(std::vector<double> const& more);
+
+  /// After all rows; may be asked again after more of them. By right side, then unknown.
   std::vector<std::vector<double>> solve();
   /// The inverse of the normal matrix, after solve(): symmetric, a row for each unknown. Unknowns
   /// without a row that mentions them have none: zeros.

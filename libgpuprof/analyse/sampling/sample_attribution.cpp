@@ -2,6 +2,7 @@
 
 #include "analyse/sampling/launch_overlap.hpp"
 #include "analyse/sampling/length_classes.hpp"
+#include "analyse/sampling/lone_samples.hpp"
 #include "analyse/sampling/sampled_clocks.hpp"
 #include "analyse/sampling/unseen_work.hpp"
 
@@ -93,7 +94,9 @@ void sample_attribution::attribute(device& of) {
   for (auto& row : figures) row.resize(of.samples.columns());
   attribute_by_overlap(of.samples, of.work, figures);
   average_clocks(of.samples, of.work, figures);
-  keep(of, figures, tell_apart(of.samples, of.work, figures, most_unknowns_));
+  auto const without = tell_apart(of.samples, of.work, figures, max_unknowns_);
+  attribute_lone_samples(of.samples, of.work, figures);
+  keep(of, figures, without);
 }
 
 /// Kinds that differ in length alone are one workload.

@@ -27,10 +27,10 @@ struct sampling_facts {
 /// then attribute().
 class sample_attribution {
  public:
-  static constexpr std::size_t usual_most_unknowns = 900;
+  static constexpr std::size_t usual_max_unknowns = 900;
   /// See tell_apart() for the unknowns.
-  explicit sample_attribution(std::size_t most_unknowns = usual_most_unknowns)
-      : most_unknowns_(most_unknowns) {}
+  explicit sample_attribution(std::size_t max_unknowns = usual_max_unknowns)
+      : max_unknowns_(max_unknowns) {}
 
   /// When launches were recorded, in order of time; see recorded_time.
   void add_capture(timestamp_ns start, timestamp_ns end) { recorded_.add_capture(start, end); }
@@ -76,7 +76,7 @@ class sample_attribution {
   void attribute(device& of);
   void keep(device const& of, figure_grid const& figures, std::vector<no_figure> const& without);
 
-  std::size_t most_unknowns_;
+  std::size_t max_unknowns_;
   recorded_time recorded_;                                // without work
   std::map<device_id, std::unique_ptr<device>> devices_;  // each refers to its own parts
   std::map<metric_id, place> places_;

@@ -16,6 +16,12 @@ struct sampled_figure {
   double doubt = 0;            // of the error: what more samples do not lessen
 };
 
+/// Half of it may be error, or a tenth of what the GPU does in that time while it works (`usual`):
+/// one that mostly waits for its program does next to nothing on average over all time.
+constexpr bool says_something(double mean, double error, double usual) noexcept {
+  return error <= 0.5 * mean || error <= 0.1 * usual;
+}
+
 /// By kind of work and column of the samples.
 using figure_grid = std::vector<std::vector<std::optional<sampled_figure>>>;
 

@@ -1,28 +1,28 @@
 #include "analyse/sampling/shared_samples.hpp"
 
+#include "analyse/sampling/clock_noise.hpp"
 #include "analyse/sampling/fit_columns.hpp"
 #include "analyse/sampling/nonnegative_fit.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
+#include <utility>
 
 namespace gpuprof {
 namespace {
 
-// How far ends of records are off. What tells kinds apart has to be well above what that makes of
-// the rows, or the fit is of noise.
-constexpr double clock_noise_ns = 100;
+// What tells kinds apart has to be well above what ends of records that are off make of the rows,
+// or the fit is of noise. The clock of the samples is off by a little of its own, whatever gaps
+// between records say.
+constexpr double least_clock_noise_ns = 30;
 constexpr double most_noise = 0.05;
 constexpr double most_inflation = 1e4;
 
 // Errors come from chunks of samples in a row, between which nothing is assumed to be alike.
 constexpr std::size_t least_chunk = 16, most_chunks = 256;
-constexpr std::uint64_t enough_chunks = 6;
-
-// A figure that is more error than value says something only where that is little beside what the
-// GPU did on average in that time.
-constexpr double most_error = 0.5, little_error = 0.1;
+constexpr std::uint64_t enough_chunks = 4;  // more than the three in small_numbers()
 
 // Kernels are not quite what the unknowns can say of them, however many samples there are.
 constexpr double least_doubt = 0.002;
@@ -41,7 +41,7 @@ class sample_fit {
  public:
   sample_fit(sample_series const& samples, device_work const& work, fit_columns& columns,
              std::vector<std::uint32_t> const& metrics)
-      : samples_(samples), work_(work), columns_(columns) {
+      : samples_(samples), work_(work), columns_(columns), clock_noise_(clock_noise_of(work)) {
     for (auto const column : metrics) {
       fitted_metric metric;
       metric.column = column;
@@ -58,6 +58,7 @@ class sample_fit {
   void run() {
     accumulate();
     solution_ = fit_->solve();
+    correct_for_clocks();
     score();
   }
 
@@ -87,7 +88,7 @@ class sample_fit {
     sweep_samples(samples_, work_,
                   [&](std::size_t s, std::span<work_part const> parts, double busy) {
                     if (!columns_.is_used(s) || !read_right(s)) return;
-                    take(s, parts, sparse_row(columns_.row(s, parts, busy)));
+                    take(parts, busy, sparse_row(columns_.row(s, parts, busy)));
                   });
   }
 
@@ -104,16 +105,76 @@ class sample_fit {
   void accumulate() {
     fit_.emplace(columns_.is_signed(), right_.size());
     noise_.assign(columns_.size(), 0);
-    each_row([&](std::size_t s, std::span<work_part const> parts, sparse_row row) {
+    blur_.assign(columns_.size() * columns_.size(), 0);
+    each_row([&](std::span<work_part const> parts, double busy, sparse_row row) {
       ++rows_;
-      ns_ += samples_.intervals()[s].ns();
+      busy_ns_ += busy;
       for (auto& metric : metrics_) metric.total += right_[metric.amounts];
       fit_->add(row, right_);
       for (auto const& part : parts) {
-        auto const off = clock_noise_ns / static_cast<double>(part.item->length());
+        auto const off = most_clock_noise() / static_cast<double>(part.item->length());
         noise_[columns_.of(part.item->kind)] += part.cuts() * off * off;
+        each_blur(part, [&](std::size_t i, std::size_t j, double product) {
+          blur_[i * columns_.size() + j] += product;
+        });
       }
     });
+  }
+
+  /// Ends are off by anything up to this.
+  double most_clock_noise() const {
+    return std::max(least_clock_noise_ns, std::sqrt(3.0) * clock_noise_);
+  }
+
+  /// Ends of records are off, and with them what rows say of launches that a sample cuts, and of
+  /// idle time beside launches. Calls f(i, j, product) for what that adds to the products of a
+  /// row's entries.
+  template <class F>
+  void each_blur(work_part const& part, F f) const {
+    auto const square = clock_noise_ * clock_noise_;
+    auto const idle = columns_.idle();
+    columns_.each_cut(part, [&](std::uint32_t first, double share, auto const& slopes) {
+      auto const by_start = (1 - share) / part.length(), by_end = share / part.length();
+      auto const both_ends = square * (by_start * by_start + by_end * by_end);
+      for (std::uint32_t i = 0; i < slopes.size(); ++i)
+        for (std::uint32_t j = 0; j < slopes.size(); ++j)
+          f(first + i, first + j, both_ends * slopes[i] * slopes[j]);
+      if (!part.item->is_alone || part.cuts() == 2) return;
+      for (std::uint32_t i = 0; i < slopes.size(); ++i) {
+        auto const with_idle = -square * slopes[i] * (part.is_begun ? by_end : by_start);
+        f(first + i, idle, with_idle);
+        f(idle, first + i, with_idle);
+      }
+    });
+    if (part.item->is_alone) f(idle, idle, square * (2 - part.cuts()));
+  }
+
+  /// Least squares take too little of what they see in entries that are off: kernels beside each
+  /// other become alike. What is missing follows from the solution, and each round adds what is
+  /// missing for the one before. Where clocks alone tell unknowns apart, rounds would not come to
+  /// an end but grow, and put all others off: so what clocks add to the squares is added once more,
+  /// on both sides. That changes no end that there is, and bounds the growth to twice a round.
+  /// How far clocks are off is not known well: half of it stays in doubt.
+  void correct_for_clocks() {
+    constexpr int rounds = 3;
+    correction_ = solution_;
+    auto damped = *fit_;
+    damped.add_to_normal(blur_);
+    auto added =
+        std::vector<std::vector<double>>(right_.size(), std::vector<double>(columns_.size()));
+    for (int round = 0; round < rounds; ++round) {
+      for (std::size_t r = 0; r < right_.size(); ++r)
+        for (std::size_t i = 0; i < columns_.size(); ++i) {
+          auto const* const blur = blur_.data() + i * columns_.size();
+          auto const missing =
+              2 * std::inner_product(solution_[r].begin(), solution_[r].end(), blur, 0.0);
+          damped.add_to_product(r, i, missing - std::exchange(added[r][i], missing));
+        }
+      solution_ = damped.solve();
+    }
+    for (std::size_t r = 0; r < right_.size(); ++r)
+      for (std::size_t j = 0; j < columns_.size(); ++j)
+        correction_[r][j] = solution_[r][j] - correction_[r][j];
   }
 
   /// What each chunk alone would change in the solution: the scores of the sandwich estimator.
@@ -129,12 +190,17 @@ class sample_fit {
     std::vector<std::vector<double>> moments(right_.size(), std::vector<double>(n));
     std::vector<bool> touched(n);
     std::size_t in_chunk = 0;
-    each_row([&](std::size_t, std::span<work_part const>, sparse_row row) {
+    each_row([&](std::span<work_part const> parts, double, sparse_row row) {
       for (std::size_t r = 0; r < right_.size(); ++r) {
         auto rest = right_[r];
         for (auto const& [j, a] : row) rest -= a * solution_[r][j];
         for (auto const& [j, a] : row) moments[r][j] += a * rest;
       }
+      for (auto const& part : parts)
+        each_blur(part, [&](std::size_t i, std::size_t j, double product) {
+          for (std::size_t r = 0; r < right_.size(); ++r)
+            moments[r][i] += product * solution_[r][j];
+        });
       for (auto const& [j, a] : row) touched[j] = true;
       if (++in_chunk < length) return;
       end_chunk(moments, touched);
@@ -170,17 +236,25 @@ class sample_fit {
     return out;
   }
 
+  /// By how much squares of errors are larger than scores say: unknowns follow the few samples they
+  /// have, and how far a few chunks lie apart is not well known (Student's t).
+  double small_numbers(std::uint32_t kind) const {
+    auto const chunks = static_cast<double>(chunks_[columns_.of(kind)]);
+    auto const own = static_cast<double>(columns_.samples_of(kind));
+    auto const rows = static_cast<double>(rows_), all = static_cast<double>(columns_.size());
+    return chunks / (chunks - 3) * own / (own - fit_columns::columns_of_wanted) * rows /
+           (rows - all);
+  }
+
   std::optional<sampled_figure> figure(std::uint32_t kind, fitted_metric const& metric) const {
     auto const j = columns_.of(kind);
-    auto const chunks = static_cast<double>(chunks_[j]), rows = static_cast<double>(rows_);
-    auto const few =  // samples make errors look small
-        chunks / (chunks - 1) * rows / (rows - static_cast<double>(columns_.size()));
+    auto const few = small_numbers(kind);
     auto const& of = work_.kinds()[kind];
     auto const amount = solution_[metric.amounts][j];
-    auto const usual = metric.total / ns_ * of.mean_ns();
-    auto const doubt = least_doubt * usual;
+    auto const usual = metric.total / busy_ns_ * of.mean_ns();
+    auto const doubt = std::hypot(least_doubt * usual, correction_[metric.amounts][j] / 2);
     auto const error = std::hypot(std::sqrt(metric.squares[j] * few), doubt);
-    if (error > most_error * amount && error > little_error * usual) return std::nullopt;
+    if (!says_something(amount, error, usual)) return std::nullopt;
     switch (samples_.metric(metric.column).how) {
       case summing::amount:
         return sampled_figure{amount, error, of.times, true, doubt};
@@ -200,21 +274,26 @@ class sample_fit {
     auto const squares =
         metric.squares[j] - 2 * ratio * metric.product[j] + ratio * ratio * metric.of_cycles[j];
     auto const error = std::sqrt(std::max(0.0, squares) * few) / cycles;
-    auto const doubt = least_doubt * ratio;
+    auto const unsure =
+        (correction_[metric.amounts][j] - ratio * correction_[*metric.cycles][j]) / cycles / 2;
+    auto const doubt = std::hypot(least_doubt * ratio, unsure);
     return sampled_figure{ratio, std::hypot(error, doubt), of.times, true, doubt};
   }
 
   sample_series const& samples_;
   device_work const& work_;
   fit_columns& columns_;
+  double const clock_noise_;  // ns
   std::vector<fitted_metric> metrics_;
   std::vector<double> right_;  // of a sample
   std::optional<nonnegative_fit> fit_;
   std::vector<std::vector<double>> solution_;  // by right side
   std::vector<double> noise_;                  // by unknown: what clocks being off adds to squares
-  std::vector<std::uint64_t> chunks_;          // by unknown: those that mention it
+  std::vector<double> blur_;                   // of all rows, by unknown and unknown
+  std::vector<std::vector<double>> correction_;  // as solution_: what of it is for the clocks
+  std::vector<std::uint64_t> chunks_;            // by unknown: those that mention it
   std::size_t rows_ = 0;
-  double ns_ = 0;
+  double busy_ns_ = 0;  // of the samples: anything ran
 };
 
 /// Metrics that have values in the same samples, together: they share their equations.
@@ -238,11 +317,11 @@ std::vector<std::vector<std::uint32_t>> alike(sample_series const& samples) {
 }  // namespace
 
 std::vector<no_figure> tell_apart(sample_series const& samples, device_work const& work,
-                                  figure_grid& figures, std::size_t most_unknowns) {
+                                  figure_grid& figures, std::size_t max_unknowns) {
   auto const kinds = static_cast<std::uint32_t>(work.kinds().size());
   std::vector<no_figure> without(kinds);
   for (auto const& metrics : alike(samples)) {
-    fit_columns columns(samples, work, figures, metrics, most_unknowns);
+    fit_columns columns(samples, work, figures, metrics, max_unknowns);
     if (!columns.is_any_wanted()) continue;
     sample_fit fit(samples, work, columns, metrics);
     fit.run();

@@ -19,6 +19,6 @@ enum class no_figure : std::uint8_t {
 /// cannot be negative. Each kind has three unknowns or five, and what is beyond so many of them is
 /// one kind; the time it takes grows with their square. By kind: what stood in the way.
 std::vector<no_figure> tell_apart(sample_series const& samples, device_work const& work,
-                                  figure_grid& figures, std::size_t most_unknowns);
+                                  figure_grid& figures, std::size_t max_unknowns);
 
 }  // namespace gpuprof
