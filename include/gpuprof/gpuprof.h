@@ -86,7 +86,7 @@ typedef struct gpuprof_range_total {
   const char* name;  /**< "domain:name", or the bare name in the default domain */
   uint64_t count;    /**< ranges of this name that have ended */
   uint64_t cpu_ns;   /**< their length, on the CPU */
-  uint64_t gpu_ns;   /**< GPU time of all kernels, copies and fills launched inside */
+  uint64_t gpu_ns;   /**< GPU time of all kernels, copies and fills launched inside: see gpuprof_achieved */
   uint64_t gpu_operations;
 } gpuprof_range_total;
 
@@ -142,6 +142,10 @@ typedef struct gpuprof_precision_rate {
  * what ran, stand for bytes, occupancy, tensor cores and clock. Each figure is of those kernels of which it is known, by either
  * way.
  *
+ * A launch counts in the NVTX ranges open on its thread. From a thread that has no push/pop range open it counts in those that the
+ * program's main thread has open at that moment, or, where that has none, in the one that any thread opened last and in those
+ * around it: backward passes of PyTorch run on a thread without ranges. start/end ranges count what any thread launches.
+ *
  * A number that nobody counted is NaN (x != x), a text that is not known is "": 0 always says that there is none.
  */
 typedef struct gpuprof_achieved {
@@ -150,14 +154,17 @@ typedef struct gpuprof_achieved {
                                    driver has it, or "[CUDA graph 3]"; "(other)" for all beyond some thousands */
   uint64_t launches;
   double seconds;             /**< GPU time of these kernels; copies and fills are not in it */
-  double counted_share;       /**< of those seconds, 0 to 1: launches whose FLOP are counted in all precisions; samples in time
+  double counted_share;       /**< of those seconds, 0 to 1: launches whose FLOP are counted in all precisions, or whose machine
+                                   code holds nothing that computes; samples in time
                                    count none, and tell of bytes, occupancy and clock where this is 0 */
   uint64_t readings;          /**< of counters around launches that tell something about these kernels, wherever launched */
   double flops;               /**< FLOP per second, of all precisions together */
   const char* flops_source;   /**< "counted", "tensor counted" (tensor cores alone), "tensor cycles" (as well, of some kernels by how
-                                   long they were busy in samples), "declared" (by the markers of ranges in which nothing is
+                                   long they were busy in samples), "sampled" (likewise, but the kernels compute nothing else),
+                                   "machine code" (0: the kernels hold nothing that computes), "declared" (by the markers of ranges in which nothing is
                                    counted, of those that are over, see gpuprof.hpp), "not measured" */
-  const gpuprof_precision_rate* precisions; /**< those that were counted; others are not known */
+  const gpuprof_precision_rate* precisions; /**< those that were counted, and those of which the machine code holds
+                                                  none; others are not known */
   size_t precision_count;
   double dram_bytes_per_second; /**< read and written */
   double l2_bytes_per_second;
@@ -188,8 +195,9 @@ typedef struct gpuprof_metrics {
 /**
  * Takes a snapshot since the process started capturing, so that a program can watch itself: GPUPROF_METRICS=auto reads counters
  * around launches and samples them in time, within GPUPROF_OVERHEAD_BUDGET; GPUPROF_METRICS=sampled does the latter alone and
- * holds up no launch. Of samples one window a second is used, less than in the reports of the capture, and the 50 kernels in it
- * that ran longest; none where filters leave out kernels. Release it with gpuprof_release_metrics().
+ * holds up no launch. Of samples one window a second is used, and the last eight since the snapshot before, less than in the
+ * reports of the capture, and the 50 kernels in it that ran longest; none where filters leave out kernels. Release it with
+ * gpuprof_release_metrics().
  *
  *   const gpuprof_metrics* now = NULL;
  *   if (gpuprof_take_metrics(&now) == GPUPROF_OK)
@@ -198,10 +206,10 @@ typedef struct gpuprof_metrics {
  *              now->ranges[i]->dram_bytes_per_second / 1e9);
  *   gpuprof_release_metrics(now);
  *
- * Any thread; takes a millisecond, with thousands of different kernels some tens of them, and does not touch the GPU. As of the
- * last flush (GPUPROF_FLUSH_INTERVAL_MS, default 500, or gpuprof_flush()). A kernel is counted in full some time after it first
- * ran: what takes several passes is read around as many launches. A kernel in flight holds back the readings since its launch,
- * for 10 s at most. Peaks are those stored when the first capture began.
+ * Any thread; takes a millisecond, with thousands of different kernels some tens of them, and 10 to 30 ms for each of those
+ * windows; does not touch the GPU. As of the last flush (GPUPROF_FLUSH_INTERVAL_MS, default 500, or gpuprof_flush()). A kernel is
+ * counted in full some time after it first ran: what takes several passes is read around as many launches. A kernel in flight
+ * holds back the readings since its launch, for 10 s at most. Peaks are those stored when the first capture began.
  *
  * GPUPROF_INACTIVE, and *metrics = NULL, when nothing has been captured in this process or the settings ask for no counters.
  * Where they ask and the driver refuses, times are there and all else is not known.

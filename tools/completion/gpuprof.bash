@@ -60,14 +60,15 @@ _gpuprof() {
     profile) _gpuprof_profile ;;
     roofline)
       case "${COMP_WORDS[COMP_CWORD - 1]}" in
-        --by) COMPREPLY=($(compgen -W 'kernel signature range' -- "$current")) ;;
+        --range-scope) COMPREPLY=($(compgen -W 'process thread' -- "$current")) ;;
+        --by) COMPREPLY=($(compgen -W 'kernel signature range graph' -- "$current")) ;;
         -f | --format) COMPREPLY=($(compgen -W 'table csv json svg' -- "$current")) ;;
         -o | --output) COMPREPLY=($(compgen -f -- "$current")) ;;
         --limit | --device) COMPREPLY=() ;;
         *)
           if [[ $current == -* ]]; then
-            COMPREPLY=($(compgen -W '--by --format --output --force-overwrite --limit --device
-              --help' -- "$current"))
+            COMPREPLY=($(compgen -W '--by --range-scope --format --output --force-overwrite --limit
+              --device --help' -- "$current"))
           else
             COMPREPLY=($(compgen -f -X '!*.gpuprof' -- "$current") $(compgen -d -- "$current"))
           fi
@@ -112,11 +113,12 @@ _gpuprof() {
             nvtx_kern_sum nvtx_gpu_proj_sum gpu_metrics_sum nvtx_metrics_sum' -- "$current"))
           ;;
         -f | --format) COMPREPLY=($(compgen -W 'column csv json' -- "$current")) ;;
+        --range-scope) COMPREPLY=($(compgen -W 'process thread' -- "$current")) ;;
         --timeunit) COMPREPLY=($(compgen -W 'ns us ms s' -- "$current")) ;;
         *)
           if [[ $current == -* ]]; then
             COMPREPLY=($(compgen -W '--report --format --output --force-overwrite --timeunit
-              --filter-nvtx --filter-time --help' -- "$current"))
+              --filter-nvtx --filter-time --range-scope --help' -- "$current"))
           else
             COMPREPLY=($(compgen -f -X '!*.gpuprof' -- "$current") $(compgen -d -- "$current"))
           fi

@@ -1,5 +1,6 @@
 // gpuprof roofline FILE: what kernels and ranges of a capture achieved, against what the GPU can
 // do.
+#include "range_scope_option.hpp"
 #include "report/overview.hpp"
 #include "report/summary_tables.hpp"
 #include "roofline_notes.hpp"
@@ -19,7 +20,7 @@ namespace gpuprof {
 namespace {
 
 struct roofline_options {
-  std::string file, by = "kernel", format = "table", output = "-";
+  std::string file, by = "kernel", range_scope = "process", format = "table", output = "-";
   bool force_overwrite = false;
   std::optional<std::int64_t> limit;
   std::optional<std::int64_t> device;
@@ -35,15 +36,35 @@ int fail(int code, std::string const& message) {
 using report::roofline_lines;
 constexpr choice<roofline_lines> groupings[] = {{"kernel", roofline_lines::kernels},
                                                 {"signature", roofline_lines::signatures},
-                                                {"range", roofline_lines::ranges}};
+                                                {"range", roofline_lines::ranges},
+                                                {"graph", roofline_lines::graphs}};
 constexpr choice<roofline_format> formats[] = {{"table", roofline_format::table},
                                                {"csv", roofline_format::csv},
                                                {"json", roofline_format::json},
                                                {"svg", roofline_format::svg}};
 
+std::vector<roofline_row> lines_of(roofline_lines by, roofline const& roofs, trace_contents& trace,
+                                   std::vector<range_work> const& ranges) {
+  auto const& labels = trace.labels(kernel_name_style::demangled);
+  switch (by) {
+    case roofline_lines::kernels:
+      return roofs.by_kernel(labels);
+    case roofline_lines::signatures:
+      return roofs.by_signature(labels, trace.shapes());
+    case roofline_lines::graphs:
+      return roofs.by_graph(labels);
+    case roofline_lines::ranges:
+      break;
+  }
+  return roofs.by_range(ranges,
+                        [&](range_key key) { return report::range_name(key, trace.text()); });
+}
+
 int run(roofline_options const& options) {
   auto const by = choose("--by", options.by, groupings);
   if (!by) return fail(2, by.message());
+  auto const scope = choose("--range-scope", options.range_scope, range_scopes);
+  if (!scope) return fail(2, scope.message());
   auto const format = choose("--format", options.format, formats);
   if (!format) return fail(2, format.message());
   auto opened = capture::reader::open(options.file);
@@ -52,7 +73,7 @@ int run(roofline_options const& options) {
 
   std::optional<device_id> device;
   if (options.device) device = static_cast<device_id>(*options.device);
-  roofline_reading read(trace, device);
+  roofline_reading read(trace, device, *scope);
   if (device && !read.devices().contains(*device)) {
     std::string known;
     for (auto const& [id, facts] : read.devices())
@@ -68,21 +89,22 @@ int run(roofline_options const& options) {
   if (*by == roofline_lines::ranges && read.ranges().empty())
     return fail(1, options.file + " holds no NVTX ranges that launched kernels; try --by kernel");
 
-  roofline const roofs(read.metrics(), read.times(), read.devices(), trace.shapes());
-  auto const& labels = trace.labels(kernel_name_style::demangled);
-  auto rows = *by == roofline_lines::kernels ? roofs.by_kernel(labels)
-              : *by == roofline_lines::signatures
-                  ? roofs.by_signature(labels, trace.shapes())
-                  : roofs.by_range(read.ranges(), [&](range_key key) {
-                      return report::range_name(key, trace.text());
-                    });
+  if (*by == roofline_lines::graphs && !read.times().has_graphs())
+    return fail(1, options.file + " holds no CUDA graphs; try --by kernel");
+
+  roofline const roofs(read.metrics(), read.times(), read.devices(), trace.shapes(), read.codes());
+  auto rows = lines_of(*by, roofs, trace, read.ranges());
   bool const has_peaks = std::any_of(
       read.devices().begin(), read.devices().end(),
       [&](auto const& d) { return (!device || d.first == *device) && !d.second.roofs.empty(); });
   report::roofline_facts facts;
   facts.notes = roofline_notes(trace, read, roofs, has_peaks);
+  if (auto const graphs = read.graphs_read(); graphs > 0 && *by != roofline_lines::graphs)
+    facts.notes.push_back(report::counted(graphs, "CUDA graphs") +
+                          " counted as a whole; --by graph shows what that gave");
   facts.gpu_ns = roofs.gpu_ns();
   facts.counted_share = roofs.counted_share();
+  facts.known_share = roofs.known_share();
   facts.samples = read.exact().samples();
   facts.discarded = read.exact().discarded();
   facts.sampling = read.sampling();
@@ -119,8 +141,12 @@ void add_roofline(CLI::App& app, int& exit_code) {
       "command line is wrong.");
   command->add_option("FILE", options->file, "The capture, made by gpuprof profile")->required();
   command
-      ->add_option("--by", options->by,
-                   "kernel, signature (kernel, grid and block) or range (NVTX): what a line is")
+      ->add_option(
+          "--by", options->by,
+          "kernel, signature (kernel, grid and block), range (NVTX) or graph (CUDA): what a line "
+          "is")
+      ->capture_default_str();
+  command->add_option("--range-scope", options->range_scope, range_scope_help)
       ->capture_default_str();
   command->add_option("-f,--format", options->format, "table, csv, json or svg")
       ->capture_default_str();

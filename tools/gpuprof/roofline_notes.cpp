@@ -9,11 +9,32 @@
 namespace gpuprof {
 namespace {
 
-/// What was counted around launches, and for how much of the time that gives FLOP.
+std::string share_text(double share) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.1f%%", share * 100);
+  return text;
+}
+
+/// For how much of the time FLOP are known without having been counted around launches.
+std::string uncounted_flop(roofline const& roofs) {
+  std::string text;
+  if (roofs.cycles_share() > 0)
+    text += ", for " + share_text(roofs.cycles_share()) + " by the cycles of the tensor cores";
+  if (roofs.without_flop_share() > 0)
+    text +=
+        ", for " + share_text(roofs.without_flop_share()) + " there are none in the machine code";
+  return text;
+}
+
+/// What was counted around launches, and for how much of the time FLOP are known.
 std::string counters_line(launch_metrics const& metrics, roofline const& roofs) {
-  if (metrics.samples() == 0)
+  if (metrics.samples() == 0 && !(roofs.known_share() > 0))
     return "nothing was counted around launches, which FLOP need; gpuprof profile --metrics auto "
            "does";
+  if (metrics.samples() == 0)
+    return "nothing was counted around launches; FLOP known for " +
+           share_text(roofs.known_share()) + " of the kernel time" + uncounted_flop(roofs) +
+           "; gpuprof profile --metrics auto counts the others";
   auto const& discarded = metrics.discarded();
   std::string line = "counters: " + report::counted(metrics.samples(), "samples") + " from " +
                      report::counted(metrics.sampled_launches(), "launches");
@@ -24,17 +45,11 @@ std::string counters_line(launch_metrics const& metrics, roofline const& roofs) 
       {discarded.mixed, "their launches differ"}};
   for (auto const& [count, reason] : reasons)
     if (count > 0) line += ", " + report::readable_count(count) + " left out: " + reason;
-  char share[64];
-  std::snprintf(share, sizeof share, "%.1f%%", roofs.counted_share() * 100);
-  line += std::string("; FLOP counted for ") + share + " of the kernel time";
-  if (roofs.tensor_share() > 0) {
-    std::snprintf(share, sizeof share, "%.1f%%", roofs.tensor_share() * 100);
-    line += std::string(", for ") + share + " those of the tensor cores alone";
-  }
-  if (roofs.cycles_share() > 0) {
-    std::snprintf(share, sizeof share, "%.1f%%", roofs.cycles_share() * 100);
-    line += std::string(", for ") + share + " by the cycles of the tensor cores";
-  }
+  line += "; FLOP counted for " + share_text(roofs.counted_share() - roofs.without_flop_share()) +
+          " of the kernel time";
+  if (roofs.tensor_share() > 0)
+    line += ", for " + share_text(roofs.tensor_share()) + " those of the tensor cores alone";
+  line += uncounted_flop(roofs);
   return line;
 }
 
@@ -56,8 +71,7 @@ std::string unrecorded_line(trace_contents const& trace) {
   if (launches == 0) return {};
   return report::counted(launches, "launches") +
          " had their kernels rewritten to count operations: their times are those of others of "
-         "their "
-         "kind";
+         "their kind";
 }
 
 }  // namespace

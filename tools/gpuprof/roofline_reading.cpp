@@ -1,5 +1,6 @@
 #include "roofline_reading.hpp"
 
+#include "analyse/counted_outside.hpp"
 #include "progress.hpp"
 #include "unrecorded_work.hpp"
 
@@ -18,8 +19,8 @@ void each(capture::reader& file, Take take, capture::column_set<Row> wanted = {}
 }  // namespace
 
 roofline_reading::roofline_reading(trace_contents& trace, std::optional<device_id> device,
-                                   selection const* wanted)
-    : trace_(trace), device_(device), wanted_(wanted) {
+                                   range_scope scope, selection const* wanted)
+    : trace_(trace), device_(device), scope_(scope), wanted_(wanted) {
   read_devices();
 }
 
@@ -41,7 +42,14 @@ void roofline_reading::read(bool with_ranges) {
     sum_up(with_ranges);
     if (samples_not_used_.empty()) sampled_.attribute();
   }
-  metrics_.emplace(exact_, sampled_.figures());
+  metrics_.emplace(exact_, sampled_.figures(), counted_outside(times_, trace_.shapes()));
+}
+
+std::uint64_t roofline_reading::graphs_read() const {
+  std::uint64_t graphs = 0;
+  for (std::uint32_t i = 0; i < times_.size(); ++i)
+    graphs += times_.is_level_above(i) && exact_.has_workload(times_.id(i));
+  return graphs;
 }
 
 /// Samples count what has a record and what has not: only where all has one they can be divided.
@@ -71,6 +79,7 @@ void roofline_reading::read_counters() {
   });
   each<metric_sample_record>(file, [&](auto const& sample) { sampled_.add(sample); });
   sampled_.end_samples();
+  each<kernel_code_record>(file, [&](auto const& code) { codes_.add(code); });
 }
 
 /// The first pass over the work: what ran in the time of each sample.
@@ -82,11 +91,13 @@ void roofline_reading::match() {
       capture::only(&kernel_record::start, &kernel_record::duration, &kernel_record::shape,
                     &kernel_record::device, &kernel_record::correlation, &kernel_record::graph));
   each<graph_record>(file, see);
-  each<copy_record>(
-      file, see, capture::only(&copy_record::start, &copy_record::duration, &copy_record::device));
+  each<copy_record>(file, see,
+                    capture::only(&copy_record::start, &copy_record::duration, &copy_record::device,
+                                  &copy_record::correlation, &copy_record::graph));
   each<memset_record>(
       file, see,
-      capture::only(&memset_record::start, &memset_record::duration, &memset_record::device));
+      capture::only(&memset_record::start, &memset_record::duration, &memset_record::device,
+                    &memset_record::correlation, &memset_record::graph));
   exact_.join();
 }
 
@@ -102,7 +113,7 @@ void roofline_reading::sum_up(bool with_ranges) {
           if (range.declared_flops > 0) declared[range.range] = range.declared_flops;
         },
         capture::only(&range_begin::range, &range_begin::declared_flops));
-    ranges.emplace(trace_.ranges(), trace_.open(), declared);
+    ranges.emplace(trace_.ranges(), trace_.open(), trace_.launched(scope_), declared);
   }
   progress_line progress("reading " + file.path(), file.row_count<kernel_record>());
   auto const take = [&](auto const& record) {

@@ -16,7 +16,7 @@ namespace gpuprof {
 class roofline_reading {
  public:
   /// Work on this device alone, and, of all samples, with what is selected; both may be left out.
-  roofline_reading(trace_contents& trace, std::optional<device_id> device,
+  roofline_reading(trace_contents& trace, std::optional<device_id> device, range_scope scope,
                    selection const* wanted = nullptr);
   roofline_reading(roofline_reading const&) = delete;
   roofline_reading& operator=(roofline_reading const&) = delete;
@@ -31,11 +31,14 @@ class roofline_reading {
   /// Why samples in time say nothing in this capture; empty when they do.
   std::string const& samples_not_used() const noexcept { return samples_not_used_; }
   std::optional<sampling_price> price() const { return cost_.price(); }
-  /// After read().
+  /// After read(): graphs around which counters ran, whose kernels are known as well.
+  std::uint64_t graphs_read() const;
   workload_metrics const& metrics() const noexcept { return *metrics_; }
   workload_times const& times() const noexcept { return times_; }
   std::map<device_id, roofline_device> const& devices() const noexcept { return devices_; }
   std::vector<range_work> const& ranges() const noexcept { return ranges_; }
+  /// What the machine code of kernels holds, where it was seen.
+  kernel_codes const& codes() const noexcept { return codes_; }
 
  private:
   void read_devices();
@@ -47,6 +50,7 @@ class roofline_reading {
 
   trace_contents& trace_;
   std::optional<device_id> device_;
+  range_scope scope_;
   selection const* wanted_;
   launch_metrics exact_;
   sample_attribution sampled_;
@@ -56,6 +60,7 @@ class roofline_reading {
   sampling_cost cost_;
   std::map<device_id, roofline_device> devices_;
   std::vector<range_work> ranges_;
+  kernel_codes codes_;
 };
 
 }  // namespace gpuprof

@@ -1,4 +1,5 @@
 // gpuprof stats FILE: tables of what a capture holds, with the names and columns of nsys stats.
+#include "range_scope_option.hpp"
 #include "stats_output.hpp"
 #include "stats_reports.hpp"
 #include "subcommands.hpp"
@@ -22,6 +23,7 @@ struct stats_options {
   bool force_overwrite = false;
   std::string filter_nvtx;
   std::string filter_time;
+  std::string range_scope = "process";
   std::string unit = "ns";
 };
 
@@ -47,7 +49,9 @@ std::string output_base(stats_options const& options) {
 }
 
 int run(stats_options const& options) {
-  stats_request request{options.file, {}, options.filter_nvtx, options.filter_time};
+  auto const scope = choose("--range-scope", options.range_scope, range_scopes);
+  if (!scope) return fail(2, scope.message());
+  stats_request request{options.file, {}, options.filter_nvtx, options.filter_time, *scope};
   for (auto const& name : options.reports) {
     auto const report = parse_report(name);
     if (!report) return fail(2, report.message());
@@ -99,6 +103,11 @@ void add_stats(CLI::App& app, int& exit_code) {
   stats->add_option("--filter-time", options->filter_time,
                     "START/END: only what overlaps this time since the start of the capture (ns, "
                     "us, ms, s)");
+  stats
+      ->add_option("--range-scope", options->range_scope,
+                   std::string(range_scope_help) +
+                       ". Of nvtx_metrics_sum and --filter-nvtx; other reports are as in nsys")
+      ->capture_default_str();
   stats->add_option("--timeunit", options->unit, "ns, us, ms or s: the unit of all times")
       ->capture_default_str();
   stats->callback([options, &exit_code] { exit_code = run(*options); });

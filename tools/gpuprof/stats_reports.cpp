@@ -101,11 +101,14 @@ stats_outcome make_stats(stats_request const& request) {
   if (!request.nvtx_filter.empty()) {
     auto const choice = parse_range_choice(request.nvtx_filter);
     if (!choice) return {{}, {choice.message(), true}};
-    if (auto const found = wanted.only(*choice, trace.ranges(), trace.open(), trace.text()); !found)
+    if (auto const found = wanted.only(*choice, trace.ranges(), trace.open(),
+                                       trace.launched(request.scope), trace.text());
+        !found)
       return {{}, {request.path + ": " + found.message(), false}};
   }
 
-  made->pass = std::make_unique<trace_pass>(trace, std::move(wanted), request.reports);
+  made->pass =
+      std::make_unique<trace_pass>(trace, std::move(wanted), request.scope, request.reports);
   made->pass->read();
   for (auto const& report : request.reports) {
     auto finished = made->pass->finish(report);

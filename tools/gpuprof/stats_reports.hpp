@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyse/kernel_name.hpp"
+#include "analyse/launch_ranges.hpp"
 #include "base/result.hpp"
 #include "report/overview.hpp"
 #include "stats_output.hpp"
@@ -43,6 +44,7 @@ struct stats_request {
   std::vector<report_request> reports;
   std::string nvtx_filter;  // empty: none
   std::string time_filter;
+  range_scope scope = range_scope::process;
 };
 
 /// Finished reports with everything they borrow from.

@@ -70,6 +70,13 @@ open_ranges const& trace_contents::open() {
   return *open_;
 }
 
+launch_ranges const& trace_contents::launched(range_scope scope) {
+  auto& made = launched_[static_cast<std::size_t>(scope)];
+  // A process is known to the system by the number of its main thread.
+  if (!made) made.emplace(ranges(), scope, thread_of(process_id()));
+  return *made;
+}
+
 /// The end of the last capture; without one (the program was killed) the last thing known.
 timestamp_ns trace_contents::last_moment() {
   if (!windows_.empty() && windows_.back().end.value != 0) return windows_.back().end;

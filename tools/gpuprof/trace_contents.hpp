@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyse/kernel_labels.hpp"
+#include "analyse/launch_ranges.hpp"
 #include "analyse/range_tree.hpp"
 #include "capture/reader.hpp"
 #include "report/overview.hpp"
@@ -29,6 +30,7 @@ class trace_contents {
   kernel_labels const& labels(kernel_name_style style);
   range_tree const& ranges();
   open_ranges const& open();
+  launch_ranges const& launched(range_scope scope);
 
   /// Start of the first capture: 0 on the axis of reports and time filters.
   timestamp_ns origin() const noexcept { return origin_; }
@@ -60,6 +62,7 @@ class trace_contents {
   std::array<std::optional<kernel_labels>, 3> labels_;
   std::optional<range_tree> ranges_;
   std::optional<open_ranges> open_;
+  std::array<std::optional<launch_ranges>, 2> launched_;  // by scope
   timestamp_ns origin_;
 };
 

@@ -5,9 +5,12 @@
 
 namespace gpuprof {
 
-trace_pass::trace_pass(trace_contents& trace, selection wanted,
+trace_pass::trace_pass(trace_contents& trace, selection wanted, range_scope scope,
                        std::vector<report_request> const& reports)
-    : trace_(trace), wanted_(std::move(wanted)), has_filter_(!wanted_.is_everything()) {
+    : trace_(trace),
+      wanted_(std::move(wanted)),
+      scope_(scope),
+      has_filter_(!wanted_.is_everything()) {
   for (auto const& report : reports) {
     kinds_.insert(report.kind);
     if (report.kind == report_kind::nvtx_kern_sum)
@@ -28,7 +31,7 @@ void trace_pass::read() {
   read_kernels(progress);
   read_other_gpu_work(progress);
   if (!wants(report_kind::gpu_metrics_sum) && !wants(report_kind::nvtx_metrics_sum)) return;
-  counters_.emplace(trace_, std::nullopt, has_filter_ ? &wanted_ : nullptr);
+  counters_.emplace(trace_, std::nullopt, scope_, has_filter_ ? &wanted_ : nullptr);
   counters_->read(wants(report_kind::nvtx_metrics_sum));
 }
 

@@ -22,7 +22,8 @@ namespace gpuprof {
 
 class trace_pass {
  public:
-  trace_pass(trace_contents& trace, selection wanted, std::vector<report_request> const& reports);
+  trace_pass(trace_contents& trace, selection wanted, range_scope scope,
+             std::vector<report_request> const& reports);
 
   void read();
   /// After read(); once for each report.
@@ -49,6 +50,7 @@ class trace_pass {
 
   trace_contents& trace_;
   selection const wanted_;
+  range_scope const scope_;
   std::set<report_kind> kinds_;
   bool has_filter_;
 
