@@ -2,8 +2,10 @@
 """Runs the GPU suite and the cost measurements on the GPU at hand, and prints one table last. Exit code 1 when a goal is missed."""
 
 import argparse
+import fnmatch
 import pathlib
 import sys
+import time
 import traceback
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -12,33 +14,46 @@ import correctness  # noqa: E402
 import cost  # noqa: E402
 import counters  # noqa: E402
 import harness  # noqa: E402
+import patience  # noqa: E402
 import peaks  # noqa: E402
+import programs  # noqa: E402
 import sampling  # noqa: E402
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", help="comma-separated names of checks", default="")
+    parser.add_argument("--only", help="comma-separated names of checks, or patterns: programs_*", default="")
     parser.add_argument("--times", type=int, default=5, help="runs of each program in a cost measurement (default 5)")
+    parser.add_argument("--quick", action="store_true", help="short runs, each program once")
+    parser.add_argument("--within", type=float, default=0, help="seconds after which no further check is begun (default: no limit)")
     parser.add_argument("--no-cost", action="store_true", help="correctness only")
     arguments = parser.parse_args()
-    wanted = set(filter(None, arguments.only.split(",")))
+    wanted = list(filter(None, arguments.only.split(",")))
+    quick = arguments.quick or arguments.times == 1
+    times = 1 if quick else arguments.times
+    begin = time.monotonic()
 
     checks = [(f"{c.__name__}", c, ()) for c in correctness.ALL]
     checks += [(f"peaks_{c.__name__}", c, ()) for c in peaks.ALL]
     checks += [(f"counters_{c.__name__}", c, ()) for c in counters.ALL]
     checks += [(f"counters_{c.__name__}", c, ()) for c in sampling.ALL]
+    checks += [(f"patience_{c.__name__}", c, ()) for c in patience.ALL]
     if not arguments.no_cost:
-        checks += [(f"cost_{c.__name__}", c, (arguments.times,)) for c in cost.ALL]
+        checks += [(f"cost_{c.__name__}", c, (times,)) for c in cost.ALL]
+        checks += [(f"programs_{c.__name__}", c, (times, quick)) for c in programs.ALL]
     for name, check, extra in checks:
-        if wanted and name not in wanted:
+        if wanted and not any(fnmatch.fnmatchcase(name, pattern) for pattern in wanted):
             continue
-        print(f"{name}:", flush=True)
+        if 0 < arguments.within < time.monotonic() - begin:
+            harness.row(name, f"not begun after {arguments.within:.0f} s", "", "not run")
+            continue
+        print(f"{name}: (after {time.monotonic() - begin:.0f} s)", flush=True)
         try:
             check(*extra)
         except Exception as e:  # one check that breaks must not hide the others
             traceback.print_exc()
             harness.row(name, f"{type(e).__name__}: {e}", "runs", False)
+    harness.outcome_row()
     print()
     harness.print_table()
     harness.clean_up()

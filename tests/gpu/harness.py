@@ -1,15 +1,19 @@
 """Runs programs under the profiler in every way there is, and keeps the results of checks for one table at the end."""
 
 import csv
+import functools
 import io
+import json
 import os
 import pathlib
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 PREFIX = HERE.parents[2]  # <prefix>/libexec/gpuprof/gpu-check
@@ -30,13 +34,15 @@ SCRATCH = pathlib.Path(tempfile.mkdtemp(prefix="gpu-check-"))
 
 _number = 0
 rows = []  # (name, measured, goal, verdict)
+logs = {}  # what profiled programs wrote to stderr, by run
+outcomes = []  # (run, what is wrong with it in words or "") of every profiled program that ran by itself
 
 
 class Run:
     """A finished program: its exit code, its "name value" lines, and what it captured."""
 
-    def __init__(self, code, out, err, capture, peak_kib):
-        self.code, self.out, self.err, self.capture, self.peak_kib = code, out, err, capture, peak_kib
+    def __init__(self, code, out, err, capture, peak_kib, seconds=0.0):
+        self.code, self.out, self.err, self.capture, self.peak_kib, self.seconds = code, out, err, capture, peak_kib, seconds
         self.values = {}
         for line in out.splitlines():
             words = line.split()
@@ -75,11 +81,13 @@ def with_toolkit(environment):
     return environment
 
 
-def run(words, traced=True, way="preload", timeout=180, **settings):
+def run(words, traced=True, way="preload", timeout=180, toolkit=True, **settings):
     global _number
     _number += 1
     capture = SCRATCH / f"run{_number}.gpuprof"
-    environment = with_toolkit({k: v for k, v in os.environ.items() if not k.startswith("GPUPROF_")})
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("GPUPROF_")}
+    if toolkit:
+        environment = with_toolkit(environment)
     if traced:
         environment["GPUPROF_OUTPUT"] = str(capture)
         environment.update({f"GPUPROF_{name.upper()}": str(value) for name, value in settings.items()})
@@ -92,18 +100,24 @@ def run(words, traced=True, way="preload", timeout=180, **settings):
             words = [COMMAND, "profile", *words]
         elif way != "linked":
             raise ValueError(way)
+    begin = time.monotonic()
     code, out, err, peak_kib = finish(list(map(str, words)), environment, timeout)
-    return Run(code, out, err, capture, peak_kib)
+    return Run(code, out, err, capture, peak_kib, time.monotonic() - begin)
 
 
 def finish(words, environment, timeout):
-    """Exit code, output, errors and peak memory in KiB of a program that is killed after `timeout` seconds."""
-    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        child = subprocess.Popen(words, env=environment, stdout=out, stderr=err)
-        alarm = threading.Timer(timeout, child.kill)
+    """Exit code, output, errors and peak memory in KiB of a program that is killed, with all it started, after `timeout` seconds."""
+    with tempfile.TemporaryFile("w+", errors="replace") as out, tempfile.TemporaryFile("w+", errors="replace") as err:
+        child = subprocess.Popen(words, env=environment, stdout=out, stderr=err, preexec_fn=os.setpgrp)
+        alarm = threading.Timer(timeout, os.killpg, (child.pid, signal.SIGKILL))
         alarm.start()
-        _, status, usage = os.wait4(child.pid, 0)
-        alarm.cancel()
+        try:
+            _, status, usage = os.wait4(child.pid, 0)
+        except BaseException:  # interrupted: its group has no terminal that would tell it
+            os.killpg(child.pid, signal.SIGKILL)
+            raise
+        finally:
+            alarm.cancel()
         child.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
         err.seek(0)
@@ -118,6 +132,38 @@ def row(name, measured, goal, met):
     verdict = met if isinstance(met, str) else ("met" if met else "MISSED")
     rows.append((name, str(measured), goal, verdict))
     print(f"  {name}: {measured} ({goal}) {verdict}", flush=True)
+    write_results()
+
+
+def outcome_row():
+    """Over all checks that ran: whether any program hung, ended otherwise or came to another result because it was profiled."""
+    if outcomes:
+        wrong = [f"{name}: {how}" for name, how in outcomes if how]
+        row("profiled runs that hang, break or come to another result", f"{len(wrong)} of {len(outcomes)} {'; '.join(wrong)[:300]}".strip(), "0", not wrong)
+
+
+def keep_log(name, text):
+    """The end of what a run wrote to stderr, for the file of results."""
+    if text.strip():
+        logs[name] = text[-4000:]
+
+
+@functools.lru_cache
+def gpus():
+    """The names of the GPUs here."""
+    try:
+        listed = subprocess.run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.SubprocessError):
+        return []
+    return listed.stdout.splitlines() if listed.returncode == 0 else []
+
+
+def write_results():
+    """All rows so far, as JSON, into the file that GPU_CHECK_RESULTS names: a suite that is cut off leaves what it had."""
+    path = os.environ.get("GPU_CHECK_RESULTS")
+    if path:
+        table = [dict(zip(("check", "measured", "goal", "verdict"), row)) for row in rows]
+        pathlib.Path(path).write_text(json.dumps({"gpus": gpus(), "rows": table, "logs": logs}, indent=1))
 
 
 def ratio_of_medians(above, below):

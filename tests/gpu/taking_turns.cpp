@@ -182,7 +182,7 @@ struct bench {
                                 .metrics = counted,
                                 .interval_ns = 20'000,
                                 .hardware_buffer_bytes = std::size_t{128} << 20,
-                                .most_samples = 256,
+                                .max_samples = 256,
                                 .by_cycles = false,
                                 .keeps_oldest = false},
                                busy);

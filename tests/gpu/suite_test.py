@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""What gpu-check makes of programs that hang, break or change, with stand-ins for the programs and captures of an H200."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import shares  # noqa: E402
+
+GPUPROF = os.environ["BUILT_GPUPROF"]
+CAPTURES = pathlib.Path(os.environ["GPUPROF_CAPTURES"])
+
+# Prints what the stand-in for NAME under MODE ("bare" when it is not profiled) prints, and leaves a capture when it is profiled.
+STAND_IN = """#!{python}
+import os, pathlib, shutil, sys, time
+name = pathlib.Path(sys.argv[0]).stem if len(sys.argv) < 2 or sys.argv[1][0].isdigit() else sys.argv[1]
+mode = os.environ.get("GPUPROF_METRICS", "bare")
+if mode != "bare":
+    capture = "{captures}/" + ("counted_auto" if mode == "auto" else "mixed_sampled") + ".gpuprof"
+    shutil.copy(capture, os.environ["GPUPROF_OUTPUT"].replace("%p", str(os.getpid())))
+values = dict(checksum=17, seconds=4.4 if mode == "auto" else 4.0, step_ms=10, steps=60)
+{behaviour}
+for value in values.items():
+    print(*value)
+"""
+
+
+class Suite(unittest.TestCase):
+    def setUp(self):
+        self.prefix = pathlib.Path(tempfile.mkdtemp(prefix="gpuprof-test-"))
+        self.addCleanup(shutil.rmtree, self.prefix, True)
+        self.check = self.prefix / "libexec/gpuprof/gpu-check"
+        shutil.copytree(HERE, self.check, ignore=shutil.ignore_patterns("__pycache__"))
+        for folder in ("bin", "lib"):
+            (self.prefix / folder).mkdir()
+        (self.prefix / "lib/libgpuprof.so").touch()  # the loader says so and goes on
+        self.program(self.check.parent / "gpu_workload", "")
+        # Runs what it is given, where gpuprof profile would need a library that works.
+        self.script(self.prefix / "bin/gpuprof", f'#!/bin/sh\n[ "$1" = profile ] || exec "{GPUPROF}" "$@"\nshift\nexec "$@"\n')
+
+    def script(self, path, text):
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def program(self, path, behaviour):
+        self.script(path, STAND_IN.format(python=sys.executable, captures=CAPTURES, behaviour=behaviour))
+
+    def rows(self, *options):
+        """{check: (measured, verdict)} of a run of gpu-check."""
+        results = self.prefix / "results.json"
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("GPUPROF_")}
+        subprocess.run([sys.executable, self.check / "gpu_check.py", *options], env={**environment, "GPU_CHECK_RESULTS": str(results)},
+                       capture_output=True, timeout=120)
+        self.results = json.loads(results.read_text())
+        return {line["check"]: (line["measured"], line["verdict"]) for line in self.results["rows"]}
+
+    def patience(self, behaviour):
+        self.program(self.check.parent / "gpu_patience", behaviour)
+        return self.rows("--only", "patience_auto")["programs that nothing may wait for, --metrics auto"]
+
+    def unmodified(self, behaviour):
+        self.program(self.check / "unmodified/gpt2.py", behaviour)
+        return self.rows("--quick", "--only", "programs_gpt2")
+
+    def test_patient_programs_that_all_end_with_their_own_result_are_met(self):
+        self.assertEqual(self.patience(""), ("10 of 10 end with their own result, 0 hang, 0 not run", "met"))
+        self.assertIn("of these with counters at work, --metrics auto", {line["check"] for line in self.results["rows"]})
+
+    def test_a_patient_program_that_hangs_is_missed(self):
+        measured = self.patience("if (name, mode) == ('persistent', 'auto'): print('hung'); sys.exit(7)")
+        self.assertEqual(measured, ("9 of 10 end with their own result, 1 hang, 0 not run", "MISSED"))
+
+    def test_a_patient_program_with_another_result_is_missed(self):
+        measured = self.patience("if (name, mode) == ('captures', 'auto'): values['checksum'] = 18")
+        self.assertEqual(measured, ("9 of 10 end with their own result, 0 hang, 0 not run", "MISSED"))
+
+    def test_an_exit_that_outlasts_the_flush_timeout_is_missed(self):
+        measured = self.patience("if name == 'endless-at-exit': values['exit_seconds'] = 2.5 if mode == 'auto' else 0.1")
+        self.assertEqual(measured[1], "MISSED")
+
+    def test_a_patient_program_that_fails_by_itself_is_not_judged(self):
+        measured = self.patience("if name == 'wait-value': print('not_supported 1'); sys.exit(0)")
+        self.assertEqual(measured, ("9 of 9 end with their own result, 0 hang, 1 not run", "met"))
+
+    def test_costs_are_ratios_of_the_seconds_a_program_prints(self):
+        rows = self.unmodified("")
+        self.assertEqual(rows["gpt2: traced / bare"], ("1.000", ""))
+        self.assertEqual(rows["gpt2: auto / traced"], ("1.100", "MISSED"))
+        self.assertEqual(rows["gpt2: results"], ("the same", "met"))
+        self.assertEqual(rows["gpt2: lost records"], ("nothing in 3 captures", "met"))
+        self.assertTrue(rows["gpt2: what it cost by the profiler's own account"][0].startswith("cost: counters 726.5 ms"))
+        self.assertEqual(rows["profiled runs that hang, break or come to another result"], ("0 of 3", "met"))
+
+    def test_shares_are_those_of_the_captures(self):
+        rows = self.unmodified("")
+        self.assertEqual(rows["gpt2: share of recurring kernel time with FLOP, auto"], ("1.0000 (of all 1.0000)", "met"))
+        self.assertEqual(rows["gpt2: share of recurring kernel time with rates, sampled"], ("1.0000 (of all 1.0000)", "met"))
+        self.assertEqual(rows["gpt2: workloads, and (function, geometry)"], ("5 and 5", "met"))
+
+    def test_programs_of_two_seconds_say_what_is_known_by_then(self):
+        self.program(self.check / "unmodified/gpt2.py", "values['steps'] = sys.argv[1]")
+        rows = self.rows("--quick", "--only", "programs_two_seconds")
+        self.assertEqual(rows["gpt2_2s: share of recurring kernel time with rates, auto"][1], "met")
+
+    def test_another_result_under_one_mode_is_missed(self):
+        rows = self.unmodified("if mode == 'sampled': values['checksum'] = 18")
+        self.assertEqual(rows["gpt2: results"], ("differ under sampled", "MISSED"))
+
+    def test_results_that_differ_by_themselves_are_not_judged(self):
+        rows = self.unmodified("values['checksum'] = time.time_ns()")
+        self.assertEqual(rows["gpt2: results"], ("differ between runs by themselves", "not run"))
+
+    def test_a_mode_that_breaks_a_program_is_missed_and_the_others_are_reported(self):
+        rows = self.unmodified("if mode == 'auto': sys.exit('no luck')")
+        self.assertEqual(rows["gpt2 under --metrics auto"], ("exit 1: no luck", "MISSED"))
+        self.assertIn("gpt2: sampled / traced", rows)
+        self.assertIn("no luck", self.results["logs"]["gpt2_auto_0"])
+
+    def test_a_program_whose_packages_are_missing_is_not_run_and_says_why(self):
+        rows = self.unmodified("import no_such_package")
+        self.assertEqual(rows["gpt2"], ("exit 1 by itself: ModuleNotFoundError: No module named 'no_such_package'", "not run"))
+
+    def test_a_program_that_hangs_is_killed_with_all_it_started(self):
+        code = ("import json, os, sys; sys.path.insert(0, sys.argv[1]); import harness; "
+                "print(json.dumps(harness.finish(['sh', '-c', 'sleep 600 & echo $!; wait'], dict(os.environ), 0.5)[:2]))")
+        done = subprocess.run([sys.executable, "-c", code, self.check], capture_output=True, text=True, timeout=60)
+        code, printed = json.loads(done.stdout)
+        self.assertEqual(code, -9, done.stderr)
+        state = pathlib.Path(f"/proc/{printed.strip()}/stat")
+        self.assertTrue(not state.exists() or state.read_text().split(")")[1].split()[0] == "Z")
+
+    def test_no_check_begins_when_time_is_over(self):
+        self.assertEqual(self.rows("--within", "1e-9", "--only", "programs_g*")["programs_graph_decode"][1], "not run")
+
+
+class Shares(unittest.TestCase):
+    def report(self, name):
+        return shares.roofline_of(GPUPROF, CAPTURES / f"{name}.gpuprof")
+
+    def test_samples_give_rates_but_counted_flop_only_readings(self):
+        self.assertEqual((shares.rates_share(self.report("mixed_sampled")), shares.flop_share(self.report("mixed_sampled"))), (1.0, 0.0))
+        self.assertEqual(shares.flop_share(self.report("counted_auto")), 1.0)
+
+    def test_shares_are_weighted_by_kernel_time(self):
+        lines = [dict(time_ns=3, flops=1.0, launches=20), dict(time_ns=1, flops=None, launches=1)]
+        self.assertEqual(shares.flop_share({"signatures": lines}), 0.75)
+        self.assertEqual(shares.flop_share(shares.recurring({"signatures": lines}, 10)), 1.0)
+
+    def test_a_reading_costs_what_counters_cost_without_sampling(self):
+        self.assertAlmostEqual(shares.reading_ms(self.report("mixed_exact")), 0.777, 3)
+        self.assertAlmostEqual(shares.cost_seconds(self.report("counted_auto")["overview"], "sampling"), 489e-6)
+
+    def test_tensor_flop_of_a_launch_sum_over_workloads_of_one_geometry(self):
+        line = dict(name="gemm", grid=[1, 1, 1], block=[128, 1, 1], avg_ns=50e3, flops=1e12, flop_source="counted")
+        lines = [{**line, "time_ns": 1e6, "launches": 10, "flops_by_precision": {"tensor_bf16": 2e12, "fp32": 1e9}},
+                 {**line, "time_ns": 1e6, "launches": 10, "flops_by_precision": {"tensor_bf16": 4e12}},
+                 {**line, "name": "short", "avg_ns": 5e3, "time_ns": 1e6, "launches": 10, "flops_by_precision": {"tensor_bf16": 1e12}}]
+        found = shares.tensor_flop({"signatures": lines})
+        self.assertEqual(list(found), [("gemm", (1, 1, 1), (128, 1, 1))])
+        self.assertAlmostEqual(found["gemm", (1, 1, 1), (128, 1, 1)] / 3e8, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
