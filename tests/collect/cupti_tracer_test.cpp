@@ -30,8 +30,14 @@ struct silent final : cuda_event_observer {
 struct listening_gate final : launch_gate {
   void entered(launch_call_kind, CUpti_CallbackData const&) noexcept override {}
   launch_remark left(CUpti_CallbackData const&, bool) noexcept override { return {}; }
-  void stream_capture_begins() noexcept override {}
-  void stream_capture_ends() noexcept override {}
+  void work_entered(stream_place, CUpti_CallbackData const&) noexcept override {}
+  void work_left() noexcept override {}
+  void stream_capture_begins(CUstream) noexcept override {}
+  void stream_capture_ends(CUstream) noexcept override {}
+  void stream_ends(CUstream) noexcept override {}
+  void context_made(CUcontext) noexcept override {}
+  void context_gone(CUcontext) noexcept override {}
+  void context_waited_for(CUpti_CallbackData const&) noexcept override {}
   void graph_changes() noexcept override {}
   void code_unloads() noexcept override { ++unloads; }
   void context_ending() noexcept override {}
@@ -125,6 +131,47 @@ TEST_CASE(
   launch_callbacks::entry(&s.callbacks, CUPTI_CB_DOMAIN_DRIVER_API,
                           CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload, &call);
   CHECK(gate.unloads == 2);
+}
+
+TEST_CASE("with counters it is heard of streams and contexts, only while a capture runs") {
+  scene s;
+  std::set<std::pair<int, int>> const of_counters{
+      {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED},
+      {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING},
+      {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent},
+      {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc},
+      {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuStreamDestroy_v2},
+      {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2},
+      {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture},
+      {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize}};
+  auto const heard_of = [&] {
+    auto const on = s.cupti.callbacks();
+    return std::count_if(of_counters.begin(), of_counters.end(),
+                         [&](auto const& one) { return on.count(one) != 0; });
+  };
+  REQUIRE(s.start());
+  CHECK(heard_of() == 0);
+  s.tracer.stop();
+  static listening_gate gate;
+  s.callbacks.place_gate(gate);
+  REQUIRE(s.start());
+  CHECK(heard_of() == static_cast<std::ptrdiff_t>(of_counters.size()));
+  s.tracer.stop();
+  CHECK(s.cupti.callbacks() == s.callbacks_at_rest());
+}
+
+TEST_CASE("modules are heard of from attaching on, between captures too, where somebody listens") {
+  struct deaf final : code_observer {
+    void code_loaded(std::span<std::uint8_t const>) noexcept override {}
+  } reader;
+  scene s;
+  s.callbacks.place_code_observer(reader);
+  REQUIRE(s.tracer.attach());
+  std::pair<int, int> const loading{CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED};
+  CHECK(s.cupti.callbacks().contains(loading));
+  REQUIRE(s.start());
+  s.tracer.stop();
+  CHECK(s.cupti.callbacks().contains(loading));
 }
 
 TEST_CASE("an older CUPTI is subscribed to by the older call") {
@@ -440,11 +487,13 @@ TEST_CASE("nothing is flushed before CUPTI is attached") {
   CHECK(s.cupti.calls().empty());
 }
 
-TEST_CASE("records CUPTI dropped are added up, also those told on leaving") {
+TEST_CASE("records CUPTI dropped are added up at each flush, and on leaving") {
   scene s;
   REQUIRE(s.start());
   s.cupti.drop_records(5);
+  REQUIRE(s.tracer.flush(false));
   CHECK(s.tracer.dropped() == 5);
+  REQUIRE(s.tracer.flush(false));
   CHECK(s.tracer.dropped() == 5);
   s.cupti.drop_records(2);
   REQUIRE(s.tracer.leave());
@@ -467,7 +516,7 @@ TEST_CASE("the chip's name is passed on, or empty when CUPTI cannot tell") {
   CHECK(s.tracer.chip_name(0).empty());
 }
 
-TEST_CASE("flushing, leaving and asking for losses from several threads is safe") {
+TEST_CASE("flushing on several threads while another leaves is safe") {
   scene s;
   std::atomic<bool> over{false};
   std::atomic<int> in_cupti{0}, at_once{0};
@@ -483,8 +532,8 @@ TEST_CASE("flushing, leaving and asking for losses from several threads is safe"
   std::thread flusher([&] {
     for (; !over; std::this_thread::yield()) s.tracer.flush(false);
   });
-  std::thread asker([&] {
-    for (; !over; std::this_thread::yield()) s.tracer.dropped();
+  std::thread other([&] {
+    for (; !over; std::this_thread::yield()) s.tracer.flush(true);
   });
   for (int i = 0; i < 50; ++i) {
     std::vector<std::string> warnings;
@@ -494,6 +543,6 @@ TEST_CASE("flushing, leaving and asking for losses from several threads is safe"
   }
   over = true;
   flusher.join();
-  asker.join();
+  other.join();
   CHECK(at_once == 0);
 }

@@ -5,11 +5,13 @@
 #include "support/catch.hpp"
 #include "support/fake_cupti.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 using namespace gpuprof;
@@ -120,8 +122,20 @@ TEST_CASE("driver calls are sorted by their names, also those no CUPTI has yet")
   CHECK(classify_driver_call("cuDevicePrimaryCtxRelease_v2") == call_class::context_release);
   CHECK(classify_driver_call("cuGraphExecUpdate_v2") == call_class::graph_change);
   CHECK(classify_driver_call("cuGraphExecKernelNodeSetParams") == call_class::graph_change);
-  for (auto const* name : {"cuLaunchHostFunc", "cuLaunchHostFunc_ptsz", "cuProfilerInitialize",
-                           "cuGraphInstantiate", "cuMemAlloc_v2", ""})
+  for (auto const* name : {"cuLaunchHostFunc", "cuLaunchHostFunc_ptsz", "cuStreamAddCallback",
+                           "cuStreamWaitEvent_ptsz", "cuStreamWaitValue32_v2",
+                           "cuStreamWriteValue64", "cuStreamBatchMemOp_v2", "cuMemPrefetchAsync",
+                           "cuStreamAttachMemAsync", "cuWaitExternalSemaphoresAsync",
+                           "cuSignalExternalSemaphoresAsync", "cuMemBatchDecompressAsync_ptsz",
+                           "cuMemDiscardBatchAsync", "cuMemDiscardAndPrefetchBatchAsync"})
+    CHECK(classify_driver_call(name) == call_class::stream_work);
+  CHECK(classify_driver_call("cuStreamBeginCapture_v2_ptsz") == call_class::stream_capture_begin);
+  CHECK(classify_driver_call("cuStreamEndCapture") == call_class::stream_capture_end);
+  CHECK(classify_driver_call("cuStreamDestroy_v2") == call_class::stream_end);
+  CHECK(classify_driver_call("cuCtxSynchronize") == call_class::context_wait);
+  CHECK(classify_driver_call("cuLibraryUnload") == call_class::code_unload);
+  for (auto const* name : {"cuProfilerInitialize", "cuGraphInstantiate", "cuMemAlloc_v2",
+                           "cuStreamSynchronize", "cuStreamCreate", ""})
     CHECK(classify_driver_call(name) == call_class::none);
   CHECK(classify_driver_call(nullptr) == call_class::none);
 }
@@ -275,6 +289,39 @@ TEST_CASE("resource callbacks, in which CUPTI allows no flush, tell nobody") {
   CHECK(s.observer.events.empty());
 }
 
+namespace {
+
+struct code_reader final : code_observer {
+  void code_loaded(std::span<std::uint8_t const> image) noexcept override {
+    images.emplace_back(image.begin(), image.end());
+  }
+  std::vector<std::string> images;
+};
+
+void show_module(scene& s, CUpti_CallbackId id, char const* image, std::size_t bytes) {
+  CUpti_ModuleResourceData module{};
+  module.cubinSize = bytes;
+  module.pCubin = image;
+  CUpti_ResourceData data{};
+  data.resourceDescriptor = &module;
+  launch_callbacks::entry(&s.callbacks, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
+}
+
+}  // namespace
+
+TEST_CASE("the image of a module that is loaded is shown, not that of one CUPTI has rewritten") {
+  scene s;
+  code_reader reader;
+  show_module(s, CUPTI_CBID_RESOURCE_MODULE_LOADED, "early", 5);
+  s.callbacks.place_code_observer(reader);
+  show_module(s, CUPTI_CBID_RESOURCE_MODULE_LOADED, "cubin", 5);
+  show_module(s, CUPTI_CBID_RESOURCE_MODULE_PROFILED, "other", 5);
+  show_module(s, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, "cubin", 5);
+  show_module(s, CUPTI_CBID_RESOURCE_MODULE_LOADED, nullptr, 0);
+  s.resource(CUPTI_CBID_RESOURCE_MODULE_LOADED);
+  CHECK(reader.images == std::vector<std::string>{"cubin"});
+}
+
 TEST_CASE("CUPTI's giving up is told with its reason; lesser errors are not") {
   scene s;
   CUpti_StateData data{};
@@ -358,4 +405,180 @@ TEST_CASE("a context that is released again and again is taken for ending a few 
   for (std::uint32_t i = 0; i < 10; ++i)
     s.whole(CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRelease_v2, 100 + i);
   CHECK(s.observer.events == std::vector<std::string>(4, "context ends"));
+}
+
+namespace {
+
+struct noting_gate final : launch_gate {
+  std::vector<std::string> events;
+  launch_remark remark;
+  bool wanted_record = false;
+
+  void note(std::string event) { events.push_back(std::move(event)); }
+  static std::string number(void const* handle) {
+    return ' ' + std::to_string(reinterpret_cast<std::uintptr_t>(handle));
+  }
+  std::vector<std::string> take() { return std::exchange(events, {}); }
+
+  void entered(launch_call_kind, CUpti_CallbackData const&) noexcept override { note("launch"); }
+  launch_remark left(CUpti_CallbackData const&, bool gets_record) noexcept override {
+    wanted_record = gets_record;
+    note("launched");
+    return remark;
+  }
+  void work_entered(stream_place place, CUpti_CallbackData const& call) noexcept override {
+    CUstream stream = nullptr;
+    note(read_stream(place, call.functionParams, stream) ? "work" + number(stream)
+                                                         : "work somewhere");
+  }
+  void work_left() noexcept override { note("worked"); }
+  void stream_capture_begins(CUstream stream) noexcept override {
+    note("capture" + number(stream));
+  }
+  void stream_capture_ends(CUstream stream) noexcept override { note("captured" + number(stream)); }
+  void stream_ends(CUstream stream) noexcept override { note("stream ends" + number(stream)); }
+  void context_made(CUcontext context) noexcept override { note("made" + number(context)); }
+  void context_gone(CUcontext context) noexcept override { note("gone" + number(context)); }
+  void context_waited_for(CUpti_CallbackData const&) noexcept override { note("waited"); }
+  void graph_changes() noexcept override { note("graph changes"); }
+  void code_unloads() noexcept override { note("code unloads"); }
+  void context_ending() noexcept override { note("ending"); }
+  void context_ended() noexcept override { note("ended"); }
+};
+
+using events = std::vector<std::string>;
+
+struct gated_scene : scene {
+  gated_scene() { callbacks.place_gate(gate); }
+  /// A call whose parameters are `parameters`; what the gate was told before and after it.
+  template <class Parameters>
+  events told_of(std::uint32_t cbid, Parameters& parameters, int status = 0) {
+    correlation_data = 0;
+    call = {};
+    call.callbackSite = CUPTI_API_ENTER;
+    call.correlationData = &correlation_data;
+    call.functionParams = &parameters;
+    deliver(cbid);
+    gate.note("|");
+    leave(cbid, status);
+    return gate.take();
+  }
+  events told_of(std::uint32_t cbid, int status = 0) {
+    CUstream none = nullptr;
+    return told_of(cbid, none, status);
+  }
+
+  noting_gate gate;
+};
+
+CUstream stream_numbered(std::uintptr_t number) {
+  return reinterpret_cast<CUstream>(number);
+}
+
+}  // namespace
+
+TEST_CASE("the gate stands around launches, graphs too, whether they are recorded or not") {
+  gated_scene s;
+  CHECK(s.told_of(launch_kernel) == events{"launch", "|", "launched"});
+  CHECK(s.told_of(graph_launch) == events{"launch", "|", "launched"});
+  CHECK_FALSE(s.gate.wanted_record);
+  auto const notes = s.record([&] { s.whole(launch_kernel, 5); });
+  CHECK(s.gate.take() == events{"launch", "launched"});
+  CHECK(s.gate.wanted_record);
+  CHECK(notes.size() == 1);
+}
+
+TEST_CASE("copies and other work of streams go through the gate, with their stream") {
+  gated_scene s;
+  cuMemcpyHtoDAsync_v2_params copy{};
+  copy.hStream = stream_numbered(16);
+  CHECK(s.told_of(copy_call, copy) == events{"work 16", "|", "worked"});
+  cuStreamWaitEvent_params wait{};
+  wait.hStream = stream_numbered(32);
+  CHECK(s.told_of(CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent, wait) ==
+        events{"work 32", "|", "worked"});
+  CHECK(s.told_of(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2) == events{"work 0", "|", "worked"});
+  cuMemPrefetchAsync_params prefetch{};
+  prefetch.hStream = stream_numbered(48);
+  CHECK(s.told_of(CUPTI_DRIVER_TRACE_CBID_cuMemPrefetchAsync, prefetch) ==
+        events{"work 48", "|", "worked"});
+}
+
+TEST_CASE("a copy is noted as before, with the gate around it") {
+  gated_scene s;
+  auto const notes = s.record([&] {
+    CUstream none[8] = {};
+    (void)s.told_of(copy_call, none);
+  });
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0].flags == launch_is_copy);
+}
+
+TEST_CASE("a stream's capture is told by its stream: before it begins, and after it has ended") {
+  gated_scene s;
+  constexpr auto begin = CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2;
+  constexpr auto end = CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture;
+  auto stream = stream_numbered(16);
+  CHECK(s.told_of(begin, stream) == events{"capture 16", "|"});
+  CHECK(s.told_of(end, stream) == events{"|", "captured 16"});
+  // It did not begin.
+  CHECK(s.told_of(begin, stream, 1) == events{"capture 16", "|", "captured 16"});
+  // It was not to be ended like that, but it is over.
+  CHECK(s.told_of(end, stream, 1) == events{"|", "captured 16"});
+}
+
+TEST_CASE("a stream's end is told before it is destroyed") {
+  gated_scene s;
+  auto stream = stream_numbered(48);
+  CHECK(s.told_of(CUPTI_DRIVER_TRACE_CBID_cuStreamDestroy_v2, stream) ==
+        events{"stream ends 48", "|"});
+}
+
+TEST_CASE("a wait for the context is told when it is over, not one for a stream") {
+  gated_scene s;
+  CHECK(s.told_of(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize) == events{"|", "waited"});
+  CHECK(s.told_of(CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize) == events{"|"});
+}
+
+TEST_CASE("contexts that are made and go are told to the gate, modules are not") {
+  gated_scene s;
+  auto const context = reinterpret_cast<CUcontext>(std::uintptr_t{64});
+  for (auto const id :
+       {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
+        CUPTI_CBID_RESOURCE_MODULE_LOADED, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED}) {
+    CUpti_ResourceData data{};
+    data.context = context;
+    launch_callbacks::entry(&s.callbacks, CUPTI_CB_DOMAIN_RESOURCE,
+                            static_cast<CUpti_CallbackId>(id), &data);
+  }
+  CHECK(s.gate.take() == events{"made 64", "gone 64"});
+}
+
+TEST_CASE("the end of a context and a changed graph reach the gate around and before the call") {
+  gated_scene s;
+  CHECK(s.told_of(CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxReset_v2) ==
+        events{"ending", "|", "ended"});
+  CHECK(s.told_of(CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2) == events{"graph changes", "|"});
+  CHECK(s.told_of(CUPTI_DRIVER_TRACE_CBID_cuModuleUnload) ==
+        events{"code unloads", "|", "code unloads"});
+}
+
+TEST_CASE("both ends of a context's release are told, or none") {
+  gated_scene s;
+  int endings = 0, ended = 0;
+  for (int i = 0; i < 10; ++i) {
+    auto const told = s.told_of(CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRelease_v2);
+    endings += static_cast<int>(std::count(told.begin(), told.end(), "ending"));
+    ended += static_cast<int>(std::count(told.begin(), told.end(), "ended"));
+  }
+  CHECK(endings == 4);
+  CHECK(ended == 4);
+}
+
+TEST_CASE("a launch that the gate calls a pattern is written as one") {
+  gated_scene s;
+  s.gate.remark = {.is = launch_remark::kind::pattern, .arguments = 7, .ran_from{}, .ran_to{}};
+  auto const notes = s.record([&] { s.whole(launch_kernel, 1); });
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0].flags == launch_is_pattern);
 }
