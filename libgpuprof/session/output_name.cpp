@@ -1,9 +1,8 @@
 #include "session/output_name.hpp"
 
 #include "base/process.hpp"
+#include "base/whole_number.hpp"
 
-#include <array>
-#include <charconv>
 #include <cstdlib>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,28 +11,6 @@ namespace gpuprof {
 namespace {
 
 constexpr std::string_view extension = ".gpuprof";
-
-struct rank_variables {
-  char const* rank;
-  char const* world_size;
-};
-// Slurm last: under `mpirun` inside a Slurm job every process of a node has the same SLURM_PROCID.
-constexpr std::array<rank_variables, 5> launchers{{
-    {"RANK", "WORLD_SIZE"},
-    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-    {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
-    {"PMI_RANK", "PMI_SIZE"},
-    {"SLURM_PROCID", "SLURM_NTASKS"},
-}};
-
-template <class Number>
-std::optional<Number> number_in(std::optional<std::string> const& text) {
-  Number value{};
-  if (!text || text->empty()) return std::nullopt;
-  auto const [end, failure] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (failure != std::errc{} || end != text->data() + text->size()) return std::nullopt;
-  return value;
-}
 
 /// There, and something else than a file or a folder.
 bool is_special_file(std::string const& path) {
@@ -117,7 +94,7 @@ std::string first_free_name(std::string_view pattern, naming_facts const& facts)
 
 /// Written by another process of the same `gpuprof profile` run.
 bool is_of_this_run(std::string const& path, naming_facts const& facts) {
-  auto const started = number_in<std::uint64_t>(facts.environment("GPUPROF_RUN_STARTED"));
+  auto const started = whole_number<std::uint64_t>(facts.environment("GPUPROF_RUN_STARTED"));
   return started && facts.changed(path) >= *started;
 }
 
@@ -146,15 +123,6 @@ naming_facts naming_facts_of_this_process() {
   };
 }
 
-std::optional<process_rank> rank_of(naming_facts const& facts) {
-  for (auto const& launcher : launchers) {
-    auto const rank = number_in<std::uint32_t>(facts.environment(launcher.rank));
-    auto const size = number_in<std::uint32_t>(facts.environment(launcher.world_size));
-    if (rank && size && *size > 1) return process_rank{*rank, *size, launcher.rank};
-  }
-  return std::nullopt;
-}
-
 bool is_output_pattern(std::string_view pattern) noexcept {
   return !pattern.empty() && !pattern.ends_with('/') &&
          walk(
@@ -165,7 +133,7 @@ std::string expand_output_name(std::string_view pattern, naming_facts const& fac
                                std::string const& number) {
   auto name = expand_sequences(pattern, facts, number);
   if (!name.ends_with(extension)) name += extension;
-  if (auto const rank = rank_of(facts); rank && !has_sequence(pattern, "hpq")) {
+  if (auto const rank = rank_of(facts.environment); rank && !has_sequence(pattern, "hpq")) {
     name = with_suffix(std::move(name), ".rank" + std::to_string(rank->rank));
   }
   return name;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "session/process_rank.hpp"
 #include "session/settings.hpp"
 
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace gpuprof {
 struct naming_facts {
   std::string host;
   std::uint32_t process = 0;
-  std::function<std::optional<std::string>(std::string const& variable)> environment;
+  variable_lookup environment;
   std::function<bool(std::string const& path)> exists;
   /// Moment of the last change in ns of CLOCK_REALTIME; 0 when there is no such file.
   std::function<std::uint64_t(std::string const& path)> changed;
@@ -24,14 +25,6 @@ struct naming_facts {
   std::function<bool(std::string const& path)> special = [](std::string const&) { return false; };
 };
 naming_facts naming_facts_of_this_process();
-
-/// Which of several cooperating processes this is.
-struct process_rank {
-  std::uint32_t rank = 0, world_size = 1;
-  std::string variable;  // where the rank was read
-};
-/// Empty when no launcher (torchrun, Open MPI, MVAPICH, PMI, Slurm) has said so.
-std::optional<process_rank> rank_of(naming_facts const&);
 
 /// True when every % in it is one of %h %p %n %q{VARIABLE} %%, and it is not empty.
 bool is_output_pattern(std::string_view pattern) noexcept;

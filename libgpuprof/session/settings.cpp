@@ -10,6 +10,14 @@ namespace {
 
 constexpr std::string_view prefix = "GPUPROF_";
 
+std::optional<std::string> value_in(char const* const* environ, std::string const& variable) {
+  auto const begin = variable + "=";
+  for (; environ != nullptr && *environ != nullptr; ++environ)
+    if (std::string_view const entry = *environ; entry.starts_with(begin))
+      return std::string(entry.substr(begin.size()));
+  return std::nullopt;
+}
+
 std::string defaults_hold(option const& o) {
   if (o.default_text.empty()) return "; it is ignored";
   return "; the default holds: " + std::string(o.default_text);
@@ -55,6 +63,8 @@ std::vector<kernel_pattern> kernels_of_collectives() {
 
 parsed_settings read_settings(char const* const* environ) noexcept try {
   parsed_settings parsed;
+  parsed.values.rank = rank_of(
+      [environ](std::string const& variable) { return value_in(environ, variable); });
   for (; environ != nullptr && *environ != nullptr; ++environ) {
     std::string_view const variable = *environ;
     if (!variable.starts_with(prefix)) continue;

@@ -3,6 +3,7 @@
 
 #include "base/log.hpp"
 #include "base/time.hpp"
+#include "session/process_rank.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -72,6 +73,7 @@ struct metrics_choice {
   metrics_mode mode = metrics_mode::none;
   std::vector<std::string> words;      // sets and metrics as given; empty: the set roofline
   double budget_percent = 1;           // of the run time
+  std::uint64_t once_ns = 250'000'000;  // and once a process
   std::uint64_t interval_ns = 20'000;  // of sampling in time
   std::vector<kernel_pattern> skip = kernels_of_collectives();  // never counted
   friend bool operator==(metrics_choice const&, metrics_choice const&) = default;
@@ -107,6 +109,7 @@ struct settings {
   std::uint32_t flush_interval_ms = 500;
   std::uint32_t flush_timeout_ms = 2000;
   std::uint32_t buffer_limit_mib = 256;
+  std::optional<process_rank> rank;  // no option: as the launcher of the job says
 };
 
 struct parsed_settings {

@@ -117,7 +117,7 @@ TEST_CASE("the rank is found under each launcher, and only with a world of more 
   using variables = std::map<std::string, std::string>;
   auto const rank = [](variables v) {
     imagined_host const host{.variables = std::move(v), .files = {}};
-    return rank_of(host.facts());
+    return rank_of(host.facts().environment);
   };
   CHECK(rank({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}})->rank == 1);
   CHECK(rank({{"MV2_COMM_WORLD_RANK", "1"}, {"MV2_COMM_WORLD_SIZE", "2"}})->rank == 1);
