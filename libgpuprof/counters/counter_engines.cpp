@@ -2,6 +2,7 @@
 
 #include "base/clock.hpp"
 #include "base/process.hpp"
+#include "counters/slowdown.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -30,15 +31,24 @@ std::uint64_t window_ns(sampling_options const& options) {
   return std::min(max_window_ns, max_intervals * options.interval_ns);
 }
 
+/// Reading every launch is not for turns: each rank does.
+job_turns turns_in_job(counter_options const& options) {
+  auto const window_and_pause =
+      window_ns(options.sampling) + engine_turns::pause_between_windows_ns;
+  return {options.launches.every_launch ? job_place{} : options.place,
+          sampling_budget::burst_earned_in_ns(options.budget_percent, window_and_pause)};
+}
+
 }  // namespace
 
 counter_engines::counter_engines(cupti_api const& api, cuda_driver const& driver,
                                  counter_options options)
     : options_(std::move(options)),
-      budget_(options_.budget_percent),
+      budget_(options_.budget_percent, options_.once_ns, options_.place),
       devices_(api),
       launches_(api, driver, options_.launches, budget_, next_metric_, halted_),
       sampler_(api, options_.sampling, halted_),
+      job_(turns_in_job(options_)),
       turns_({.launches = options_.around_launches,
               .windows = options_.in_windows,
               .window_ns = window_ns(options_.sampling)}) {}
@@ -64,17 +74,23 @@ void counter_engines::abandon() noexcept {
 
 counter_needs counter_engines::needs() noexcept {
   auto const moment = monotonic_ns();
+  auto const time_of_day = now().value;
   auto const used = devices_.all();
   auto const window_and_pause = turns_.window_ns() + engine_turns::pause_between_windows_ns;
   auto const cost = turns_.holds_sampling() ? sampling_budget::price_of_window_ns(window_and_pause)
                                             : sampling_budget::price_of_burst_ns(window_and_pause);
-  auto const price = launches_.holds_counters() ? 0 : price_of_launches_ns;
+  auto const has_launches = launches_.holds_counters();
+  auto const price = has_launches ? 0 : price_of_launches_ns;
+  auto const may_read =
+      has_launches ? job_.is_our_turn(time_of_day) : job_.may_begin_to_read(time_of_day);
   return {.now_ns = moment,
           .launches_want = launches_.wants_turn(),
-          .launches_affordable = budget_.allows(moment, price),
+          .launches_affordable = may_read && budget_.allows(moment, price),
           .in_midst = launches_.is_in_midst(),
           .window_affordable =
               budget_.allows_sampling(moment, cost) && sampler_.can_sample(used, moment),
+          .is_our_turn = job_.is_our_turn(time_of_day),
+          .is_burst_moment = job_.may_begin_burst(time_of_day),
           .sampled_enough = launches_.is_sampled_enough(),
           .must_not_switch = launches_.must_not_switch()};
 }
@@ -174,6 +190,7 @@ std::uint64_t counter_engines::turn(bool closing, counter_results& to,
   if (!turns_.holds_sampling()) release_sampling(to);
   switch (turns_.current()) {
     case counter_turn::launches:
+      if (!job_.is_our_turn(now().value)) return launches_every_ns;
       launches_.turn(turn_kind::usual, to.metrics, to.launches, names);
       return launches_every_ns;
     case counter_turn::window:
@@ -196,6 +213,18 @@ void counter_engines::release_all(counter_results& to) noexcept {
   }
   turns_.refuse();
   (void)launches_.release(patience_at_end_ns);
+}
+
+std::string counter_engines::take_slowdown_line() {
+  auto const passed = budget_.passed(monotonic_ns());
+  if (!options_.launches.every_launch || pace_is_said_ || passed < pace_after_ns ||
+      launches_.has_given_up())
+    return {};
+  pace_is_said_ = true;
+  return slowdown_line({.passed_ns = passed,
+                        .held_ns = launches_.held_ns(),
+                        .kernel_ns = launches_.kernel_ns(),
+                        .launches_read = launches_.counts().read.load()});
 }
 
 std::vector<std::string> counter_engines::take_warnings(bool all) {

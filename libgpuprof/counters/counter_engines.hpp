@@ -2,6 +2,7 @@
 #pragma once
 
 #include "counters/engine_turns.hpp"
+#include "counters/job_turns.hpp"
 #include "counters/launches/launch_reader.hpp"
 #include "counters/windows/pm_sampler.hpp"
 #include "counters/windows/used_devices.hpp"
@@ -20,6 +21,8 @@ struct counter_options {
   reading_options launches;
   sampling_options sampling;
   double budget_percent = 1;  // of the running time, for both; 0: no limit
+  std::uint64_t once_ns = sampling_budget::usual_once_ns;  // and once, on launches
+  job_place place;                                         // among the ranks of a job
 };
 
 /// What the counters gave.
@@ -91,6 +94,9 @@ class counter_engines {
   /// back until the next call: when CUPTI shuts itself down, calls may fail before it says so.
   std::vector<std::string> take_warnings(bool all);
 
+  /// Once in a process, where every launch is read: what that does to the program. Empty: not now.
+  std::string take_slowdown_line();
+
   reading_counts const& launch_counts() const noexcept { return launches_.counts(); }
   launch_signatures::tally launch_kinds() const noexcept {
     return options_.launches.every_launch ? launch_signatures::tally{} : launches_.kinds();
@@ -120,8 +126,9 @@ class counter_engines {
   std::atomic<bool> on_{false}, is_idle_{true}, holds_gpus_{false}, release_gpus_{false};
 
   // The worker's thread alone.
+  job_turns job_;
   engine_turns turns_;
-  bool in_window_ = false;
+  bool in_window_ = false, pace_is_said_ = false;
   std::uint64_t charged_until_ = 0;      // sampling that is held; monotonic
   std::uint64_t idle_wanted_since_ = 0;  // monotonic; 0: it is not
   std::set<std::string> said_;

@@ -24,6 +24,7 @@ counter_turn engine_turns::take(counter_turn turn, std::uint64_t now_ns) noexcep
 bool engine_turns::launches_are_done(counter_needs const& needs) noexcept {
   auto const lasted = needs.now_ns - since_;
   if (needs.in_midst && lasted < max_turn_in_midst_ns) return false;
+  if (!needs.is_our_turn) return true;
   if (needs.launches_want && needs.launches_affordable) {
     quiet_since_ = 0;
     return lasted >= max_turn_ns;
@@ -49,7 +50,7 @@ counter_turn engine_turns::next(counter_needs const& needs) noexcept {
     case launches:
       if (needs.must_not_switch || !needs.window_affordable || !launches_are_done(needs))
         return current_;
-      return take(window, needs.now_ns);
+      return take(may_begin_burst(needs) ? window : nobody, needs.now_ns);
     case window: {
       auto const late = lasted >= allowed_.window_ns + max_late_ns;
       if (lasted < allowed_.window_ns || (needs.must_not_switch && !late)) return current_;
@@ -66,7 +67,8 @@ counter_turn engine_turns::next(counter_needs const& needs) noexcept {
   }
   if (needs.must_not_switch) return current_;
   auto const turn = after_window(needs);
-  return take(turn == between_windows ? window : turn, needs.now_ns);
+  if (turn != between_windows) return take(turn, needs.now_ns);
+  return may_begin_burst(needs) ? take(window, needs.now_ns) : current_;
 }
 
 }  // namespace gpuprof

@@ -21,6 +21,8 @@ struct counter_needs {
   bool in_midst = false;  // of readings, which would be lost
   /// Between windows: the next one. Else: a burst of them, with what setting up costs.
   bool window_affordable = false;
+  bool is_our_turn = true;      // to read launches: no other rank of the job does
+  bool is_burst_moment = true;  // all ranks of the job begin bursts now
   bool sampled_enough = true;    // most of what runs now ran often in windows
   bool must_not_switch = false;  // a stream is being captured, a context destroyed
 };
@@ -60,6 +62,9 @@ class engine_turns {
   counter_turn take(counter_turn turn, std::uint64_t now_ns) noexcept;
   bool launches_are_done(counter_needs const& needs) noexcept;
   counter_turn after_window(counter_needs const& needs) const noexcept;
+  bool may_begin_burst(counter_needs const& needs) const noexcept {
+    return needs.is_burst_moment || sampled_ns_ < min_dense_ns;
+  }
 
   choice allowed_;
   counter_turn current_ = counter_turn::nobody;

@@ -1,6 +1,8 @@
 // What reading counters may cost the program, and what it has cost so far.
 #pragma once
 
+#include "counters/job_turns.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -12,13 +14,17 @@ namespace gpuprof {
 /// time costs a share of the time for which it is held, from its set-up until it is released. Each
 /// of the two may have what the other leaves, sampling half of it in any case. Relaxed everywhere:
 /// a launch more or less does no harm.
+///
+/// Ranks of a job wait for each other, so the share is the job's: sampling, which all do at the same
+/// moments, has half of it, and each rank its part of the other half. What may be spent once is for
+/// rank 0.
 class sampling_budget {
  public:
-  /// So much may be spent once in a process, beyond the share: setting up the reading of launches
-  /// takes most of it. But only as soon as five times the share of the time has come to it: a short
-  /// run does not pay for a long one's figures. And so much on sampling in advance, whose price is
-  /// an upper bound.
-  static constexpr std::uint64_t once_ns = 250'000'000, sampling_once_ns = 100'000'000;
+  /// So much may be spent once in a process, beyond the share, unless the user says otherwise:
+  /// setting up the reading of launches takes most of it. But only as soon as five times the share
+  /// of the time has come to it: a short run does not pay for a long one's figures. And so much on
+  /// sampling in advance, whose price is an upper bound.
+  static constexpr std::uint64_t usual_once_ns = 250'000'000, sampling_once_ns = 100'000'000;
   static constexpr std::uint64_t faster_once = 5;
 
   /// What a program is taken to lose while sampling is held. Kernels that draw all the power there
@@ -38,8 +44,20 @@ class sampling_budget {
   static constexpr std::uint64_t price_of_burst_ns(std::uint64_t window_and_pause_ns) noexcept {
     return price_ns(setup_ns + windows_in_burst * window_and_pause_ns + release_ns);
   }
+  /// How long it takes to earn a burst of windows: in a job, what sampling may have.
+  static std::uint64_t burst_earned_in_ns(double percent,
+                                          std::uint64_t window_and_pause_ns) noexcept {
+    constexpr std::uint64_t second = 1'000'000'000;
+    if (!(percent > 0)) return 0;
+    auto const ns = static_cast<double>(price_of_burst_ns(window_and_pause_ns)) / (percent / 200);
+    return (static_cast<std::uint64_t>(ns) + second - 1) / second * second;
+  }
   /// `percent` of the time that passes; 0: no limit.
-  explicit sampling_budget(double percent) noexcept : share_(percent / 100) {}
+  explicit sampling_budget(double percent, std::uint64_t once_ns = usual_once_ns,
+                           job_place place = {}) noexcept
+      : share_(percent / 100),
+        once_ns_(place.rank == 0 ? once_ns : 0),
+        ranks_(std::max(place.ranks, 1u)) {}
 
   /// Counting of time goes on. Nested calls are the caller's to avoid.
   void begin(std::uint64_t now_ns) noexcept { begun_.store(now_ns, std::memory_order_relaxed); }
@@ -50,23 +68,32 @@ class sampling_budget {
   }
 
   void spend(std::uint64_t ns) noexcept { on_launches_.fetch_add(ns, std::memory_order_relaxed); }
+  /// So much of it was for what comes once: setting up.
+  void note_once(std::uint64_t ns) noexcept { once_.fetch_add(ns, std::memory_order_relaxed); }
   void spend_on_sampling(std::uint64_t ns) noexcept {
     on_sampling_.fetch_add(ns, std::memory_order_relaxed);
   }
   std::uint64_t spent() const noexcept {
     return on_launches_.load(std::memory_order_relaxed) + spent_on_sampling();
   }
+  std::uint64_t noted_once() const noexcept { return once_.load(std::memory_order_relaxed); }
   std::uint64_t spent_on_sampling() const noexcept {
     return on_sampling_.load(std::memory_order_relaxed);
   }
 
+  /// Of the time in which something could be earned.
+  std::uint64_t passed(std::uint64_t now_ns) const noexcept {
+    auto const begun = begun_.load(std::memory_order_relaxed);
+    return before_.load(std::memory_order_relaxed) + (begun != 0 ? less(now_ns, begun) : 0);
+  }
   /// What may be spent on launches now.
   std::uint64_t left(std::uint64_t now_ns) const noexcept {
     if (share_ <= 0) return ~std::uint64_t{0};
     auto const all = earned(now_ns);
-    auto const sampling = less(spent_on_sampling(), sampling_once_ns);
-    return less(std::min(once_ns, faster_once * all) + all,
-                on_launches_.load(std::memory_order_relaxed) + sampling);
+    auto const once = std::min(once_ns_, faster_once * all);
+    auto const launches = on_launches_.load(std::memory_order_relaxed);
+    if (ranks_ > 1) return less(once + all / 2 / ranks_, launches);
+    return less(once + all, launches + less(spent_on_sampling(), sampling_once_ns));
   }
   /// Another launch may be read, which costs so much before it begins.
   bool allows(std::uint64_t now_ns, std::uint64_t price_ns = 0) const noexcept {
@@ -74,28 +101,30 @@ class sampling_budget {
   }
   /// The same without what may be spent once, which is for what has never been read.
   bool has_earned(std::uint64_t now_ns) const noexcept {
-    return share_ <= 0 || spent() < earned(now_ns);
+    if (share_ <= 0) return true;
+    if (ranks_ > 1)
+      return on_launches_.load(std::memory_order_relaxed) < earned(now_ns) / 2 / ranks_;
+    return spent() < earned(now_ns);
   }
   /// Windows that cost so much may be sampled: half of what is earned is theirs in any case.
   bool allows_sampling(std::uint64_t now_ns, std::uint64_t cost_ns) const noexcept {
     if (share_ <= 0) return true;
     auto const all = earned(now_ns);
-    auto const launches = less(on_launches_.load(std::memory_order_relaxed), once_ns);
-    return spent_on_sampling() + cost_ns <=
-           sampling_once_ns + std::max(all / 2, less(all, launches));
+    auto const launches = less(on_launches_.load(std::memory_order_relaxed), once_ns_);
+    auto const left_over = ranks_ > 1 ? 0 : less(all, launches);
+    return spent_on_sampling() + cost_ns <= sampling_once_ns + std::max(all / 2, left_over);
   }
 
  private:
   static std::uint64_t less(std::uint64_t a, std::uint64_t b) noexcept { return a > b ? a - b : 0; }
   std::uint64_t earned(std::uint64_t now_ns) const noexcept {
-    auto const begun = begun_.load(std::memory_order_relaxed);
-    auto const passed =
-        before_.load(std::memory_order_relaxed) + (begun != 0 ? less(now_ns, begun) : 0);
-    return static_cast<std::uint64_t>(share_ * static_cast<double>(passed));
+    return static_cast<std::uint64_t>(share_ * static_cast<double>(passed(now_ns)));
   }
 
   double const share_;
-  std::atomic<std::uint64_t> begun_{0}, before_{0}, on_launches_{0}, on_sampling_{0};
+  std::uint64_t const once_ns_;
+  std::uint32_t const ranks_;
+  std::atomic<std::uint64_t> begun_{0}, before_{0}, on_launches_{0}, once_{0}, on_sampling_{0};
 };
 
 }  // namespace gpuprof

@@ -53,7 +53,9 @@ counter_options options_of(settings const& s, kernel_filter& skipped, kernel_swi
                        .stored = &stored,
                        .turns = &turns,
                        .uuid = uuid},
-          .budget_percent = exact ? 0 : s.metrics.budget_percent};
+          .budget_percent = exact ? 0 : s.metrics.budget_percent,
+          .once_ns = s.metrics.once_ns,
+          .place = s.rank ? job_place{s.rank->rank, s.rank->world_size} : job_place{}};
 }
 
 void say_some_are_lost() noexcept {
@@ -179,6 +181,7 @@ std::uint64_t counter_worker::turn(bool closing, ending what) {
   if (std::has_single_bit(++turns_)) std::atexit(end_at_exit_);
   auto const is_last = closing || sleep_ns == counter_engines::never;
   for (auto const& line : engines_.take_warnings(is_last)) log_warning(line);
+  if (auto const line = engines_.take_slowdown_line(); !line.empty()) log_info(line);
   std::lock_guard const lock(mutex_);
   append(results_.metrics, std::move(found.metrics));
   append(results_.launches, std::move(found.launches));

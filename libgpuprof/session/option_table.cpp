@@ -340,11 +340,19 @@ constexpr std::array table{
            "auto.",
            false, read_metric_set},
     option{"overhead-budget", 0, "PERCENT", "a percentage from 0.01 to 100", "1",
-           "Most of the run time that reading counters may cost, and 0.25 s once where that is no "
-           "more than six times as much.",
-           false,
+           "Most of the run time that reading counters may cost, beside --overhead-once.", false,
            [](settings& s, std::string_view v) {
              return read_percent(s.metrics.budget_percent, v, 0.01, 100);
+           }},
+    option{"overhead-once", 0, "SECONDS", "seconds from 0 to 60, such as 0.25", "0.25",
+           "Most that setting up the reading of counters may cost once, as soon as that is no more "
+           "than six times --overhead-budget of the time so far.",
+           false,
+           [](settings& s, std::string_view v) {
+             duration_ns once;
+             if (!read_seconds(once, v) || once.value > 60'000'000'000) return false;
+             s.metrics.once_ns = static_cast<std::uint64_t>(once.value);
+             return true;
            }},
     option{"pm-sampling-interval", 0, "TIME",
            "a time from 2us to 1ms, such as 20us or 0.1ms; a number alone is nanoseconds", "20us",

@@ -228,3 +228,47 @@ TEST_CASE("who is refused leaves the counters to nobody, and is asked again") {
   CHECK_FALSE(turns.holds_sampling());
   CHECK(turns.next(at(1010, false)) == window);
 }
+
+TEST_CASE("in a job launches are given back when the turn is another rank's") {
+  engine_turns turns({});
+  auto const begun = sample_first(turns);
+  REQUIRE(begun != 0);
+  auto needs = at(begun + 10, true);
+  CHECK(turns.next(needs) == launches);
+  needs.is_our_turn = false;
+  CHECK(turns.next(needs) == window);
+  engine_turns reading({});
+  auto const since = sample_first(reading);
+  needs = at(since + 10, true);
+  needs.is_our_turn = false;
+  needs.in_midst = true;  // what is under way is not lost
+  CHECK(reading.next(needs) == launches);
+}
+
+TEST_CASE("in a job bursts begin when those of all ranks do, but for the first windows") {
+  engine_turns turns({.launches = false});
+  auto not_now = at(1000, false);
+  not_now.is_burst_moment = false;
+  CHECK(turns.next(not_now) == window);
+  std::uint64_t moment = 1000;
+  for (; moment < 1600; moment += 10) {
+    not_now.now_ns = moment * ms;
+    (void)turns.next(not_now);
+  }
+  CHECK(turns.holds_sampling());
+  auto const spent = at(1700, false, false);
+  CHECK(turns.next(spent) == nobody);
+  not_now.now_ns = 1800 * ms;
+  CHECK(turns.next(not_now) == nobody);
+  CHECK(turns.next(at(1900, false)) == window);
+}
+
+TEST_CASE("in a job reading is not followed by a burst that the other ranks do not have") {
+  engine_turns turns({});
+  auto const begun = sample_first(turns);
+  auto needs = at(begun + 10, false);
+  needs.is_burst_moment = false;
+  CHECK(turns.next(needs) == launches);
+  needs.now_ns += 300 * ms;
+  CHECK(turns.next(needs) == nobody);
+}

@@ -10,7 +10,7 @@ constexpr std::uint64_t second = 1'000'000'000;
 }
 
 TEST_CASE("a short run may spend six times the share, and then something once and the share") {
-  constexpr auto once = sampling_budget::once_ns;
+  constexpr auto once = sampling_budget::usual_once_ns;
   sampling_budget budget(1);
   budget.begin(5 * second);
   CHECK_FALSE(budget.allows(5 * second));
@@ -27,6 +27,27 @@ TEST_CASE("a short run may spend six times the share, and then something once an
   CHECK_FALSE(budget.allows(106 * second, 10'000'000));
 }
 
+TEST_CASE("what may be spent once is as the user says") {
+  CHECK_FALSE([] {
+    sampling_budget nothing(1, 0);
+    nothing.begin(second);
+    return nothing.allows(11 * second, 100'000'000);
+  }());
+  sampling_budget more(1, 2 * second);
+  more.begin(second);
+  CHECK(more.left(11 * second) == 600'000'000);  // six times the share
+  CHECK(more.left(101 * second) == 3 * second);
+}
+
+TEST_CASE("what was spent once is told apart from the rest") {
+  sampling_budget budget(1);
+  budget.spend(230);
+  budget.note_once(200);
+  budget.spend_on_sampling(1000);
+  CHECK(budget.noted_once() == 200);
+  CHECK(budget.spent() == 1230);
+}
+
 TEST_CASE("what may be spent once is not for what is read again") {
   sampling_budget budget(1);
   budget.begin(second);
@@ -40,7 +61,7 @@ TEST_CASE("what may be spent once is not for what is read again") {
 
 TEST_CASE("time between captures earns nothing") {
   sampling_budget budget(10);
-  budget.spend(sampling_budget::once_ns + 2 * second);
+  budget.spend(sampling_budget::usual_once_ns + 2 * second);
   budget.begin(second);
   budget.end(11 * second);
   CHECK_FALSE(budget.allows(1000 * second));
@@ -66,7 +87,7 @@ TEST_CASE("sampling has what launches leave, and half of it in any case") {
   CHECK_FALSE(budget.allows_sampling(second, once + 1));
   CHECK(budget.allows_sampling(101 * second, once + second));  // no launch was read
   // What is spent once on launches is not taken from sampling.
-  budget.spend(sampling_budget::once_ns);
+  budget.spend(sampling_budget::usual_once_ns);
   CHECK(budget.allows_sampling(101 * second, once + second));
   budget.spend(second);
   CHECK_FALSE(budget.allows_sampling(101 * second, once + second / 2 + 1));
@@ -112,10 +133,10 @@ TEST_CASE("launches do not get what sampling has spent, but for what it may spen
   sampling_budget budget(1);
   budget.begin(second);
   budget.spend_on_sampling(sampling_budget::sampling_once_ns);
-  CHECK(budget.left(11 * second) == sampling_budget::once_ns + second / 10);
+  CHECK(budget.left(11 * second) == sampling_budget::usual_once_ns + second / 10);
   budget.spend_on_sampling(second);
   CHECK_FALSE(budget.allows(11 * second));
-  CHECK(budget.left(102 * second) == sampling_budget::once_ns + second / 100);
+  CHECK(budget.left(102 * second) == sampling_budget::usual_once_ns + second / 100);
   CHECK(budget.spent() == sampling_budget::sampling_once_ns + second);
   CHECK(budget.spent_on_sampling() == budget.spent());
 }

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <latch>
 #include <optional>
@@ -69,6 +70,29 @@ work_gate::visitor admitted(work_gate& gate, bool is_read) {
 using without_impatience = work_gate::switching;
 
 }  // namespace
+
+TEST_CASE("the time for which any call waits is counted once, however many wait") {
+  constexpr std::uint64_t wait_ns = 5'000'000;
+  work_gate gate;
+  CHECK(gate.held_ns() == 0);
+  auto const before = monotonic_ns();
+  gate.shut();
+  {
+    std::deque<caller> all;
+    without_impatience const now(gate);
+    for (int i = 0; i < 6; ++i) all.emplace_back(gate);
+    REQUIRE(gate.next(soon_ns));
+    auto const since = monotonic_ns();
+    until([&] { return monotonic_ns() - since >= wait_ns; });
+    CHECK(gate.held_ns() >= wait_ns);  // that they still wait counts
+    gate.open();
+    for (auto& one : all) one.leave();
+  }
+  auto const held = gate.held_ns();
+  CHECK(held <= monotonic_ns() - before);
+  CHECK(held >= wait_ns);
+  CHECK(gate.held_ns() == held);
+}
 
 TEST_CASE("an open gate lets calls pass at once") {
   work_gate gate;

@@ -115,7 +115,8 @@ class CommandLine(InFolder):
                 (("-y", "soon"), "seconds"), (("--schedule", "1,2,3"), "WAIT,WARMUP,ACTIVE,REPEAT"),
                 (("--kernel-name", "regex:["), "regular expression"), (("-o", "%z"), "%q{VARIABLE}"),
                 (("--metrics", "all"), "dram__bytes_read.sum"), (("--set", "some"), "memory"),
-                (("--overhead-budget", "200%"), "0.01 to 100"),
+                (("--overhead-budget", "200%"), "0.01 to 100"), (("--overhead-once", "61"), "seconds from 0 to 60"),
+                (("--peaks", "maybe"), "auto, on, off"),
                 (("--launch-count", "-1"), "whole number"), (("--log-level", "all"), "warning"),
                 (("--cuda-graph-trace", ""), "graph, node")]:
             with self.subTest(words=words):

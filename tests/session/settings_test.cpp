@@ -88,6 +88,7 @@ TEST_CASE("every option is read from its variable") {
                             "GPUPROF_METRICS=exact,dram__bytes_read.sum",
                             "GPUPROF_SET=memory",
                             "GPUPROF_OVERHEAD_BUDGET=2.5%",
+                            "GPUPROF_OVERHEAD_ONCE=0.5",
                             "GPUPROF_PM_SAMPLING_INTERVAL=0.1ms",
                             "GPUPROF_METRICS_SKIP=all_reduce;regex:^void nccl",
                             "GPUPROF_STATS=on",
@@ -114,6 +115,7 @@ TEST_CASE("every option is read from its variable") {
   CHECK(s.metrics.mode == metrics_mode::exact);
   CHECK(s.metrics.words == std::vector<std::string>{"memory", "dram__bytes_read.sum"});
   CHECK(s.metrics.budget_percent == 2.5);
+  CHECK(s.metrics.once_ns == 500'000'000);
   CHECK(s.metrics.interval_ns == 100'000);
   CHECK(s.metrics.skip ==
         std::vector<kernel_pattern>{{"all_reduce", false, false}, {"^void nccl", true, true}});

@@ -9,7 +9,7 @@ _gpuprof_profile() {
       -o | -t | -c | -p | -y | -d | --output | --trace | --capture-range | --capture-range-end | \
         --nvtx-capture | --delay | --duration | --schedule | --step-range | --cuda-graph-trace | \
         --kernel-name | --launch-skip | --launch-count | --metrics | --set | --overhead-budget | \
-        --pm-sampling-interval | --metrics-skip | --log-level | --flush-interval-ms | \
+        --overhead-once | --peaks | --pm-sampling-interval | --metrics-skip | --log-level | --flush-interval-ms | \
         --flush-timeout-ms | --buffer-limit-mib) ((++i)) ;;
       -*) ;;
       *) break ;;
@@ -30,10 +30,11 @@ _gpuprof_profile() {
       COMPREPLY=($(compgen -W 'none auto sampled exact basic roofline memory full' -- "$current"))
       ;;
     --set) COMPREPLY=($(compgen -W 'basic roofline memory full' -- "$current")) ;;
+    --peaks) COMPREPLY=($(compgen -W 'auto on off' -- "$current")) ;;
     --log-level) COMPREPLY=($(compgen -W 'debug info warning error off' -- "$current")) ;;
     -o | --output) COMPREPLY=($(compgen -f -- "$current")) ;;
     -p | -y | -d | --nvtx-capture | --delay | --duration | --schedule | --step-range | \
-      --kernel-name | --launch-skip | --launch-count | --overhead-budget | \
+      --kernel-name | --launch-skip | --launch-count | --overhead-budget | --overhead-once | \
       --pm-sampling-interval | --metrics-skip | \
       --flush-interval-ms | --flush-timeout-ms | --buffer-limit-mib) COMPREPLY=() ;;
     *)
@@ -41,7 +42,7 @@ _gpuprof_profile() {
         COMPREPLY=($(compgen -W '--output --force-overwrite --trace --capture-range
           --capture-range-end --nvtx-capture --delay --duration --schedule --step-range
           --cuda-graph-trace --kernel-name --launch-skip --launch-count --metrics --set
-          --overhead-budget --pm-sampling-interval --metrics-skip --stats --log-level --flush-interval-ms --flush-timeout-ms --buffer-limit-mib --peaks --help' -- "$current"))
+          --overhead-budget --overhead-once --pm-sampling-interval --metrics-skip --stats --log-level --flush-interval-ms --flush-timeout-ms --buffer-limit-mib --peaks --help' -- "$current"))
       else
         COMPREPLY=($(compgen -c -f -- "$current"))
       fi

@@ -29,6 +29,7 @@ complete -c gpuprof -n '__gpuprof_is profile' -l launch-count -x -d 'Record at m
 complete -c gpuprof -n '__gpuprof_is profile' -l metrics -x -a 'none auto sampled exact basic roofline memory full' -d 'Read hardware counters'
 complete -c gpuprof -n '__gpuprof_is profile' -l set -x -a 'basic roofline memory full' -d 'The metrics to read'
 complete -c gpuprof -n '__gpuprof_is profile' -l overhead-budget -x -d 'Most percent of the run time counters may cost'
+complete -c gpuprof -n '__gpuprof_is profile' -l overhead-once -x -d 'Most seconds that setting up counters may cost'
 complete -c gpuprof -n '__gpuprof_is profile' -l pm-sampling-interval -x -d 'How often counters are read in a window of time'
 complete -c gpuprof -n '__gpuprof_is profile' -l metrics-skip -x -d 'Never read counters around these kernels'
 complete -c gpuprof -n '__gpuprof_is profile' -l stats -d 'Print a summary when the program ends'
@@ -36,7 +37,7 @@ complete -c gpuprof -n '__gpuprof_is profile' -l log-level -x -a 'debug info war
 complete -c gpuprof -n '__gpuprof_is profile' -l flush-interval-ms -x -d 'The file is never further behind'
 complete -c gpuprof -n '__gpuprof_is profile' -l flush-timeout-ms -x -d 'Longest wait at the end'
 complete -c gpuprof -n '__gpuprof_is profile' -l buffer-limit-mib -x -d 'Most host memory for records'
-complete -c gpuprof -n '__gpuprof_is profile' -l peaks -d 'Have the peaks of the GPUs measured and stored first'
+complete -c gpuprof -n '__gpuprof_is profile' -l peaks -x -a 'auto on off' -d 'Have the peaks of the GPUs measured and stored first'
 
 complete -c gpuprof -n '__gpuprof_is stats' -s r -l report -x -a 'cuda_gpu_kern_sum cuda_gpu_kern_gb_sum cuda_gpu_mem_time_sum cuda_gpu_mem_size_sum cuda_api_sum cuda_gpu_trace cuda_kern_exec_sum nvtx_sum nvtx_kern_sum nvtx_gpu_proj_sum gpu_metrics_sum nvtx_metrics_sum' -d 'Which report'
 complete -c gpuprof -n '__gpuprof_is stats' -s f -l format -x -a 'column csv json' -d 'How to print'

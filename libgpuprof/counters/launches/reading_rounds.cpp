@@ -106,8 +106,13 @@ result<void> launch_reader::start(context_readings& context) {
   }
   auto const groups = options_.every_launch ? ~launch_signature::groups{0} : outlook_.groups;
   fork_guard const guard;
-  work_gate::switching const now(gate_);
-  return context.start(groups, monotonic_ns());
+  auto const held_before = gate_.held_ns();
+  auto done = [&] {
+    work_gate::switching const now(gate_);
+    return context.start(groups, monotonic_ns());
+  }();
+  budget_.note_once(gate_.held_ns() - held_before);
+  return done;
 }
 
 void launch_reader::round(context_readings& context, std::vector<launch_counters>& launches) {

@@ -31,8 +31,22 @@ void work_gate::note_wait(std::uint64_t since_ns, bool was_switched) noexcept {
   raise_to(was_switched ? longest_switch_ns_ : longest_hold_ns_, waited);
 }
 
-/// With the mutex.
+/// With the mutex, as the next two.
+void work_gate::one_waits() noexcept {
+  if (waiting_++ == 0) held_since_ = monotonic_ns();
+}
+
+void work_gate::one_goes_on() noexcept {
+  if (--waiting_ == 0) held_ns_ += monotonic_ns() - held_since_;
+}
+
+std::uint64_t work_gate::held_ns() noexcept {
+  std::lock_guard const lock(mutex_);
+  return held_ns_ + (waiting_ != 0 ? monotonic_ns() - held_since_ : 0);
+}
+
 void work_gate::let_in(waiting& one) noexcept {
+  one_goes_on();
   inside_.fetch_add(1);
   one.admitted.store(1);
   futex_wake(one.admitted);
@@ -52,6 +66,7 @@ bool work_gate::wait_outside(gate_call const& what) noexcept {
       impatient_.fetch_add(1);
       return inside_.fetch_add(1), false;
     }
+    one_waits();
     arrivals_.fetch_add(1);
   }
   futex_wake(arrivals_);
@@ -67,6 +82,7 @@ bool work_gate::wait_outside(gate_call const& what) noexcept {
     if (me.admitted.load() != 0) break;
     if (monotonic_ns() < until || (is_switching_.load() && !is_switching)) continue;
     std::erase(outside_, &me);
+    one_goes_on();
     impatient_.fetch_add(1);
     inside_.fetch_add(1);
     break;
@@ -86,6 +102,7 @@ void work_gate::leave_read(correlation_id correlation, bool failed) noexcept {
     std::lock_guard const lock(mutex_);
     departure_ = departure{correlation, failed};
     read_is_waiting_ = true;
+    one_waits();
     departures_.fetch_add(1);
   }
   leave();
@@ -97,6 +114,7 @@ void work_gate::leave_read(correlation_id correlation, bool failed) noexcept {
       std::lock_guard const lock(mutex_);
       if (counted_.load() != seen) break;
       read_is_waiting_ = false;
+      one_goes_on();
       impatient_.fetch_add(1);
       break;
     }
@@ -112,6 +130,7 @@ void work_gate::open() noexcept {
   outside_.clear();
   if (read_is_waiting_) {
     read_is_waiting_ = false;
+    one_goes_on();
     counted_.fetch_add(1);
     futex_wake(counted_);
   }
@@ -187,6 +206,7 @@ bool work_gate::release_read() noexcept {
   departure_.reset();
   if (!read_is_waiting_) return false;
   read_is_waiting_ = false;
+  one_goes_on();
   counted_.fetch_add(1);
   futex_wake(counted_);
   return true;

@@ -97,6 +97,8 @@ class work_gate {
   void forget_calls() noexcept;
   /// How long calls have waited since the last time this was asked, all together.
   std::uint64_t take_waited_ns() noexcept { return waited_ns_.exchange(0); }
+  /// For how long any call has waited, several at a time counted once.
+  std::uint64_t held_ns() noexcept;
   /// The longest wait of one call; those while CUPTI switched apart.
   std::uint64_t longest_hold_ns() const noexcept { return longest_hold_ns_.load(); }
   std::uint64_t longest_switch_ns() const noexcept { return longest_switch_ns_.load(); }
@@ -115,6 +117,8 @@ class work_gate {
   bool wait_outside(gate_call const& what) noexcept;
   void note_wait(std::uint64_t since_ns, bool was_switched) noexcept;
   void let_in(waiting& one) noexcept;
+  void one_waits() noexcept;
+  void one_goes_on() noexcept;
 
   std::atomic<std::uint32_t> mode_{open_mode};
   std::atomic<bool> is_switching_{false};
@@ -131,6 +135,8 @@ class work_gate {
   std::atomic<std::uint32_t> departures_{0};  // changes with each
   std::atomic<std::uint32_t> counted_{0};     // changes when the keeper releases the call
   bool read_is_waiting_ = false;
+  std::uint32_t waiting_ = 0;  // outside_ and the call that is read
+  std::uint64_t held_since_ = 0, held_ns_ = 0;
 };
 
 }  // namespace gpuprof

@@ -1,0 +1,35 @@
+// What is said of a program of which every launch is read.
+#include "counters/slowdown.hpp"
+
+#include "support/catch.hpp"
+
+using namespace gpuprof;
+
+namespace {
+constexpr std::uint64_t second = 1'000'000'000;
+}
+
+TEST_CASE("a program that is held most of the time takes many times as long") {
+  CHECK(times_slower({.passed_ns = 2 * second, .held_ns = second * 19 / 10}) == 20);
+  CHECK(times_slower({.passed_ns = 2 * second}) == 1);
+}
+
+TEST_CASE("alone it takes no less than its kernels") {
+  CHECK(times_slower({.passed_ns = 2 * second, .held_ns = 2 * second, .kernel_ns = second}) == 2);
+  // On several streams or GPUs they may take longer, all together, than has passed.
+  CHECK(times_slower({.passed_ns = second, .held_ns = second, .kernel_ns = 5 * second}) == 1);
+}
+
+TEST_CASE("a figure is said also where nothing but holding has been seen") {
+  CHECK(times_slower({.passed_ns = 2 * second, .held_ns = 2 * second}) == 1000);
+}
+
+TEST_CASE("the line says how much slower, what was read and what limits it") {
+  CHECK(slowdown_line({.passed_ns = 2'100'000'000,
+                       .held_ns = 1'950'000'000,
+                       .kernel_ns = 0,
+                       .launches_read = 1203}) ==
+        "--metrics exact reads every launch alone: the program takes about 14.0 times as long "
+        "(1203 launches read in 2.1 s). --launch-count, --kernel-name or --capture-range limit "
+        "what is read");
+}
