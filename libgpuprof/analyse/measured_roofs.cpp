@@ -25,6 +25,17 @@ void measured_roofs::add(peak_record const& peak, std::string_view test) {
   peaks_.insert_or_assign(std::string(test), peak);
 }
 
+void measured_roofs::add(peak_result const& peak) {
+  if (peak.outcome != peak_outcome::measured) return;
+  peak_record row;
+  row.per_clock = peak.per_clock.value;
+  row.per_clock_theory = peak.per_clock_theory;
+  row.burst = peak.burst.value;
+  row.burst_sm_clock_mhz = peak.burst.chip.sm_clock_mhz;
+  row.theory = peak.theory;
+  add(row, peak.test);
+}
+
 peak_record const* measured_roofs::find(std::string_view test) const {
   auto const found = peaks_.find(test);
   return found == peaks_.end() ? nullptr : &found->second;

@@ -1,6 +1,7 @@
 // What a GPU can reach at a clock, from its measured peaks.
 #pragma once
 
+#include "model/peaks.hpp"
 #include "model/records.hpp"
 
 #include <map>
@@ -17,6 +18,7 @@ class measured_roofs {
   explicit measured_roofs(device_record const& device) : device_(device) {}
 
   void add(peak_record const& peak, std::string_view test);
+  void add(peak_result const& peak);
 
   bool empty() const noexcept { return peaks_.empty(); }
   std::uint32_t sm_count() const noexcept { return device_.sm_count; }

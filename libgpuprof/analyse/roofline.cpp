@@ -165,6 +165,7 @@ roofline::roofline(workload_metrics const& metrics, workload_times const& times,
     gpu_ns_ += ns;
     auto const& f = figures_.back();
     if (f.known_flop()) known_ns_ += ns;
+    if (f.dram_bytes || f.l2_bytes) rates_ns_ += ns;
     if (f.is_exact()) counted_ns_ += ns;
     if (f.flop.is_by_code) without_ns_ += ns;
     if (f.flop.tensor_alone) tensor_ns_ += ns;

@@ -129,6 +129,8 @@ class roofline {
                                      std::function<std::string(range_key)> const& name_of) const;
 
   double gpu_ns() const noexcept { return gpu_ns_; }
+  /// Share of the time of all kernels whose bytes are known.
+  double rates_share() const noexcept { return gpu_ns_ > 0 ? rates_ns_ / gpu_ns_ : 0; }
   /// Share of the time of all kernels whose FLOP are known: all, or those of the tensor cores.
   double known_share() const noexcept { return gpu_ns_ > 0 ? known_ns_ / gpu_ns_ : 0; }
   /// Of this: those counted in full, and those that have none.
@@ -187,7 +189,7 @@ class roofline {
   tensor_rates tensor_rates_;
   std::vector<figures> figures_;  // by workload
   double gpu_ns_ = 0, known_ns_ = 0, counted_ns_ = 0, without_ns_ = 0, tensor_ns_ = 0,
-         cycles_ns_ = 0;
+         cycles_ns_ = 0, rates_ns_ = 0;
 };
 
 }  // namespace gpuprof

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
+#include <iterator>
 #include <system_error>
 
 namespace gpuprof::peaks {
@@ -92,6 +94,22 @@ result<std::optional<gpu_peaks>> load_peaks(std::string const& folder, peaks_key
   for (auto& gpu : *gpus)
     if (gpu.key == key) return std::optional(std::move(gpu));
   return std::optional<gpu_peaks>{};  // renamed by hand, or two keys with one hash
+}
+
+std::vector<gpu_peaks> peaks_of_gpu(std::string const& folder, std::string const& uuid) {
+  std::vector<gpu_peaks> all;
+  if (folder.empty() || uuid.empty()) return all;
+  auto const begin = as_file_name(uuid) + "-";
+  std::error_code none;
+  for (auto const& entry : std::filesystem::directory_iterator(folder, none)) {
+    auto const name = entry.path().filename().string();
+    if (!name.starts_with(begin) || !name.ends_with(".json")) continue;
+    auto read = read_peaks_file(entry.path().string());
+    if (!read) continue;
+    std::erase_if(*read, [&](gpu_peaks const& one) { return one.key.uuid != uuid; });
+    std::move(read->begin(), read->end(), std::back_inserter(all));
+  }
+  return all;
 }
 
 result<void> save_peaks(std::string const& folder, gpu_peaks const& peaks) {

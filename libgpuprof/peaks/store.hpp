@@ -21,6 +21,10 @@ std::string store_path(std::string const& folder, peaks_key const& key);
 /// that says so and what to do; it is left where it is.
 result<std::optional<gpu_peaks>> load_peaks(std::string const& folder, peaks_key const& key);
 
+/// All that is stored of this GPU, in whatever state it was. Files that cannot be read are passed
+/// over; empty also when there is no such folder.
+std::vector<gpu_peaks> peaks_of_gpu(std::string const& folder, std::string const& uuid);
+
 /// Written beside and renamed, so that no reader sees half a file; makes the folder. Results of
 /// tests that were not measured this time are kept from what is stored under the same key; of a
 /// test measured again the newer result stands.

@@ -206,6 +206,7 @@ void write_roofline_json(std::span<roofline_row const> lines, roofline_lines of,
                          roofline_facts const& facts, text_sink const& out) {
   std::string text;
   object o(text);
+  o.member("summary", [&](std::string& to) { append_texts(to, facts.summary); });
   o.member("overview", [&](std::string& to) { append_texts(to, facts.overview); });
   o.member("notes", [&](std::string& to) { append_texts(to, facts.notes); });
   o.number("kernel_time_ns", facts.gpu_ns);

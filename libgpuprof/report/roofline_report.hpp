@@ -28,6 +28,7 @@ bool has_unsure_figures(std::span<roofline_row const> lines);
 table roofline_csv_table(std::span<roofline_row const> lines, roofline_lines of);
 
 struct roofline_facts {
+  std::vector<std::string> summary;       // above a table: five lines
   std::vector<std::string> overview;      // "captured: ...", "lost: ...", "cost: ..."
   std::vector<std::string> notes;         // what a reader must know about the numbers
   std::string device;                     // whose roofs are drawn: "NVIDIA H200"

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import os
 import re
 import statistics
@@ -24,9 +25,12 @@ def metrics_of(capture):
 
 
 def notes_of(capture):
-    """What gpuprof roofline says before its table."""
-    done = subprocess.run([COMMAND, "roofline", capture], capture_output=True, text=True, timeout=120)
-    return (done.stdout or done.stderr).split("\n\n")[0].splitlines()
+    """All that gpuprof roofline says of where its figures are from."""
+    done = subprocess.run([COMMAND, "roofline", "-f", "json", capture], capture_output=True, text=True, timeout=120)
+    if done.returncode != 0:
+        return done.stderr.splitlines()
+    report = json.loads(done.stdout)
+    return report["overview"] + report["notes"]
 
 
 def number(text):

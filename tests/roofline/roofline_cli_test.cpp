@@ -1,3 +1,4 @@
+#include "peaks/store.hpp"
 #include "roofline/counted_capture.hpp"
 #include "support/catch.hpp"
 #include "support/documented_options.hpp"
@@ -6,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 
 using namespace gpuprof;
@@ -48,11 +50,11 @@ TEST_CASE("kinds of launches that were not read in full are told") {
   auto c = counted_step();
   c.counters = {
       {"counters.kinds", 12}, {"counters.kinds_unread", 2}, {"counters.kinds_partly_read", 3}};
-  CHECK(holds(session(c).roofline().out,
+  CHECK(holds(session(c).roofline("-f json").out,
               "5 of 12 kinds of launches were not read in all passes, 2 of them in none: they came "
               "too seldom"));
   c.counters = {{"counters.kinds", 12}};
-  CHECK_FALSE(holds(session(c).roofline().out, "kinds of launches"));
+  CHECK_FALSE(holds(session(c).roofline("-f json").out, "kinds of launches"));
 }
 
 TEST_CASE("lines can be signatures or ranges") {
@@ -127,8 +129,8 @@ TEST_CASE("graphs have lines of their own, beside what their kernels add up to")
               ",nodes_exceed_tensor_cycles,flop_known_share\n"));
   auto const kernels = s.roofline().out;
   CHECK_FALSE(holds(kernels, "[CUDA graph"));
-  CHECK(holds(kernels, "1 CUDA graph counted as a whole; --by graph"));
-  CHECK_FALSE(holds(table, "--by graph shows"));
+  CHECK(holds(s.roofline("-f json").out, "1 CUDA graph counted as a whole; --by graph"));
+  CHECK_FALSE(holds(s.roofline("--by graph -f json").out, "--by graph shows"));
   check_refusal(session().roofline("--by graph"), 1, "holds no CUDA graphs");
 }
 
@@ -138,7 +140,7 @@ TEST_CASE("CSV and SVG stand alone on standard output, the rest goes to stderr")
   CHECK(csv.code == 0);
   check_golden("roofline_kernels.csv", csv.out);
   CHECK(holds(csv.err, "captured: ./train on NVIDIA H200"));
-  CHECK(holds(csv.err, "counters: 12 samples from 12 launches"));
+  CHECK(holds(csv.err, "known: DRAM and L2 rates of 97.0% of the kernel time, FLOP of 97.0%"));
   auto const svg = s.roofline("--format svg");
   CHECK(svg.out.starts_with("<svg "));
   CHECK(svg.out.ends_with("</svg>\n"));
@@ -189,10 +191,74 @@ TEST_CASE("without peaks there are absolute figures and one line that says how t
   session const s(counted_step());
   auto const r = s.roofline();
   CHECK(r.code == 0);
-  CHECK(holds(r.out, "gpuprof profile --peaks"));
+  CHECK(holds(r.out, "missing: the peaks of this GPU, so there are no percentages: gpuprof peaks"));
   CHECK(holds(r.out, " 400.0 "));
   CHECK_FALSE(holds(r.out, "Bound by"));
   check_golden("roofline_no_peaks.svg", s.roofline("--format svg").out);
+}
+
+namespace {
+
+gpu_peaks dram_peaks(std::string const& driver, double burst, std::string const& moment) {
+  peak_result dram;
+  dram.test = "dram_read";
+  dram.outcome = peak_outcome::measured;
+  dram.burst = {.value = burst, .spread = 0, .samples = 1, .chip = {}};
+  gpu_peaks all;
+  all.key.uuid = "GPU-1";
+  all.key.driver_version = driver;
+  all.key.power_limit_w = static_cast<std::uint32_t>(burst / 1e10);  // another state of the GPU
+  all.measured_at = moment;
+  all.results = {dram};
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("peaks that were stored after a capture hold for it, of the same GPU and driver") {
+  auto c = counted_step();
+  c.device.uuid = c.t.names.intern("GPU-1");
+  session const s(c);
+  auto const store = s.folder / "peaks";
+  setenv("GPUPROF_PEAKS_DIR", store.c_str(), 1);
+  auto const json = [&] { return nlohmann::json::parse(s.roofline("-f json").out); };
+  CHECK(json()["has_peaks"] == false);
+  REQUIRE(peaks::save_peaks(store, dram_peaks("of another day", 9e12, "2026-05-01T00:00:00Z")));
+  CHECK(json()["has_peaks"] == false);
+  REQUIRE(peaks::save_peaks(store, dram_peaks("", 4e12, "2026-04-02T00:00:00Z")));
+  REQUIRE(peaks::save_peaks(store, dram_peaks("", 3e12, "2026-04-01T00:00:00Z")));
+  std::ofstream(store + "/GPU-1-damaged.json") << "damage";
+  CHECK(json()["roofs"]["dram_read"]["burst"] == 4e12);
+  CHECK(holds(s.roofline().out, "; peaks measured 2026-04-02T00:00:00Z, after the capture\n"));
+  // What a capture holds itself comes first.
+  auto own = counted_step().with_peaks();
+  own.device.uuid = own.t.names.intern("GPU-1");
+  CHECK(holds(session(own).roofline().out, "; peaks measured 2026-03-01T12:00:00Z\n"));
+  unsetenv("GPUPROF_PEAKS_DIR");
+}
+
+TEST_CASE("the lines above a table say what is known, what it cost and what is missing") {
+  auto c = counted_step();
+  c.counters = {{"cost.counters_ns", 60'000}, {"cost.counters_once_ns", 40'000},
+                {"counters.kinds", 12},       {"counters.kinds_unread", 2}};
+  auto const lines_of = [](std::string const& out) {
+    return out.substr(0, out.find("\n\n"));
+  };
+  CHECK(lines_of(session(c).roofline().out) ==
+        "captured: ./train on NVIDIA H200, 2 ms, 22 kernels, 2 NVTX ranges\n"
+        "lost: nothing\n"
+        "known: DRAM and L2 rates of 97.0% of the kernel time, FLOP of 97.0%, counted\n"
+        "cost: 1.0% of 2 ms for counters, and 40 us once to set them up\n"
+        "missing: the peaks of this GPU, so there are no percentages: gpuprof peaks measures them "
+        "in 3 s, also for captures that are there already");
+  // The longest kernel was not counted.
+  std::erase_if(c.samples, [&](auto const& sample) { return raw(sample.correlation) <= 6; });
+  auto const out = lines_of(session(c).roofline().out);
+  INFO(out);
+  CHECK(holds(out, ". Also FLOP of "));
+  CHECK(holds(out, "% of the kernel time: 2 of 12 kinds of launches were not read in full; a longer "
+                   "run or a greater --overhead-budget reads more"));
+  CHECK(std::count(out.begin(), out.end(), '\n') == 4);
 }
 
 TEST_CASE("without counters there is one line that says how to record them") {

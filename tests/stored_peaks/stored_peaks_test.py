@@ -101,7 +101,8 @@ class InCaptures(StoredPeaks):
 
 class WhileItRuns(StoredPeaks):
     def test_a_program_is_told_its_share_of_the_stored_peaks(self):
-        session = self.synthetic(threads=1, launches=1500, step_ns=1000000, graphs=0)
+        # Samples come first, and operations of CUDA cores after them: time for both on a loaded machine.
+        session = self.synthetic(threads=1, launches=8000, step_ns=1000000, graphs=0)
         self.store_peaks()
         told = self.folder / "achieved.json"
         run = self.play(session, preload=[processes.path("BUILT_LIBGPUPROF"), processes.path("BUILT_WATCHER")], env={
@@ -118,8 +119,8 @@ class WhileItRuns(StoredPeaks):
 
 
 class Beforehand(StoredPeaks):
-    def profile_with_peaks(self, *command, env):
-        return self.run_program(processes.path("BUILT_GPUPROF"), "profile", "--peaks", "-o", self.folder / "out",
+    def profile_with_peaks(self, *command, env, options=("--peaks", "on")):
+        return self.run_program(processes.path("BUILT_GPUPROF"), "profile", *options, "-o", self.folder / "out",
                                 "--", *command, env={"GPUPROF_LIBRARY": processes.path("BUILT_LIBGPUPROF"), **env},
                                 timeout=400)  # every test on a pretended GPU, perhaps with a sanitizer
 
@@ -151,7 +152,7 @@ class Beforehand(StoredPeaks):
         self.assertRegex(lines[0], r"^gpuprof: no peaks: .*The program is profiled all the same$")
 
     def test_a_wrong_command_line_measures_nothing(self):
-        run = self.run_program(processes.path("BUILT_GPUPROF"), "profile", "--peaks", "no-such-program", env=self.no_gpu)
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "profile", "--peaks", "on", "no-such-program", env=self.no_gpu)
         self.assertEqual(run.code, 127)
         self.assertEqual(len(run.err.splitlines()), 1, run.err)
 
@@ -159,6 +160,29 @@ class Beforehand(StoredPeaks):
         run = self.profile_with_peaks("sh", "-c", "env", env={**self.no_gpu, "NVTX_INJECTION64_PATH": "/opt/other.so"})
         self.assertNotIn("GPUPROF_PEAKS=", run.out)
         self.assertIn("NVTX_INJECTION64_PATH=/opt/other.so", run.out)
+
+    def test_with_counters_they_are_measured_unless_they_are_stored(self):
+        lines = []
+        for _ in range(2):
+            run = self.profile_with_peaks("true", env=self.pretended, options=("--metrics", "auto"))
+            self.assertEqual(run.code, 0, run.err)
+            lines.append(self.lines_on_peaks(run.err))
+        self.assertEqual([len(said) for said in lines], [1, 0], lines)
+        self.assertRegex(lines[0][0], r"gpuprof: peaks of GPU 0: measured now, stored in .*--peaks off")
+
+    def test_without_counters_in_jobs_of_ranks_and_when_told_so_none_are_measured(self):
+        ranks = {"RANK": "1", "WORLD_SIZE": "2"}
+        for options, env in [((), {}), (("--metrics", "auto"), ranks), (("--metrics", "auto", "--peaks", "off"), {})]:
+            with self.subTest(options=options, env=env):
+                run = self.profile_with_peaks("true", env={**self.pretended, **env}, options=options)
+                self.assertEqual(run.code, 0, run.err)
+                self.assertEqual(self.lines_on_peaks(run.err), [])
+                self.assertFalse(self.store.exists())
+
+    def test_unasked_it_says_nothing_of_a_machine_without_a_gpu(self):
+        run = self.profile_with_peaks("sh", "-c", "exit 7", env=self.no_gpu, options=("--metrics", "auto"))
+        self.assertEqual(run.code, 7)
+        self.assertEqual(self.lines_on_peaks(run.err), [])
 
 
 class CInterface(StoredPeaks):

@@ -31,13 +31,25 @@ class lines {
   log_level level_;
 };
 
-void store_peaks(lines const& out) {
+/// Tests that failed then are not tried again before each program.
+bool were_measured(int device) {
+  auto const key = peaks::key_of(device);
+  if (!key) return false;
+  auto const stored = peaks::load_peaks(peaks::store_folder(), *key);
+  return stored && stored->has_value();
+}
+
+void store_peaks(lines const& out, telling what) {
   auto const count = peaks::count_gpus();
-  if (!count) return out.say_missing("no peaks", count.message());
+  if (!count) {
+    if (what == telling::all) out.say_missing("no peaks", count.message());
+    return;
+  }
   peaks::request asked;
   asked.what.tests = peaks::every_test();
   asked.folder = peaks::store_folder();
   for (int device = 0; device < *count; ++device) {
+    if (what == telling::news && were_measured(device)) continue;
     auto const name = "GPU " + std::to_string(device);
     auto const made = obtain_visibly(device, *count > 1 ? name + ": " : std::string(), asked);
     if (!made) {
@@ -45,7 +57,8 @@ void store_peaks(lines const& out) {
     } else if (!made->trouble.empty()) {
       out.say_missing("peaks of " + name, made->trouble);
     } else {
-      out.say(log_level::info, "peaks of " + name + ": " + made->origin);
+      out.say(log_level::info, "peaks of " + name + ": " + made->origin +
+                                   (made->is_stored ? "" : " (--peaks off leaves that out)"));
     }
   }
 }
@@ -56,10 +69,10 @@ void forget_injected_tools() {
   unsetenv("NVTX_INJECTION64_PATH");
 }
 
-[[noreturn]] void work_in_child(lines const& out) {
+[[noreturn]] void work_in_child(lines const& out, telling what) {
   forget_injected_tools();
   try {
-    store_peaks(out);
+    store_peaks(out, what);
   } catch (std::exception const& e) {
     out.say_missing("no peaks", e.what());
   }
@@ -68,10 +81,10 @@ void forget_injected_tools() {
 
 }  // namespace
 
-void store_peaks_beforehand(log_level level) {
+void store_peaks_beforehand(log_level level, telling what) {
   lines const out(level);
   pid_t const child = fork();
-  if (child == 0) work_in_child(out);
+  if (child == 0) work_in_child(out, what);
   if (child < 0) return out.say_missing("no peaks", std::strerror(errno));
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {

@@ -9,6 +9,7 @@
 #include "run_program.hpp"
 #include "session/option_table.hpp"
 #include "subcommands.hpp"
+#include "word_choice.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -27,8 +28,12 @@ constexpr int wrong_usage = 2;
 struct profile_arguments {
   std::map<std::string_view, std::vector<std::string>> given;
   std::vector<std::string> command;
-  bool peaks = false;
+  std::string peaks = "auto";
 };
+
+enum class peaks_choice { automatic, on, off };
+constexpr choice<peaks_choice> peaks_choices[] = {
+    {"auto", peaks_choice::automatic}, {"on", peaks_choice::on}, {"off", peaks_choice::off}};
 
 void say(std::string const& line) {
   std::fprintf(stderr, "gpuprof: %s\n", line.c_str());
@@ -70,9 +75,13 @@ void declare_options(CLI::App& command, std::shared_ptr<profile_arguments> const
                                            : CLI::MultiOptionPolicy::TakeLast);
   }
   // For the command alone: a program that is up already has the GPU in use.
-  command.add_flag("--peaks", arguments->peaks,
-                   "Have the peaks of the GPUs measured and stored first, unless they are, so that "
-                   "the capture holds them.");
+  command
+      .add_option("--peaks", arguments->peaks,
+                  "Have the peaks of the GPUs measured first, unless they are stored, so that the "
+                  "capture holds them: 3 s a GPU, once. auto: where counters are asked for, and the "
+                  "program is not one of several ranks.")
+      ->type_name("auto|on|off")
+      ->capture_default_str();
 }
 
 /// A word that begins with a dash where the program should stand is a misspelt option.
@@ -103,6 +112,12 @@ result<settings> read_arguments(profile_arguments const& arguments, variables& c
   return s;
 }
 
+/// Ranks start together: each would measure while the others work.
+bool wants_peaks(peaks_choice choice, settings const& s) {
+  if (choice != peaks_choice::automatic) return choice == peaks_choice::on;
+  return s.metrics.mode != metrics_mode::none && !s.rank;
+}
+
 void say_what_was_written(std::uint64_t started, settings const& s) {
   auto const captures = captures_since(started, s.output);
   for (auto const& capture : captures) {
@@ -126,6 +141,8 @@ int profile(profile_arguments const& arguments) {
                 "there is no program to profile: gpuprof profile [OPTION]... PROGRAM "
                 "[ARGUMENT]...");
   }
+  auto const peaks = choose("--peaks", arguments.peaks, peaks_choices);
+  if (!peaks) return fail(wrong_usage, peaks.message());
   variables chosen;
   auto const s = read_arguments(arguments, chosen);
   if (!s) return fail(wrong_usage, s.message());
@@ -141,7 +158,8 @@ int profile(profile_arguments const& arguments) {
   }
   if (!program.preload_obstacle.empty()) say(program.preload_obstacle);
 
-  if (arguments.peaks) store_peaks_beforehand(s->log_level);
+  if (wants_peaks(*peaks, *s))
+    store_peaks_beforehand(s->log_level, *peaks == peaks_choice::on ? telling::all : telling::news);
   auto const started = file_clock_ns();
   chosen["GPUPROF_RUN_STARTED"] = std::to_string(started);
   auto const environment = make_launch_environment(environ, chosen, *library);
@@ -155,6 +173,7 @@ int profile(profile_arguments const& arguments) {
 /// Whether the value of this option is the next word: "-o FILE", "--output FILE", not
 /// "--output=FILE".
 bool takes_next_word(std::string const& word) {
+  if (word == "--peaks") return true;
   for (auto const& o : options()) {
     if (o.is_switch()) continue;
     if (word == "--" + std::string(o.name)) return true;

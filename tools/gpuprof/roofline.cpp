@@ -1,11 +1,13 @@
 // gpuprof roofline FILE: what kernels and ranges of a capture achieved, against what the GPU can
 // do.
+#include "later_peaks.hpp"
 #include "range_scope_option.hpp"
 #include "report/overview.hpp"
 #include "report/summary_tables.hpp"
 #include "roofline_notes.hpp"
 #include "roofline_output.hpp"
 #include "roofline_reading.hpp"
+#include "roofline_summary.hpp"
 #include "subcommands.hpp"
 #include "word_choice.hpp"
 
@@ -60,6 +62,22 @@ std::vector<roofline_row> lines_of(roofline_lines by, roofline const& roofs, tra
                         [&](range_key key) { return report::range_name(key, trace.text()); });
 }
 
+using moments = std::map<std::uint32_t, std::string>;
+
+/// When the peaks that are used were measured: those in the capture, else those stored since.
+moments find_peaks(trace_contents& trace, roofline_reading& read) {
+  auto measured = trace.peaks_measured_at();
+  for (auto const& device : trace.devices()) {
+    if (measured.contains(raw(device.device))) continue;
+    auto const later =
+        later_peaks(std::string(trace.text()(device.uuid)), trace.fact("driver.version"));
+    if (!later) continue;
+    read.take_peaks(device.device, *later);
+    measured[raw(device.device)] = later->measured_at + ", after the capture";
+  }
+  return measured;
+}
+
 int run(roofline_options const& options) {
   auto const by = choose("--by", options.by, groupings);
   if (!by) return fail(2, by.message());
@@ -81,6 +99,7 @@ int run(roofline_options const& options) {
     return fail(2, "there is no GPU " + std::to_string(*options.device) + " in " + options.file +
                        (known.empty() ? "" : "; it has " + known));
   }
+  auto peaks = find_peaks(trace, read);
   read.read(*by == roofline_lines::ranges);
   if (!read.has_counters())
     return fail(1, options.file + " holds no hardware counters" +
@@ -94,11 +113,9 @@ int run(roofline_options const& options) {
 
   roofline const roofs(read.metrics(), read.times(), read.devices(), trace.shapes(), read.codes());
   auto rows = lines_of(*by, roofs, trace, read.ranges());
-  bool const has_peaks = std::any_of(
-      read.devices().begin(), read.devices().end(),
-      [&](auto const& d) { return (!device || d.first == *device) && !d.second.roofs.empty(); });
+  if (device) std::erase_if(peaks, [&](auto const& of) { return of.first != raw(*device); });
   report::roofline_facts facts;
-  facts.notes = roofline_notes(trace, read, roofs, has_peaks);
+  facts.notes = roofline_notes(trace, read, roofs);
   if (auto const graphs = read.graphs_read(); graphs > 0 && *by != roofline_lines::graphs)
     facts.notes.push_back(report::counted(graphs, "CUDA graphs") +
                           " counted as a whole; --by graph shows what that gave");
@@ -114,7 +131,9 @@ int run(roofline_options const& options) {
     facts.roofs = &of.roofs;
     facts.device = trace.device_names()[raw(id)];
   }
-  facts.overview = overview_lines(trace.overview());
+  auto const about = trace.overview();
+  facts.overview = overview_lines(about);
+  facts.summary = roofline_summary(trace, about, read, roofs, peaks);
 
   auto const limit =
       options.limit.value_or(*format == roofline_format::table ? lines_for_reading : 0);
@@ -136,9 +155,8 @@ void add_roofline(CLI::App& app, int& exit_code) {
       "roofline", "Say what kernels and ranges achieved, against what the GPU can do");
   command->footer(
       "Needs hardware counters in the capture: gpuprof profile --metrics auto. Percentages need "
-      "measured peaks: gpuprof profile --peaks.\nExit status: 0 done, 1 it could not be done, 2 "
-      "the "
-      "command line is wrong.");
+      "measured peaks, in the capture or stored since: gpuprof peaks.\nExit status: 0 done, 1 it "
+      "could not be done, 2 the command line is wrong.");
   command->add_option("FILE", options->file, "The capture, made by gpuprof profile")->required();
   command
       ->add_option(

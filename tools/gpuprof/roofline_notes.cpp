@@ -77,15 +77,11 @@ std::string unrecorded_line(trace_contents const& trace) {
 }  // namespace
 
 std::vector<std::string> roofline_notes(trace_contents const& trace, roofline_reading const& read,
-                                        roofline const& roofs, bool has_peaks) {
+                                        roofline const& roofs) {
   auto notes = sampling_notes(read);
   if (auto line = unread_kinds_line(trace); !line.empty()) notes.push_back(std::move(line));
   notes.push_back(counters_line(read.exact(), roofs));
   if (auto line = unrecorded_line(trace); !line.empty()) notes.push_back(std::move(line));
-  if (!has_peaks)
-    notes.push_back(
-        "the capture holds no measured peaks, so these are absolute figures only; gpuprof profile "
-        "--peaks, or gpuprof peaks before the next capture, puts them in");
   return notes;
 }
 

@@ -1,4 +1,4 @@
-// What a reader of a roofline must know about its numbers.
+// All that is behind the numbers of a roofline, for the JSON; roofline_summary has the short form.
 #pragma once
 
 #include "roofline_reading.hpp"
@@ -10,6 +10,6 @@ namespace gpuprof {
 
 /// What is missing or lost first.
 std::vector<std::string> roofline_notes(trace_contents const& trace, roofline_reading const& read,
-                                        roofline const& roofs, bool has_peaks);
+                                        roofline const& roofs);
 
 }  // namespace gpuprof

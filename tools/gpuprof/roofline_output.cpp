@@ -37,8 +37,7 @@ void write_to(std::FILE* out, std::span<roofline_row const> lines, report::roofl
   auto const sink = [out](std::string_view text) { put(out, text); };
   auto* const beside = format == roofline_format::table ? out : stderr;
   if (format != roofline_format::json)  // which has them inside
-    for (auto const* const texts : {&facts.overview, &facts.notes})
-      for (auto const& line : *texts) put(beside, line + "\n");
+    for (auto const& line : facts.summary) put(beside, line + "\n");
   switch (format) {
     case roofline_format::table: {
       auto const table = report::roofline_table(lines, of);

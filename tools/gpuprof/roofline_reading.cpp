@@ -35,6 +35,12 @@ void roofline_reading::read_devices() {
   });
 }
 
+void roofline_reading::take_peaks(device_id device, gpu_peaks const& peaks) {
+  auto const of = devices_.find(device);
+  if (of == devices_.end()) return;
+  for (auto const& peak : peaks.results) of->second.roofs.add(peak);
+}
+
 void roofline_reading::read(bool with_ranges) {
   read_counters();
   if (has_counters()) {

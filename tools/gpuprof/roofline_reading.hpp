@@ -21,6 +21,9 @@ class roofline_reading {
   roofline_reading(roofline_reading const&) = delete;
   roofline_reading& operator=(roofline_reading const&) = delete;
 
+  /// Before read(): peaks of this GPU that are not in the capture.
+  void take_peaks(device_id device, gpu_peaks const& peaks);
+
   /// `with_ranges`: the lines of ranges are wanted.
   void read(bool with_ranges);
 

@@ -125,15 +125,19 @@ thread_index trace_contents::thread_of(std::uint32_t os_thread) const {
   return known != threads_.end() ? known->second : thread_index{};
 }
 
-/// "peaks: GPU 0 measured 2026-03-01T12:00:00Z", the latest of each; empty when there are none.
-std::string trace_contents::peaks_line() {
+std::map<std::uint32_t, std::string> trace_contents::peaks_measured_at() {
   std::map<std::uint32_t, std::string> latest;
   each<peak_record>(file_, [&](auto const& peak) {
     auto& moment = latest[raw(peak.device)];
     moment = std::max(moment, std::string(text_(peak.measured_at)));
   });
+  return latest;
+}
+
+/// "peaks: GPU 0 measured 2026-03-01T12:00:00Z"; empty when there are none.
+std::string trace_contents::peaks_line() {
   std::string line;
-  for (auto const& [device, moment] : latest)
+  for (auto const& [device, moment] : peaks_measured_at())
     line +=
         (line.empty() ? "peaks: GPU " : ", GPU ") + std::to_string(device) + " measured " + moment;
   return line;

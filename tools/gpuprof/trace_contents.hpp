@@ -40,6 +40,9 @@ class trace_contents {
   std::uint64_t counter(std::string_view name) const;  // 0: not there
   std::uint32_t process_id() const;
   std::map<std::uint32_t, std::string> device_names() const;  // by device_id
+  std::vector<device_record> const& devices() const noexcept { return devices_; }
+  /// By device_id: "2026-03-01T12:00:00Z", the latest of each. Of the peaks in the capture.
+  std::map<std::uint32_t, std::string> peaks_measured_at();
   std::uint32_t os_thread(thread_index thread) const;
   thread_index thread_of(std::uint32_t os_thread) const;  // 0: not known
 

@@ -1,0 +1,132 @@
+#include "roofline_summary.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <string_view>
+#include <utility>
+
+namespace gpuprof {
+namespace {
+
+/// Shares from here on are as good as all.
+constexpr double enough = 0.95;
+/// Of the time that no record explains: less is noise of clocks.
+constexpr double unseen_from = 0.02;
+/// More would not be read.
+constexpr std::size_t most_missing = 2;
+
+std::string percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f%%", share * 100);
+  return text;
+}
+
+std::string joined(std::vector<std::string> const& parts, std::string_view separator) {
+  std::string text;
+  for (auto const& part : parts) text.append(text.empty() ? "" : separator).append(part);
+  return text;
+}
+
+std::string known_line(roofline const& roofs, std::map<std::uint32_t, std::string> const& peaks) {
+  auto line = "known: DRAM and L2 rates of " + percent(roofs.rates_share()) +
+              " of the kernel time, FLOP of " + percent(roofs.known_share());
+  std::vector<std::string> sources;
+  auto const add = [&](double share, char const* source) {
+    if (share > 0) sources.push_back(percent(share) + " " + source);
+  };
+  auto const without = roofs.without_flop_share();
+  add(std::max(0.0, roofs.counted_share() - without), "counted");
+  add(roofs.cycles_share(), "from cycles of the tensor cores");
+  add(roofs.tensor_share(), "counted on the tensor cores alone");
+  add(without, "none by their machine code");
+  if (sources.size() > 1) line += " (" + joined(sources, ", ") + ")";
+  if (sources.size() == 1) line += ", " + sources.front().substr(sources.front().find(' ') + 1);
+  if (peaks.empty()) return line;
+  auto const latest = std::max_element(
+      peaks.begin(), peaks.end(), [](auto const& a, auto const& b) { return a.second < b.second; });
+  return line + "; peaks measured " + latest->second;
+}
+
+/// Without what counters cost, as in all reports.
+std::string cost_line(trace_contents const& trace, report::overview const& about) {
+  auto const seconds = [&](char const* name) {
+    return static_cast<double>(trace.counter(name)) / 1e9;
+  };
+  auto const all = seconds("cost.counters_ns"), once = seconds("cost.counters_once_ns");
+  std::string line = "cost: ";
+  if (all > 0 && about.seconds > 0) {
+    line += percent(std::max(0.0, all - once) / about.seconds) + " of " +
+            report::readable_time(about.seconds * 1e9) + " for counters";
+    if (once > 0) line += ", and " + report::readable_time(once * 1e9) + " once to set them up";
+    return line;
+  }
+  if (about.costs.empty()) return line + "not recorded";
+  return line + joined(about.costs, ", ");
+}
+
+/// What would tell more FLOP, with the option that does.
+std::string missing_flop(trace_contents const& trace, roofline_reading const& read,
+                         roofline const& roofs) {
+  auto const what = "FLOP of " + percent(1 - roofs.known_share()) + " of the kernel time";
+  auto const mode = trace.fact("environment.GPUPROF_METRICS");
+  if (mode.starts_with("exact"))
+    return what + ": what cannot be read safely is left unread, such as launches beside others";
+  if (mode.starts_with("sampled") ||
+      (read.exact().samples() == 0 && trace.counter("counters.kinds") == 0))
+    return what + ": gpuprof profile --metrics auto counts what samples cannot tell";
+  auto const unread =
+      trace.counter("counters.kinds_unread") + trace.counter("counters.kinds_partly_read");
+  if (unread == 0) return what + ": gpuprof profile --metrics exact counts every launch";
+  return what + ": " + report::readable_count(unread) + " of " +
+         report::counted(trace.counter("counters.kinds"), "kinds of launches") +
+         " were not read in full; a longer run or a greater --overhead-budget reads more";
+}
+
+/// Most important first.
+std::vector<std::string> all_missing(trace_contents const& trace, roofline_reading const& read,
+                                     roofline const& roofs, bool has_peaks) {
+  std::vector<std::string> missing;
+  auto const& sampling = read.sampling();
+  auto const& not_used = read.samples_not_used();
+  if (sampling.overflows > 0)
+    missing.push_back("samples: the GPU's buffer for them ran over " +
+                      report::counted(sampling.overflows, "times") +
+                      "; a longer --pm-sampling-interval keeps them");
+  if (sampling.intervals > 0 && !not_used.empty())
+    missing.push_back("samples in time are not used: " + not_used);
+  if (sampling.intervals > 0 && not_used.empty() && sampling.unseen >= unseen_from)
+    missing.push_back("what else the GPU did: it worked for " + percent(sampling.unseen) +
+                      " of the time in which nothing of this capture ran, and samples count that");
+  if (!has_peaks)
+    missing.push_back(
+        "the peaks of this GPU, so there are no percentages: gpuprof peaks measures them in 3 s, "
+        "also for captures that are there already");
+  if (roofs.known_share() < enough) missing.push_back(missing_flop(trace, read, roofs));
+  if (roofs.rates_share() < enough)
+    missing.push_back("rates of " + percent(1 - roofs.rates_share()) +
+                      " of the kernel time: too few samples; a longer run has more");
+  return missing;
+}
+
+}  // namespace
+
+std::vector<std::string> roofline_summary(trace_contents const& trace,
+                                          report::overview const& about,
+                                          roofline_reading const& read, roofline const& roofs,
+                                          std::map<std::uint32_t, std::string> const& peaks) {
+  auto lines = overview_lines(about);
+  auto const warnings = std::find_if(lines.begin(), lines.end(), [](std::string const& line) {
+    return line.starts_with("warning: ");
+  });
+  std::vector<std::string> const damage(warnings, lines.end());
+  lines.resize(2);  // what was captured, and what was lost
+  lines.insert(lines.end(), damage.begin(), damage.end());
+  lines.push_back(known_line(roofs, peaks));
+  lines.push_back(cost_line(trace, about));
+  auto missing = all_missing(trace, read, roofs, !peaks.empty());
+  if (missing.size() > most_missing) missing.resize(most_missing);
+  if (!missing.empty()) lines.push_back("missing: " + joined(missing, ". Also "));
+  return lines;
+}
+
+}  // namespace gpuprof

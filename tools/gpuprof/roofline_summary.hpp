@@ -1,0 +1,23 @@
+// The lines above a roofline: what is known, what it cost, what is missing and how to get it.
+#pragma once
+
+#include "analyse/roofline.hpp"
+#include "report/overview.hpp"
+#include "roofline_reading.hpp"
+#include "trace_contents.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+/// Five lines, "captured: ...", "lost: ...", "known: ...", "cost: ...", "missing: ...", and warnings
+/// where the file is damaged. `peaks`: when those were measured that are used, by device. All that
+/// is behind them is in roofline_notes().
+std::vector<std::string> roofline_summary(trace_contents const& trace,
+                                          report::overview const& about,
+                                          roofline_reading const& read, roofline const& roofs,
+                                          std::map<std::uint32_t, std::string> const& peaks);
+
+}  // namespace gpuprof
