@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint64_t launches_every_ns = 5'000'000;
 // The hardware's buffer holds far more than comes in between.
 constexpr std::uint64_t decode_every_ns = 2'000'000;
+constexpr std::uint64_t least_sleep_ns = 1'000'000;
 constexpr std::uint64_t look_every_ns = engine_turns::pause_between_windows_ns;
 constexpr std::uint64_t max_put_off_ns = 1'000'000'000;
 
@@ -197,6 +198,7 @@ std::uint64_t counter_engines::turn(bool closing, counter_results& to,
       sampler_.collect(to.sampling);
       return decode_every_ns;
     case counter_turn::between_windows:
+      return std::clamp(turns_.pause_left_ns(monotonic_ns()), least_sleep_ns, look_every_ns);
     case counter_turn::nobody:
       break;
   }

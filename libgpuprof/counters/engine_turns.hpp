@@ -21,8 +21,8 @@ struct counter_needs {
   bool in_midst = false;  // of readings, which would be lost
   /// Between windows: the next one. Else: a burst of them, with what setting up costs.
   bool window_affordable = false;
-  bool is_our_turn = true;      // to read launches: no other rank of the job does
-  bool is_burst_moment = true;  // all ranks of the job begin bursts now
+  bool is_our_turn = true;       // to read launches: no other rank of the job does
+  bool is_burst_moment = true;   // all ranks of the job begin bursts now
   bool sampled_enough = true;    // most of what runs now ran often in windows
   bool must_not_switch = false;  // a stream is being captured, a context destroyed
 };
@@ -37,8 +37,12 @@ class engine_turns {
     bool launches = true, windows = true;
     std::uint64_t window_ns = 50'000'000;
   };
-  /// From one window to the next, at least.
+  /// From one window to the next, on average. Each pause differs from the one before, by some ms:
+  /// windows that always met the same part of a program's step would never see the other kernels.
   static constexpr std::uint64_t pause_between_windows_ns = 20'000'000;
+  static constexpr std::uint64_t pause_before_window_ns(std::uint64_t window) noexcept {
+    return pause_between_windows_ns + (8 + 7 * window) % 16 * 1'000'000 - 8'000'000;
+  }
   /// So long, windows and pauses together, time is sampled before any launch is read: at least,
   /// and at most, if that was not enough.
   static constexpr std::uint64_t min_dense_ns = 500'000'000, max_dense_ns = 1'500'000'000;
@@ -57,6 +61,11 @@ class engine_turns {
   /// Reading has turned out to be impossible.
   void forbid_launches() noexcept { allowed_.launches = false; }
   std::uint64_t window_ns() const noexcept { return allowed_.window_ns; }
+  /// Between windows: how much longer.
+  std::uint64_t pause_left_ns(std::uint64_t now_ns) const noexcept {
+    auto const end = since_ + pause_before_window_ns(windows_);
+    return end > now_ns ? end - now_ns : 0;
+  }
 
  private:
   counter_turn take(counter_turn turn, std::uint64_t now_ns) noexcept;
@@ -71,6 +80,7 @@ class engine_turns {
   std::uint64_t since_ = 0;
   std::uint64_t quiet_since_ = 0;  // launches want nothing; 0: they do
   std::uint64_t sampled_ns_ = 0;   // windows and pauses so far
+  std::uint64_t windows_ = 0;      // that were followed by a pause
 };
 
 }  // namespace gpuprof

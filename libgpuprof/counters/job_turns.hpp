@@ -11,9 +11,9 @@ struct job_place {
 };
 
 /// Pure. Nothing is said from rank to rank: they go by the clock of the day, which the machines of
-/// a job share to some milliseconds. Launches are read by one rank at a time, so that a step is held
-/// by one; time is sampled by all of them at the same moments, so that what it costs does not add
-/// up.
+/// a job share to some milliseconds. Launches are read by one rank at a time, so that a step is
+/// held by one; time is sampled by all of them at the same moments, so that what it costs does not
+/// add up.
 class job_turns {
  public:
   static constexpr std::uint64_t turn_ns = 1'000'000'000;

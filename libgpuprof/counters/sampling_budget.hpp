@@ -15,9 +15,9 @@ namespace gpuprof {
 /// of the two may have what the other leaves, sampling half of it in any case. Relaxed everywhere:
 /// a launch more or less does no harm.
 ///
-/// Ranks of a job wait for each other, so the share is the job's: sampling, which all do at the same
-/// moments, has half of it, and each rank its part of the other half. What may be spent once is for
-/// rank 0.
+/// Ranks of a job wait for each other, so the share is the job's: sampling, which all do at the
+/// same moments, has half of it, and each rank its part of the other half. What may be spent once
+/// is for rank 0.
 class sampling_budget {
  public:
   /// So much may be spent once in a process, beyond the share, unless the user says otherwise:

@@ -3,6 +3,9 @@
 
 #include "support/catch.hpp"
 
+#include <algorithm>
+#include <vector>
+
 using namespace gpuprof;
 using enum counter_turn;
 
@@ -271,4 +274,24 @@ TEST_CASE("in a job reading is not followed by a burst that the other ranks do n
   CHECK(turns.next(needs) == launches);
   needs.now_ns += 300 * ms;
   CHECK(turns.next(needs) == nobody);
+}
+
+TEST_CASE("windows meet all parts of a step, however long the step is") {
+  constexpr std::uint64_t windows = 48;
+  for (std::uint64_t const step_ms : {35u, 50u, 70u, 140u, 210u}) {
+    INFO(step_ms);
+    std::vector<bool> is_seen(step_ms);
+    engine_turns turns({.launches = false});
+    std::uint64_t seen = 0, moment = 1000;
+    for (auto before = nobody; seen < windows; ++moment) {
+      auto const now_has = turns.next(at(moment, false));
+      if (now_has == window) is_seen[moment % step_ms] = true;
+      seen += now_has == window && before != window;
+      before = now_has;
+    }
+    CHECK(std::count(is_seen.begin(), is_seen.end(), true) == static_cast<long>(step_ms));
+    // On average a window of 50 ms and a pause of 20.
+    CHECK((moment - 1000) / windows >= 68);
+    CHECK((moment - 1000) / windows <= 71);
+  }
 }

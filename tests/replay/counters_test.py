@@ -130,6 +130,18 @@ class Values(Counters):
         self.assertEqual(samples + disturbed, [r["kernels"] for r in self.ranges()].count(1))
         self.assertAlmostEqual(read + busy, 600 + 1, delta=300 if IS_SLOWED else 3)  # and a graph
 
+    def test_exact_says_after_two_seconds_how_much_longer_the_program_takes_and_what_limits_that(self):
+        line = re.compile(r"^gpuprof: --metrics exact reads every launch alone: the program takes about ([0-9.]+) times as long "
+                          r"\((\d+) launches read in ([0-9.]+) s\)\. --launch-count, --kernel-name or --capture-range limit what is read$", re.M)
+        run = self.counted(self.session(launches=3500), metrics="exact")
+        self.assertEqual(run.code, 0, run.err)
+        said, = line.findall(run.err)
+        self.assertGreaterEqual(float(said[0]), 1)
+        self.assertTrue(0 < int(said[1]) < 3500, said)
+        self.assertGreaterEqual(float(said[2]), 2)
+        shorter = self.counted(self.session(launches=20), metrics="exact", force_overwrite="1")
+        self.assertEqual(line.findall(shorter.err), [])
+
     def test_a_graph_launch_is_read_as_one_workload(self):
         run = self.counted(self.session(launches=20, graphs=400, nodes=5), metrics="exact,basic", log_level="debug")
         self.assertEqual(run.code, 0, run.err)

@@ -143,6 +143,20 @@ class Processes(Windows):
         self.assertEqual(holder.result().err.count("reads the counters"), 0)
 
 
+class Ranks(Windows):
+    """What a rank of a job does by the clock of the day: turns are of a second, the first rank has every other one."""
+
+    def test_a_rank_reads_launches_in_its_own_turns_alone(self):
+        run = self.counted(self.session(launches=9000), env={"RANK": "1", "WORLD_SIZE": "3"})
+        self.assertEqual(run.code, 0, run.err)
+        self.assertTrue((self.folder / "out.rank1.gpuprof").exists(), os.listdir(self.folder))
+        read = [r["at"] / 1e9 for r in self.ranges()]
+        self.assertGreater(len(read), 0)
+        # A round that began in its turn may last 0.4 s longer, and more where the machine is busy.
+        foreign = [at for at in read if int(at) % 4 != 1 and int(at - 1) % 4 != 1]
+        self.assertEqual(foreign, [])
+
+
 class Turns(Windows):
     def test_launches_and_windows_take_turns(self):
         run = self.counted(self.session(launches=LONG), metrics="auto")

@@ -69,7 +69,7 @@ CUptiResult sampling_session::start() {
   auto const now = read_clock(CLOCK_REALTIME);
   gpu_work::get().keep_from(device_, now);
   buffer_.start(wanted_, now);
-  log_counters("sampling start device=%zu interval=%llu\n", device_, printable(wanted_.interval));
+  log_counters("sampling start device=%zu interval=%llu", device_, printable(wanted_.interval));
   return CUPTI_SUCCESS;
 }
 
@@ -80,7 +80,7 @@ void sampling_session::stop() {
   buffer_.stop(now);
   auto const samples = buffer_.taken(now);
   sampled_ += samples;
-  log_counters("sampling stop device=%zu samples=%llu\n", device_, printable(samples));
+  log_counters("sampling stop device=%zu samples=%llu", device_, printable(samples));
 }
 
 CUptiResult sampling_session::decode(CUpti_PmSampling_DecodeData_Params& p) {
@@ -133,7 +133,7 @@ void sampling_session::add_samples(std::span<std::uint8_t> image, sample_buffer:
 }
 
 void sampling_session::log_end() const {
-  log_counters("sampling disable device=%zu samples=%llu decoded=%llu late=%llu\n", device_,
+  log_counters("sampling disable device=%zu samples=%llu decoded=%llu late=%llu", device_,
                printable(sampled_), printable(decoded_), printable(gpu_work::get().late()));
 }
 
@@ -154,7 +154,7 @@ CUptiResult pm_sampler::enable(std::size_t device, CUpti_PmSampling_Object** obj
   auto* const session = new sampling_session(device);
   sessions_.insert(session);
   *object = reinterpret_cast<CUpti_PmSampling_Object*>(session);
-  log_counters("sampling enable device=%zu\n", device);
+  log_counters("sampling enable device=%zu", device);
   return CUPTI_SUCCESS;
 }
 

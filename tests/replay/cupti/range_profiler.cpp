@@ -81,10 +81,12 @@ void log_counters(char const* format, ...) {
     return path != nullptr && *path != '\0' ? std::fopen(path, "ae") : nullptr;
   }();
   if (file == nullptr) return;
+  char line[512];
   std::va_list arguments;
   va_start(arguments, format);
-  std::vfprintf(file, format, arguments);
+  std::vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
+  std::fprintf(file, "%s at=%llu\n", line, static_cast<unsigned long long>(now().value));
   std::fflush(file);
 }
 
@@ -129,7 +131,7 @@ CUptiResult range_session::start() {
   started_ = true;
   first_config_ = config_;
   in_this_pass_ = 0;
-  log_counters("start context=%u pass=%zu rewrites=%d\n", number_of(context_), pass_,
+  log_counters("start context=%u pass=%zu rewrites=%d", number_of(context_), pass_,
                schedule_.rewrites_in == static_cast<int>(pass_));
   return CUPTI_SUCCESS;
 }
@@ -143,7 +145,7 @@ void range_session::stop(CUpti_RangeProfiler_Stop_Params& p) {
   p.passIndex = pass_;
   p.targetNestingLevel = 1;
   p.isAllPassSubmitted = pass_ >= schedule_.passes;
-  log_counters("stop context=%u all=%u\n", number_of(context_), p.isAllPassSubmitted);
+  log_counters("stop context=%u all=%u", number_of(context_), p.isAllPassSubmitted);
 }
 
 CUptiResult range_session::push(char const* name) {
@@ -184,7 +186,7 @@ void range_session::pop() {
     auto const counted = counts_of(kernel, sms_of(device_of_contexts), !kernel.is_recorded);
     for (std::size_t i = 0; i < sum.values.size(); ++i) sum.values[i] += counted.values[i];
   }
-  log_counters("range context=%u pass=%zu name=%s kernels=%zu correlation=%u ns=%.0f\n",
+  log_counters("range context=%u pass=%zu name=%s kernels=%zu correlation=%u ns=%.0f",
                number_of(context_), pass_, name.c_str(), kernels.size(),
                kernels.empty() ? 0 : kernels[0].correlation, sum[counter::time_ns]);
   if (++in_this_pass_ > most_in_pass_) {
@@ -259,7 +261,7 @@ CUptiResult range_profiler::enable(CUcontext context, CUpti_RangeProfiler_Object
   auto* const session = new range_session(context);
   sessions_.insert(session);
   *object = reinterpret_cast<CUpti_RangeProfiler_Object*>(session);
-  log_counters("enable context=%u\n", number_of(context));
+  log_counters("enable context=%u", number_of(context));
   return CUPTI_SUCCESS;
 }
 
@@ -287,7 +289,7 @@ void range_profiler::disable(range_session& session) {
   counter_hardware::get().give_back(&session);
   sessions_.erase(&session);
   disabled_.insert(&session);
-  log_counters("disable context=%u\n", number_of(session.context()));
+  log_counters("disable context=%u", number_of(session.context()));
 }
 
 CUptiResult range_profiler::start(range_session& session) {

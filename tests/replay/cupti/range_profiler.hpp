@@ -106,7 +106,7 @@ class range_profiler {
   std::atomic<unsigned> captures_{0};  // of streams, under way
 };
 
-/// What happened, a line each, in the file REPLAY_COUNTER_LOG.
+/// What happened and when, a line each, in the file REPLAY_COUNTER_LOG; `format` has no line end.
 void log_counters(char const* format, ...) __attribute__((format(printf, 1, 2)));
 
 }  // namespace gpuprof::replay
