@@ -46,6 +46,13 @@ void until(std::function<bool()> const& holds) {
   while (!holds()) std::this_thread::yield();
 }
 
+/// As in a process a reader is never destroyed, but stays reachable, which is no leak.
+launch_reader& kept(launch_reader* made) {
+  static auto& all = *new std::vector<launch_reader*>;
+  all.push_back(made);
+  return *made;
+}
+
 /// A call of the program that launches a kernel.
 struct launch_of_program {
   launch_of_program() {
@@ -61,8 +68,7 @@ struct launch_of_program {
   CUpti_CallbackData call{};
 };
 
-/// Reads around every launch, on a thread of its own. As in a process, the reader is never
-/// destroyed.
+/// Reads around every launch, on a thread of its own.
 struct read_program {
   read_program() {
     reader.callbacks_begin();
@@ -98,8 +104,8 @@ struct read_program {
   sampling_budget budget{0};
   std::vector<metric_record> metrics;
   std::vector<launch_counters> launches;
-  launch_reader& reader = *new launch_reader(cupti.library.api, idle_gpu(), every_launch(), budget,
-                                             next_metric, halted);
+  launch_reader& reader = kept(new launch_reader(cupti.library.api, idle_gpu(), every_launch(),
+                                                 budget, next_metric, halted));
   std::jthread keeper;
 };
 
