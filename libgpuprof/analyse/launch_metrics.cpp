@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace gpuprof {
 
@@ -25,15 +26,24 @@ double running_mean::deviation() const noexcept {
   return count_ < 2 ? 0 : std::sqrt(squares_ / static_cast<double>(count_ - 1));
 }
 
-void launch_metrics::define(metric_record const& defined, std::string_view name) {
-  if (defined.sampled) return;
+std::uint32_t launch_metrics::number_of(std::string_view name) {
   auto const next = static_cast<std::uint32_t>(names_.size());
   auto const [at, is_new] = name_index_.try_emplace(std::string(name), next);
   if (is_new) names_.emplace_back(name);
-  metrics_[raw(defined.metric)] = {at->second, defined.patches_kernel};
-  auto& planned = planned_[defined.device];
-  planned.resize(std::max<std::size_t>(planned.size(), at->second + 1));
-  planned[at->second] = true;
+  return at->second;
+}
+
+void launch_metrics::plan(device_id device, std::uint32_t name) {
+  auto& planned = planned_[device];
+  planned.resize(std::max<std::size_t>(planned.size(), name + 1));
+  planned[name] = true;
+}
+
+void launch_metrics::define(metric_record const& defined, std::string_view name) {
+  if (defined.sampled) return;
+  auto const number = number_of(name);
+  metrics_[raw(defined.metric)] = {number, defined.patches_kernel};
+  plan(defined.device, number);
   if (defined.patches_kernel) group_slows_[{defined.device, defined.group}] = true;
 }
 
@@ -205,6 +215,34 @@ void launch_metrics::take_means(launch_metrics const& joined, std::size_t most_w
   graphs_with_copies_.insert(joined.graphs_with_copies_.begin(), joined.graphs_with_copies_.end());
   valid_ += joined.valid_;
   discarded_.add(joined.discarded_);
+}
+
+bool launch_metrics::adopt(workload_id const& mine, launch_metrics const& other,
+                           workload_id const& theirs, std::uint32_t rank) {
+  auto const found = other.by_workload_.find(theirs);
+  if (found == other.by_workload_.end()) return false;
+  auto const& read = found->second;
+  auto own = samples_of(mine) > 0 ? by_workload_.at(mine) : workload_values{};
+  bool is_more = false;
+  for (std::size_t i = 0; i < read.of.size(); ++i) {
+    if (read.of[i].count() == 0) continue;
+    auto const number = number_of(other.names_[i]);
+    plan(mine.device, number);
+    own.of.resize(std::max<std::size_t>(own.of.size(), number + 1));
+    if (own.of[number].count() != 0) continue;
+    own.of[number] = read.of[i];
+    is_more = true;
+  }
+  if (!is_more) return false;
+  own.samples += read.samples;
+  own.adopted_from.insert(rank);
+  by_workload_[mine] = std::move(own);
+  return true;
+}
+
+std::set<std::uint32_t> launch_metrics::adopted_from(workload_id const& workload) const {
+  auto const values = by_workload_.find(workload);
+  return values == by_workload_.end() ? std::set<std::uint32_t>{} : values->second.adopted_from;
 }
 
 bool launch_metrics::was_planned(device_id device, std::string_view metric) const {

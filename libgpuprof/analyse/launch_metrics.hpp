@@ -83,6 +83,13 @@ class launch_metrics {
   /// alone.
   void take_means(launch_metrics const& joined, std::size_t most_workloads);
 
+  /// After join(): what another capture of the job has of a workload that is the same there, metric
+  /// by metric where this one has nothing. False: it has nothing more. `rank`: of that capture.
+  bool adopt(workload_id const& mine, launch_metrics const& other, workload_id const& theirs,
+             std::uint32_t rank);
+  /// Whose readings a workload has, beside its own: ranks.
+  std::set<std::uint32_t> adopted_from(workload_id const& workload) const;
+
   std::uint64_t samples() const noexcept { return readings_.size(); }
   std::uint64_t sampled_launches() const noexcept { return launches_.size(); }
   std::uint64_t valid_samples() const noexcept { return valid_; }
@@ -128,6 +135,7 @@ class launch_metrics {
   struct workload_values {
     std::uint64_t samples = 0;
     std::vector<running_mean> of;  // by name
+    std::set<std::uint32_t> adopted_from;
   };
   struct placed_window {  // of a device, in order of opening
     std::uint64_t opened = 0, closed = 0;
@@ -135,6 +143,8 @@ class launch_metrics {
     std::uint32_t launch = 0;
   };
 
+  std::uint32_t number_of(std::string_view name);
+  void plan(device_id device, std::uint32_t name);
   void judge_readings();
   void order_windows();
   template <class F>

@@ -84,6 +84,7 @@ roofline::roofline(workload_metrics const& metrics, workload_times const& times,
     if (f.flop.is_by_code) without_ns_ += ns;
     if (f.flop.tensor_alone) tensor_ns_ += ns;
     if (f.cycles_flop) cycles_ns_ += ns;
+    if (!f.read_by_ranks.empty()) other_ranks_ns_ += ns;
   }
 }
 
@@ -93,6 +94,7 @@ roofline::figures roofline::figures_of(std::uint32_t workload) const {
   figures f;
   auto const& counted = metrics_.counted_as(id);
   f.samples = metrics_.exact().samples_of(counted);
+  f.read_by_ranks = metrics_.exact().adopted_from(counted);
   f.mean_ns = times_.undisturbed_mean(workload);
   f.flop =
       count_flop(metrics_.exact(), counted, device != devices_.end() ? device->second.chip : "",

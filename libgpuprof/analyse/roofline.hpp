@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -76,7 +77,8 @@ struct roofline_row {
   std::optional<std::uint32_t> arguments;
   std::uint64_t instances = 0;  // of the range
   std::uint64_t launches = 0;
-  std::uint64_t samples = 0;  // valid ones
+  std::uint64_t samples = 0;              // valid ones
+  std::set<std::uint32_t> read_by_ranks;  // other ones of the job, whose readings are among these
   double total_ns = 0;
   double time_share = 0;          // of the time of all kernels
   std::optional<double> mean_ns;  // of a launch
@@ -133,6 +135,8 @@ class roofline {
   double rates_share() const noexcept { return gpu_ns_ > 0 ? rates_ns_ / gpu_ns_ : 0; }
   /// Share of the time of all kernels whose FLOP are known: all, or those of the tensor cores.
   double known_share() const noexcept { return gpu_ns_ > 0 ? known_ns_ / gpu_ns_ : 0; }
+  /// Of this: those of which other ranks of the job read at least some counters.
+  double other_ranks_share() const noexcept { return gpu_ns_ > 0 ? other_ranks_ns_ / gpu_ns_ : 0; }
   /// Of this: those counted in full, and those that have none.
   double counted_share() const noexcept { return gpu_ns_ > 0 ? counted_ns_ / gpu_ns_ : 0; }
   /// Those whose machine code has none.
@@ -159,6 +163,7 @@ class roofline {
     bound_by bound;
     std::optional<double> best;
     std::uint64_t samples = 0;
+    std::set<std::uint32_t> read_by_ranks;
     bool is_exact() const noexcept { return flop.total && !cycles_flop; }
     /// Of all precisions, or what is known of the tensor cores.
     std::optional<double> known_flop() const noexcept {
@@ -189,7 +194,7 @@ class roofline {
   tensor_rates tensor_rates_;
   std::vector<figures> figures_;  // by workload
   double gpu_ns_ = 0, known_ns_ = 0, counted_ns_ = 0, without_ns_ = 0, tensor_ns_ = 0,
-         cycles_ns_ = 0, rates_ns_ = 0;
+         cycles_ns_ = 0, rates_ns_ = 0, other_ranks_ns_ = 0;
 };
 
 }  // namespace gpuprof

@@ -183,6 +183,7 @@ roofline_row roofline::sum(std::span<launched_part const> parts) const {
     auto const n = static_cast<double>(part.launches);
     row.launches += part.launches;
     row.samples += f.samples;
+    row.read_by_ranks.insert(f.read_by_ranks.begin(), f.read_by_ranks.end());
     row.total_ns += part.ns;
     if (!f.mean_ns) continue;  // only ever seen slowed down
     known_launches += n;

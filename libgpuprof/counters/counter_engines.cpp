@@ -19,7 +19,7 @@ constexpr std::uint64_t look_every_ns = engine_turns::pause_between_windows_ns;
 constexpr std::uint64_t max_put_off_ns = 1'000'000'000;
 
 // To have the counters for launches, which stand still for 0.2 s on an H200, and to read some.
-constexpr std::uint64_t price_of_launches_ns = 270'000'000;
+constexpr std::uint64_t price_of_launches_ns = sampling_budget::usual_once_ns;
 // For the GPU to become idle, so that sampling can have the counters.
 constexpr std::uint64_t patience_with_release_ns = 250'000'000;
 constexpr std::uint64_t patience_at_end_ns = 200'000'000;
@@ -73,6 +73,13 @@ void counter_engines::abandon() noexcept {
   holds_gpus_.store(false);
 }
 
+/// In a job: what is under way goes on to the end of our turn, nothing is begun late in it.
+bool counter_engines::may_read_now() const noexcept {
+  auto const time_of_day = now().value;
+  return launches_.is_in_midst() ? job_.is_our_turn(time_of_day)
+                                 : job_.may_begin_to_read(time_of_day);
+}
+
 counter_needs counter_engines::needs() noexcept {
   auto const moment = monotonic_ns();
   auto const time_of_day = now().value;
@@ -84,16 +91,18 @@ counter_needs counter_engines::needs() noexcept {
   auto const price = has_launches ? 0 : price_of_launches_ns;
   auto const may_read =
       has_launches ? job_.is_our_turn(time_of_day) : job_.may_begin_to_read(time_of_day);
-  return {.now_ns = moment,
-          .launches_want = launches_.wants_turn(),
-          .launches_affordable = may_read && budget_.allows(moment, price),
-          .in_midst = launches_.is_in_midst(),
-          .window_affordable =
-              budget_.allows_sampling(moment, cost) && sampler_.can_sample(used, moment),
-          .is_our_turn = job_.is_our_turn(time_of_day),
-          .is_burst_moment = job_.may_begin_burst(time_of_day),
-          .sampled_enough = launches_.is_sampled_enough(),
-          .must_not_switch = launches_.must_not_switch()};
+  return {
+      .now_ns = moment,
+      .launches_want = launches_.wants_turn(),
+      .launches_affordable = may_read && budget_.allows(moment, price),
+      .in_midst = launches_.is_in_midst(),
+      .window_affordable =
+          budget_.allows_sampling(moment, cost) && sampler_.can_sample(used, moment),
+      .is_our_turn = job_.is_our_turn(time_of_day),
+      // A rank whose GPU another has at those moments comes when it can.
+      .is_burst_moment = job_.may_begin_burst(time_of_day) || sampler_.counts().busy.load() != 0,
+      .sampled_enough = launches_.is_sampled_enough(),
+      .must_not_switch = launches_.must_not_switch()};
 }
 
 /// What has been counted around launches is taken.
@@ -178,7 +187,10 @@ std::uint64_t counter_engines::turn(bool closing, counter_results& to,
   if (closing || !is_on() || process_is_exiting()) return become_idle(to, names);
   idle_wanted_since_ = 0;
   // What a program does before it launches anything is no time to pay from.
-  if (!budget_.is_counting() && !devices_.all().empty()) budget_.begin(monotonic_ns());
+  if (!budget_.is_counting() && (!devices_.all().empty() || launches_.launches() > 0))
+    budget_.begin(monotonic_ns());
+  // Also while no launches are read: a call of the program waits for it.
+  launches_.give_back_to_endings();
   if (options_.around_launches && launches_.has_given_up()) turns_.forbid_launches();
   charge_sampling();
   auto const before = turns_.current();
@@ -191,7 +203,7 @@ std::uint64_t counter_engines::turn(bool closing, counter_results& to,
   if (!turns_.holds_sampling()) release_sampling(to);
   switch (turns_.current()) {
     case counter_turn::launches:
-      if (!job_.is_our_turn(now().value)) return launches_every_ns;
+      if (!may_read_now()) return launches_every_ns;
       launches_.turn(turn_kind::usual, to.metrics, to.launches, names);
       return launches_every_ns;
     case counter_turn::window:

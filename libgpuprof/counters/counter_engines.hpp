@@ -108,6 +108,7 @@ class counter_engines {
 
  private:
   counter_needs needs() noexcept;
+  bool may_read_now() const noexcept;
   void begin_window(counter_results& to, device_counters::intern const& names);
   void end_window(counter_results& to);
   void park(counter_results& to, device_counters::intern const& names);

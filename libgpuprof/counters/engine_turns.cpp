@@ -48,9 +48,10 @@ counter_turn engine_turns::next(counter_needs const& needs) noexcept {
   auto const lasted = needs.now_ns - since_;
   switch (current_) {
     case launches:
-      if (needs.must_not_switch || !needs.window_affordable || !launches_are_done(needs))
+      if (needs.must_not_switch || !needs.window_affordable || !may_begin_burst(needs) ||
+          !launches_are_done(needs))
         return current_;
-      return take(may_begin_burst(needs) ? window : nobody, needs.now_ns);
+      return take(window, needs.now_ns);
     case window: {
       auto const late = lasted >= allowed_.window_ns + max_late_ns;
       if (lasted < allowed_.window_ns || (needs.must_not_switch && !late)) return current_;

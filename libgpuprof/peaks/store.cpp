@@ -101,10 +101,11 @@ std::vector<gpu_peaks> peaks_of_gpu(std::string const& folder, std::string const
   if (folder.empty() || uuid.empty()) return all;
   auto const begin = as_file_name(uuid) + "-";
   std::error_code none;
-  for (auto const& entry : std::filesystem::directory_iterator(folder, none)) {
-    auto const name = entry.path().filename().string();
+  std::filesystem::directory_iterator entry(folder, none);
+  for (; entry != std::filesystem::directory_iterator(); entry.increment(none)) {
+    auto const name = entry->path().filename().string();
     if (!name.starts_with(begin) || !name.ends_with(".json")) continue;
-    auto read = read_peaks_file(entry.path().string());
+    auto read = read_peaks_file(entry->path().string());
     if (!read) continue;
     std::erase_if(*read, [&](gpu_peaks const& one) { return one.key.uuid != uuid; });
     std::move(read->begin(), read->end(), std::back_inserter(all));

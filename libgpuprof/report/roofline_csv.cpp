@@ -77,7 +77,15 @@ std::vector<column> columns_of(roofline_lines of) {
          {"nodes_exceed_dram", "nodes_exceed_l2", "nodes_exceed_tensor_cycles"})
       columns.push_back({name, column_kind::number});
   columns.push_back({"flop_known_share", column_kind::number});
+  columns.push_back({"read_by_ranks"});
   return columns;
+}
+
+/// "0 3": in a cell of their own.
+std::string ranks_text(std::set<std::uint32_t> const& ranks) {
+  std::string text;
+  for (auto const rank : ranks) text += (text.empty() ? "" : " ") + std::to_string(rank);
+  return text;
 }
 
 }  // namespace
@@ -124,6 +132,8 @@ table roofline_csv_table(std::span<roofline_row const> lines, roofline_lines of)
             for (auto const& share : {line.nodes.dram, line.nodes.l2, line.nodes.tensor_cycles})
               cells.push_back(number(share));
           cells.push_back(number(line.known_share));
+          auto const ranks = ranks_text(line.read_by_ranks);
+          cells.emplace_back(std::string_view(ranks));
           take(cells);
         }
       }};

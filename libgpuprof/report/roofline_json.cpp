@@ -125,6 +125,12 @@ void append_line(std::string& out, roofline_row const& line, roofline_lines of) 
   o.text("flop_source", name_of(line.source));
   o.number("flop_counted_share", line.counted_share);
   o.number("flop_known_share", line.known_share);
+  o.member("read_by_ranks", [&](std::string& to) {
+    to += '[';
+    for (auto const rank : line.read_by_ranks)
+      to += (to.back() == '[' ? "" : ", ") + std::to_string(rank);
+    to += ']';
+  });
   o.member("flops_by_precision", [&](std::string& to) {
     object of_precision(to);  // those that were counted
     for (std::size_t p = 0; p < precision_count; ++p)
@@ -213,6 +219,11 @@ void write_roofline_json(std::span<roofline_row const> lines, roofline_lines of,
   o.number("flop_counted_share", facts.counted_share);
   o.number("flop_known_share", facts.known_share);
   o.whole("samples", facts.samples);
+  o.member("readings", [&](std::string& to) {
+    object readings(to);
+    for (auto const& [what, count] : facts.readings) readings.whole(what, count);
+    readings.end();
+  });
   o.member("samples_left_out", [&](std::string& to) {
     object left_out(to);
     left_out.whole("other_kernels_beside", facts.discarded.beside_kernels);

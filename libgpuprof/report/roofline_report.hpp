@@ -7,6 +7,7 @@
 
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gpuprof::report {
@@ -36,6 +37,8 @@ struct roofline_facts {
   double gpu_ns = 0;
   double counted_share = 0;  // of it: FLOP were counted in full, or there are none
   double known_share = 0;    // of it: FLOP are known, or those of the tensor cores
+  /// What was read and what was not, and why: "launches_read", "skipped_busy".
+  std::vector<std::pair<std::string, std::uint64_t>> readings;
   std::uint64_t samples = 0;
   discarded_samples discarded;
   sampling_facts sampling;

@@ -361,7 +361,7 @@ constexpr std::array table{
              return read_interval(s.metrics.interval_ns, v, 2'000, 1'000'000);
            }},
     option{"metrics-skip", 0, "NAME|regex:EXPRESSION",
-           "a kernel name, or regex: followed by a valid regular expression", "regex:nccl|nvshmem",
+           "a kernel name, or regex: followed by a valid regular expression", collectives_to_skip,
            "Never read counters around these kernels, demangled or base name; expressions ignore "
            "case. May be given several times.",
            true,

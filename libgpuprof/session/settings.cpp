@@ -58,13 +58,16 @@ void read_variable(parsed_settings& parsed, std::string_view name, std::string_v
 }  // namespace
 
 std::vector<kernel_pattern> kernels_of_collectives() {
-  return {{.text = "nccl|nvshmem", .is_regex = true, .ignores_case = true}};
+  constexpr std::string_view mark = "regex:";
+  return {{.text = std::string(collectives_to_skip.substr(mark.size())),
+           .is_regex = true,
+           .ignores_case = true}};
 }
 
 parsed_settings read_settings(char const* const* environ) noexcept try {
   parsed_settings parsed;
-  parsed.values.rank = rank_of(
-      [environ](std::string const& variable) { return value_in(environ, variable); });
+  parsed.values.rank =
+      rank_of([environ](std::string const& variable) { return value_in(environ, variable); });
   for (; environ != nullptr && *environ != nullptr; ++environ) {
     std::string_view const variable = *environ;
     if (!variable.starts_with(prefix)) continue;

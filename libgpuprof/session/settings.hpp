@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gpuprof {
@@ -65,16 +66,21 @@ enum class graph_detail { graph, node };
 
 enum class metrics_mode { none, automatic, sampled, exact };
 
-/// Kernels that wait for other GPUs: NCCL's and NVSHMEM's.
+/// Kernels that wait for other GPUs, as --metrics-skip takes them: NCCL's, NVSHMEM's, MSCCL++'s and
+/// DeepEP's, the all-reduces of vLLM, SGLang, TensorRT-LLM and FlashInfer (one-shot, two-shot,
+/// Lamport), PyTorch's symmetric memory, and whatever is named after a collective.
+inline constexpr std::string_view collectives_to_skip =
+    "regex:nccl|nvshmem|mscclpp|deep_ep|cross_device_reduce|all_?reduce|all_?gather|"
+    "reduce_?scatter|all_?to_?all|moea2a|multimem|symm(etric)?_?mem|userbuffers|lamport";
 std::vector<kernel_pattern> kernels_of_collectives();
 
 /// Which hardware counters are read, and at what price.
 struct metrics_choice {
   metrics_mode mode = metrics_mode::none;
-  std::vector<std::string> words;      // sets and metrics as given; empty: the set roofline
-  double budget_percent = 1;           // of the run time
+  std::vector<std::string> words;       // sets and metrics as given; empty: the set roofline
+  double budget_percent = 1;            // of the run time
   std::uint64_t once_ns = 250'000'000;  // and once a process
-  std::uint64_t interval_ns = 20'000;  // of sampling in time
+  std::uint64_t interval_ns = 20'000;   // of sampling in time
   std::vector<kernel_pattern> skip = kernels_of_collectives();  // never counted
   friend bool operator==(metrics_choice const&, metrics_choice const&) = default;
 };

@@ -56,6 +56,38 @@ TEST_CASE("a regular expression may be found anywhere in either form of the name
   CHECK_FALSE(filter_of({{"gemm<double>", true}})->name_matches(gemm));
 }
 
+TEST_CASE("kernels of all usual collectives are skipped, and reductions on one GPU are not") {
+  auto const made = kernel_filter::make(metrics_choice{}.skip);
+  REQUIRE(made);
+  auto const& skipped = **made;
+  for (auto const* const waits :
+       {"void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(vllm::RankData*)",
+        "void sglang::cross_device_reduce_2stage<__half, 4>(sglang::RankData*)",
+        "void tensorrt_llm::kernels::oneShotAllReduceKernel<__half, 8>(AllReduceParams)",
+        "void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<1>(P)",
+        "void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>(void*)",
+        "void (anonymous namespace)::two_shot_all_reduce_kernel_inplace<float, 8>(float**)",
+        "void deep_ep::intranode::dispatch<8, 768, 8192>(int4*)",
+        "void deep_ep::internode_ll::combine<false, 7168>(void*)",
+        "void mscclpp::executionKernel<__half, mscclpp::LL16Packet>(int, __half*)",
+        "moeA2ADispatchKernel",
+        "void c10d::symmetric_memory::barrier_kernel(unsigned int**, int, int, int, unsigned long)",
+        "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL", "nvshmemi_transfer_rma_kernel",
+        "xla_all_to_all", "userbuffers_fp16_sum_gpu_mc"}) {
+    INFO(waits);
+    CHECK(skipped.name_matches(waits));
+  }
+  for (auto const* const alone :
+       {"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float> >(int)",
+        "void cub::DeviceReduceSingleTileKernel<cub::Policy, float*>(float*)",
+        "void at::native::vectorized_gather_kernel<16, long>(char*, char*)",
+        "void at::native::_scatter_gather_elementwise_kernel<128, 8>(int)", "SmallReduction",
+        "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_NNT", "triton_red_fused_sum_0"}) {
+    INFO(alone);
+    CHECK_FALSE(skipped.name_matches(alone));
+  }
+}
+
 TEST_CASE("the kernels around which counters are never read are found whatever their case") {
   auto const skipped = kernel_filter::make(metrics_choice{}.skip);
   REQUIRE(skipped);

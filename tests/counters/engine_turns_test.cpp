@@ -270,10 +270,12 @@ TEST_CASE("in a job reading is not followed by a burst that the other ranks do n
   engine_turns turns({});
   auto const begun = sample_first(turns);
   auto needs = at(begun + 10, false);
-  needs.is_burst_moment = false;
   CHECK(turns.next(needs) == launches);
   needs.now_ns += 300 * ms;
-  CHECK(turns.next(needs) == nobody);
+  needs.is_burst_moment = false;
+  CHECK(turns.next(needs) == launches);
+  needs.is_burst_moment = true;
+  CHECK(turns.next(needs) == window);
 }
 
 TEST_CASE("windows meet all parts of a step, however long the step is") {

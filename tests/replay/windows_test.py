@@ -5,7 +5,7 @@ import re
 import time
 
 import processes
-from counters_test import LONG, Counters
+from counters_test import IS_SLOWED, LONG, Counters
 
 
 class Windows(Counters):
@@ -25,7 +25,6 @@ class Windows(Counters):
 
 class Sampled(Windows):
     # In a burst: what is held is paid for by its time, and decoding takes several times as long under sanitizers.
-    IS_SLOWED = bool(os.environ.get("BUILT_PRELOAD_FIRST"))
     LEAST_WINDOWS = 2 if IS_SLOWED else 5
 
     def test_no_launch_is_held_up(self):
@@ -34,7 +33,7 @@ class Sampled(Windows):
         self.assertEqual(self.ranges(), [])
         self.assertEqual(self.kernels(), 2000)
         self.assertEqual(self.lost(), "lost: nothing")
-        self.assertGreater(len(self.log_lines("sampling start")), 4 if self.IS_SLOWED else 10)  # 90 % of the time may be spent
+        self.assertGreater(len(self.log_lines("sampling start")), 4 if IS_SLOWED else 10)  # 90 % of the time may be spent
         self.assertEqual(len(self.log_lines("sampling start")), len(self.log_lines("sampling stop")))
 
     def test_samples_add_up_to_what_the_kernels_count(self):
@@ -90,7 +89,7 @@ class Sampled(Windows):
         run = self.counted(self.session(launches=3000), metrics="sampled", overhead_budget="20")
         self.assertEqual(run.code, 0, run.err)
         self.assertEqual(len(self.log_lines("sampling enable")), 1)
-        self.assertGreater(len(self.log_lines("sampling start")), 8 if self.IS_SLOWED else 20)
+        self.assertGreater(len(self.log_lines("sampling start")), 8 if IS_SLOWED else 20)
 
     def test_the_interval_is_the_one_asked_for(self):
         run = self.counted(self.session(), metrics="sampled", pm_sampling_interval="100us")
@@ -152,8 +151,8 @@ class Ranks(Windows):
         self.assertTrue((self.folder / "out.rank1.gpuprof").exists(), os.listdir(self.folder))
         read = [r["at"] / 1e9 for r in self.ranges()]
         self.assertGreater(len(read), 0)
-        # A round that began in its turn may last 0.4 s longer, and more where the machine is busy.
-        foreign = [at for at in read if int(at) % 4 != 1 and int(at - 1) % 4 != 1]
+        # A round that began in its turn may last 0.65 s longer, and more where the machine is busy.
+        foreign = [at for at in read if int(at) % 4 not in (1, 2, *((3,) if IS_SLOWED else ()))]
         self.assertEqual(foreign, [])
 
 

@@ -14,8 +14,10 @@ inline void write_capture(std::string const& path, counted_trace c) {
   REQUIRE(made);
   auto& file = **made;
   auto& names = c.t.names;
-  window_record const window{
-      .index = 0, .start = trace_start, .end = c.captured_until, .trigger = names.intern("start")};
+  window_record const window{.index = 0,
+                             .start = c.captured_from,
+                             .end = c.captured_until,
+                             .trigger = names.intern("start")};
   fact_record const fact{names.intern("process.command_line"), names.intern("./train")};
   fact_record const process{names.intern("process.id"), names.intern("4001")};
   std::vector<counter_record> counters{{names.intern("cost.start_ns"), 9'800'000}};

@@ -41,7 +41,7 @@ struct counted_trace {
   std::vector<kernel_code_record> codes;
   std::vector<metric_sample_record> rows;  // of samples in time
   std::vector<sampling_window_record> windows;
-  timestamp_ns captured_until = trace_start + 2_ms;
+  timestamp_ns captured_from = trace_start, captured_until = trace_start + 2_ms;
   std::vector<std::pair<std::string, std::uint64_t>> counters;  // "lost.kernels"
 
   explicit counted_trace(trace of) : t(std::move(of)) {

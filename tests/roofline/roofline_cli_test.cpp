@@ -126,7 +126,7 @@ TEST_CASE("graphs have lines of their own, beside what their kernels add up to")
   CHECK(graph["nodes_exceed"]["dram_bytes"].get<double>() == Approx(0.1));
   CHECK(graph["nodes_exceed"]["l2_bytes"].is_null());
   CHECK(holds(s.roofline("--by graph --format csv").out,
-              ",nodes_exceed_tensor_cycles,flop_known_share\n"));
+              ",nodes_exceed_tensor_cycles,flop_known_share,read_by_ranks\n"));
   auto const kernels = s.roofline().out;
   CHECK_FALSE(holds(kernels, "[CUDA graph"));
   CHECK(holds(s.roofline("-f json").out, "1 CUDA graph counted as a whole; --by graph"));
@@ -207,6 +207,8 @@ gpu_peaks dram_peaks(std::string const& driver, double burst, std::string const&
   gpu_peaks all;
   all.key.uuid = "GPU-1";
   all.key.driver_version = driver;
+  all.key.sm_count = 100;
+  all.key.max_sm_clock_mhz = 2000;
   all.key.power_limit_w = static_cast<std::uint32_t>(burst / 1e10);  // another state of the GPU
   all.measured_at = moment;
   all.results = {dram};
@@ -220,8 +222,14 @@ TEST_CASE("peaks that were stored after a capture hold for it, of the same GPU a
   c.device.uuid = c.t.names.intern("GPU-1");
   session const s(c);
   auto const store = s.folder / "peaks";
-  setenv("GPUPROF_PEAKS_DIR", store.c_str(), 1);
+  struct variable {
+    explicit variable(std::string const& value) { setenv("GPUPROF_PEAKS_DIR", value.c_str(), 1); }
+    ~variable() { unsetenv("GPUPROF_PEAKS_DIR"); }
+  } const set_to(store);
   auto const json = [&] { return nlohmann::json::parse(s.roofline("-f json").out); };
+  CHECK(json()["has_peaks"] == false);
+  // From before the capture: they did not hold for the GPU as it was.
+  REQUIRE(peaks::save_peaks(store, dram_peaks("", 6e12, "2023-11-14T22:13:19Z")));
   CHECK(json()["has_peaks"] == false);
   REQUIRE(peaks::save_peaks(store, dram_peaks("of another day", 9e12, "2026-05-01T00:00:00Z")));
   CHECK(json()["has_peaks"] == false);
@@ -234,16 +242,73 @@ TEST_CASE("peaks that were stored after a capture hold for it, of the same GPU a
   auto own = counted_step().with_peaks();
   own.device.uuid = own.t.names.intern("GPU-1");
   CHECK(holds(session(own).roofline().out, "; peaks measured 2026-03-01T12:00:00Z\n"));
-  unsetenv("GPUPROF_PEAKS_DIR");
+}
+
+namespace {
+
+/// Of the longest kernel, the first six launches, nothing was read, and so none was rewritten.
+counted_trace without_longest() {
+  auto c = counted_step();
+  std::erase_if(c.samples, [](auto const& sample) { return raw(sample.correlation) <= 6; });
+  for (auto& kernel : c.t.kernels)
+    if (raw(kernel.correlation) <= 6) kernel.duration = 100_us;
+  return c;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "what another rank of the job has read holds for the same kernels, and says whose it is") {
+  scratch_folder folder;
+  auto const json = [&] {
+    return nlohmann::json::parse(run_cli(folder, "roofline run.rank3.gpuprof -f json").out);
+  };
+  write_capture(folder / "run.rank3.gpuprof", without_longest().with_peaks());
+  auto const alone = json();
+  REQUIRE(alone["kernels"][0]["flops"].is_null());
+  CHECK(alone["kernels"][0]["read_by_ranks"].empty());
+  write_capture(folder / "run.rank0.gpuprof", counted_step());
+  write_capture(folder / "run.rank1.gpuprof", counted_step());
+  write_capture(folder / "other.rank0.gpuprof", counted_step());
+  auto const all = json();
+  CHECK(all["kernels"][0]["flops"] == 4e14);
+  CHECK(all["kernels"][0]["bound_by"] == "tensor BF16");
+  CHECK(all["kernels"][0]["read_by_ranks"] == nlohmann::json::array({0}));
+  CHECK(all["kernels"][1]["read_by_ranks"].empty());  // it has readings of its own
+  CHECK(all["kernels"][1] == alone["kernels"][1]);
+  CHECK(holds(all["notes"].back(), "readings of 1 kernel are those of rank 0: "));
+  CHECK(holds(run_cli(folder, "roofline run.rank3.gpuprof").out,
+              "(97.0% counted, 60.6% with readings of other ranks)"));
+  CHECK(holds(run_cli(folder, "roofline run.rank3.gpuprof -f csv").out, ",0\n"));
+}
+
+TEST_CASE("readings of another rank do not hold where a kernel runs longer, or at another time") {
+  scratch_folder folder;
+  write_capture(folder / "run.rank1.gpuprof", without_longest());
+  auto faster = counted_step();
+  for (auto& kernel : faster.t.kernels) kernel.duration.value /= 2;
+  write_capture(folder / "run.rank0.gpuprof", faster);
+  auto later = counted_step();
+  later.captured_from = trace_start + 3_ms;
+  later.captured_until = trace_start + 5_ms;
+  write_capture(folder / "run.rank2.gpuprof", later);
+  auto const read_by = [&] {
+    auto const all =
+        nlohmann::json::parse(run_cli(folder, "roofline run.rank1.gpuprof -f json").out);
+    return all["kernels"][0]["read_by_ranks"];
+  };
+  CHECK(read_by().empty());
+  write_capture(folder / "run.rank4.gpuprof", counted_step());
+  CHECK(read_by() == nlohmann::json::array({4}));
 }
 
 TEST_CASE("the lines above a table say what is known, what it cost and what is missing") {
   auto c = counted_step();
-  c.counters = {{"cost.counters_ns", 60'000}, {"cost.counters_once_ns", 40'000},
-                {"counters.kinds", 12},       {"counters.kinds_unread", 2}};
-  auto const lines_of = [](std::string const& out) {
-    return out.substr(0, out.find("\n\n"));
-  };
+  c.counters = {{"cost.counters_ns", 60'000},
+                {"cost.counters_once_ns", 40'000},
+                {"counters.kinds", 12},
+                {"counters.kinds_unread", 2}};
+  auto const lines_of = [](std::string const& out) { return out.substr(0, out.find("\n\n")); };
   CHECK(lines_of(session(c).roofline().out) ==
         "captured: ./train on NVIDIA H200, 2 ms, 22 kernels, 2 NVTX ranges\n"
         "lost: nothing\n"
@@ -256,8 +321,9 @@ TEST_CASE("the lines above a table say what is known, what it cost and what is m
   auto const out = lines_of(session(c).roofline().out);
   INFO(out);
   CHECK(holds(out, ". Also FLOP of "));
-  CHECK(holds(out, "% of the kernel time: 2 of 12 kinds of launches were not read in full; a longer "
-                   "run or a greater --overhead-budget reads more"));
+  CHECK(holds(out,
+              "% of the kernel time: 2 of 12 kinds of launches were not read in full; a longer "
+              "run or a greater --overhead-budget reads more"));
   CHECK(std::count(out.begin(), out.end(), '\n') == 4);
 }
 

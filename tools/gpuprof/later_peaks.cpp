@@ -2,14 +2,36 @@
 
 #include "peaks/store.hpp"
 
+#include <ctime>
 #include <utility>
 
 namespace gpuprof {
 
-std::optional<gpu_peaks> later_peaks(std::string const& uuid, std::string const& driver_version) {
+namespace {
+
+/// As gpu_peaks::measured_at: such texts are in the order of time.
+std::string text_of(timestamp_ns moment) {
+  auto const seconds = static_cast<std::time_t>(moment.value / 1'000'000'000);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+bool is_same(peaks_key const& key, captured_gpu const& gpu) {
+  return key.driver_version == gpu.driver_version && key.sm_count == gpu.sm_count &&
+         key.max_sm_clock_mhz == gpu.max_sm_clock_mhz &&
+         key.max_memory_clock_mhz == gpu.max_memory_clock_mhz;
+}
+
+}  // namespace
+
+std::optional<gpu_peaks> later_peaks(captured_gpu const& gpu, timestamp_ns after) {
+  auto const earliest = text_of(after);
   std::optional<gpu_peaks> newest;
-  for (auto& stored : peaks::peaks_of_gpu(peaks::store_folder(), uuid)) {
-    if (stored.key.driver_version != driver_version) continue;
+  for (auto& stored : peaks::peaks_of_gpu(peaks::store_folder(), gpu.uuid)) {
+    if (!is_same(stored.key, gpu) || stored.measured_at < earliest) continue;
     if (!newest || stored.measured_at > newest->measured_at) newest = std::move(stored);
   }
   return newest;

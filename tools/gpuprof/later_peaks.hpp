@@ -1,16 +1,24 @@
 // Peaks of a GPU that were stored after a capture of it was made.
 #pragma once
 
+#include "base/time.hpp"
 #include "model/peaks.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
 namespace gpuprof {
 
-/// The newest that are stored on this machine of the GPU with this UUID, measured with this version
-/// of the driver. What the user sees of the GPU's clocks and limits then is not in a capture: who
-/// has changed them has them measured before the capture.
-std::optional<gpu_peaks> later_peaks(std::string const& uuid, std::string const& driver_version);
+/// What a capture says of a GPU.
+struct captured_gpu {
+  std::string uuid, driver_version;
+  std::uint32_t sm_count = 0, max_sm_clock_mhz = 0, max_memory_clock_mhz = 0;
+};
+
+/// The newest that are stored on this machine of the same GPU, under the same driver, measured
+/// after that moment. Those from before it would be in the capture if they held for the GPU as it
+/// was.
+std::optional<gpu_peaks> later_peaks(captured_gpu const& gpu, timestamp_ns after);
 
 }  // namespace gpuprof

@@ -5,6 +5,7 @@
 #include "peaks_progress.hpp"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -69,7 +70,11 @@ void forget_injected_tools() {
   unsetenv("NVTX_INJECTION64_PATH");
 }
 
+// A GPU that does not answer keeps nobody's program from starting, where peaks were not asked for.
+constexpr unsigned patience_s = 120;
+
 [[noreturn]] void work_in_child(lines const& out, telling what) {
+  if (what == telling::news) alarm(patience_s);
   forget_injected_tools();
   try {
     store_peaks(out, what);
@@ -89,6 +94,8 @@ void store_peaks_beforehand(log_level level, telling what) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+    return out.say_missing("no peaks", "measuring them took longer than two minutes");
   if (WIFSIGNALED(status))
     out.say_missing("no peaks",
                     "measuring them crashed with signal " + std::to_string(WTERMSIG(status)));

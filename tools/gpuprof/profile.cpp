@@ -76,10 +76,11 @@ void declare_options(CLI::App& command, std::shared_ptr<profile_arguments> const
   }
   // For the command alone: a program that is up already has the GPU in use.
   command
-      .add_option("--peaks", arguments->peaks,
-                  "Have the peaks of the GPUs measured first, unless they are stored, so that the "
-                  "capture holds them: 3 s a GPU, once. auto: where counters are asked for, and the "
-                  "program is not one of several ranks.")
+      .add_option(
+          "--peaks", arguments->peaks,
+          "Have the peaks of the GPUs measured first, unless they are stored, so that the "
+          "capture holds them: 3 s a GPU, once. auto: where counters are asked for, and the "
+          "program is not one of several ranks.")
       ->type_name("auto|on|off")
       ->capture_default_str();
 }

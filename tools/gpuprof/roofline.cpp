@@ -2,6 +2,7 @@
 // do.
 #include "later_peaks.hpp"
 #include "range_scope_option.hpp"
+#include "rank_captures.hpp"
 #include "report/overview.hpp"
 #include "report/summary_tables.hpp"
 #include "roofline_notes.hpp"
@@ -69,13 +70,48 @@ moments find_peaks(trace_contents& trace, roofline_reading& read) {
   auto measured = trace.peaks_measured_at();
   for (auto const& device : trace.devices()) {
     if (measured.contains(raw(device.device))) continue;
-    auto const later =
-        later_peaks(std::string(trace.text()(device.uuid)), trace.fact("driver.version"));
+    auto const later = later_peaks({.uuid = std::string(trace.text()(device.uuid)),
+                                    .driver_version = trace.fact("driver.version"),
+                                    .sm_count = device.sm_count,
+                                    .max_sm_clock_mhz = device.max_sm_clock_khz / 1000,
+                                    .max_memory_clock_mhz = device.max_memory_clock_khz / 1000},
+                                   trace.origin());
     if (!later) continue;
     read.take_peaks(device.device, *later);
     measured[raw(device.device)] = later->measured_at + ", after the capture";
   }
   return measured;
+}
+
+/// From the start of its first capture to the end of its last one.
+bool ran_at_the_same_time(trace_contents& one, trace_contents& other) {
+  return one.origin() <= other.last_moment() && other.origin() <= one.last_moment();
+}
+
+bool is_of_the_same_job(trace_contents const& one, trace_contents const& other) {
+  for (auto const* const fact :
+       {"environment.WORLD_SIZE", "environment.SLURM_JOB_ID", "process.command_line"})
+    if (one.fact(fact) != other.fact(fact)) return false;
+  return true;
+}
+
+/// Ranks take turns at reading: what one has read holds for the same kernels of the others. A line
+/// for each capture that gave something.
+std::vector<std::string> read_other_ranks(std::string const& path, trace_contents& trace,
+                                          roofline_reading& read) {
+  std::vector<std::string> lines;
+  for (auto const& other : captures_of_other_ranks(path)) {
+    auto opened = capture::reader::open(other.path);
+    if (!opened || opened->row_count<sampled_launch_record>() == 0) continue;
+    trace_contents theirs(*std::move(opened));
+    if (!is_of_the_same_job(trace, theirs) || !ran_at_the_same_time(trace, theirs)) continue;
+    roofline_reading reading(theirs, std::nullopt, range_scope::process);
+    reading.read(false);
+    if (auto const kernels = read.take_readings(reading, other.rank); kernels > 0)
+      lines.push_back("readings of " + report::counted(kernels, "kernels") + " are those of rank " +
+                      std::to_string(other.rank) + ": " + other.path);
+  }
+  return lines;
 }
 
 int run(roofline_options const& options) {
@@ -111,17 +147,20 @@ int run(roofline_options const& options) {
   if (*by == roofline_lines::graphs && !read.times().has_graphs())
     return fail(1, options.file + " holds no CUDA graphs; try --by kernel");
 
+  auto const of_ranks = read_other_ranks(options.file, trace, read);
   roofline const roofs(read.metrics(), read.times(), read.devices(), trace.shapes(), read.codes());
   auto rows = lines_of(*by, roofs, trace, read.ranges());
   if (device) std::erase_if(peaks, [&](auto const& of) { return of.first != raw(*device); });
   report::roofline_facts facts;
   facts.notes = roofline_notes(trace, read, roofs);
+  facts.notes.insert(facts.notes.end(), of_ranks.begin(), of_ranks.end());
   if (auto const graphs = read.graphs_read(); graphs > 0 && *by != roofline_lines::graphs)
     facts.notes.push_back(report::counted(graphs, "CUDA graphs") +
                           " counted as a whole; --by graph shows what that gave");
   facts.gpu_ns = roofs.gpu_ns();
   facts.counted_share = roofs.counted_share();
   facts.known_share = roofs.known_share();
+  facts.readings = trace.counters_of("counters");
   facts.samples = read.exact().samples();
   facts.discarded = read.exact().discarded();
   facts.sampling = read.sampling();

@@ -48,7 +48,31 @@ void roofline_reading::read(bool with_ranges) {
     sum_up(with_ranges);
     if (samples_not_used_.empty()) sampled_.attribute();
   }
+  combine();
+}
+
+void roofline_reading::combine() {
   metrics_.emplace(exact_, sampled_.figures(), counted_outside(times_, trace_.shapes()));
+}
+
+identified_kernels roofline_reading::kernels() const {
+  return identify(
+      times_, trace_.shapes(), [this](name_id name) { return std::string(trace_.text()(name)); },
+      [this](device_id device) {
+        auto const of = devices_.find(device);
+        return of == devices_.end() ? std::string() : of->second.chip;
+      });
+}
+
+std::size_t roofline_reading::take_readings(roofline_reading const& other, std::uint32_t rank) {
+  auto here = kernels();
+  // What was read of the same kernel in this process is better.
+  std::erase_if(here, [this](auto const& kernel) {
+    return metrics_->counted_as(kernel.second.workload) != kernel.second.workload;
+  });
+  auto const adopted = adopt_readings(exact_, here, other.exact_, other.kernels(), rank);
+  if (adopted > 0) combine();
+  return adopted;
 }
 
 std::uint64_t roofline_reading::graphs_read() const {

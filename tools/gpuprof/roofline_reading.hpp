@@ -1,6 +1,7 @@
 // Reads what counters tell from a capture: counters first, then all GPU work, twice.
 #pragma once
 
+#include "analyse/rank_readings.hpp"
 #include "analyse/roofline.hpp"
 #include "analyse/sampling/sample_attribution.hpp"
 #include "analyse/sampling/sampling_cost.hpp"
@@ -27,6 +28,10 @@ class roofline_reading {
   /// `with_ranges`: the lines of ranges are wanted.
   void read(bool with_ranges);
 
+  /// After read(): what another rank of the job read of the same kernels, where this one did not.
+  /// How many kernels that is.
+  std::size_t take_readings(roofline_reading const& other, std::uint32_t rank);
+
   /// Whether anything was counted, around launches or in time.
   bool has_counters() const noexcept { return exact_.samples() > 0 || sampled_.has_samples(); }
   launch_metrics const& exact() const noexcept { return exact_; }
@@ -44,6 +49,8 @@ class roofline_reading {
   kernel_codes const& codes() const noexcept { return codes_; }
 
  private:
+  identified_kernels kernels() const;
+  void combine();
   void read_devices();
   void read_counters();
   void bound_samples();

@@ -39,6 +39,7 @@ std::string known_line(roofline const& roofs, std::map<std::uint32_t, std::strin
   add(roofs.cycles_share(), "from cycles of the tensor cores");
   add(roofs.tensor_share(), "counted on the tensor cores alone");
   add(without, "none by their machine code");
+  if (!sources.empty()) add(roofs.other_ranks_share(), "with readings of other ranks");
   if (sources.size() > 1) line += " (" + joined(sources, ", ") + ")";
   if (sources.size() == 1) line += ", " + sources.front().substr(sources.front().find(' ') + 1);
   if (peaks.empty()) return line;
@@ -102,7 +103,7 @@ std::vector<std::string> all_missing(trace_contents const& trace, roofline_readi
         "the peaks of this GPU, so there are no percentages: gpuprof peaks measures them in 3 s, "
         "also for captures that are there already");
   if (roofs.known_share() < enough) missing.push_back(missing_flop(trace, read, roofs));
-  if (roofs.rates_share() < enough)
+  if (sampling.intervals > 0 && not_used.empty() && roofs.rates_share() < enough)
     missing.push_back("rates of " + percent(1 - roofs.rates_share()) +
                       " of the kernel time: too few samples; a longer run has more");
   return missing;

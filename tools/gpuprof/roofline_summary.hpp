@@ -12,9 +12,9 @@
 
 namespace gpuprof {
 
-/// Five lines, "captured: ...", "lost: ...", "known: ...", "cost: ...", "missing: ...", and warnings
-/// where the file is damaged. `peaks`: when those were measured that are used, by device. All that
-/// is behind them is in roofline_notes().
+/// Five lines, "captured: ...", "lost: ...", "known: ...", "cost: ...", "missing: ...", and
+/// warnings where the file is damaged. `peaks`: when those were measured that are used, by device.
+/// All that is behind them is in roofline_notes().
 std::vector<std::string> roofline_summary(trace_contents const& trace,
                                           report::overview const& about,
                                           roofline_reading const& read, roofline const& roofs,

@@ -77,7 +77,6 @@ launch_ranges const& trace_contents::launched(range_scope scope) {
   return *made;
 }
 
-/// The end of the last capture; without one (the program was killed) the last thing known.
 timestamp_ns trace_contents::last_moment() {
   if (!windows_.empty() && windows_.back().end.value != 0) return windows_.back().end;
   timestamp_ns last{};
@@ -100,6 +99,15 @@ std::string trace_contents::fact(std::string_view key) const {
 std::uint64_t trace_contents::counter(std::string_view name) const {
   auto const known = counters_.find(name);
   return known != counters_.end() ? known->second : 0;
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> trace_contents::counters_of(
+    std::string_view family) const {
+  std::vector<std::pair<std::string, std::uint64_t>> found;
+  for (auto const& [name, value] : counters_)
+    if (name.starts_with(family) && name.size() > family.size() && name[family.size()] == '.')
+      found.emplace_back(name.substr(family.size() + 1), value);
+  return found;
 }
 
 std::uint32_t trace_contents::process_id() const {

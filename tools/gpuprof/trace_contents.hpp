@@ -34,10 +34,14 @@ class trace_contents {
 
   /// Start of the first capture: 0 on the axis of reports and time filters.
   timestamp_ns origin() const noexcept { return origin_; }
+  /// The end of the last capture; without one (the program was killed) the last thing known.
+  timestamp_ns last_moment();
   /// In order; the last one may have no end.
   std::vector<window_record> const& windows() const noexcept { return windows_; }
   std::string fact(std::string_view key) const;
   std::uint64_t counter(std::string_view name) const;  // 0: not there
+  /// Those of a family, "counters", without its name.
+  std::vector<std::pair<std::string, std::uint64_t>> counters_of(std::string_view family) const;
   std::uint32_t process_id() const;
   std::map<std::uint32_t, std::string> device_names() const;  // by device_id
   std::vector<device_record> const& devices() const noexcept { return devices_; }
@@ -50,7 +54,6 @@ class trace_contents {
   report::overview overview();
 
  private:
-  timestamp_ns last_moment();
   std::string peaks_line();
 
   capture::reader file_;

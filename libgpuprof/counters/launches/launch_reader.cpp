@@ -249,6 +249,14 @@ void launch_reader::context_ended() noexcept {
   kinds_.forget_handles();
 }
 
+std::uint64_t launch_reader::kernel_ns() const noexcept {
+  auto const all = kernel_ns_.load(std::memory_order_relaxed);
+  auto const kernels = kernels_.load(std::memory_order_relaxed);
+  if (kernels == 0 || launches() <= kernels) return all;
+  return static_cast<std::uint64_t>(static_cast<double>(all) / static_cast<double>(kernels) *
+                                    static_cast<double>(launches()));
+}
+
 bool launch_reader::holds_counters() const noexcept {
   for (auto const& entry : contexts_) {
     auto const* const context = entry.load();

@@ -97,6 +97,7 @@ class launch_reader {
 
   // Whoever reads kernel records -----------------------------------------------
   void ran(correlation_id correlation, std::uint64_t ns, bool is_part) noexcept {
+    kernels_.fetch_add(1, std::memory_order_relaxed);
     kernel_ns_.fetch_add(ns, std::memory_order_relaxed);
     times_.ran(raw(correlation), ns, is_part);
   }
@@ -112,6 +113,10 @@ class launch_reader {
   /// Prepares new contexts, reads, evaluates what was counted. Adds to both lists.
   void turn(turn_kind how, std::vector<metric_record>& metrics,
             std::vector<launch_counters>& launches, device_counters::intern const& names);
+  /// Where a call of the program destroys a context: the counters of all are given back.
+  void give_back_to_endings() noexcept {
+    if (to_be_released_.load() != 0) end_contexts();
+  }
   /// Some launch has passes to run.
   bool wants_turn() noexcept;
   /// A window of sampling begins, or has ended.
@@ -130,8 +135,8 @@ class launch_reader {
   bool has_given_up() const noexcept { return given_up_.load(); }
   /// Launches of the process that were heard of.
   std::uint64_t launches() const noexcept { return launches_.load(std::memory_order_relaxed); }
-  /// Of all kernels, all together.
-  std::uint64_t kernel_ns() const noexcept { return kernel_ns_.load(std::memory_order_relaxed); }
+  /// Of all kernels, all together; those whose records have not come yet as long as the others.
+  std::uint64_t kernel_ns() const noexcept;
   std::uint64_t held_ns() noexcept { return gate_.held_ns(); }
   /// Lines for the log since the last call.
   std::vector<std::string> take_warnings() { return std::exchange(warnings_, {}); }
@@ -196,7 +201,7 @@ class launch_reader {
   std::atomic<bool> on_{false}, given_up_{false}, shuns_graphs_{false};
   std::atomic<std::uint32_t> capture_{0};     // number of it
   std::atomic<std::uint32_t> generation_{1};  // of callbacks that are on without a break
-  std::atomic<std::uint64_t> launches_{0}, kernel_ns_{0};
+  std::atomic<std::uint64_t> launches_{0}, kernels_{0}, kernel_ns_{0};
   std::atomic<std::uint32_t> endings_{0};         // calls that destroy a context, under way
   std::atomic<std::uint32_t> to_be_released_{0};  // such a call waits for the worker
   std::atomic<launch_signature::groups> rewriting_{0}, all_groups_{0};

@@ -111,7 +111,8 @@ result<void> launch_reader::start(context_readings& context) {
     work_gate::switching const now(gate_);
     return context.start(groups, monotonic_ns());
   }();
-  budget_.note_once(gate_.held_ns() - held_before);
+  // Later ones are part of what reading costs all the time.
+  if (budget_.noted_once() == 0) budget_.note_once(gate_.held_ns() - held_before);
   return done;
 }
 
@@ -188,7 +189,7 @@ bool launch_reader::serve(context_readings& context) {
 /// Where the program launches so far ahead that the GPU is never idle in time when a launch comes
 /// that is to be read, all calls pass one at a time.
 bool launch_reader::found_busy(context_readings& context) noexcept {
-  count(counts_.busy);
+  if (!options_.every_launch) count(counts_.busy);  // else left() counts it
   if (is_interrupted()) return false;
   if (++busy_in_round_ >= max_busy_at_large) one_at_a_time_ = true;
   return drain(context);
@@ -332,6 +333,7 @@ bool launch_reader::read_held(context_readings& context, work_gate::visitor cons
 /// What was counted so far is taken, if the GPU is idle for a moment.
 void launch_reader::close(context_readings& context) {
   if (!context.is_counting() || context.has_ended()) return;
+  gate_.take_waited_ns();
   gate_.shut();
   if (reach_idle(context, patience_at_end_ns)) {
     work_gate::switching const now(gate_);
@@ -342,6 +344,7 @@ void launch_reader::close(context_readings& context) {
     (void)ok;  // what cannot be had now is lost
   }
   gate_.open();
+  budget_.spend(gate_.take_waited_ns());
 }
 
 bool launch_reader::release(std::uint64_t patience_ns) noexcept {
@@ -386,7 +389,7 @@ void launch_reader::end_contexts() noexcept {
 void launch_reader::turn(turn_kind how, std::vector<metric_record>& metrics,
                          std::vector<launch_counters>& launches,
                          device_counters::intern const& names) {
-  if (to_be_released_.load() != 0) end_contexts();
+  give_back_to_endings();
   for (auto& entry : contexts_) {
     auto* const context = entry.load();
     if (context == nullptr || halted_.load()) break;

@@ -1,0 +1,51 @@
+#include "rank_captures.hpp"
+
+#include "base/whole_number.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+namespace gpuprof {
+namespace {
+
+constexpr std::string_view mark = ".rank", extension = ".gpuprof";
+
+struct ranked_name {
+  std::string stem;
+  std::uint32_t rank = 0;
+};
+
+/// Of "run.rank3.gpuprof". One with a process id between is of a process that the rank started.
+std::optional<ranked_name> split(std::string const& name) {
+  auto const at = name.rfind(mark);
+  if (at == std::string::npos || !name.ends_with(extension)) return std::nullopt;
+  auto const begin = at + mark.size();
+  auto const rank =
+      whole_number<std::uint32_t>(name.substr(begin, name.size() - extension.size() - begin));
+  if (!rank) return std::nullopt;
+  return ranked_name{name.substr(0, at), *rank};
+}
+
+}  // namespace
+
+std::vector<rank_capture> captures_of_other_ranks(std::string const& path) {
+  std::filesystem::path const own(path);
+  auto const mine = split(own.filename().string());
+  std::vector<rank_capture> others;
+  if (!mine) return others;
+  auto const folder = own.has_parent_path() ? own.parent_path() : std::filesystem::path(".");
+  std::error_code none;
+  std::filesystem::directory_iterator entry(folder, none);
+  for (; entry != std::filesystem::directory_iterator(); entry.increment(none)) {
+    auto const other = split(entry->path().filename().string());
+    if (other && other->stem == mine->stem && other->rank != mine->rank)
+      others.push_back({other->rank, entry->path().string()});
+  }
+  std::sort(others.begin(), others.end(),
+            [](auto const& a, auto const& b) { return a.rank < b.rank; });
+  return others;
+}
+
+}  // namespace gpuprof
