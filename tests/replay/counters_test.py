@@ -131,7 +131,7 @@ class Values(Counters):
         self.assertAlmostEqual(read + busy + disturbed, 600 + 1, delta=3)  # and a graph
 
     def test_exact_says_after_two_seconds_how_much_longer_the_program_takes_and_what_limits_that(self):
-        line = re.compile(r"^gpuprof: --metrics exact reads every launch alone: the program takes about ([0-9.]+) times as long "
+        line = re.compile(r"^\[gpuprof\] --metrics exact reads every launch alone: the program takes about ([0-9.]+) times as long "
                           r"\((\d+) launches read in ([0-9.]+) s\)\. --launch-count, --kernel-name or --capture-range limit what is read$", re.M)
         run = self.counted(self.session(launches=3500), metrics="exact")
         self.assertEqual(run.code, 0, run.err)
