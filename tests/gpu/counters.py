@@ -9,6 +9,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 from harness import COMMAND, HERE, SCRATCH, WORKLOAD, row, with_toolkit
@@ -20,7 +21,7 @@ SIZES = HERE / "product_sizes.py"
 def profiled(name, program, *options, timeout=300):
     """What the program printed, and its capture."""
     capture = SCRATCH / f"{name}.gpuprof"
-    done = subprocess.run([COMMAND, "profile", "-f", "-o", capture, *options, *program], capture_output=True, text=True, timeout=timeout)
+    done = subprocess.run([COMMAND, "profile", "--peaks", "off", "-f", "-o", capture, *options, *program], capture_output=True, text=True, timeout=timeout)
     if done.returncode != 0:
         raise RuntimeError(f"{name}: {done.returncode}: {done.stderr.strip()[-400:]}")
     return done.stdout, capture
@@ -180,6 +181,38 @@ def rewriting():
         row(f"FMA of a rewritten kernel: {words or 'nothing else on'}", done.stdout.strip() or f"ended with {done.returncode}", "all of them", "")
 
 
+def first_use():
+    """On a machine where nothing is stored yet: peaks are measured, and the first table ends with per cent of the roof."""
+    with tempfile.TemporaryDirectory() as store:
+        environment = dict(os.environ, GPUPROF_PEAKS_DIR=store)
+        words = [COMMAND, "profile", "-f", "-o", SCRATCH / "first_use", "--metrics", "auto", "--overhead-budget", "20", WORKLOAD, "counted", "1500"]
+        said = [subprocess.run(words, env=environment, capture_output=True, text=True, timeout=300).stderr for _ in range(2)]
+        lines = [sum("peaks of GPU" in line for line in text.splitlines()) for text in said]
+        row("first use: lines on peaks, then in the second run", f"{lines[0]}, {lines[1]}", "one a GPU, 0", lines[0] > 0 and lines[1] == 0)
+        report = roofline(SCRATCH / "first_use.gpuprof")
+        judged = sum(k["time_ns"] for k in report["kernels"] if k["of_roof"] is not None) / report["kernel_time_ns"]
+        row("first use: share of kernel time with per cent of its roof", f"{judged:.3f}", ">= 0.95", judged >= 0.95)
+        row("first use: lines above the table", len(report["summary"]), "<= 5", len(report["summary"]) <= 5)
+        # Peaks that are stored after the capture.
+        _, capture = profiled("no_peaks", [WORKLOAD, "counted", "300"], "--metrics", "auto")
+        done = subprocess.run([COMMAND, "roofline", "-f", "json", capture], env=environment, capture_output=True, text=True, timeout=120)
+        row("peaks stored before a capture that has none are not used for it", json.loads(done.stdout)["has_peaks"], "False", json.loads(done.stdout)["has_peaks"] is False)
+        subprocess.run([COMMAND, "peaks", "--quick", "--refresh"], env=environment, capture_output=True, timeout=120)
+        done = subprocess.run([COMMAND, "roofline", "-f", "json", capture], env=environment, capture_output=True, text=True, timeout=120)
+        row("peaks stored after it are", json.loads(done.stdout)["has_peaks"], "True", json.loads(done.stdout)["has_peaks"] is True)
+
+
+def exact_says_what_it_costs():
+    """After two seconds, against what it really was: the same program without counters."""
+    ways = {}
+    for mode in ("none", "exact"):
+        begin = time.monotonic()
+        done = subprocess.run([COMMAND, "profile", "--peaks", "off", "-f", "-o", SCRATCH / "pace", "--metrics", mode, WORKLOAD, "counted", "3000"], capture_output=True, text=True, timeout=600)
+        ways[mode] = time.monotonic() - begin, done.stderr
+    said = re.search(r"about ([0-9.]+) times as long", ways["exact"][1])
+    row("exact: times as long, as it says / as it was", f"{said[1] if said else 'nothing'} / {ways['exact'][0] / ways['none'][0]:.1f}", "", "" if said else False)
+
+
 def engines():
     """Which states of ranges and of sampling bear each other, and how long each step keeps another thread from launching. Not judged."""
     done = subprocess.run([WORKLOAD.parent / "gpu_turns"], capture_output=True, text=True, timeout=120, env=with_toolkit(dict(os.environ)))
@@ -187,4 +220,4 @@ def engines():
     row("steps of the two engines, one beside the other", f"{len(done.stdout.splitlines())} lines above" if done.returncode == 0 else f"ended with {done.returncode}", "", "")
 
 
-ALL = [known_work, multiplications, product_sizes, rewriting, engines, nsight_compute, cost, all_ways_to_launch]
+ALL = [first_use, exact_says_what_it_costs, known_work, multiplications, product_sizes, rewriting, engines, nsight_compute, cost, all_ways_to_launch]

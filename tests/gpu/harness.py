@@ -97,7 +97,7 @@ def run(words, traced=True, way="preload", timeout=180, toolkit=True, **settings
             environment["CUDA_INJECTION64_PATH"] = str(LIBRARY)
             environment["NVTX_INJECTION64_PATH"] = str(LIBRARY)
         elif way == "command":
-            words = [COMMAND, "profile", *words]
+            words = [COMMAND, "profile", "--peaks", "off", *words]
         elif way != "linked":
             raise ValueError(way)
     begin = time.monotonic()

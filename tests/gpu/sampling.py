@@ -153,7 +153,7 @@ def training_side_by_side(seconds=60):
         runs = []
         for gpu, mode in enumerate(modes):
             environment = {**os.environ, "CUDA_VISIBLE_DEVICES": str(gpu)}
-            words = [COMMAND, "profile", "-f", "-o", SCRATCH / f"side_{mode}", "--metrics", mode, "--log-level", "debug", sys.executable, TRAIN, str(seconds)]
+            words = [COMMAND, "profile", "--peaks", "off", "-f", "-o", SCRATCH / f"side_{mode}", "--metrics", mode, "--log-level", "debug", sys.executable, TRAIN, str(seconds)]
             runs.append(subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
         said = {mode: run.communicate(timeout=4 * seconds + 60) for mode, run in zip(modes, runs)}
         if any(run.returncode != 0 for run in runs):
@@ -179,7 +179,7 @@ def two_gpus():
     states = {}
     for mode in ("none", "auto"):
         with tempfile.TemporaryDirectory() as folder:
-            ranks = [subprocess.Popen([COMMAND, "profile", "-f", "-o", SCRATCH / f"nccl_{mode}_{rank}", "--metrics", mode, sys.executable, TRAIN, "2", str(rank), folder],
+            ranks = [subprocess.Popen([COMMAND, "profile", "--peaks", "off", "-f", "-o", SCRATCH / f"nccl_{mode}_{rank}", "--metrics", mode, sys.executable, TRAIN, "2", str(rank), folder],
                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(2)]
             try:
                 said = [rank.communicate(timeout=200) for rank in ranks]
@@ -195,6 +195,29 @@ def two_gpus():
     same = [s["state"] for s in states["none"]] == [s["state"] for s in states["auto"]]
     row("all-reduce on two GPUs under --metrics auto: parameters", "the same" if same else "differ", "the same bit for bit", same)
     row("its step, ms: traced / with counters", " / ".join(f"{statistics.mean(float(s['step_ms']) for s in states[mode]):.1f}" for mode in ("none", "auto")), "", "")
+
+
+def ranks_take_turns(seconds=30):
+    """The same as ranks of a job: one reads at a time, and what one has read holds for the other."""
+    with tempfile.TemporaryDirectory() as folder:
+        ranks = [subprocess.Popen([COMMAND, "profile", "-f", "-o", SCRATCH / "job", "--metrics", "auto", sys.executable, TRAIN, str(seconds), str(rank), folder],
+                                  env=dict(os.environ, RANK=str(rank), WORLD_SIZE="2"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(2)]
+        try:
+            said = [rank.communicate(timeout=10 * seconds) for rank in ranks]
+        except subprocess.TimeoutExpired:
+            for rank in ranks:
+                rank.kill()
+            row("two ranks with counters", "hang", "end", False)
+            return
+    if any(rank.returncode != 0 for rank in ranks):
+        row("two ranks with counters", said[1][1].strip()[-200:], "end", False if "invalid device" not in said[1][1] else "")
+        return
+    for rank in range(2):
+        report = roofline(SCRATCH / f"job.rank{rank}.gpuprof")
+        others = sorted({other for kernel in report["kernels"] for other in kernel["read_by_ranks"]})
+        row(f"rank {rank}: launches it read; whose readings it has besides", f"{report['readings']['launches_read']}; {others}", "rank 1: of rank 0", rank == 0 or others == [0])
+        row(f"rank {rank}: share of the kernel time with FLOP", f"{report['flop_known_share']:.3f}", ">= 0.95", report["flop_known_share"] >= 0.95)
+        row(f"rank {rank}: what it cost", next((line for line in report["summary"] if line.startswith("cost:")), "no line says"), "", "")
 
 
 def both_gpus():
@@ -215,4 +238,4 @@ def both_gpus():
         row(f"GPU {device}: windows of samples", report["samples_in_time"]["windows"], "some", report["samples_in_time"]["windows"] > 0)
 
 
-ALL = [sampled_long_kernels, sampled_short_kernels, sampling_intervals, training, training_sampled, training_side_by_side, two_gpus, both_gpus]
+ALL = [sampled_long_kernels, sampled_short_kernels, sampling_intervals, training, training_sampled, training_side_by_side, two_gpus, ranks_take_turns, both_gpus]
