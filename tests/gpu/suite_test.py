@@ -43,7 +43,7 @@ class Suite(unittest.TestCase):
         (self.prefix / "lib/libgpuprof.so").touch()  # the loader says so and goes on
         self.program(self.check.parent / "gpu_workload", "")
         # Runs what it is given, where gpuprof profile would need a library that works.
-        self.script(self.prefix / "bin/gpuprof", f'#!/bin/sh\n[ "$1" = profile ] || exec "{GPUPROF}" "$@"\nshift\nexec "$@"\n')
+        self.script(self.prefix / "bin/gpuprof", f'#!/bin/sh\n[ "$1" = profile ] || exec "{GPUPROF}" "$@"\nshift\n[ "$1" = --peaks ] && shift 2\nexec "$@"\n')
 
     def script(self, path, text):
         path.write_text(text)
