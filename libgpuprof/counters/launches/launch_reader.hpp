@@ -97,8 +97,10 @@ class launch_reader {
 
   // Whoever reads kernel records -----------------------------------------------
   void ran(correlation_id correlation, std::uint64_t ns, bool is_part) noexcept {
-    kernels_.fetch_add(1, std::memory_order_relaxed);
-    kernel_ns_.fetch_add(ns, std::memory_order_relaxed);
+    if (options_.every_launch) {
+      kernels_.fetch_add(1, std::memory_order_relaxed);
+      kernel_ns_.fetch_add(ns, std::memory_order_relaxed);
+    }
     times_.ran(raw(correlation), ns, is_part);
   }
 
@@ -135,7 +137,8 @@ class launch_reader {
   bool has_given_up() const noexcept { return given_up_.load(); }
   /// Launches of the process that were heard of.
   std::uint64_t launches() const noexcept { return launches_.load(std::memory_order_relaxed); }
-  /// Of all kernels, all together; those whose records have not come yet as long as the others.
+  /// Where every launch is read: of all kernels, all together; those whose records have not come
+  /// yet as long as the others.
   std::uint64_t kernel_ns() const noexcept;
   std::uint64_t held_ns() noexcept { return gate_.held_ns(); }
   /// Lines for the log since the last call.
