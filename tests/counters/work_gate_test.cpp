@@ -361,7 +361,7 @@ TEST_CASE("calls of many threads all come through, whatever the keeper does") {
     all_are_here.wait();
     std::minstd_rand random(7);
     for (int step = 0; step < steps; ++step) {
-      switch (random() % 8) {
+      switch (random() % 9) {
         case 0:
           gate.shut();
           if (random() % 16 == 0) (void)gate.wait_for_departure(2 * work_gate::max_hold_ns);
@@ -391,6 +391,21 @@ TEST_CASE("calls of many threads all come through, whatever the keeper does") {
             (void)gate.release_read();
           }
           break;
+        case 7: {
+          // Kept from going on between the two: who has lost patience meanwhile is counted.
+          auto const impatient = gate.impatient();
+          gate.shut();
+          if (!gate.hold()) break;
+          if (random() % 16 == 0) (void)gate.wait_for_departure(2 * work_gate::max_hold_ns);
+          work_gate::switching const now(gate);
+          if (gate.impatient() == impatient) {
+            is_held.store(true);
+            std::this_thread::yield();
+            is_held.store(false);
+          }
+          gate.relax();
+          break;
+        }
         default:
           gate.open();
       }

@@ -172,6 +172,11 @@ class launch_reader {
   bool may_begin_round(context_readings& context) noexcept;
   void round(context_readings& context, std::vector<launch_counters>& launches);
   bool reach_idle(context_readings& context, std::uint64_t patience_ns) noexcept;
+  bool is_idle_and_held(context_readings& context) noexcept;
+  template <class F>
+  bool while_idle(F in_cupti);
+  template <class F>
+  bool when_idle(context_readings& context, std::uint64_t patience_ns, F in_cupti);
   bool is_interrupted() const noexcept;
   bool serve(context_readings& context);
   bool read(context_readings& context, work_gate::visitor const& launch, std::size_t range);
@@ -218,8 +223,9 @@ class launch_reader {
   reading_targets targets_;
   reading_targets::outlook outlook_;
   std::uint64_t looked_ns_ = 0, wanted_since_ns_ = 0, not_before_ns_ = 0, put_off_ns_ = 0;
-  std::uint64_t busy_in_round_ = 0;  // launches
-  bool one_at_a_time_ = false;       // calls pass the gate
+  std::uint64_t busy_in_round_ = 0;      // launches
+  std::uint64_t impatient_at_idle_ = 0;  // of the gate, before the GPU was last found idle
+  bool one_at_a_time_ = false;           // calls pass the gate
   bool some_were_rewritten_ = false;
   launch_signature::groups left_out_ = 0;  // that would rewrite kernels
   std::vector<std::pair<device_id, reading_batch>> batches_;

@@ -84,14 +84,46 @@ bool launch_reader::may_begin_round(context_readings& context) noexcept {
 // Keeping the gate ---------------------------------------------------------------
 
 /// True: the gate is held, and the GPU has nothing to do in the context.
+bool launch_reader::is_idle_and_held(context_readings& context) noexcept {
+  auto const impatient = gate_.impatient();
+  if (!gate_.hold()) return false;
+  // After the gate is held: a capture that begins now waits for it.
+  if (!captures_.any() && context.streams.are_idle()) {
+    impatient_at_idle_ = impatient;
+    return true;
+  }
+  gate_.relax();
+  return false;
+}
+
+/// For calls that wait for all work. False, and nothing is called: this thread was kept from going
+/// on for so long that a call of the program has gone on by itself since the GPU was found idle.
+template <class F>
+bool launch_reader::while_idle(F in_cupti) {
+  work_gate::switching const now(gate_);
+  if (gate_.impatient() != impatient_at_idle_) return false;
+  in_cupti();
+  return true;
+}
+
+template <class F>
+bool launch_reader::when_idle(context_readings& context, std::uint64_t patience_ns, F in_cupti) {
+  auto const deadline = monotonic_ns() + patience_ns;
+  for (;;) {
+    auto const moment = monotonic_ns();
+    if (!reach_idle(context, deadline > moment ? deadline - moment : 0)) return false;
+    fork_guard const guard;  // before that: a fork under way may take longer than calls wait
+    if (while_idle(in_cupti)) return true;
+    gate_.relax();
+    if (monotonic_ns() >= deadline) return false;
+  }
+}
+
+/// True: the gate is held, and the GPU has nothing to do in the context.
 bool launch_reader::reach_idle(context_readings& context, std::uint64_t patience_ns) noexcept {
   auto const deadline = monotonic_ns() + patience_ns;
   for (;;) {
-    // After the gate is held: a capture that begins now waits for it.
-    if (gate_.hold()) {
-      if (!captures_.any() && context.streams.are_idle()) return true;
-      gate_.relax();
-    }
+    if (is_idle_and_held(context)) return true;
     if (captures_.any() || halted_.load() || monotonic_ns() >= deadline) return false;
     rest_for_moment();
   }
@@ -107,10 +139,8 @@ result<void> launch_reader::start(context_readings& context) {
   auto const groups = options_.every_launch ? ~launch_signature::groups{0} : outlook_.groups;
   fork_guard const guard;
   auto const held_before = gate_.held_ns();
-  auto done = [&] {
-    work_gate::switching const now(gate_);
-    return context.start(groups, monotonic_ns());
-  }();
+  result<void> done;  // also when it was not tried: the next idle moment serves
+  while_idle([&] { done = context.start(groups, monotonic_ns()); });
   // Later ones are part of what reading costs all the time.
   if (budget_.noted_once() == 0) budget_.note_once(gate_.held_ns() - held_before);
   return done;
@@ -123,7 +153,7 @@ void launch_reader::round(context_readings& context, std::vector<launch_counters
   auto const drains = !hopes && !context.streams.works_long(began, long_work_ns);
   gate_.take_waited_ns();
   gate_.shut();
-  if (!reach_idle(context, drains ? drain_ns : 0)) {
+  if (!when_idle(context, drains ? drain_ns : 0, [&] { context.drop_open_range(); })) {
     gate_.open();
     auto const lost = gate_.take_waited_ns();
     if (!drains && hopes) return;
@@ -136,7 +166,6 @@ void launch_reader::round(context_readings& context, std::vector<launch_counters
     return;
   }
   put_off_ns_ = 0;
-  context.drop_open_range();
   budget_.spend(gate_.take_waited_ns());
   auto const switched = monotonic_ns();
   auto goes_on = true;
@@ -216,10 +245,11 @@ bool launch_reader::advance(context_readings& context) {
     return checked(start(context));
   }
   std::optional<reading_batch> done;
-  auto const ok = [&] {
-    work_gate::switching const now(gate_);
-    return context.turn_pass(moment, done);
-  }();
+  result<void> ok;
+  if (!while_idle([&] { ok = context.turn_pass(moment, done); })) {
+    gate_.relax();
+    return true;  // tried again before the next launch
+  }
   if (done) batches_.emplace_back(context.device(), std::move(*done));
   gate_.relax();
   // What the next cycle is for depends on what this one has told.
@@ -269,10 +299,7 @@ bool launch_reader::drain(context_readings& context) noexcept {
 bool launch_reader::is_idle_before_impatience(context_readings& context) noexcept {
   auto const impatient = gate_.impatient();
   for (;;) {
-    if (gate_.hold()) {
-      if (!captures_.any() && context.streams.are_idle()) return true;
-      gate_.relax();
-    }
+    if (is_idle_and_held(context)) return true;
     if (gate_.impatient() != impatient || is_interrupted()) return false;
     rest_for_moment();
   }
@@ -291,10 +318,9 @@ bool launch_reader::read_held(context_readings& context, work_gate::visitor cons
     remark_ = {
         .is = launch_remark::kind::unrecorded, .alike = alike, .ran_from = opened, .ran_to{}};
   }
-  auto const is_open = [&] {
-    work_gate::switching const now(gate_);
-    return context.push(range, kind, opened);
-  }();
+  auto is_open = false;
+  if (!while_idle([&] { is_open = context.push(range, kind, opened); }))
+    return found_busy(context);  // it went on, unread
   if (!is_open) {
     count(counts_.failed);
     gate_.admit(launch.ticket, false);
@@ -317,12 +343,15 @@ bool launch_reader::read_held(context_readings& context, work_gate::visitor cons
     return false;
   }
   // A call that went on by itself meanwhile may have put work into the range.
-  auto const is_alone = gate_.impatient() == impatient;
-  auto const popped = [&] {
-    work_gate::switching const now(gate_);
-    return context.pop(is_alone && departure && !departure->failed,
-                       departure ? departure->correlation : correlation_id{});
-  }();
+  auto is_alone = false, popped = false;
+  if (!while_idle([&] {
+        is_alone = gate_.impatient() == impatient;
+        popped = context.pop(is_alone && departure && !departure->failed,
+                             departure ? departure->correlation : correlation_id{});
+      })) {
+    count(counts_.disturbed);
+    return false;
+  }
   if (gate_.release_read()) kind.note_ends_alone();
   count(popped ? counts_.read : is_alone ? counts_.failed : counts_.disturbed);
   return true;
@@ -335,14 +364,13 @@ void launch_reader::close(context_readings& context) {
   if (!context.is_counting() || context.has_ended()) return;
   gate_.take_waited_ns();
   gate_.shut();
-  if (reach_idle(context, patience_at_end_ns)) {
-    work_gate::switching const now(gate_);
+  (void)when_idle(context, patience_at_end_ns, [&] {
     context.drop_open_range();
     std::optional<reading_batch> done;
     auto const ok = context.finish(done);
     if (done) batches_.emplace_back(context.device(), std::move(*done));
     (void)ok;  // what cannot be had now is lost
-  }
+  });
   gate_.open();
   budget_.spend(gate_.take_waited_ns());
 }
@@ -356,13 +384,10 @@ bool launch_reader::release(std::uint64_t patience_ns) noexcept {
     auto const since = monotonic_ns();
     gate_.take_waited_ns();
     gate_.shut();
-    auto const is_idle = reach_idle(*context, patience_ns);
-    if (is_idle) {
-      fork_guard const guard;
-      work_gate::switching const now(gate_);
+    auto const is_idle = when_idle(*context, patience_ns, [&] {
       context->drop_open_range();
       context->release();
-    }
+    });
     gate_.open();
     budget_.spend(gate_.take_waited_ns());
     all = all && is_idle;

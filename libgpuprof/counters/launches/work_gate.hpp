@@ -61,7 +61,12 @@ class work_gate {
   /// While it lives the keeper is inside CUPTI for long, with the gate held.
   class switching {
    public:
-    explicit switching(work_gate& gate) noexcept : gate_(gate) { gate_.is_switching_.store(true); }
+    /// With the mutex, as those who go on by themselves count themselves: whoever is not counted
+    /// by now does not go on.
+    explicit switching(work_gate& gate) noexcept : gate_(gate) {
+      std::lock_guard const lock(gate_.mutex_);
+      gate_.is_switching_.store(true);
+    }
     ~switching() {
       gate_.switched_ns_.store(monotonic_ns());
       gate_.is_switching_.store(false);
