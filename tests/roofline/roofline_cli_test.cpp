@@ -191,7 +191,7 @@ TEST_CASE("without peaks there are absolute figures and one line that says how t
   session const s(counted_step());
   auto const r = s.roofline();
   CHECK(r.code == 0);
-  CHECK(holds(r.out, "missing: the peaks of this GPU, so there are no percentages: gpuprof peaks"));
+  CHECK(holds(r.out, "missing: peaks of this GPU, so no percentages: run gpuprof peaks (3 s)"));
   CHECK(holds(r.out, " 400.0 "));
   CHECK_FALSE(holds(r.out, "Bound by"));
   check_golden("roofline_no_peaks.svg", s.roofline("--format svg").out);
@@ -314,8 +314,7 @@ TEST_CASE("the lines above a table say what is known, what it cost and what is m
         "lost: nothing\n"
         "known: DRAM and L2 rates of 97.0% of the kernel time, FLOP of 97.0%, counted\n"
         "cost: 1.0% of 2 ms for counters, and 40 us once to set them up\n"
-        "missing: the peaks of this GPU, so there are no percentages: gpuprof peaks measures them "
-        "in 3 s, also for captures that are there already");
+        "missing: peaks of this GPU, so no percentages: run gpuprof peaks (3 s), then this again");
   // The longest kernel was not counted.
   std::erase_if(c.samples, [&](auto const& sample) { return raw(sample.correlation) <= 6; });
   auto const out = lines_of(session(c).roofline().out);
@@ -325,6 +324,12 @@ TEST_CASE("the lines above a table say what is known, what it cost and what is m
               "% of the kernel time: 2 of 12 kinds of launches were not read in full; a longer "
               "run or a greater --overhead-budget reads more"));
   CHECK(std::count(out.begin(), out.end(), '\n') == 4);
+  counted_trace bytes(trace_of({kernel("k", 10_us, 60_us).correlated(1)}));
+  bytes.plan(0, {dram_read_metric, dram_write_metric}).sample(1, 0, {{dram_read_metric, 1e6}});
+  CHECK(holds(
+      lines_of(session(bytes.with_peaks()).roofline().out),
+      "\nmissing: FLOP of 100.0% of the kernel time: the metrics that were chosen count none; "
+      "--set roofline does"));
 }
 
 TEST_CASE("without counters there is one line that says how to record them") {

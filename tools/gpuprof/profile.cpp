@@ -80,9 +80,8 @@ void declare_options(CLI::App& command, std::shared_ptr<profile_arguments> const
           "--peaks", arguments->peaks,
           "Have the peaks of the GPUs measured first, unless they are stored, so that the "
           "capture holds them: 3 s a GPU, once. auto: where counters are asked for, and the "
-          "program is not one of several ranks.")
-      ->type_name("auto|on|off")
-      ->capture_default_str();
+          "program is not one of several ranks. Default: auto.")
+      ->type_name("auto|on|off");
 }
 
 /// A word that begins with a dash where the program should stand is a misspelt option.

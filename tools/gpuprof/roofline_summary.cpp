@@ -65,11 +65,21 @@ std::string cost_line(trace_contents const& trace, report::overview const& about
   return line + joined(about.costs, ", ");
 }
 
+/// Something is read around launches, but no operations.
+bool counts_no_flop(launch_metrics const& metrics) {
+  auto const& names = metrics.names();
+  return !names.empty() && std::none_of(names.begin(), names.end(), [](std::string const& name) {
+    return name.find("_executed_op_") != name.npos || name.find("_ops_path_") != name.npos;
+  });
+}
+
 /// What would tell more FLOP, with the option that does.
 std::string missing_flop(trace_contents const& trace, roofline_reading const& read,
                          roofline const& roofs) {
   auto const what = "FLOP of " + percent(1 - roofs.known_share()) + " of the kernel time";
   auto const mode = trace.fact("environment.GPUPROF_METRICS");
+  if (counts_no_flop(read.exact()))
+    return what + ": the metrics that were chosen count none; --set roofline does";
   if (mode.starts_with("exact"))
     return what + ": what cannot be read safely is left unread, such as launches beside others";
   if (mode.starts_with("sampled") ||
@@ -100,8 +110,7 @@ std::vector<std::string> all_missing(trace_contents const& trace, roofline_readi
                       " of the time in which nothing of this capture ran, and samples count that");
   if (!has_peaks)
     missing.push_back(
-        "the peaks of this GPU, so there are no percentages: gpuprof peaks measures them in 3 s, "
-        "also for captures that are there already");
+        "peaks of this GPU, so no percentages: run gpuprof peaks (3 s), then this again");
   if (roofs.known_share() < enough) missing.push_back(missing_flop(trace, read, roofs));
   if (sampling.intervals > 0 && not_used.empty() && roofs.rates_share() < enough)
     missing.push_back("rates of " + percent(1 - roofs.rates_share()) +
