@@ -25,6 +25,9 @@ constexpr std::size_t buffers_at_once = 16;
 constexpr std::chrono::milliseconds look_for_buffers_every{1};
 // Work that began just before a flush may not have ended, and has no record then.
 constexpr std::uint64_t longest_expected_kernel = second / 50;
+// A call that has launched may be kept from returning for so long, on a machine that is busy: its
+// note comes at its end, its kernel's record may be here before.
+constexpr std::uint64_t longest_return = second / 2;
 constexpr timestamp_ns nothing_follows{~std::uint64_t{0}};
 
 std::unique_ptr<live_metrics> achieved_if_counted(
@@ -138,7 +141,7 @@ bool drain::take_some_buffers() {
   output_.write_names();
   drain_all_logs(*assembler_);
   find_main_thread();
-  assembler_->settle_pending();
+  assembler_->settle_pending({now().value - longest_return});
   for (auto const& f : filled) {
     decoder_->decode({f.buffer.bytes, f.used});
     output_.write_names();

@@ -10,6 +10,8 @@ namespace {
 constexpr std::size_t together = 256;  // kernels: one lock of the totals for all of them
 // A launch may run for longer, but one whose record is lost must not hold up the others for good.
 constexpr duration_ns longest_wait{10'000'000'000};
+// Records whose launch is not known are looked at again and again: more are what nobody saw launch.
+constexpr std::size_t most_waiting = 10'000;
 
 bool waits_for_record(launch const& l) noexcept {
   return !l.matched && !l.given_up && (l.flags == 0 || l.flags == launch_of_graph);
@@ -314,10 +316,19 @@ void trace_assembler::sampled(sampling_results const& windows) {
   file_->add(std::span<metric_sample_record const>(windows.samples));
 }
 
-void trace_assembler::settle_pending() {
-  auto const again = [this](auto& pending, auto finish) {
+void trace_assembler::settle_pending(timestamp_ns ended_before) {
+  auto const again = [&](auto& pending, auto finish) {
     auto const waiting = std::exchange(pending, {});
-    for (auto const& record : waiting) (this->*finish)(record, false);
+    auto const are_few = waiting.size() <= most_waiting;
+    for (auto const& record : waiting) {
+      auto const may_come = are_few && record.start + record.duration > ended_before &&
+                            launches_.find(record.correlation) == nullptr &&
+                            belongs_to_a_window(record.start, record.correlation);
+      if (may_come)
+        pending.push_back(record);
+      else
+        (this->*finish)(record, false);
+    }
   };
   if (!pending_kernels_.empty()) again(pending_kernels_, &trace_assembler::finish_kernel);
   if (!unrecorded_.empty())

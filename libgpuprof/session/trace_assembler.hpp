@@ -79,9 +79,10 @@ class trace_assembler final : public activity_sink {
   void sampled(launch_counters const& reading);
   void sampled(sampling_results const& windows);
 
-  /// Records whose launch had not been read from its ring yet get their second chance; the rest
-  /// stay without.
-  void settle_pending();
+  /// Records whose launch had not been read from its ring yet get another chance. Work that ended
+  /// before that moment stays without, later work waits on: its launching call may not have
+  /// returned yet, on a machine that is busy.
+  void settle_pending(timestamp_ns ended_before = {~std::uint64_t{0}});
   /// Finished kernels go to the totals and the file some at a time; this hands over the last of
   /// them. Call it before either is looked at.
   void hand_over();

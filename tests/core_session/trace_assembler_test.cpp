@@ -136,6 +136,36 @@ TEST_CASE("a record that comes before its launch has been read waits for it") {
   CHECK(s.read<kernel_record>().at(0).range == range_id{99});
 }
 
+TEST_CASE("work that has ended lately waits on for its launch, other work stays without") {
+  constexpr timestamp_ns long_ago{1};
+  scene s;
+  s.open();
+  s.kernel(7);
+  s.assembler.settle_pending(long_ago);
+  s.assembler.settle_pending(long_ago);
+  CHECK(s.counts().kernels == 0);
+  s.launch(7, 0, 99);
+  s.assembler.settle_pending(long_ago);
+  CHECK(s.counts().kernels == 1);
+  CHECK(s.counts().kernels_unattributed == 0);
+  CHECK(s.read<kernel_record>().at(0).range == range_id{99});
+  scene late;
+  late.open();
+  late.kernel(7);
+  late.assembler.settle_pending({1'000'000'000'000});
+  CHECK(late.counts().kernels == 1);
+  CHECK(late.counts().kernels_unattributed == 1);
+}
+
+TEST_CASE("so much work that waits was launched by nobody we saw") {
+  scene s;
+  s.open();
+  constexpr std::uint32_t most = 10'000;
+  for (std::uint32_t i = 0; i <= most; ++i) s.kernel(7 + i);
+  s.assembler.settle_pending({1});
+  CHECK(s.counts().kernels == most + 1);
+}
+
 TEST_CASE("a record that waits is written once, also when settled twice") {
   scene s;
   s.open();
