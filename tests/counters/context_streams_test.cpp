@@ -88,6 +88,7 @@ TEST_CASE("streams that were idle are asked again only when they are used again"
   new_context context;
   context.streams.used(stream(1));
   CHECK(context.streams.are_idle());
+  context.streams.forget_idle();
   (void)context.take_asked();
   CHECK(context.streams.are_idle());
   CHECK(context.take_asked().empty());
@@ -95,6 +96,14 @@ TEST_CASE("streams that were idle are asked again only when they are used again"
   context.works(stream(1));
   CHECK_FALSE(context.streams.are_idle());
   CHECK(context.take_asked() == std::vector{stream(1)});
+}
+
+TEST_CASE("a stream that gets its work just after it was asked is asked again") {
+  new_context context;
+  context.streams.used(stream(1));  // inside a call that has lost its patience, before it launches
+  CHECK(context.streams.are_idle());
+  context.works(stream(1));
+  CHECK_FALSE(context.streams.are_idle());
 }
 
 TEST_CASE("a stream is asked once, however often it was used") {

@@ -106,9 +106,13 @@ bool context_streams::are_idle() noexcept {
   lock_for_moment const lock(taken_);
   for (auto const& s : streams_)
     if (is_busy(s.stream)) return false;
+  return true;
+}
+
+void context_streams::forget_idle() noexcept {
+  lock_for_moment const lock(taken_);
   streams_.clear();
   epoch_.fetch_add(1, std::memory_order_release);
-  return true;
 }
 
 bool context_streams::works_long(std::uint64_t now_ns, std::uint64_t than_ns) noexcept {

@@ -32,8 +32,11 @@ class context_streams {
   /// What the context has to do can be told from its streams.
   bool is_known() const noexcept { return is_known_.load(); }
 
-  /// The keeper of the gate, while nobody passes: all work has ended. What is idle is forgotten.
+  /// The keeper of the gate, while it is held: all work has ended, but for that of calls that have
+  /// gone on by themselves meanwhile.
   bool are_idle() noexcept;
+  /// Once it is certain that there were none: streams that are idle need not be asked any more.
+  void forget_idle() noexcept;
   /// Some stream works although nothing was put on it for so long. The keeper.
   bool works_long(std::uint64_t now_ns, std::uint64_t than_ns) noexcept;
   /// The stream is not being captured, as far as the driver can tell. The keeper.

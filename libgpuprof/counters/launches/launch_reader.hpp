@@ -174,7 +174,7 @@ class launch_reader {
   bool reach_idle(context_readings& context, std::uint64_t patience_ns) noexcept;
   bool is_idle_and_held(context_readings& context) noexcept;
   template <class F>
-  bool while_idle(F in_cupti);
+  bool while_idle(context_readings& context, F in_cupti);
   template <class F>
   bool when_idle(context_readings& context, std::uint64_t patience_ns, F in_cupti);
   bool is_interrupted() const noexcept;

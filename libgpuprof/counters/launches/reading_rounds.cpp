@@ -99,9 +99,10 @@ bool launch_reader::is_idle_and_held(context_readings& context) noexcept {
 /// For calls that wait for all work. False, and nothing is called: this thread was kept from going
 /// on for so long that a call of the program has gone on by itself since the GPU was found idle.
 template <class F>
-bool launch_reader::while_idle(F in_cupti) {
+bool launch_reader::while_idle(context_readings& context, F in_cupti) {
   work_gate::switching const now(gate_);
   if (gate_.impatient() != impatient_at_idle_) return false;
+  context.streams.forget_idle();
   in_cupti();
   return true;
 }
@@ -113,7 +114,7 @@ bool launch_reader::when_idle(context_readings& context, std::uint64_t patience_
     auto const moment = monotonic_ns();
     if (!reach_idle(context, deadline > moment ? deadline - moment : 0)) return false;
     fork_guard const guard;  // before that: a fork under way may take longer than calls wait
-    if (while_idle(in_cupti)) return true;
+    if (while_idle(context, in_cupti)) return true;
     gate_.relax();
     if (monotonic_ns() >= deadline) return false;
   }
@@ -140,7 +141,7 @@ result<void> launch_reader::start(context_readings& context) {
   fork_guard const guard;
   auto const held_before = gate_.held_ns();
   result<void> done;  // also when it was not tried: the next idle moment serves
-  while_idle([&] { done = context.start(groups, monotonic_ns()); });
+  while_idle(context, [&] { done = context.start(groups, monotonic_ns()); });
   // Later ones are part of what reading costs all the time.
   if (budget_.noted_once() == 0) budget_.note_once(gate_.held_ns() - held_before);
   return done;
@@ -246,7 +247,7 @@ bool launch_reader::advance(context_readings& context) {
   }
   std::optional<reading_batch> done;
   result<void> ok;
-  if (!while_idle([&] { ok = context.turn_pass(moment, done); })) {
+  if (!while_idle(context, [&] { ok = context.turn_pass(moment, done); })) {
     gate_.relax();
     return true;  // tried again before the next launch
   }
@@ -319,7 +320,7 @@ bool launch_reader::read_held(context_readings& context, work_gate::visitor cons
         .is = launch_remark::kind::unrecorded, .alike = alike, .ran_from = opened, .ran_to{}};
   }
   auto is_open = false;
-  if (!while_idle([&] { is_open = context.push(range, kind, opened); }))
+  if (!while_idle(context, [&] { is_open = context.push(range, kind, opened); }))
     return found_busy(context);  // it went on, unread
   if (!is_open) {
     count(counts_.failed);
@@ -344,7 +345,7 @@ bool launch_reader::read_held(context_readings& context, work_gate::visitor cons
   }
   // A call that went on by itself meanwhile may have put work into the range.
   auto is_alone = false, popped = false;
-  if (!while_idle([&] {
+  if (!while_idle(context, [&] {
         is_alone = gate_.impatient() == impatient;
         popped = context.pop(is_alone && departure && !departure->failed,
                              departure ? departure->correlation : correlation_id{});
