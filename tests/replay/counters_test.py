@@ -127,7 +127,8 @@ class Values(Counters):
         read, busy, disturbed = self.outcomes()
         samples = sum(self.metrics()[name, "dram__bytes_read.sum"]["Samples"] for name in PLAIN)
         self.assertGreater(samples, NEARLY_EVERY * 600)
-        self.assertEqual(samples + disturbed, [r["kernels"] for r in self.ranges()].count(1))
+        # Into a range that is dropped another launch may have come.
+        self.assertAlmostEqual(samples + disturbed, sum(r["kernels"] >= 1 for r in self.ranges()), delta=3)
         self.assertAlmostEqual(read + busy + disturbed, 600 + 1, delta=3)  # and a graph
 
     def test_exact_says_after_two_seconds_how_much_longer_the_program_takes_and_what_limits_that(self):

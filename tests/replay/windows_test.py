@@ -42,7 +42,7 @@ class Sampled(Windows):
         read = self.metrics()
         copied = read["even(float*, int)", "dram__bytes_read.sum"]
         self.assertIn(copied["Source"], ("sampled", "fitted"))
-        exact = self.counted(self.session(launches=40), metrics="exact,basic", force_overwrite="1")
+        exact = self.counted(self.session(launches=400), metrics="exact,basic", force_overwrite="1")
         self.assertEqual(exact.code, 0, exact.err)
         self.assertAlmostEqual(copied["Avg"] / self.metrics()["even(float*, int)", "dram__bytes_read.sum"]["Avg"], 1, places=3)
 
