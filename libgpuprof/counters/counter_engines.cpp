@@ -190,7 +190,7 @@ std::uint64_t counter_engines::turn(bool closing, counter_results& to,
   if (!budget_.is_counting() && (!devices_.all().empty() || launches_.launches() > 0))
     budget_.begin(monotonic_ns());
   // Also while no launches are read: a call of the program waits for it.
-  launches_.give_back_to_endings();
+  launches_.release_for_endings();
   if (options_.around_launches && launches_.has_given_up()) turns_.forbid_launches();
   charge_sampling();
   auto const before = turns_.current();

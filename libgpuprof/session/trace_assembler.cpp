@@ -11,7 +11,7 @@ constexpr std::size_t together = 256;  // kernels: one lock of the totals for al
 // A launch may run for longer, but one whose record is lost must not hold up the others for good.
 constexpr duration_ns longest_wait{10'000'000'000};
 // Records whose launch is not known are looked at again and again: more are what nobody saw launch.
-constexpr std::size_t most_waiting = 10'000;
+constexpr std::size_t max_waiting = 10'000;
 
 bool waits_for_record(launch const& l) noexcept {
   return !l.matched && !l.given_up && (l.flags == 0 || l.flags == launch_of_graph);
@@ -319,7 +319,7 @@ void trace_assembler::sampled(sampling_results const& windows) {
 void trace_assembler::settle_pending(timestamp_ns ended_before) {
   auto const again = [&](auto& pending, auto finish) {
     auto const waiting = std::exchange(pending, {});
-    auto const are_few = waiting.size() <= most_waiting;
+    auto const are_few = waiting.size() <= max_waiting;
     for (auto const& record : waiting) {
       auto const may_come = are_few && record.start + record.duration > ended_before &&
                             launches_.find(record.correlation) == nullptr &&

@@ -1,7 +1,7 @@
 // When the ranks of a job read launches, and when they sample time.
 #include "counters/job_turns.hpp"
-#include "counters/sampling_budget.hpp"
 
+#include "counters/sampling_budget.hpp"
 #include "support/catch.hpp"
 
 #include <vector>

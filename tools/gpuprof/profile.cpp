@@ -31,9 +31,9 @@ struct profile_arguments {
   std::string peaks = "auto";
 };
 
-enum class peaks_choice { automatic, on, off };
-constexpr choice<peaks_choice> peaks_choices[] = {
-    {"auto", peaks_choice::automatic}, {"on", peaks_choice::on}, {"off", peaks_choice::off}};
+enum class peaks_mode { automatic, on, off };
+constexpr choice<peaks_mode> peaks_modes[] = {
+    {"auto", peaks_mode::automatic}, {"on", peaks_mode::on}, {"off", peaks_mode::off}};
 
 void say(std::string const& line) {
   std::fprintf(stderr, "gpuprof: %s\n", line.c_str());
@@ -113,8 +113,8 @@ result<settings> read_arguments(profile_arguments const& arguments, variables& c
 }
 
 /// Ranks start together: each would measure while the others work.
-bool wants_peaks(peaks_choice choice, settings const& s) {
-  if (choice != peaks_choice::automatic) return choice == peaks_choice::on;
+bool wants_peaks(peaks_mode choice, settings const& s) {
+  if (choice != peaks_mode::automatic) return choice == peaks_mode::on;
   return s.metrics.mode != metrics_mode::none && !s.rank;
 }
 
@@ -141,7 +141,7 @@ int profile(profile_arguments const& arguments) {
                 "there is no program to profile: gpuprof profile [OPTION]... PROGRAM "
                 "[ARGUMENT]...");
   }
-  auto const peaks = choose("--peaks", arguments.peaks, peaks_choices);
+  auto const peaks = choose("--peaks", arguments.peaks, peaks_modes);
   if (!peaks) return fail(wrong_usage, peaks.message());
   variables chosen;
   auto const s = read_arguments(arguments, chosen);
@@ -159,7 +159,7 @@ int profile(profile_arguments const& arguments) {
   if (!program.preload_obstacle.empty()) say(program.preload_obstacle);
 
   if (wants_peaks(*peaks, *s))
-    store_peaks_beforehand(s->log_level, *peaks == peaks_choice::on ? telling::all : telling::news);
+    store_peaks_beforehand(s->log_level, *peaks == peaks_mode::on ? telling::all : telling::news);
   auto const started = file_clock_ns();
   chosen["GPUPROF_RUN_STARTED"] = std::to_string(started);
   auto const environment = make_launch_environment(environ, chosen, *library);

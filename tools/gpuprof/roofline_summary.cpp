@@ -13,7 +13,7 @@ constexpr double enough = 0.95;
 /// Of the time that no record explains: less is noise of clocks.
 constexpr double unseen_from = 0.02;
 /// More would not be read.
-constexpr std::size_t most_missing = 2;
+constexpr std::size_t max_missing = 2;
 
 std::string percent(double share) {
   char text[32];
@@ -134,7 +134,7 @@ std::vector<std::string> roofline_summary(trace_contents const& trace,
   lines.push_back(known_line(roofs, peaks));
   lines.push_back(cost_line(trace, about));
   auto missing = all_missing(trace, read, roofs, !peaks.empty());
-  if (missing.size() > most_missing) missing.resize(most_missing);
+  if (missing.size() > max_missing) missing.resize(max_missing);
   if (!missing.empty()) lines.push_back("missing: " + joined(missing, ". Also "));
   return lines;
 }

@@ -116,7 +116,7 @@ class launch_reader {
   void turn(turn_kind how, std::vector<metric_record>& metrics,
             std::vector<launch_counters>& launches, device_counters::intern const& names);
   /// Where a call of the program destroys a context: the counters of all are given back.
-  void give_back_to_endings() noexcept {
+  void release_for_endings() noexcept {
     if (to_be_released_.load() != 0) end_contexts();
   }
   /// Some launch has passes to run.

@@ -415,7 +415,7 @@ void launch_reader::end_contexts() noexcept {
 void launch_reader::turn(turn_kind how, std::vector<metric_record>& metrics,
                          std::vector<launch_counters>& launches,
                          device_counters::intern const& names) {
-  give_back_to_endings();
+  release_for_endings();
   for (auto& entry : contexts_) {
     auto* const context = entry.load();
     if (context == nullptr || halted_.load()) break;
