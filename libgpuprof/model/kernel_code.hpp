@@ -84,8 +84,8 @@ constexpr instruction_set operator|(instruction_class a, instruction_class b) no
 struct kernel_code {
   std::uint32_t sm = 0;  // the chip it was compiled for: 90 for sm_90 and sm_90a
   instruction_set holds;
-  /// All that it can execute is in `holds`. Else there may be more: an unknown chip, a call through
-  /// a pointer, or several kernels of one name that differ.
+  /// All that it can execute is in `holds`, of several kernels of one name what any of them can.
+  /// Else there may be more: an unknown chip, or a call that leads nobody knows where.
   bool is_complete = false;
 
   friend constexpr bool operator==(kernel_code const&, kernel_code const&) = default;

@@ -44,16 +44,18 @@ TEST_CASE("what CUPTI has rewritten leaves a kernel known") {
 
   // The program too may load a module while launches are read.
   inventory.add_module(module_of("kernel", sass::wgmma_fp16), maybe_rewritten);
-  CHECK(!inventory.find("kernel")->is_complete);
+  CHECK(inventory.find("kernel") == kernel_code{90, wgmma_bf16 | wgmma_fp16, true});
 }
 
-TEST_CASE("different kernels of one name leave open which of them runs") {
+TEST_CASE("of different kernels of one name, what any of them holds") {
   code_inventory inventory;
   inventory.add_module(module_of("kernel", sass::wgmma_bf16));
-  inventory.add_module(module_of("kernel", sass::wgmma_fp16));
-  auto const found = inventory.find("kernel");
-  CHECK(found->holds == (wgmma_bf16 | wgmma_fp16));
-  CHECK_FALSE(found->is_complete);
+  inventory.add_module(module_of("kernel", sass::ffma));
+  CHECK(inventory.find("kernel") == kernel_code{90, wgmma_bf16 | fp32, true});
+
+  auto const calls = made_cubin{90, {{"kernel", {sass::exit}, {}, true}}}.bytes();
+  inventory.add_module(calls);
+  CHECK(inventory.find("kernel") == kernel_code{90, wgmma_bf16 | fp32, false});
 }
 
 TEST_CASE("a module with more code than the limit is passed over and counted") {

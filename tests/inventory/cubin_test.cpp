@@ -106,10 +106,16 @@ TEST_CASE("a function that calls through a pointer may compute anything") {
   CHECK(found.at("other").is_complete);
 }
 
-TEST_CASE("without a call graph nobody says what is called") {
-  made_cubin cubin{90, {{"k", {sass::ffma}, {}}}};
+TEST_CASE("without a call graph a function that calls nobody is whole, one that calls is not") {
+  made_cubin cubin{90,
+                   {{"alone", {sass::ffma, sass::exit}, {}},
+                    {"calls", {sass::ffma, sass::call, sass::exit}, {}},
+                    {"points", {sass::ffma, sass::call_through_pointer}, {}}}};
   cubin.has_call_graph = false;
-  CHECK(read(cubin.bytes()).at("k") == kernel_code{90, fp32, false});
+  auto const found = read(cubin.bytes());
+  CHECK(found.at("alone") == kernel_code{90, fp32, true});
+  CHECK(found.at("calls") == kernel_code{90, fp32, false});
+  CHECK(found.at("points") == kernel_code{90, fp32, false});
 }
 
 TEST_CASE("a file that ends anywhere is an error or says less, and nothing beyond it is read") {
@@ -142,4 +148,22 @@ TEST_CASE("code is counted without being read") {
   REQUIRE(facts);
   CHECK(facts->sm == 86);
   CHECK(facts->code_bytes == 48);
+}
+
+TEST_CASE("calls and jumps are known on every chip, branches are none") {
+  for (auto const sm : {75u, 80u, 86u, 89u, 90u, 100u, 103u, 120u}) {
+    INFO("sm_" << sm);
+    auto const has_calls = [sm](std::uint64_t low) {
+      machine_word const word{low, 0};
+      return instructions_in(sm, {reinterpret_cast<std::uint8_t const*>(&word), sizeof word})
+          .has_calls;
+    };
+    CHECK(has_calls(0x0000000000207944));  // CALL.REL.NOINC
+    CHECK(has_calls(0xfffffffc06cc7344));  // CALL.REL.NOINC R6
+    CHECK(has_calls(0x000000000a007343));  // CALL.ABS.NOINC R10
+    CHECK_FALSE(has_calls(0xfffffffc00fc7947));  // BRA
+    CHECK_FALSE(has_calls(0x0000000004447949));  // BRX
+    CHECK_FALSE(has_calls(0x0000000004007950));  // RET.REL.NODEC
+    CHECK_FALSE(has_calls(0x000000000000794d));  // EXIT
+  }
 }

@@ -23,6 +23,8 @@ inline constexpr machine_word wgmma_bf16{0x00e00000041879f0, 0x004fca0008001818}
 inline constexpr machine_word wgmma_fp16{0x00e00000041879f0, 0x004fca0008000818};
 inline constexpr machine_word wgmma_fp16_n8{0x00000000041879f0, 0x004fca0008000818};
 inline constexpr machine_word wgmma_tf32{0x04e00000041879f0, 0x004fca0008002818};
+inline constexpr machine_word call{0x0000000000207944, 0x001fea0003c00000};  // CALL.REL.NOINC
+inline constexpr machine_word call_through_pointer{0x000000000a007343, 0x001fea0003c00000};
 inline constexpr machine_word exit{0x000000000000794d, 0x000fea0003800000};
 }  // namespace sass
 

@@ -49,8 +49,9 @@ void code_inventory::add(std::string_view name, kernel_code const& code, origin 
   // CUPTI adds calls to what counts, and no tensor instruction.
   auto const is_rewritten =
       from == origin::maybe_rewritten && known.holds.tensor() == code.holds.tensor();
+  // Whichever of them runs holds no more than all of them together.
   known.holds.insert(code.holds);
-  if (!is_rewritten) known.is_complete = false;
+  known.is_complete = known.is_complete && (code.is_complete || is_rewritten);
 }
 
 std::optional<kernel_code> code_inventory::find(std::string_view mangled) const noexcept {

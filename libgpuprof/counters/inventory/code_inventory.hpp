@@ -43,8 +43,7 @@ class code_inventory {
   void add_module(std::span<std::uint8_t const> image, origin from = origin::program) noexcept;
 
   /// By its mangled name, as CUPTI gives it. Nothing: no such function was loaded since CUPTI was
-  /// attached. Where modules have different kernels of one name, what any of them holds, and it is
-  /// not complete.
+  /// attached. Where modules have different kernels of one name, what any of them holds.
   std::optional<kernel_code> find(std::string_view mangled) const noexcept;
 
   /// Grows with each find() that may have a new answer.

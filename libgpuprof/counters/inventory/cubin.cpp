@@ -50,7 +50,7 @@ class functions {
   struct function {
     std::string_view name;
     instruction_set holds;
-    bool is_complete = true;
+    bool is_complete = true, has_calls = false;
     std::vector<std::uint32_t> calls;
   };
   // What stands in the place of a callee, and says what the pairs that follow are.
@@ -82,12 +82,17 @@ bool functions::read() {
     auto& made = functions_.emplace_back();
     made.name = section.name.substr(text_prefix.size());
     made.is_complete = is_known;
-    if (is_known) made.holds = instructions_in(chip_of(elf_), *code);
+    if (is_known) {
+      auto const inside = instructions_in(chip_of(elf_), *code);
+      made.holds = inside.holds;
+      made.has_calls = inside.has_calls;
+    }
     by_section_[i] = static_cast<std::uint32_t>(functions_.size());
   }
-  // Without it nobody says what is called.
+  // Libraries that keep kernels in archives of their own, as cuBLAS does, leave it out: then nobody
+  // says what is called.
   if (!graph)
-    for (auto& of : functions_) of.is_complete = false;
+    for (auto& of : functions_) of.is_complete = of.is_complete && !of.has_calls;
   return !graph || read_calls(*graph);
 }
 

@@ -36,6 +36,10 @@ enum operation : std::uint16_t {
   fadd2 = 0x04b,
   qmma = 0x07a,
   omma = 0x07f,
+  call_absolute = 0x143,
+  call_relative = 0x144,
+  jump = 0x14a,
+  jump_indexed = 0x14c,
   utcmma = 0x1ea,  // all of tcgen05.mma
   hgmma = 0x1f0,
   igmma = 0x1f1,
@@ -139,6 +143,7 @@ constexpr instruction_set look_closer(instruction i) noexcept {
 }
 
 constexpr std::uint64_t needs_closer_look = std::uint64_t{1} << 63;
+constexpr std::uint64_t calls = std::uint64_t{1} << 62;
 using operation_table = std::array<std::uint64_t, operation_mask + 1>;
 
 /// The same number is another operation on another chip: 0x036 adds integers on sm_90.
@@ -150,6 +155,7 @@ constexpr operation_table operations_of(std::uint32_t sm) {
   put({fmul, fadd, ffma}, instruction_set(fp32).bits());
   put({dmul, dadd, dfma}, instruction_set(fp64).bits());
   put({hadd2, hfma2, hmul2, imma, hmma}, needs_closer_look);
+  put({call_absolute, call_relative, jump, jump_indexed}, calls);
   if (sm == 75) put({hmma_884}, instruction_set(mma_fp16).bits());
   if (sm <= 90) put({bmma}, instruction_set(mma_bit).bits());
   if (sm >= 80) put({dmma}, needs_closer_look);
@@ -190,7 +196,7 @@ bool knows_instructions_of(std::uint32_t sm) noexcept {
   return find_chip(sm) != nullptr;
 }
 
-instruction_set instructions_in(std::uint32_t sm, std::span<std::uint8_t const> code) noexcept {
+stretch_of_code instructions_in(std::uint32_t sm, std::span<std::uint8_t const> code) noexcept {
   auto const* const chip = find_chip(sm);
   if (chip == nullptr) return {};
   std::uint64_t found = 0;
@@ -203,7 +209,7 @@ instruction_set instructions_in(std::uint32_t sm, std::span<std::uint8_t const> 
     else
       found |= bits;
   }
-  return instruction_set(found);
+  return {instruction_set(found & ~calls), (found & calls) != 0};
 }
 
 }  // namespace gpuprof

@@ -11,8 +11,13 @@ namespace gpuprof {
 /// Chips whose instructions are known, as 90 for sm_90 and sm_90a: checked against nvdisasm.
 bool knows_instructions_of(std::uint32_t sm) noexcept;
 
+struct stretch_of_code {
+  instruction_set holds;
+  bool has_calls = false;  // or jumps that may leave it
+};
+
 /// `code`: of such a chip; what is left over after whole instructions of 16 bytes is not looked at.
 /// Constants moved by a half-precision multiply-add, as compilers do, are no arithmetic.
-instruction_set instructions_in(std::uint32_t sm, std::span<std::uint8_t const> code) noexcept;
+stretch_of_code instructions_in(std::uint32_t sm, std::span<std::uint8_t const> code) noexcept;
 
 }  // namespace gpuprof
