@@ -17,6 +17,9 @@ constexpr std::uint64_t decode_every_ns = 2'000'000;
 constexpr std::uint64_t least_sleep_ns = 1'000'000;
 constexpr std::uint64_t look_every_ns = engine_turns::pause_between_windows_ns;
 constexpr std::uint64_t max_put_off_ns = 1'000'000'000;
+// A GPU that works less is idle: no window is begun before so many launches have come.
+constexpr double idle_share = 0.02;
+constexpr std::uint64_t launches_after_idle = 10;
 
 // To have the counters for launches, which stand still for 0.2 s on an H200, and to read some.
 constexpr std::uint64_t price_of_launches_ns = sampling_budget::usual_once_ns;
@@ -96,12 +99,13 @@ counter_needs counter_engines::needs() noexcept {
       .launches_want = launches_.wants_turn(),
       .launches_affordable = may_read && budget_.allows(moment, price),
       .in_midst = launches_.is_in_midst(),
-      .window_affordable =
-          budget_.allows_sampling(moment, cost) && sampler_.can_sample(used, moment),
+      .window_affordable = anything_runs() && budget_.allows_sampling(moment, cost) &&
+                           sampler_.can_sample(used, moment),
       .is_our_turn = job_.is_our_turn(time_of_day),
       // A rank whose GPU another has at those moments comes when it can.
       .is_burst_moment = job_.may_begin_burst(time_of_day) || sampler_.counts().busy.load() != 0,
       .sampled_enough = launches_.is_sampled_enough(),
+      .busy_share = sampler_.busy_share(),
       .must_not_switch = launches_.must_not_switch()};
 }
 
@@ -131,6 +135,13 @@ void counter_engines::end_window(counter_results& to) {
   if (!std::exchange(in_window_, false)) return;
   launches_.window_ends();
   sampler_.end_window(to.sampling);
+  launches_at_window_ = launches_.launches();
+}
+
+/// As far as is known without waiting for a record: windows of nothing tell nothing.
+bool counter_engines::anything_runs() const noexcept {
+  return sampler_.counts().windows.load() == 0 || sampler_.busy_share() >= idle_share ||
+         launches_.launches() - launches_at_window_ >= launches_after_idle;
 }
 
 /// It costs the program as long as it is held, in windows or not.
@@ -138,7 +149,8 @@ void counter_engines::charge_sampling() noexcept {
   auto const since = sampler_.held_since();
   if (since == 0) return;
   auto const moment = monotonic_ns();
-  budget_.spend_on_sampling(sampling_budget::price_ns(moment - std::max(since, charged_until_)));
+  budget_.spend_on_sampling(sampling_budget::price_ns(moment - std::max(since, charged_until_),
+                                                      sampler_.busy_share()));
   charged_until_ = moment;
 }
 
@@ -149,7 +161,8 @@ void counter_engines::release_sampling(counter_results& to) {
   if (!holds_gpus_.load()) return;
   auto const before = monotonic_ns();
   sampler_.release();
-  budget_.spend_on_sampling(sampling_budget::price_ns(monotonic_ns() - before));
+  budget_.spend_on_sampling(
+      sampling_budget::price_ns(monotonic_ns() - before, sampler_.busy_share()));
   holds_gpus_.store(false);
 }
 

@@ -109,6 +109,7 @@ class counter_engines {
  private:
   counter_needs needs() noexcept;
   bool may_read_now() const noexcept;
+  bool anything_runs() const noexcept;
   void begin_window(counter_results& to, device_counters::intern const& names);
   void end_window(counter_results& to);
   void park(counter_results& to, device_counters::intern const& names);
@@ -131,6 +132,7 @@ class counter_engines {
   engine_turns turns_;
   bool in_window_ = false, pace_is_said_ = false;
   std::uint64_t charged_until_ = 0;      // sampling that is held; monotonic
+  std::uint64_t launches_at_window_ = 0;  // when the latest one ended
   std::uint64_t idle_wanted_since_ = 0;  // monotonic; 0: it is not
   std::set<std::string> said_;
   std::vector<std::string> held_back_;

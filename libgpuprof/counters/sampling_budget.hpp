@@ -11,7 +11,7 @@ namespace gpuprof {
 
 /// Any thread. Costs are measured where they arise: time for which calls of the program waited at
 /// the gate (not while the GPU worked off what was queued, which costs it nothing); sampling in
-/// time costs a share of the time for which it is held, from its set-up until it is released. Each
+/// time costs a share of the GPU's work while it is held, from its set-up until it is released. Each
 /// of the two may have what the other leaves, sampling half of it in any case. Relaxed everywhere:
 /// a launch more or less does no harm.
 ///
@@ -33,6 +33,13 @@ class sampling_budget {
   static constexpr std::uint64_t price_percent = 5;
   static constexpr std::uint64_t price_ns(std::uint64_t held_ns) noexcept {
     return held_ns * price_percent / 100;
+  }
+  /// Where the GPU has work for a share of the time alone, the rest costs no kernel anything, but a
+  /// thread of ours decodes it.
+  static constexpr double least_share = 0.2;
+  static constexpr std::uint64_t price_ns(std::uint64_t held_ns, double busy_share) noexcept {
+    return static_cast<std::uint64_t>(static_cast<double>(price_ns(held_ns)) *
+                                      std::max(busy_share, least_share));
   }
   /// Setting up costs as much as some windows: it is not begun for fewer.
   static constexpr std::uint64_t windows_in_burst = 6;

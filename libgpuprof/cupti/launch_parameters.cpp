@@ -27,6 +27,8 @@ launch_call_kind launch_call_named(char const* text) noexcept {
     kind.call = launch_call::kernel;
   else if (name == "cuLaunchKernelEx")
     kind.call = launch_call::kernel_ex;
+  else if (name == "cuLaunchCooperativeKernel")
+    kind.call = launch_call::cooperative;
   else if (name == "cuGraphLaunch")
     kind.call = launch_call::graph;
   else if (name.starts_with("cuLaunch") && name != "cuLaunchHostFunc")
@@ -60,6 +62,15 @@ bool read_launch_parameters(launch_call_kind kind, CUpti_CallbackData const& cal
             is_cooperative(c),
             p.kernelParams,
             p.extra};
+  } else if (kind.call == launch_call::cooperative) {
+    auto const& p = *static_cast<cuLaunchCooperativeKernel_params const*>(call.functionParams);
+    into = {p.f,
+            {p.gridDimX, p.gridDimY, p.gridDimZ},
+            {p.blockDimX, p.blockDimY, p.blockDimZ},
+            p.sharedMemBytes,
+            p.hStream,
+            true,
+            p.kernelParams};
   } else if (kind.call == launch_call::graph) {
     auto const& p = *static_cast<cuGraphLaunch_params const*>(call.functionParams);
     into = {p.hGraph, {}, {}, 0, p.hStream, false};

@@ -14,8 +14,9 @@ enum class launch_call : std::uint8_t {
   none,
   kernel,        // cuLaunchKernel
   kernel_ex,     // cuLaunchKernelEx
+  cooperative,   // cuLaunchCooperativeKernel
   graph,         // cuGraphLaunch
-  not_readable,  // launches kernels, and counters cannot run around it: cooperative, old calls
+  not_readable,  // launches kernels, and counters cannot run around it: of several GPUs, old calls
 };
 
 struct launch_call_kind {

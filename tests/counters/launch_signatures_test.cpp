@@ -247,7 +247,9 @@ TEST_CASE("calls that launch kernels are told apart by name") {
   CHECK_FALSE(launch_call_named("cuLaunchKernel").default_stream_per_thread);
   CHECK(launch_call_named("cuLaunchKernel_ptsz").call == launch_call::kernel);
   CHECK(launch_call_named("cuLaunchKernel_ptsz").default_stream_per_thread);
-  for (auto const* const name : {"cuLaunchCooperativeKernel", "cuLaunchGrid", "cuLaunchGridAsync"})
+  CHECK(launch_call_named("cuLaunchCooperativeKernel_ptsz").call == launch_call::cooperative);
+  for (auto const* const name :
+       {"cuLaunchCooperativeKernelMultiDevice", "cuLaunchGrid", "cuLaunchGridAsync"})
     CHECK(launch_call_named(name).call == launch_call::not_readable);
   CHECK(launch_call_named("cuGraphLaunch_ptsz").call == launch_call::graph);
   for (auto const* const name : {"cuLaunchHostFunc", "cuGraphExecUpdate", "cuMemcpyAsync", ""})
@@ -255,7 +257,7 @@ TEST_CASE("calls that launch kernels are told apart by name") {
   CHECK(launch_call_named(nullptr).call == launch_call::none);
 }
 
-TEST_CASE("the parameters of both calls are read, with the attribute of cooperative launches") {
+TEST_CASE("the parameters of all calls are read, with the attribute of cooperative launches") {
   CUpti_CallbackData call{};
   launch_parameters read;
   CHECK_FALSE(read_launch_parameters(launch_call_named("cuLaunchKernel"), call, read));
@@ -292,6 +294,16 @@ TEST_CASE("the parameters of both calls are read, with the attribute of cooperat
   REQUIRE(read_launch_parameters(launch_call_named("cuLaunchKernelEx"), call, read));
   CHECK_FALSE(read.cooperative);
   CHECK_FALSE(read_launch_parameters(launch_call_named("cuLaunchGrid"), call, read));
+
+  // Its stream has to be known: others are idle or not without it.
+  cuLaunchCooperativeKernel_params cooperative{};
+  cooperative.gridDimY = 9;
+  cooperative.hStream = reinterpret_cast<CUstream>(std::uintptr_t{192});
+  call.functionParams = &cooperative;
+  REQUIRE(read_launch_parameters(launch_call_named("cuLaunchCooperativeKernel"), call, read));
+  CHECK(read.grid[1] == 9);
+  CHECK(read.stream == cooperative.hStream);
+  CHECK(read.cooperative);
 }
 
 TEST_CASE("one thread decides whether launches of a kind may be read") {

@@ -16,9 +16,9 @@ class Watching(Gpuprof):
         super().setUp()
         self.answer = self.folder / "achieved.json"
 
-    # 10 SMs, kernels of 1000 ns: 4.5 seconds of them, since time may be sampled for 3 before any launch is read.
+    # 10 SMs, kernels of 1000 ns: 6 seconds of them, since time may be sampled for 3 before any launch is read.
     def session(self, **more):
-        return self.synthetic(threads=1, launches=4500, step_ns=1000000, graphs=0, **more)
+        return self.synthetic(threads=1, launches=6000, step_ns=1000000, graphs=0, **more)
 
     def watched(self, session, preload=True, env=None, **settings):
         """What the program was last told, None when it never was; and the run."""

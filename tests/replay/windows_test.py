@@ -64,7 +64,7 @@ class Sampled(Windows):
         self.assertAlmostEqual(report["flop_known_share"], product["time_share"], places=4)
 
     def test_windows_keep_to_the_budget(self):
-        run = self.counted(self.session(launches=4000), metrics="sampled", overhead_budget="1")
+        run = self.counted(self.session(launches=4000, kernel_ns=1000000), metrics="sampled", overhead_budget="1")
         self.assertEqual(run.code, 0, run.err)
         # 100 ms at once and 40 of 4 s; with the pause of 20 ms after it a window of 50 costs 3.5. Without a limit there are 57.
         self.assertLessEqual(len(self.log_lines("sampling start")), 41)
@@ -74,7 +74,7 @@ class Sampled(Windows):
         self.assertGreater(self.cost_ms(), len(self.log_lines("sampling start")) * 50 * 0.05)  # what lies between windows costs, too
 
     def test_nothing_is_held_when_the_budget_is_spent(self):
-        session = self.session(launches=8000)
+        session = self.session(launches=8000, kernel_ns=1000000)
         run = self.counted(session, metrics="sampled", overhead_budget="1")
         self.assertEqual(run.code, 0, run.err)
         # 80 ms are earned after 8 s: the first burst, and one more after the 6.2 s that it takes to earn both.
@@ -84,6 +84,20 @@ class Sampled(Windows):
         first, second = (i for i, word in enumerate(lines) if word == "enable")
         self.assertEqual(lines[second - 1], "disable")
         self.assertGreaterEqual(lines[first:second].count("start"), self.LEAST_WINDOWS)
+
+    def test_a_gpu_that_works_little_has_little_to_lose(self):
+        run = self.counted(self.session(launches=4000), metrics="sampled", overhead_budget="1")
+        self.assertEqual(run.code, 0, run.err)
+        # A tenth of the time: a fifth of the price, which is the least, and so no end of windows in 4 s.
+        self.assertLessEqual(self.cost_ms(), 4200 * 0.05 * 0.2 + 10)
+        self.assertGreaterEqual(len(self.log_lines("sampling start")), 16 if IS_SLOWED else 42)
+
+    def test_a_gpu_that_does_nothing_is_left_alone(self):
+        run = self.counted(self.session(launches=40, step_ns=100000000), metrics="sampled", overhead_budget="20")
+        self.assertEqual(run.code, 0, run.err)
+        # 0.1 % of the time: a window at first, and then one for every ten launches.
+        self.assertLessEqual(len(self.log_lines("sampling start")), 6)
+        self.assertGreaterEqual(len(self.log_lines("sampling start")), 1)
 
     def test_a_generous_budget_sets_sampling_up_once(self):
         run = self.counted(self.session(launches=3000), metrics="sampled", overhead_budget="20")

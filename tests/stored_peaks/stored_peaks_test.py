@@ -102,7 +102,7 @@ class InCaptures(StoredPeaks):
 class WhileItRuns(StoredPeaks):
     def test_a_program_is_told_its_share_of_the_stored_peaks(self):
         # Samples come first, and operations of CUDA cores after them: time for both on a loaded machine.
-        session = self.synthetic(threads=1, launches=8000, step_ns=1000000, graphs=0)
+        session = self.synthetic(threads=1, launches=10000, step_ns=1000000, graphs=0)
         self.store_peaks()
         told = self.folder / "achieved.json"
         run = self.play(session, preload=[processes.path("BUILT_LIBGPUPROF"), processes.path("BUILT_WATCHER")], env={

@@ -11,8 +11,9 @@
 namespace gpuprof {
 namespace {
 
-// A context that goes is given so long until its counters are given back.
-constexpr std::uint64_t patience_with_release_ns = 300'000'000;
+// A context that goes is given so long until its counters are given back, and until the worker is
+// out of CUPTI: the first use of counters takes half a second there.
+constexpr std::uint64_t patience_with_release_ns = 1'000'000'000;
 
 /// The call that this thread is in. Initial-exec: no call to find it.
 struct state_of_thread {
@@ -139,12 +140,12 @@ void launch_reader::pass(gate_call const& what) noexcept {
 void launch_reader::entered(launch_call_kind kind, CUpti_CallbackData const& call) noexcept {
   here = {};
   if (halted_.load(std::memory_order_relaxed)) return;
+  launches_.fetch_add(1, std::memory_order_relaxed);
   launch_parameters launch;
   auto const is_readable = read_launch_parameters(kind, call, launch) && launch.work != nullptr;
   auto* const signature = is_readable ? kinds_.find(launch, call.contextUid) : nullptr;
   if (signature != nullptr) here.arguments = signature->arguments();
   if (!on_.load(std::memory_order_acquire)) return;
-  launches_.fetch_add(1, std::memory_order_relaxed);
   auto* const context = context_of(call.context, call.contextUid);
   if (!is_readable) count(counts_.cooperative);
   if (is_readable && signature == nullptr) count(counts_.unknown);
@@ -232,10 +233,11 @@ void launch_reader::stream_ends(CUstream stream) noexcept {
   }
 }
 
-// Which context a call destroys is not known here: the counters of all are released.
+// Which context a call destroys is not known here: the counters of all are released. CUPTI crashes
+// where a context goes while it sets up counters, of that one or of another.
 void launch_reader::context_ending() noexcept {
   endings_.fetch_add(1);
-  if (halted_.load() || !holds_counters()) return;
+  if (halted_.load() || (!at_work_.load() && !holds_counters())) return;
   to_be_released_.store(1);
   auto const deadline = monotonic_ns() + patience_with_release_ns;
   while (to_be_released_.load() != 0 && monotonic_ns() < deadline)

@@ -114,7 +114,13 @@ class launch_reader {
 
   /// Prepares new contexts, reads, evaluates what was counted. Adds to both lists.
   void turn(turn_kind how, std::vector<metric_record>& metrics,
-            std::vector<launch_counters>& launches, device_counters::intern const& names);
+            std::vector<launch_counters>& launches, device_counters::intern const& names) {
+    release_for_endings();
+    at_work_.store(true);
+    work(how, metrics, launches, names);
+    at_work_.store(false);
+    release_for_endings();
+  }
   /// Where a call of the program destroys a context: the counters of all are given back.
   void release_for_endings() noexcept {
     if (to_be_released_.load() != 0) end_contexts();
@@ -161,6 +167,8 @@ class launch_reader {
   void pass(gate_call const& what) noexcept;
 
   // The worker's thread.
+  void work(turn_kind how, std::vector<metric_record>& metrics,
+            std::vector<launch_counters>& launches, device_counters::intern const& names);
   bool prepare(context_readings& context, std::vector<metric_record>& metrics,
                device_counters::intern const& names);
   device_counters const* counters_of(context_readings& context, std::vector<metric_record>& metrics,
@@ -212,6 +220,9 @@ class launch_reader {
   std::atomic<std::uint64_t> launches_{0}, kernels_{0}, kernel_ns_{0};
   std::atomic<std::uint32_t> endings_{0};         // calls that destroy a context, under way
   std::atomic<std::uint32_t> to_be_released_{0};  // such a call waits for the worker
+  // The worker may be inside CUPTI for a context. It says so before it looks whether one is about
+  // to go, and who destroys one looks at this after saying so: one of them sees the other.
+  std::atomic<bool> at_work_{false};
   std::atomic<launch_signature::groups> rewriting_{0}, all_groups_{0};
   std::array<std::atomic<context_readings*>, max_contexts> contexts_{};
   /// Of the launch that is let in to be read; the keeper writes before, its thread reads after.

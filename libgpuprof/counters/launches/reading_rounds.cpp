@@ -412,10 +412,9 @@ void launch_reader::end_contexts() noexcept {
   futex_wake(to_be_released_);
 }
 
-void launch_reader::turn(turn_kind how, std::vector<metric_record>& metrics,
+void launch_reader::work(turn_kind how, std::vector<metric_record>& metrics,
                          std::vector<launch_counters>& launches,
                          device_counters::intern const& names) {
-  release_for_endings();
   for (auto& entry : contexts_) {
     auto* const context = entry.load();
     if (context == nullptr || halted_.load()) break;

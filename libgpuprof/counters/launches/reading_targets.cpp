@@ -26,6 +26,13 @@ bool runs_longer(launch_signature const& kind, std::uint64_t max_ns) noexcept {
   return kind.launches() != 0 && kind.gpu_ns() / kind.launches() > max_ns;
 }
 
+bool is_sampled(launch_signature const& kind) noexcept {
+  auto const times = kind.recent.in_windows;
+  if (times >= reading_targets::enough_in_windows) return true;
+  return times >= reading_targets::enough_of_long && kind.launches() != 0 &&
+         kind.gpu_ns() / kind.launches() * times >= reading_targets::enough_ns;
+}
+
 bool is_due_again(launch_signature const& kind) noexcept {
   auto const since = kind.recent.launches - kind.recent.read_at_launches;
   return since >= std::max(reading_targets::again_after, kind.recent.read_at_launches);
@@ -77,8 +84,7 @@ reading_targets::outlook reading_targets::choose(launch_signatures const& all,
       found.groups |= missing(*kind, readable.groups);
       unknown += static_cast<double>(kind->gpu_ns());
     }
-    if (kind->recent.in_windows >= enough_in_windows)
-      sampled += static_cast<double>(kind->gpu_ns());
+    if (is_sampled(*kind)) sampled += static_cast<double>(kind->gpu_ns());
     covered += static_cast<double>(kind->gpu_ns());
   }
   found.sampled_share = time > 0 ? sampled / time : 0;

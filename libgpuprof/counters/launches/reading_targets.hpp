@@ -35,8 +35,10 @@ class reading_targets {
     /// Groups that would tell nothing of a kind. May be empty.
     std::function<launch_signature::groups(launch_signature const&)> useless_to;
   };
-  /// A kind that ran so often in windows of sampling has rates.
-  static constexpr std::uint64_t enough_in_windows = 30;
+  /// A kind that ran so often in windows of sampling has rates, or so often and so long: some
+  /// hundred samples.
+  static constexpr std::uint64_t enough_in_windows = 30, enough_of_long = 3;
+  static constexpr std::uint64_t enough_ns = 2'000'000;
 
   /// A window of sampling begins, or has ended.
   static void window_begins(launch_signatures const& all) noexcept;

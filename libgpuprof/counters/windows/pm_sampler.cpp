@@ -85,6 +85,12 @@ std::uint64_t pm_sampler::held_since() const noexcept {
   return first;
 }
 
+double pm_sampler::busy_share() const noexcept {
+  double share = devices_.empty() ? 1 : 0;
+  for (auto const& [id, sampled] : devices_) share = std::max(share, sampled->busy_share());
+  return share;
+}
+
 void pm_sampler::note(sampling_window_record const& window) {
   count(counts_.windows);
   count(counts_.samples, window.samples);

@@ -47,6 +47,8 @@ class pm_sampler {
     if (halted_.load()) return;
     for (auto const& [id, sampled] : devices_) sampled->release();
   }
+  /// Of the GPU that was busiest in its latest window: the share of the time with work.
+  double busy_share() const noexcept;
   /// When the first of those was set up that are held now, monotonic; 0: none is.
   std::uint64_t held_since() const noexcept;
   std::vector<std::string> take_warnings() { return std::exchange(warnings_, {}); }

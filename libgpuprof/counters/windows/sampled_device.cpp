@@ -159,6 +159,7 @@ result<void> sampled_device::begin_window(bool& busy) {
              .samples = 0,
              .overflows = 0};
   first_is_due_ = true;
+  busy_samples_ = 0;
   return {};
 }
 
@@ -172,6 +173,7 @@ void sampled_device::keep(decoded_samples const& decoded, sampling_results& to) 
       good.push_back(i);
   }
   window_.samples += good.size();
+  note_activity(decoded, good);
   for (std::size_t m = 0; m < ids_.size(); ++m) {
     for (auto const i : good) {
       auto const value = decoded.values[i * ids_.size() + m];
@@ -180,6 +182,18 @@ void sampled_device::keep(decoded_samples const& decoded, sampling_results& to) 
             {ids_[m], intervals[i].start, intervals[i].end - intervals[i].start, value});
     }
   }
+}
+
+void sampled_device::note_activity(decoded_samples const& decoded,
+                                   std::span<std::size_t const> good) {
+  auto const activity = std::find(setup_.metrics.begin(), setup_.metrics.end(), active_cycles);
+  if (activity == setup_.metrics.end() || good.empty()) return;
+  auto const metric = static_cast<std::size_t>(activity - setup_.metrics.begin());
+  busy_samples_ += static_cast<std::uint64_t>(
+      std::count_if(good.begin(), good.end(), [&](std::size_t sample) {
+        return decoded.values[sample * ids_.size() + metric] > 0;
+      }));
+  busy_share_ = static_cast<double>(busy_samples_) / static_cast<double>(window_.samples);
 }
 
 /// True when there was no room for all.

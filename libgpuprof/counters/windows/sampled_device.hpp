@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,9 @@ class sampled_device {
     sampling_.reset();
     auto const over = std::move(turn_);
   }
+  /// In the latest window of which something was decoded, for what share of the time any SM was at
+  /// work; 1 where that is not known.
+  double busy_share() const noexcept { return busy_share_; }
   /// Since its set-up began, monotonic; 0: it was released.
   std::uint64_t held_since() const noexcept { return sampling_ != nullptr ? held_since_ : 0; }
   /// Decodes what has come so far.
@@ -79,6 +83,7 @@ class sampled_device {
   static result<device_turn> turn_at(device_turns* turns, std::string const& gpu, bool& busy);
   result<bool> decode_once(sampling_results& to);
   void keep(decoded_samples const& decoded, sampling_results& to);
+  void note_activity(decoded_samples const& decoded, std::span<std::size_t const> good);
 
   cupti_api const& api_;
   device_id const device_;
@@ -92,6 +97,8 @@ class sampled_device {
   std::vector<metric_id> ids_;
   sampling_window_record window_;
   bool first_is_due_ = false;  // the sample that begins long before its window
+  std::uint64_t busy_samples_ = 0;  // of the window
+  double busy_share_ = 1;
 };
 
 }  // namespace gpuprof
