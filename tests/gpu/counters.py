@@ -185,7 +185,7 @@ def first_use():
     """On a machine where nothing is stored yet: peaks are measured, and the first table ends with per cent of the roof."""
     with tempfile.TemporaryDirectory() as store:
         environment = dict(os.environ, GPUPROF_PEAKS_DIR=store)
-        words = [COMMAND, "profile", "-f", "-o", SCRATCH / "first_use", "--metrics", "auto", "--overhead-budget", "20", WORKLOAD, "counted", "1500"]
+        words = [COMMAND, "profile", "-f", "-o", SCRATCH / "first_use", "--metrics", "auto", WORKLOAD, "mixed", "250000"]
         said = [subprocess.run(words, env=environment, capture_output=True, text=True, timeout=300).stderr for _ in range(2)]
         lines = [sum("peaks of GPU" in line for line in text.splitlines()) for text in said]
         row("first use: lines on peaks, then in the second run", f"{lines[0]}, {lines[1]}", "one a GPU, 0", lines[0] > 0 and lines[1] == 0)

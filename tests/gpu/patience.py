@@ -1,5 +1,7 @@
 """Programs that hang if anything waits for them on their threads, under every way to read counters: each ends, and with the same result."""
 
+import os
+
 import shares
 from harness import COMMAND, HERE, SCRATCH, keep_log, outcomes, row, run
 
@@ -7,6 +9,8 @@ PROGRAM = HERE.parent / "gpu_patience"
 PROGRAMS = ("persistent", "host-flag", "two-streams", "wait-value", "host-function", "event-wait", "shared-gpu", "captures", "destroy", "endless-at-exit")
 FLUSH_TIMEOUT = 2.0  # seconds, the default of --flush-timeout-ms
 ENDINGS = ("exit_seconds", "quick_exit_seconds")
+# With every launch read, a program that launches all the time runs some ten times as long.
+SECONDS = {"exact": 100}
 BUDGET = 50  # per cent: far more readings and windows than by default, and so more chances to go wrong
 
 _bare = {}
@@ -57,7 +61,8 @@ def patience(mode):
             print(f"    {name}: not run: by itself it ends with {alone.code} {alone.out.strip()[-100:]} {alone.err.strip()[-200:]}", flush=True)
             continue
         pattern = f"patience_{mode}_{name}_%p.gpuprof"
-        under = run([PROGRAM, name], timeout=60, metrics=mode, overhead_budget=BUDGET, output=SCRATCH / pattern)
+        os.environ["GPU_PATIENCE_SECONDS"] = str(SECONDS.get(mode, 20))
+        under = run([PROGRAM, name], timeout=SECONDS.get(mode, 20) + 40, metrics=mode, overhead_budget=BUDGET, output=SCRATCH / pattern)
         keep_log(f"patience {mode} {name}", under.err)
         wrong = fault(name, alone, under)
         read, windows = counted(pattern.replace("%p", "*"))
