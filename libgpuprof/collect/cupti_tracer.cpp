@@ -21,8 +21,8 @@ constexpr auto calls_at_rest = {call_class::profiler_start, call_class::profiler
                                 call_class::context_reset, call_class::context_release};
 constexpr auto calls_for_gate = {call_class::stream_capture_begin, call_class::stream_capture_end,
                                  call_class::stream_work,          call_class::stream_end,
-                                 call_class::context_wait,         call_class::graph_change,
-                                 call_class::code_unload};
+                                 call_class::context_wait,         call_class::work_wait,
+                                 call_class::graph_change,         call_class::code_unload};
 
 std::string holder_in_words(std::string const& name) {
   if (name.find("<not provided>") == std::string::npos) return "\"" + name + "\"";

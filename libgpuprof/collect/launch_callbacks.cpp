@@ -46,6 +46,7 @@ call_class classify_driver_call(char const* text) noexcept {
   if (starts("cuStreamEndCapture")) return call_class::stream_capture_end;
   if (starts("cuStreamDestroy")) return call_class::stream_end;
   if (starts("cuCtxSynchronize")) return call_class::context_wait;
+  if (starts("cuStreamSynchronize") || starts("cuEventSynchronize")) return call_class::work_wait;
   if (name == "cuModuleUnload" || name == "cuLibraryUnload") return call_class::code_unload;
   if (starts("cuGraphExec") &&
       (name.find("Update") != name.npos || name.find("SetParams") != name.npos))
@@ -139,6 +140,9 @@ void launch_callbacks::tell_gate(launch_gate& gate, CUpti_CallbackId id,
       break;
     case call_class::context_wait:
       if (!entering) gate.context_waited_for(call);
+      [[fallthrough]];
+    case call_class::work_wait:
+      if (!entering) gate.work_waited_for();
       break;
     case call_class::graph_change:
       if (entering) gate.graph_changes();

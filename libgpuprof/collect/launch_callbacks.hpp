@@ -51,6 +51,8 @@ class launch_gate {
   virtual void context_gone(CUcontext context) noexcept = 0;
   /// After the program has waited for all work of a context, or could not.
   virtual void context_waited_for(CUpti_CallbackData const& call) noexcept = 0;
+  /// After it has waited for something: the GPU may be idle now.
+  virtual void work_waited_for() noexcept = 0;
   /// A graph that can be launched is changed.
   virtual void graph_changes() noexcept = 0;
   /// Before a module or library goes, and after it: its functions' handles may come to mean others.
@@ -76,6 +78,7 @@ enum class call_class : std::uint8_t {
   stream_work,  // anything else that a stream does or waits for
   stream_end,
   context_wait,
+  work_wait,
   profiler_start,
   profiler_stop,
   context_reset,

@@ -57,6 +57,7 @@ class counter_engines {
   void context_waited_for(CUpti_CallbackData const& call) noexcept {
     launches_.context_waited_for(call);
   }
+  void work_waited_for() noexcept { launches_.work_waited_for(); }
   void graph_changes() noexcept { launches_.graph_changes(); }
   void code_unloads() noexcept { launches_.code_unloads(); }
   void context_ending() noexcept { launches_.context_ending(); }

@@ -73,6 +73,7 @@ class counter_worker final : public launch_gate {
   void stream_capture_ends(CUstream stream) noexcept override { engines_.capture_ends(stream); }
   void stream_ends(CUstream stream) noexcept override { engines_.stream_ends(stream); }
   void context_made(CUcontext context) noexcept override { engines_.context_made(context); }
+  void work_waited_for() noexcept override { engines_.work_waited_for(); }
   void context_gone(CUcontext context) noexcept override { engines_.context_gone(context); }
   void context_waited_for(CUpti_CallbackData const& call) noexcept override {
     engines_.context_waited_for(call);

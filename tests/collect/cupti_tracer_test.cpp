@@ -38,6 +38,7 @@ struct listening_gate final : launch_gate {
   void context_made(CUcontext) noexcept override {}
   void context_gone(CUcontext) noexcept override {}
   void context_waited_for(CUpti_CallbackData const&) noexcept override {}
+  void work_waited_for() noexcept override {}
   void graph_changes() noexcept override {}
   void code_unloads() noexcept override { ++unloads; }
   void context_ending() noexcept override {}
@@ -143,7 +144,9 @@ TEST_CASE("with counters it is heard of streams and contexts, only while a captu
       {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuStreamDestroy_v2},
       {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2},
       {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture},
-      {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize}};
+      {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize},
+      {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize},
+      {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize}};
   auto const heard_of = [&] {
     auto const on = s.cupti.callbacks();
     return std::count_if(of_counters.begin(), of_counters.end(),

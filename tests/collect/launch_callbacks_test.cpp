@@ -134,8 +134,11 @@ TEST_CASE("driver calls are sorted by their names, also those no CUPTI has yet")
   CHECK(classify_driver_call("cuStreamDestroy_v2") == call_class::stream_end);
   CHECK(classify_driver_call("cuCtxSynchronize") == call_class::context_wait);
   CHECK(classify_driver_call("cuLibraryUnload") == call_class::code_unload);
-  for (auto const* name : {"cuProfilerInitialize", "cuGraphInstantiate", "cuMemAlloc_v2",
-                           "cuStreamSynchronize", "cuStreamCreate", ""})
+  for (auto const* name :
+       {"cuStreamSynchronize", "cuStreamSynchronize_ptsz", "cuEventSynchronize"})
+    CHECK(classify_driver_call(name) == call_class::work_wait);
+  for (auto const* name :
+       {"cuProfilerInitialize", "cuGraphInstantiate", "cuMemAlloc_v2", "cuStreamCreate", ""})
     CHECK(classify_driver_call(name) == call_class::none);
   CHECK(classify_driver_call(nullptr) == call_class::none);
 }
@@ -440,6 +443,7 @@ struct noting_gate final : launch_gate {
   void context_made(CUcontext context) noexcept override { note("made" + number(context)); }
   void context_gone(CUcontext context) noexcept override { note("gone" + number(context)); }
   void context_waited_for(CUpti_CallbackData const&) noexcept override { note("waited"); }
+  void work_waited_for() noexcept override { note("moment"); }
   void graph_changes() noexcept override { note("graph changes"); }
   void code_unloads() noexcept override { note("code unloads"); }
   void context_ending() noexcept override { note("ending"); }
@@ -534,10 +538,11 @@ TEST_CASE("a stream's end is told before it is destroyed") {
         events{"stream ends 48", "|"});
 }
 
-TEST_CASE("a wait for the context is told when it is over, not one for a stream") {
+TEST_CASE("waits are told when they are over, one for the whole context as that") {
   gated_scene s;
-  CHECK(s.told_of(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize) == events{"|", "waited"});
-  CHECK(s.told_of(CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize) == events{"|"});
+  CHECK(s.told_of(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize) == events{"|", "waited", "moment"});
+  CHECK(s.told_of(CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize) == events{"|", "moment"});
+  CHECK(s.told_of(CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize) == events{"|", "moment"});
 }
 
 TEST_CASE("contexts that are made and go are told to the gate, modules are not") {

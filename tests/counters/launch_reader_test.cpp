@@ -7,9 +7,11 @@
 #include "support/fake_cupti.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace gpuprof;
@@ -28,11 +30,28 @@ CUresult CUDAAPI is_not_captured(CUstream, CUstreamCaptureStatus* status) {
   return CUDA_SUCCESS;
 }
 
+std::atomic<bool> has_work{false};
+CUresult CUDAAPI is_done_unless_it_has_work(CUstream) {
+  return has_work.load() ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
+
 cuda_driver idle_gpu() {
   cuda_driver driver;
   driver.cuStreamQuery = is_done;
   driver.cuStreamIsCapturing = is_not_captured;
   return driver;
+}
+
+cuda_driver gpu_with_work() {
+  auto driver = idle_gpu();
+  driver.cuStreamQuery = is_done_unless_it_has_work;
+  return driver;
+}
+
+reading_options some_launches() {
+  reading_options options;
+  options.words = {"sm__cycles_active.avg"};
+  return options;
 }
 
 reading_options every_launch() {
@@ -68,9 +87,11 @@ struct launch_of_program {
   CUpti_CallbackData call{};
 };
 
-/// Reads around every launch, on a thread of its own.
+/// Reads around every launch or some, on a thread of its own.
 struct read_program {
-  read_program() {
+  explicit read_program(reading_options options = every_launch(), cuda_driver gpu = idle_gpu())
+      : reader(kept(new launch_reader(cupti.library.api, gpu, std::move(options), budget,
+                                      next_metric, halted))) {
     reader.callbacks_begin();
     reader.resume();
     reader.context_made(launch_of_program().call.context);
@@ -104,8 +125,7 @@ struct read_program {
   sampling_budget budget{0};
   std::vector<metric_record> metrics;
   std::vector<launch_counters> launches;
-  launch_reader& reader = kept(new launch_reader(cupti.library.api, idle_gpu(), every_launch(),
-                                                 budget, next_metric, halted));
+  launch_reader& reader;
   std::jthread keeper;
 };
 
@@ -143,6 +163,30 @@ TEST_CASE("a launch during which another came in is not counted as read") {
   }
   until([&] { return program.told() != told_before; });
   CHECK(program.reader.counts().read == read_before);
+}
+
+TEST_CASE("counters are set up where the program has just waited for the GPU") {
+  has_work = true;
+  read_program program(some_launches(), gpu_with_work());
+  launch_of_program launch;
+  auto waits = 0;
+  while (program.cupti.count("cuptiRangeProfilerStart") == 0) {
+    REQUIRE_FALSE(program.reader.has_given_up());
+    for (auto i = 0; i < 10; ++i) {
+      program.enters(launch);
+      (void)program.leaves(launch);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    has_work = false;
+    program.reader.work_waited_for();
+    program.enters(launch);
+    has_work = true;
+    (void)program.leaves(launch);
+    ++waits;
+  }
+  // A second later it would have been slowed down until the GPU had worked off all.
+  CHECK(waits < 15);
+  has_work = false;
 }
 
 TEST_CASE("a stream is not asked that may have been destroyed while callbacks were off") {

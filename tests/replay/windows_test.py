@@ -217,6 +217,9 @@ class Refusals(Windows):
 
     def test_no_rights(self):
         self.refused({"REPLAY_FAIL": "cuptiPmSamplingEnable=35"}, "NVreg_RestrictProfilingToAdminUsers=0")
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "roofline", self.capture)
+        self.assertEqual(run.code, 1)
+        self.assertRegex(run.err, "holds no hardware counters: they were asked for, .*gpuprof status says whether they can be read here")
 
     def test_held_by_another_tool(self):
         self.refused({"REPLAY_FAIL": "cuptiPmSamplingStart=26"}, "another tool holds them")

@@ -337,6 +337,15 @@ TEST_CASE("without counters there is one line that says how to record them") {
   check_refusal(s.roofline(), 1, "record them with gpuprof profile --metrics auto");
 }
 
+TEST_CASE("where counters were asked for and none was read, the line says that") {
+  counted_trace c(trace_of({kernel("k", 0_us, 5_us)}));
+  c.counters = {{"counters.launches_read", 0}, {"counters.skipped_busy", 1000}};
+  session const s(c);
+  check_refusal(s.roofline(), 1,
+                "holds no hardware counters: they were asked for, but the program ended, or they "
+                "were refused, before any was read (1,000 launches came before the GPU was idle)");
+}
+
 TEST_CASE("gpuprof stats has the counters by kernel and by range, and takes its filters") {
   session const s;
   auto const stats = [&](std::string const& arguments) {

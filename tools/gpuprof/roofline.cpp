@@ -138,9 +138,8 @@ int run(roofline_options const& options) {
   auto peaks = find_peaks(trace, read);
   read.read(*by == roofline_lines::ranges);
   if (!read.has_counters())
-    return fail(1, options.file + " holds no hardware counters" +
-                       (device ? " of GPU " + std::to_string(*options.device) : "") +
-                       "; record them with gpuprof profile --metrics auto");
+    return fail(1, options.file + (device ? ": GPU " + std::to_string(*options.device) : "") + " " +
+                       trace.without_counters());
   if (*by == roofline_lines::ranges && read.ranges().empty())
     return fail(1, options.file + " holds no NVTX ranges that launched kernels; try --by kernel");
 

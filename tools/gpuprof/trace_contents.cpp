@@ -1,5 +1,7 @@
 #include "trace_contents.hpp"
 
+#include "report/overview.hpp"
+
 #include <algorithm>
 #include <charconv>
 
@@ -99,6 +101,18 @@ std::string trace_contents::fact(std::string_view key) const {
 std::uint64_t trace_contents::counter(std::string_view name) const {
   auto const known = counters_.find(name);
   return known != counters_.end() ? known->second : 0;
+}
+
+std::string trace_contents::without_counters() const {
+  std::string const none = "holds no hardware counters";
+  if (counters_of("counters").empty())
+    return none + "; record them with gpuprof profile --metrics auto";
+  auto const busy = counter("counters.skipped_busy");
+  return none + ": they were asked for, but the program ended, or they were refused, before any " +
+         "was read" +
+         (busy > 0 ? " (" + report::counted(busy, "launches") + " came before the GPU was idle)"
+                   : "") +
+         "; a longer run gives some, gpuprof status says whether they can be read here";
 }
 
 std::vector<std::pair<std::string, std::uint64_t>> trace_contents::counters_of(

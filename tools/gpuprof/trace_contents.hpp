@@ -40,6 +40,8 @@ class trace_contents {
   std::vector<window_record> const& windows() const noexcept { return windows_; }
   std::string fact(std::string_view key) const;
   std::uint64_t counter(std::string_view name) const;  // 0: not there
+  /// "holds no hardware counters" where it holds none: why, and what to do.
+  std::string without_counters() const;
   /// Those of a family, "counters", without its name.
   std::vector<std::pair<std::string, std::uint64_t>> counters_of(std::string_view family) const;
   std::uint32_t process_id() const;

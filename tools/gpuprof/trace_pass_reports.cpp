@@ -81,8 +81,7 @@ finished_report trace_pass::metric_report(report_request const& report) {
                   : metrics_by_kernel(metrics, counters_->times(), trace_.labels(report.names));
   finished_report finished;
   if (!counters_->has_counters())
-    finished.missing =
-        "the capture holds no hardware counters; record them with gpuprof profile --metrics auto";
+    finished.missing = "the capture " + trace_.without_counters();
   else if (rows.empty() && !counters_->samples_not_used().empty())
     finished.missing = "samples in time are not used: " + counters_->samples_not_used();
   else if (rows.empty())

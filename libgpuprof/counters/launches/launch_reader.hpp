@@ -89,6 +89,9 @@ class launch_reader {
   void context_made(CUcontext context) noexcept;
   void context_gone(CUcontext context) noexcept;
   void context_waited_for(CUpti_CallbackData const& call) noexcept;
+  /// The program has waited for the GPU, or for a part of it: if the worker hopes for that, this
+  /// thread goes on as soon as the gate is shut.
+  void work_waited_for() noexcept;
   void graph_changes() noexcept { shuns_graphs_.store(true); }
   /// A context is about to be destroyed, and then it is.
   void context_ending() noexcept;
@@ -180,6 +183,10 @@ class launch_reader {
   bool may_begin_round(context_readings& context) noexcept;
   void round(context_readings& context, std::vector<launch_counters>& launches);
   bool reach_idle(context_readings& context, std::uint64_t patience_ns) noexcept;
+  bool await_moment(std::uint64_t patience_ns) noexcept;
+  template <class F>
+  bool shut_when_idle(context_readings& context, std::uint64_t hope_ns, std::uint64_t patience_ns,
+                      F in_cupti);
   bool is_idle_and_held(context_readings& context) noexcept;
   template <class F>
   bool while_idle(context_readings& context, F in_cupti);
@@ -225,6 +232,10 @@ class launch_reader {
   std::atomic<bool> at_work_{false};
   std::atomic<launch_signature::groups> rewriting_{0}, all_groups_{0};
   std::array<std::atomic<context_readings*>, max_contexts> contexts_{};
+  // Natural moments: waits of the program that have ended, and how many of them found the gate shut
+  // when they went on. Counters for futexes.
+  std::atomic<std::uint32_t> moments_{0}, answered_{0};
+  std::atomic<bool> hopes_{false};  // the worker waits for one
   /// Of the launch that is let in to be read; the keeper writes before, its thread reads after.
   launch_remark remark_;
 

@@ -19,10 +19,15 @@ namespace {
 
 constexpr std::uint64_t ms = 1'000'000;
 
-// For so long an idle moment is hoped for that comes by itself, as after a wait of the program.
-// Then calls are slowed down until the GPU has worked off what was queued.
-constexpr std::uint64_t hope_ns = 50 * ms;
+// For so long an idle moment is hoped for that comes by itself, as after a wait of the program,
+// which is let run meanwhile. Then calls are slowed down until the GPU has worked off what was
+// queued.
+constexpr std::uint64_t hope_ns = 1'000 * ms;
+constexpr std::uint64_t hope_at_once_ns = 20 * ms;  // before the worker looks at all else again
+constexpr std::uint64_t hope_to_end_ns = 500 * ms;
 constexpr std::uint64_t drain_ns = 250 * ms;
+// Other streams may be about to end, too.
+constexpr std::uint64_t moment_ns = ms / 2;
 // A stream that works for longer on what it has is not going to be idle soon.
 constexpr std::uint64_t long_work_ns = 250 * ms;
 // After that has failed; twice as long each time.
@@ -120,6 +125,39 @@ bool launch_reader::when_idle(context_readings& context, std::uint64_t patience_
   }
 }
 
+/// While the gate is open. True: the program has just waited for the GPU. The gate is shut after it.
+bool launch_reader::await_moment(std::uint64_t patience_ns) noexcept {
+  auto const deadline = monotonic_ns() + patience_ns;
+  auto const seen = moments_.load();
+  hopes_.store(true);
+  for (auto moment = monotonic_ns(); moments_.load() == seen && moment < deadline;) {
+    if (is_interrupted()) break;
+    futex_wait(moments_, seen, std::min(deadline - moment, hope_at_once_ns));
+    moment = monotonic_ns();
+  }
+  gate_.shut();
+  hopes_.store(false);
+  answered_.fetch_add(1);
+  futex_wake(answered_);
+  return moments_.load() != seen;
+}
+
+/// Shuts the gate and calls when the GPU is idle: at once; after hoping for a moment that comes by
+/// itself; after slowing down the program. False: at none of these.
+template <class F>
+bool launch_reader::shut_when_idle(context_readings& context, std::uint64_t hope_ns,
+                                   std::uint64_t patience_ns, F in_cupti) {
+  gate_.take_waited_ns();
+  gate_.shut();
+  if (when_idle(context, 0, in_cupti)) return true;
+  if (hope_ns > 0 && !is_interrupted()) {
+    gate_.open();
+    auto const has_come = await_moment(hope_ns);
+    if (has_come && when_idle(context, moment_ns, in_cupti)) return true;
+  }
+  return patience_ns > 0 && when_idle(context, patience_ns, in_cupti);
+}
+
 /// True: the gate is held, and the GPU has nothing to do in the context.
 bool launch_reader::reach_idle(context_readings& context, std::uint64_t patience_ns) noexcept {
   auto const deadline = monotonic_ns() + patience_ns;
@@ -152,9 +190,8 @@ void launch_reader::round(context_readings& context, std::vector<launch_counters
   auto const hopes = !options_.every_launch && began - wanted_since_ns_ < hope_ns;
   if (driver_.cuCtxSetCurrent != nullptr) driver_.cuCtxSetCurrent(context.handle());
   auto const drains = !hopes && !context.streams.works_long(began, long_work_ns);
-  gate_.take_waited_ns();
-  gate_.shut();
-  if (!when_idle(context, drains ? drain_ns : 0, [&] { context.drop_open_range(); })) {
+  if (!shut_when_idle(context, hopes ? hope_at_once_ns : 0, drains ? drain_ns : 0,
+                      [&] { context.drop_open_range(); })) {
     gate_.open();
     auto const lost = gate_.take_waited_ns();
     if (!drains && hopes) return;
@@ -363,9 +400,7 @@ bool launch_reader::read_held(context_readings& context, work_gate::visitor cons
 /// What was counted so far is taken, if the GPU is idle for a moment.
 void launch_reader::close(context_readings& context) {
   if (!context.is_counting() || context.has_ended()) return;
-  gate_.take_waited_ns();
-  gate_.shut();
-  (void)when_idle(context, patience_at_end_ns, [&] {
+  (void)shut_when_idle(context, options_.every_launch ? 0 : hope_to_end_ns, patience_at_end_ns, [&] {
     context.drop_open_range();
     std::optional<reading_batch> done;
     auto const ok = context.finish(done);
@@ -383,9 +418,8 @@ bool launch_reader::release(std::uint64_t patience_ns) noexcept {
     if (context == nullptr || halted_.load()) break;
     if (!context->holds_counters() || context->has_ended()) continue;
     auto const since = monotonic_ns();
-    gate_.take_waited_ns();
-    gate_.shut();
-    auto const is_idle = when_idle(*context, patience_ns, [&] {
+    auto const hope = options_.every_launch ? 0 : hope_to_end_ns;
+    auto const is_idle = shut_when_idle(*context, hope, patience_ns, [&] {
       context->drop_open_range();
       context->release();
     });
