@@ -23,10 +23,14 @@ flock whole_file() noexcept {
   return lock;
 }
 
+enum class what_is_open { lock_file, removed_lock_file, something_else };
+
 /// What somebody else may have put there is not touched: links, pipes.
-bool is_lock_file(int file) noexcept {
+what_is_open look_at(int file) noexcept {
   struct stat status {};
-  return fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1;
+  if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink > 1)
+    return what_is_open::something_else;
+  return status.st_nlink == 1 ? what_is_open::lock_file : what_is_open::removed_lock_file;
 }
 
 /// That of other users, too. First without O_CREAT, which Linux refuses for files of others in
@@ -51,14 +55,16 @@ lock_answer lock(std::string const& path, int& file) noexcept {
     if (opened < 0) return lock_answer::impossible;
     auto wanted = whole_file();
     auto const refusal = fcntl(opened, F_SETLK, &wanted) == 0 ? 0 : errno;
-    if (refusal == 0 && is_lock_file(opened)) {
+    auto const found = refusal == 0 ? look_at(opened) : what_is_open::something_else;
+    if (found == what_is_open::lock_file) {
       file = opened;
       return lock_answer::locked;
     }
     ::close(opened);
     if (refusal == EAGAIN || refusal == EACCES) return lock_answer::taken;
+    if (found == what_is_open::something_else) return lock_answer::impossible;
   }
-  return lock_answer::impossible;
+  return lock_answer::taken;  // again and again others were faster
 }
 
 std::string process_in_words(pid_t process) {

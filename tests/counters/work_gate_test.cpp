@@ -260,12 +260,16 @@ TEST_CASE("a call that is read waits after it until it was counted, and says wha
   // Its patience after the call has no pause: another try when the machine was too slow.
   for (;;) {
     gate.shut();
-    caller one(gate);
-    (void)admitted(gate, true);
-    one.wait_until_inside();
-    CHECK(one.is_read());
+    std::optional<caller> one;
+    {
+      without_impatience const now(gate);
+      one.emplace(gate);
+      (void)admitted(gate, true);
+    }
+    one->wait_until_inside();
+    CHECK(one->is_read());
     CHECK_FALSE(gate.wait_for_departure(0));
-    one.leave();
+    one->leave();
     auto const departure = gate.wait_for_departure(soon_ns);
     REQUIRE(departure);
     CHECK(departure->correlation == correlation_id{41});
@@ -273,7 +277,7 @@ TEST_CASE("a call that is read waits after it until it was counted, and says wha
     // It is not inside any more: the keeper may hold the gate and end the range.
     until([&] { return gate.hold(); });
     auto const waited = gate.release_read();
-    one.wait_until_over();
+    one->wait_until_over();
     gate.open();
     CHECK_FALSE(gate.wait_for_departure(0));
     if (waited) break;

@@ -180,6 +180,7 @@ class launch_reader {
   launch_signature::groups groups_now(std::uint64_t now_ns) const noexcept;
   launch_signature::groups useless_to(launch_signature const& kind) const noexcept;
   void want_kinds_of(context_readings& context) noexcept;
+  bool is_held_for_another(context_readings const& context) const noexcept;
   bool may_begin_round(context_readings& context) noexcept;
   void round(context_readings& context, std::vector<launch_counters>& launches);
   bool reach_idle(context_readings& context, std::uint64_t patience_ns) noexcept;

@@ -76,9 +76,21 @@ bool launch_reader::is_interrupted() const noexcept {
          to_be_released_.load() != 0;
 }
 
+/// CUPTI has the counters of a GPU set up for one context at a time.
+bool launch_reader::is_held_for_another(context_readings const& context) const noexcept {
+  for (auto const& entry : contexts_) {
+    auto const* const other = entry.load();
+    if (other == nullptr) return false;
+    if (other != &context && other->device() == context.device() && other->holds_counters())
+      return true;
+  }
+  return false;
+}
+
 bool launch_reader::may_begin_round(context_readings& context) noexcept {
   auto const moment = monotonic_ns();
   if (context.has_ended() || !context.streams.is_known() || is_interrupted()) return false;
+  if (is_held_for_another(context)) return false;
   if (options_.every_launch) return true;
   if (moment < not_before_ns_) return false;
   auto* const cycle = context.cycle();
@@ -147,7 +159,7 @@ bool launch_reader::await_moment(std::uint64_t patience_ns) noexcept {
 template <class F>
 bool launch_reader::shut_when_idle(context_readings& context, std::uint64_t hope_ns,
                                    std::uint64_t patience_ns, F in_cupti) {
-  gate_.take_waited_ns();
+  budget_.spend(gate_.take_waited_ns());  // of calls that went on only after the last round
   gate_.shut();
   if (when_idle(context, 0, in_cupti)) return true;
   if (hope_ns > 0 && !is_interrupted()) {
