@@ -8,8 +8,8 @@ import processes
 from gpuprof_test import Gpuprof, THREADS
 
 SETTINGS = dict(metrics="auto", overhead_budget="90")
-# With steps of 1 ms: time may be sampled for 3 s before any launch is read, on a machine that is busy.
-LONG = 4500
+# With steps of 1 ms: time may be sampled for 3 s before any launch is read, on a machine that is busy, and a wait of the program hoped for one more.
+LONG = 7000
 FUSED = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
 PLAIN = "even(float*, int)", "odd(float*, int)"
 # Under sanitizers, on a machine that is busy, many a launch takes longer than others may wait for it.
