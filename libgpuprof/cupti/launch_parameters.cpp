@@ -13,6 +13,17 @@ bool is_cooperative(CUlaunchConfig const& config) noexcept {
   return false;
 }
 
+/// What two calls have under the same names.
+template <class Parameters>
+launch_parameters plain_launch(Parameters const& p) noexcept {
+  return {.work = p.f,
+          .grid = {p.gridDimX, p.gridDimY, p.gridDimZ},
+          .block = {p.blockDimX, p.blockDimY, p.blockDimZ},
+          .shared_bytes = p.sharedMemBytes,
+          .stream = p.hStream,
+          .arguments = p.kernelParams};
+}
+
 }  // namespace
 
 launch_call_kind launch_call_named(char const* text) noexcept {
@@ -42,14 +53,8 @@ bool read_launch_parameters(launch_call_kind kind, CUpti_CallbackData const& cal
   if (call.functionParams == nullptr) return false;
   if (kind.call == launch_call::kernel) {
     auto const& p = *static_cast<cuLaunchKernel_params const*>(call.functionParams);
-    into = {p.f,
-            {p.gridDimX, p.gridDimY, p.gridDimZ},
-            {p.blockDimX, p.blockDimY, p.blockDimZ},
-            p.sharedMemBytes,
-            p.hStream,
-            false,
-            p.kernelParams,
-            p.extra};
+    into = plain_launch(p);
+    into.argument_buffer = p.extra;
   } else if (kind.call == launch_call::kernel_ex) {
     auto const& p = *static_cast<cuLaunchKernelEx_params const*>(call.functionParams);
     if (p.config == nullptr) return false;
@@ -64,13 +69,8 @@ bool read_launch_parameters(launch_call_kind kind, CUpti_CallbackData const& cal
             p.extra};
   } else if (kind.call == launch_call::cooperative) {
     auto const& p = *static_cast<cuLaunchCooperativeKernel_params const*>(call.functionParams);
-    into = {p.f,
-            {p.gridDimX, p.gridDimY, p.gridDimZ},
-            {p.blockDimX, p.blockDimY, p.blockDimZ},
-            p.sharedMemBytes,
-            p.hStream,
-            true,
-            p.kernelParams};
+    into = plain_launch(p);
+    into.cooperative = true;
   } else if (kind.call == launch_call::graph) {
     auto const& p = *static_cast<cuGraphLaunch_params const*>(call.functionParams);
     into = {p.hGraph, {}, {}, 0, p.hStream, false};

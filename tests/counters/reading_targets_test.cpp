@@ -163,6 +163,25 @@ TEST_CASE("what is of kinds that ran often in windows was sampled") {
   CHECK(p.look().sampled_share == Approx(140 * 30. / (140 * 30 + 10 * 10)));
 }
 
+TEST_CASE("three launches in windows are enough of kinds that run for long") {
+  program p;
+  auto const in_a_window = [&p](int launches, std::uint64_t ns) {
+    reading_targets::window_begins(p.all);
+    p.launches(1, launches, ns);
+    reading_targets::window_ends(p.all);
+  };
+  in_a_window(2, 3000 * us);
+  CHECK(p.look().sampled_share == 0);
+  in_a_window(1, 3000 * us);
+  CHECK(p.look().sampled_share == 1);
+
+  program shorter;
+  reading_targets::window_begins(shorter.all);
+  shorter.launches(1, 3, 600 * us);  // 1.8 ms in all
+  reading_targets::window_ends(shorter.all);
+  CHECK(shorter.look().sampled_share == 0);
+}
+
 TEST_CASE("what first came within a window counts as well") {
   program p;
   reading_targets::window_begins(p.all);

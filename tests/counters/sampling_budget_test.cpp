@@ -140,3 +140,10 @@ TEST_CASE("launches do not get what sampling has spent, but for what it may spen
   CHECK(budget.spent() == sampling_budget::sampling_once_ns + second);
   CHECK(budget.spent_on_sampling() == budget.spent());
 }
+
+TEST_CASE("sampling costs what the GPU does meanwhile, a fifth of that at least") {
+  constexpr std::uint64_t held = 1'000'000'000;
+  CHECK(sampling_budget::price_ns(held, 1) == sampling_budget::price_ns(held));
+  CHECK(sampling_budget::price_ns(held, 0.5) == sampling_budget::price_ns(held) / 2);
+  CHECK(sampling_budget::price_ns(held, 0) == sampling_budget::price_ns(held) / 5);
+}
