@@ -149,8 +149,8 @@ void counter_engines::charge_sampling() noexcept {
   auto const since = sampler_.held_since();
   if (since == 0) return;
   auto const moment = monotonic_ns();
-  budget_.spend_on_sampling(sampling_budget::price_ns(moment - std::max(since, charged_until_),
-                                                      sampler_.busy_share()));
+  budget_.spend_on_sampling(
+      sampling_budget::price_ns(moment - std::max(since, charged_until_), sampler_.busy_share()));
   charged_until_ = moment;
 }
 

@@ -134,8 +134,7 @@ TEST_CASE("driver calls are sorted by their names, also those no CUPTI has yet")
   CHECK(classify_driver_call("cuStreamDestroy_v2") == call_class::stream_end);
   CHECK(classify_driver_call("cuCtxSynchronize") == call_class::context_wait);
   CHECK(classify_driver_call("cuLibraryUnload") == call_class::code_unload);
-  for (auto const* name :
-       {"cuStreamSynchronize", "cuStreamSynchronize_ptsz", "cuEventSynchronize"})
+  for (auto const* name : {"cuStreamSynchronize", "cuStreamSynchronize_ptsz", "cuEventSynchronize"})
     CHECK(classify_driver_call(name) == call_class::work_wait);
   for (auto const* name :
        {"cuProfilerInitialize", "cuGraphInstantiate", "cuMemAlloc_v2", "cuStreamCreate", ""})

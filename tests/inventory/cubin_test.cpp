@@ -158,9 +158,9 @@ TEST_CASE("calls and jumps are known on every chip, branches are none") {
       return instructions_in(sm, {reinterpret_cast<std::uint8_t const*>(&word), sizeof word})
           .has_calls;
     };
-    CHECK(has_calls(0x0000000000207944));  // CALL.REL.NOINC
-    CHECK(has_calls(0xfffffffc06cc7344));  // CALL.REL.NOINC R6
-    CHECK(has_calls(0x000000000a007343));  // CALL.ABS.NOINC R10
+    CHECK(has_calls(0x0000000000207944));        // CALL.REL.NOINC
+    CHECK(has_calls(0xfffffffc06cc7344));        // CALL.REL.NOINC R6
+    CHECK(has_calls(0x000000000a007343));        // CALL.ABS.NOINC R10
     CHECK_FALSE(has_calls(0xfffffffc00fc7947));  // BRA
     CHECK_FALSE(has_calls(0x0000000004447949));  // BRX
     CHECK_FALSE(has_calls(0x0000000004007950));  // RET.REL.NODEC

@@ -174,7 +174,7 @@ class Turns(Windows):
     def test_launches_and_windows_take_turns(self):
         run = self.counted(self.session(launches=LONG), metrics="auto")
         self.assertEqual(run.code, 0, run.err)
-        self.assertEqual(self.kernels(), LONG)
+        self.check_that_few_are_lost(LONG)
         self.assertGreater(len(self.ranges()), 0)
         self.assertGreater(len(self.log_lines("sampling start")), 0)
         # Exact figures alone have no column that says so.
@@ -200,7 +200,7 @@ class Begins(Windows):
     def test_a_capture_that_began_before_cuda_has_both(self):
         run = self.counted(self.session(launches=LONG), beside=[processes.path("BUILT_EARLY_START")], metrics="auto")
         self.assertEqual(run.code, 0, run.err)
-        self.assertEqual(self.kernels(), LONG)
+        self.check_that_few_are_lost(LONG)
         self.assertGreater(len(self.ranges()), 0)
         self.assertGreater(len(self.log_lines("sampling start")), 0)
 

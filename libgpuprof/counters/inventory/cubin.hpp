@@ -23,7 +23,8 @@ result<cubin_facts> look_at_cubin(std::span<std::uint8_t const> image);
 /// Calls take(mangled name, code) for each function. What a function calls is part of it, whether
 /// it is in its section or in one of its own; what the driver provides (printf, malloc, assert) has
 /// no arithmetic worth the name. A function that calls through a pointer is not complete, nor one
-/// that calls in a file without a call graph, nor one of a chip whose instructions are not known. The name lasts as long as the image.
+/// that calls in a file without a call graph, nor one of a chip whose instructions are not known.
+/// The name lasts as long as the image.
 result<void> read_cubin(std::span<std::uint8_t const> image,
                         std::function<void(std::string_view, kernel_code const&)> const& take);
 

@@ -137,7 +137,8 @@ bool launch_reader::when_idle(context_readings& context, std::uint64_t patience_
   }
 }
 
-/// While the gate is open. True: the program has just waited for the GPU. The gate is shut after it.
+/// While the gate is open. True: the program has just waited for the GPU. The gate is shut after
+/// it.
 bool launch_reader::await_moment(std::uint64_t patience_ns) noexcept {
   auto const deadline = monotonic_ns() + patience_ns;
   auto const seen = moments_.load();
@@ -412,13 +413,14 @@ bool launch_reader::read_held(context_readings& context, work_gate::visitor cons
 /// What was counted so far is taken, if the GPU is idle for a moment.
 void launch_reader::close(context_readings& context) {
   if (!context.is_counting() || context.has_ended()) return;
-  (void)shut_when_idle(context, options_.every_launch ? 0 : hope_to_end_ns, patience_at_end_ns, [&] {
-    context.drop_open_range();
-    std::optional<reading_batch> done;
-    auto const ok = context.finish(done);
-    if (done) batches_.emplace_back(context.device(), std::move(*done));
-    (void)ok;  // what cannot be had now is lost
-  });
+  (void)shut_when_idle(context, options_.every_launch ? 0 : hope_to_end_ns, patience_at_end_ns,
+                       [&] {
+                         context.drop_open_range();
+                         std::optional<reading_batch> done;
+                         auto const ok = context.finish(done);
+                         if (done) batches_.emplace_back(context.device(), std::move(*done));
+                         (void)ok;  // what cannot be had now is lost
+                       });
   gate_.open();
   budget_.spend(gate_.take_waited_ns());
 }

@@ -189,8 +189,8 @@ void sampled_device::note_activity(decoded_samples const& decoded,
   auto const activity = std::find(setup_.metrics.begin(), setup_.metrics.end(), active_cycles);
   if (activity == setup_.metrics.end() || good.empty()) return;
   auto const metric = static_cast<std::size_t>(activity - setup_.metrics.begin());
-  busy_samples_ += static_cast<std::uint64_t>(
-      std::count_if(good.begin(), good.end(), [&](std::size_t sample) {
+  busy_samples_ +=
+      static_cast<std::uint64_t>(std::count_if(good.begin(), good.end(), [&](std::size_t sample) {
         return decoded.values[sample * ids_.size() + metric] > 0;
       }));
   busy_share_ = static_cast<double>(busy_samples_) / static_cast<double>(window_.samples);

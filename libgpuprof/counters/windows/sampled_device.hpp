@@ -96,7 +96,7 @@ class sampled_device {
   std::uint64_t held_since_ = 0;           // monotonic
   std::vector<metric_id> ids_;
   sampling_window_record window_;
-  bool first_is_due_ = false;  // the sample that begins long before its window
+  bool first_is_due_ = false;       // the sample that begins long before its window
   std::uint64_t busy_samples_ = 0;  // of the window
   double busy_share_ = 1;
 };
