@@ -160,16 +160,16 @@ class Values(Counters):
         self.assertFalse(self.log.exists())
 
     def test_launches_of_all_threads_are_in_the_trace_or_counted_as_lost(self):
-        run = self.counted(self.synthetic(threads=THREADS, launches=LONG, step_ns=1000000, graphs=0))
+        run = self.counted(self.synthetic(threads=THREADS, launches=2 * LONG, step_ns=1000000, graphs=0))
         self.assertEqual(run.code, 0, run.err)
         self.assertGreater(len(self.ranges()), 0)
-        self.check_that_few_are_lost(THREADS * LONG)
+        self.check_that_few_are_lost(THREADS * 2 * LONG)
 
     def test_launches_of_other_threads_wait_while_cupti_is_slow(self):
-        run = self.counted(self.synthetic(threads=THREADS, launches=LONG, step_ns=1000000, graphs=0), env={"REPLAY_PUSH_US": "20000"})
+        run = self.counted(self.synthetic(threads=THREADS, launches=2 * LONG, step_ns=1000000, graphs=0), env={"REPLAY_PUSH_US": "20000"})
         self.assertEqual(run.code, 0, run.err)
         self.assertGreater(len(self.ranges()), 0)
-        self.check_that_few_are_lost(THREADS * LONG)
+        self.check_that_few_are_lost(THREADS * 2 * LONG)
 
 
 class Groups(Counters):

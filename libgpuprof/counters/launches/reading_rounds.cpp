@@ -22,7 +22,7 @@ constexpr std::uint64_t ms = 1'000'000;
 // For so long an idle moment is hoped for that comes by itself, as after a wait of the program,
 // which is let run meanwhile. Then calls are slowed down until the GPU has worked off what was
 // queued.
-constexpr std::uint64_t hope_ns = 1'000 * ms;
+constexpr std::uint64_t hope_ns = 500 * ms;
 constexpr std::uint64_t hope_at_once_ns = 20 * ms;  // before the worker looks at all else again
 constexpr std::uint64_t hope_to_end_ns = 500 * ms;
 constexpr std::uint64_t drain_ns = 250 * ms;
