@@ -176,7 +176,7 @@ TEST_CASE("counters are set up where the program has just waited for the GPU") {
       program.enters(launch);
       (void)program.leaves(launch);
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
     has_work = false;
     program.reader.work_waited_for();
     program.enters(launch);
@@ -184,7 +184,7 @@ TEST_CASE("counters are set up where the program has just waited for the GPU") {
     (void)program.leaves(launch);
     ++waits;
   }
-  // A second later it would have been slowed down until the GPU had worked off all.
+  // Half a second later it would have been slowed down until the GPU had worked off all.
   CHECK(waits < 15);
   has_work = false;
 }

@@ -8,7 +8,7 @@ import processes
 from gpuprof_test import Gpuprof, THREADS
 
 SETTINGS = dict(metrics="auto", overhead_budget="90")
-# With steps of 1 ms: time may be sampled for 3 s before any launch is read, on a machine that is busy, and a wait of the program hoped for one more.
+# With steps of 1 ms: time may be sampled for 3 s before any launch is read, on a machine that is busy, and a wait of the program hoped for half of one more.
 LONG = 7000
 FUSED = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
 PLAIN = "even(float*, int)", "odd(float*, int)"
