@@ -4,6 +4,9 @@
 #include "support/catch.hpp"
 
 #include <atomic>
+#include <csignal>
+#include <initializer_list>
+#include <pthread.h>
 #include <stdexcept>
 #include <thread>
 
@@ -49,4 +52,16 @@ TEST_CASE("what it throws is thrown to whoever waits, once") {
   side.begin([] { throw std::runtime_error("no memory"); });
   CHECK_THROWS_WITH(side.wait_for_end(long_enough), "no memory");
   CHECK(side.wait_for_end(long_enough));
+}
+
+TEST_CASE("signals are for the program's threads, but not those of the thread's own mistakes") {
+  auto& side = a_thread();
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  side.begin([&] { pthread_sigmask(SIG_BLOCK, nullptr, &blocked); });
+  REQUIRE(side.wait_for_end(long_enough));
+  for (auto const of_the_program : {SIGINT, SIGTERM, SIGPROF, SIGALRM, SIGCHLD, SIGUSR1, SIGABRT})
+    CHECK(sigismember(&blocked, of_the_program) == 1);
+  for (auto const own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS})
+    CHECK(sigismember(&blocked, own) == 0);
 }
