@@ -38,9 +38,14 @@ class Counters(Gpuprof):
         """{(kernel, metric): row} of everything that was read."""
         return {(row["Name"], row["Metric"]): row for row in self.report("gpu_metrics_sum")}
 
+    def check_in_time(self, done):
+        """What a session is long enough for, but not where each of its steps takes twenty times as long: it may read less there, and nothing else."""
+        if not IS_SLOWED:
+            self.assertTrue(done)
+
     def check_that_few_are_lost(self, launched):
-        """Around a rewritten kernel no others are recorded: who had to wait for too long beside one is counted as lost."""
-        lost = re.fullmatch(r"lost: (?:nothing|(\d+) kernels?)", self.lost())
+        """Around a rewritten kernel no others are recorded: who had to wait for too long beside one is counted as lost. So are samples that nobody fetched in time."""
+        lost = re.fullmatch(r"lost: (?:nothing|(?:(\d+) kernels?)?(?:, )?(?:\d+ sampling overflows?)?)", self.lost())
         self.assertIsNotNone(lost, self.lost())
         lost = int(lost[1] or 0)
         self.assertEqual(self.kernels() + lost, launched)
@@ -162,13 +167,13 @@ class Values(Counters):
     def test_launches_of_all_threads_are_in_the_trace_or_counted_as_lost(self):
         run = self.counted(self.synthetic(threads=THREADS, launches=2 * LONG, step_ns=1000000, graphs=0))
         self.assertEqual(run.code, 0, run.err)
-        self.assertGreater(len(self.ranges()), 0)
+        self.check_in_time(self.ranges())
         self.check_that_few_are_lost(THREADS * 2 * LONG)
 
     def test_launches_of_other_threads_wait_while_cupti_is_slow(self):
         run = self.counted(self.synthetic(threads=THREADS, launches=2 * LONG, step_ns=1000000, graphs=0), env={"REPLAY_PUSH_US": "20000"})
         self.assertEqual(run.code, 0, run.err)
-        self.assertGreater(len(self.ranges()), 0)
+        self.check_in_time(self.ranges())
         self.check_that_few_are_lost(THREADS * 2 * LONG)
 
 
@@ -296,7 +301,7 @@ class NeverIdle(Counters):
             with self.subTest(mode):
                 self.finished(session, mode, 2 * 1600 + 1)
                 if mode == "exact,basic":
-                    self.assertGreater(len(self.ranges()), 0)  # before
+                    self.check_in_time(self.ranges())  # before
                 else:
                     self.assertEqual(self.ranges(), [])
                 self.log.unlink()
@@ -316,7 +321,10 @@ class NeverIdle(Counters):
         for mode in ("sampled", "auto", "exact,basic"):
             with self.subTest(mode):
                 self.finished(session, mode, LONG)
-                self.assertEqual(bool(self.ranges()), mode != "sampled")
+                if mode == "sampled":
+                    self.assertEqual(self.ranges(), [])
+                else:
+                    self.check_in_time(self.ranges())
                 self.log.unlink(missing_ok=True)
 
     def test_a_context_goes_while_another_thread_is_being_read_in_it(self):
@@ -324,7 +332,7 @@ class NeverIdle(Counters):
         for share in ("0.3", "0.5", "0.7"):
             with self.subTest(share):
                 self.finished(session, "exact,basic", 2 * 4000, "--exit-with", "device-reset", "--exit-at", share)
-                self.assertGreater(len(self.ranges()), 0)
+                self.check_in_time(self.ranges())
                 self.log.unlink()
 
 
@@ -342,7 +350,7 @@ class Endings(Counters):
                     self.assertNotIn("hangs", run.err)
                     self.assertGreater(self.kernels(), 0)
                     if mode != "auto":  # which a busy machine may not get to
-                        self.assertGreater(len(self.ranges()), 0)
+                        self.check_in_time(self.ranges())
                     self.log.unlink()
 
 

@@ -134,7 +134,7 @@ calibration calibrated(bool slow_starts) {
 
 }  // namespace
 
-TEST_CASE("what windows say one by one is the truth, as often as their errors promise") {
+TEST_CASE("what windows say one by one is the truth, as often as their errors promise", "[many trials]") {
   auto const result = calibrated(false);
   CHECK(result.all == 160);
   CHECK(result.inside_two > 0.93 * 160);
@@ -142,7 +142,7 @@ TEST_CASE("what windows say one by one is the truth, as often as their errors pr
   CHECK(result.worst < 0.05);
 }
 
-TEST_CASE("of kernels that start slowly, too, nearly as well") {
+TEST_CASE("of kernels that start slowly, too, nearly as well", "[many trials]") {
   auto const result = calibrated(true);
   CHECK(result.all == 160);
   CHECK(result.inside_two > 0.85 * 160);

@@ -297,7 +297,7 @@ TEST_CASE("windows that begin and end inside kernels do no harm") {
   }
 }
 
-TEST_CASE("many workloads and samples take seconds") {
+TEST_CASE("many workloads and samples take seconds", "[many trials]") {
   sample_attribution sampled;
   constexpr std::uint32_t metrics = 10, workloads = 200, samples = 200'000;
   for (std::uint32_t m = 0; m < metrics; ++m) {
