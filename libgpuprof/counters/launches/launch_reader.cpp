@@ -15,9 +15,6 @@ namespace {
 // out of CUPTI: the first use of counters takes half a second there.
 constexpr std::uint64_t patience_with_release_ns = 1'000'000'000;
 
-// For the worker to wake up and shut the gate.
-constexpr std::uint64_t max_wait_for_answer_ns = 1'000'000;
-
 /// The call that this thread is in. Initial-exec: no call to find it.
 struct state_of_thread {
   std::uint32_t inside_since = 0;  // the generation in which it passed the gate; 0: it is outside
@@ -47,6 +44,7 @@ launch_reader::launch_reader(cupti_api const& api, cuda_driver const& driver,
       budget_(budget),
       halted_(halted),
       kinds_(driver, options_.skips, options_.code_of),
+      idle_moments_(gate_, captures_, halted, [this] { return is_interrupted(); }),
       next_metric_(next_metric) {}
 
 void launch_reader::resume() noexcept {
@@ -109,21 +107,6 @@ void launch_reader::context_gone(CUcontext handle) noexcept {
 void launch_reader::context_waited_for(CUpti_CallbackData const& call) noexcept {
   if (!on_.load() || has_failed(call) || call.context == nullptr) return;
   if (auto* const context = context_of(call.context, call.contextUid)) context->streams.all_known();
-}
-
-// No launch of this thread comes between its wait and the gate that is shut.
-void launch_reader::work_waited_for() noexcept {
-  if (!hopes_.load()) return;
-  auto const seen = answered_.load();
-  auto const began = monotonic_ns();
-  moments_.fetch_add(1);
-  futex_wake(moments_);
-  for (auto moment = began; hopes_.load() && answered_.load() == seen;) {
-    if (moment >= began + max_wait_for_answer_ns) break;
-    futex_wait(answered_, seen, began + max_wait_for_answer_ns - moment);
-    moment = monotonic_ns();
-  }
-  budget_.spend(monotonic_ns() - began);
 }
 
 /// A graph may hold kernels on several of them that wait for each other.

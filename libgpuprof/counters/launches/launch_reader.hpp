@@ -5,6 +5,7 @@
 #include "counters/device_turn.hpp"
 #include "counters/launches/context_readings.hpp"
 #include "counters/launches/device_counters.hpp"
+#include "counters/launches/idle_moments.hpp"
 #include "counters/launches/launch_kinds.hpp"
 #include "counters/launches/launch_times.hpp"
 #include "counters/launches/reading_targets.hpp"
@@ -89,9 +90,8 @@ class launch_reader {
   void context_made(CUcontext context) noexcept;
   void context_gone(CUcontext context) noexcept;
   void context_waited_for(CUpti_CallbackData const& call) noexcept;
-  /// The program has waited for the GPU, or for a part of it: if the worker hopes for that, this
-  /// thread goes on as soon as the gate is shut.
-  void work_waited_for() noexcept;
+  /// The program has waited for the GPU, or for a part of it: see idle_moments.
+  void work_waited_for() noexcept { budget_.spend(idle_moments_.program_has_waited()); }
   void graph_changes() noexcept { shuns_graphs_.store(true); }
   /// A context is about to be destroyed, and then it is.
   void context_ending() noexcept;
@@ -183,16 +183,6 @@ class launch_reader {
   bool is_held_for_another(context_readings const& context) const noexcept;
   bool may_begin_round(context_readings& context) noexcept;
   void round(context_readings& context, std::vector<launch_counters>& launches);
-  bool reach_idle(context_readings& context, std::uint64_t patience_ns) noexcept;
-  bool await_moment(std::uint64_t patience_ns) noexcept;
-  template <class F>
-  bool shut_when_idle(context_readings& context, std::uint64_t hope_ns, std::uint64_t patience_ns,
-                      F in_cupti);
-  bool is_idle_and_held(context_readings& context) noexcept;
-  template <class F>
-  bool while_idle(context_readings& context, F in_cupti);
-  template <class F>
-  bool when_idle(context_readings& context, std::uint64_t patience_ns, F in_cupti);
   bool is_interrupted() const noexcept;
   bool serve(context_readings& context);
   bool read(context_readings& context, work_gate::visitor const& launch, std::size_t range);
@@ -200,7 +190,6 @@ class launch_reader {
   bool is_worth_it() const noexcept;
   bool drain(context_readings& context) noexcept;
   bool prove_that_it_ends(context_readings& context, work_gate::visitor const& launch);
-  bool is_idle_before_impatience(context_readings& context) noexcept;
   bool read_held(context_readings& context, work_gate::visitor const& launch, std::size_t range,
                  bool rewrites, std::uint64_t impatient);
   bool advance(context_readings& context);
@@ -222,6 +211,7 @@ class launch_reader {
   launch_times times_;
   work_gate gate_;
   stream_captures captures_;
+  idle_moments idle_moments_;
   std::atomic<bool> on_{false}, given_up_{false}, shuns_graphs_{false};
   std::atomic<std::uint32_t> capture_{0};     // number of it
   std::atomic<std::uint32_t> generation_{1};  // of callbacks that are on without a break
@@ -233,10 +223,6 @@ class launch_reader {
   std::atomic<bool> at_work_{false};
   std::atomic<launch_signature::groups> rewriting_{0}, all_groups_{0};
   std::array<std::atomic<context_readings*>, max_contexts> contexts_{};
-  // Natural moments: waits of the program that have ended, and how many of them found the gate shut
-  // when they went on. Counters for futexes.
-  std::atomic<std::uint32_t> moments_{0}, answered_{0};
-  std::atomic<bool> hopes_{false};  // the worker waits for one
   /// Of the launch that is let in to be read; the keeper writes before, its thread reads after.
   launch_remark remark_;
 
@@ -246,9 +232,8 @@ class launch_reader {
   reading_targets targets_;
   reading_targets::outlook outlook_;
   std::uint64_t looked_ns_ = 0, wanted_since_ns_ = 0, not_before_ns_ = 0, put_off_ns_ = 0;
-  std::uint64_t busy_in_round_ = 0;      // launches
-  std::uint64_t impatient_at_idle_ = 0;  // of the gate, before the GPU was last found idle
-  bool one_at_a_time_ = false;           // calls pass the gate
+  std::uint64_t busy_in_round_ = 0;  // launches
+  bool one_at_a_time_ = false;       // calls pass the gate
   bool some_were_rewritten_ = false;
   launch_signature::groups left_out_ = 0;  // that would rewrite kernels
   std::vector<std::pair<device_id, reading_batch>> batches_;

@@ -8,10 +8,6 @@
 #include "counters/launches/launch_reader.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <functional>
-#include <iterator>
-#include <thread>
 #include <utility>
 
 namespace gpuprof {
@@ -26,8 +22,6 @@ constexpr std::uint64_t hope_ns = 500 * ms;
 constexpr std::uint64_t hope_at_once_ns = 20 * ms;  // before the worker looks at all else again
 constexpr std::uint64_t hope_to_end_ns = 500 * ms;
 constexpr std::uint64_t drain_ns = 250 * ms;
-// Other streams may be about to end, too.
-constexpr std::uint64_t moment_ns = ms / 2;
 // A stream that works for longer on what it has is not going to be idle soon.
 constexpr std::uint64_t long_work_ns = 250 * ms;
 // After that has failed; twice as long each time.
@@ -43,10 +37,6 @@ constexpr std::uint64_t max_round_ns = 400 * ms;
 // Inside CUPTI a launch whose kernel is rewritten waits for it.
 constexpr std::uint64_t max_launch_ns = 5'000 * ms;
 constexpr unsigned max_proofs = 3;  // that failed
-
-void rest_for_moment() noexcept {
-  std::this_thread::sleep_for(std::chrono::microseconds(10));
-}
 
 void count(std::atomic<std::uint64_t>& counter, std::uint64_t n = 1) noexcept {
   counter.fetch_add(n, std::memory_order_relaxed);
@@ -98,89 +88,6 @@ bool launch_reader::may_begin_round(context_readings& context) noexcept {
   return (is_worth_it() || is_due) && budget_.allows(moment);
 }
 
-// Keeping the gate ---------------------------------------------------------------
-
-/// True: the gate is held, and the GPU has nothing to do in the context.
-bool launch_reader::is_idle_and_held(context_readings& context) noexcept {
-  auto const impatient = gate_.impatient();
-  if (!gate_.hold()) return false;
-  // After the gate is held: a capture that begins now waits for it.
-  if (!captures_.any() && context.streams.are_idle()) {
-    impatient_at_idle_ = impatient;
-    return true;
-  }
-  gate_.relax();
-  return false;
-}
-
-/// For calls that wait for all work. False, and nothing is called: this thread was kept from going
-/// on for so long that a call of the program has gone on by itself since the GPU was found idle.
-template <class F>
-bool launch_reader::while_idle(context_readings& context, F in_cupti) {
-  work_gate::switching const now(gate_);
-  if (gate_.impatient() != impatient_at_idle_) return false;
-  context.streams.forget_idle();
-  in_cupti();
-  return true;
-}
-
-template <class F>
-bool launch_reader::when_idle(context_readings& context, std::uint64_t patience_ns, F in_cupti) {
-  auto const deadline = monotonic_ns() + patience_ns;
-  for (;;) {
-    auto const moment = monotonic_ns();
-    if (!reach_idle(context, deadline > moment ? deadline - moment : 0)) return false;
-    fork_guard const guard;  // before that: a fork under way may take longer than calls wait
-    if (while_idle(context, in_cupti)) return true;
-    gate_.relax();
-    if (monotonic_ns() >= deadline) return false;
-  }
-}
-
-/// While the gate is open. True: the program has just waited for the GPU. The gate is shut after
-/// it.
-bool launch_reader::await_moment(std::uint64_t patience_ns) noexcept {
-  auto const deadline = monotonic_ns() + patience_ns;
-  auto const seen = moments_.load();
-  hopes_.store(true);
-  for (auto moment = monotonic_ns(); moments_.load() == seen && moment < deadline;) {
-    if (is_interrupted()) break;
-    futex_wait(moments_, seen, std::min(deadline - moment, hope_at_once_ns));
-    moment = monotonic_ns();
-  }
-  gate_.shut();
-  hopes_.store(false);
-  answered_.fetch_add(1);
-  futex_wake(answered_);
-  return moments_.load() != seen;
-}
-
-/// Shuts the gate and calls when the GPU is idle: at once; after hoping for a moment that comes by
-/// itself; after slowing down the program. False: at none of these.
-template <class F>
-bool launch_reader::shut_when_idle(context_readings& context, std::uint64_t hope_ns,
-                                   std::uint64_t patience_ns, F in_cupti) {
-  budget_.spend(gate_.take_waited_ns());  // of calls that went on only after the last round
-  gate_.shut();
-  if (when_idle(context, 0, in_cupti)) return true;
-  if (hope_ns > 0 && !is_interrupted()) {
-    gate_.open();
-    auto const has_come = await_moment(hope_ns);
-    if (has_come && when_idle(context, moment_ns, in_cupti)) return true;
-  }
-  return patience_ns > 0 && when_idle(context, patience_ns, in_cupti);
-}
-
-/// True: the gate is held, and the GPU has nothing to do in the context.
-bool launch_reader::reach_idle(context_readings& context, std::uint64_t patience_ns) noexcept {
-  auto const deadline = monotonic_ns() + patience_ns;
-  for (;;) {
-    if (is_idle_and_held(context)) return true;
-    if (captures_.any() || halted_.load() || monotonic_ns() >= deadline) return false;
-    rest_for_moment();
-  }
-}
-
 result<void> launch_reader::start(context_readings& context) {
   if (!context.holds_counters() && options_.turns != nullptr) {
     auto const gpu = options_.uuid(context.device());
@@ -192,7 +99,7 @@ result<void> launch_reader::start(context_readings& context) {
   fork_guard const guard;
   auto const held_before = gate_.held_ns();
   result<void> done;  // also when it was not tried: the next idle moment serves
-  while_idle(context, [&] { done = context.start(groups, monotonic_ns()); });
+  idle_moments_.call(context.streams, [&] { done = context.start(groups, monotonic_ns()); });
   // Later ones are part of what reading costs all the time.
   if (budget_.noted_once() == 0) budget_.note_once(gate_.held_ns() - held_before);
   return done;
@@ -203,8 +110,8 @@ void launch_reader::round(context_readings& context, std::vector<launch_counters
   auto const hopes = !options_.every_launch && began - wanted_since_ns_ < hope_ns;
   if (driver_.cuCtxSetCurrent != nullptr) driver_.cuCtxSetCurrent(context.handle());
   auto const drains = !hopes && !context.streams.works_long(began, long_work_ns);
-  if (!shut_when_idle(context, hopes ? hope_at_once_ns : 0, drains ? drain_ns : 0,
-                      [&] { context.drop_open_range(); })) {
+  if (!idle_moments_.shut_when_idle(context.streams, hopes ? hope_at_once_ns : 0,
+                                    drains ? drain_ns : 0, [&] { context.drop_open_range(); })) {
     gate_.open();
     auto const lost = gate_.take_waited_ns();
     if (!drains && hopes) return;
@@ -261,7 +168,7 @@ bool launch_reader::serve(context_readings& context) {
   if (range) return read(context, *caller, *range);
   if (is_here && cycle != nullptr && cycle->needs_proof(*caller->call.signature))
     return prove_that_it_ends(context, *caller);
-  if (!options_.every_launch) (void)is_idle_before_impatience(context);
+  if (!options_.every_launch) (void)idle_moments_.reach_before_impatience(context.streams);
   gate_.admit(caller->ticket, false);
   return true;
 }
@@ -291,13 +198,13 @@ bool launch_reader::advance(context_readings& context) {
   if (cycle != nullptr && !cycle->pass_is_over(outlook_.wanted, moment)) return true;
   if (cycle == nullptr && !options_.every_launch && (!is_worth_it() || !budget_.allows(moment)))
     return false;
-  if (!reach_idle(context, work_gate::max_hold_ns)) return false;
+  if (!idle_moments_.reach(context.streams, work_gate::max_hold_ns)) return false;
   if (cycle == nullptr) {
     return checked(start(context));
   }
   std::optional<reading_batch> done;
   result<void> ok;
-  if (!while_idle(context, [&] { ok = context.turn_pass(moment, done); })) {
+  if (!idle_moments_.call(context.streams, [&] { ok = context.turn_pass(moment, done); })) {
     gate_.relax();
     return true;  // tried again before the next launch
   }
@@ -312,7 +219,8 @@ bool launch_reader::advance(context_readings& context) {
 bool launch_reader::read(context_readings& context, work_gate::visitor const& launch,
                          std::size_t range) {
   auto const impatient = gate_.impatient();
-  if (!is_idle_before_impatience(context)) return found_busy(context);  // it went on, unread
+  if (!idle_moments_.reach_before_impatience(context.streams))
+    return found_busy(context);  // it went on, unread
   auto const rewrites = context.cycle()->group().rewrites;
   if (rewrites && !options_.pause_kernel_records()) {
     gate_.admit(launch.ticket, false);
@@ -327,10 +235,10 @@ bool launch_reader::read(context_readings& context, work_gate::visitor const& la
 /// the program does next.
 bool launch_reader::prove_that_it_ends(context_readings& context,
                                        work_gate::visitor const& launch) {
-  if (!is_idle_before_impatience(context)) return found_busy(context);
+  if (!idle_moments_.reach_before_impatience(context.streams)) return found_busy(context);
   remark_ = {};
   if (!gate_.admit(launch.ticket, true) || !gate_.wait_for_departure(max_launch_ns)) return false;
-  auto const ended = is_idle_before_impatience(context);
+  auto const ended = idle_moments_.reach_before_impatience(context.streams);
   auto const waited = gate_.release_read();
   auto& kind = *launch.call.signature;
   if (ended && waited)
@@ -343,17 +251,7 @@ bool launch_reader::prove_that_it_ends(context_readings& context,
 /// Calls are slowed down until the GPU has worked off what was queued. Charged as any wait: whether
 /// the program had run ahead so far that it loses nothing is not known.
 bool launch_reader::drain(context_readings& context) noexcept {
-  return reach_idle(context, drain_ns);
-}
-
-/// True: the gate is held and the GPU idle. False once a call has gone on by itself.
-bool launch_reader::is_idle_before_impatience(context_readings& context) noexcept {
-  auto const impatient = gate_.impatient();
-  for (;;) {
-    if (is_idle_and_held(context)) return true;
-    if (gate_.impatient() != impatient || is_interrupted()) return false;
-    rest_for_moment();
-  }
+  return idle_moments_.reach(context.streams, drain_ns);
 }
 
 /// The gate is held, and the GPU has nothing to do. `impatient`: calls that had gone on by
@@ -370,7 +268,7 @@ bool launch_reader::read_held(context_readings& context, work_gate::visitor cons
         .is = launch_remark::kind::unrecorded, .alike = alike, .ran_from = opened, .ran_to{}};
   }
   auto is_open = false;
-  if (!while_idle(context, [&] { is_open = context.push(range, kind, opened); }))
+  if (!idle_moments_.call(context.streams, [&] { is_open = context.push(range, kind, opened); }))
     return found_busy(context);  // it went on, unread
   if (!is_open) {
     count(counts_.failed);
@@ -389,13 +287,13 @@ bool launch_reader::read_held(context_readings& context, work_gate::visitor cons
   if (rewrites) count(counts_.unrecorded);
   // CUPTI puts the end of a range before all work that is launched after it: with a kernel that
   // still runs, whatever it waits for would wait as well.
-  if (!is_idle_before_impatience(context)) {
+  if (!idle_moments_.reach_before_impatience(context.streams)) {
     count(counts_.disturbed);
     return false;
   }
   // A call that went on by itself meanwhile may have put work into the range.
   auto is_alone = false, popped = false;
-  if (!while_idle(context, [&] {
+  if (!idle_moments_.call(context.streams, [&] {
         is_alone = gate_.impatient() == impatient;
         popped = context.pop(is_alone && departure && !departure->failed,
                              departure ? departure->correlation : correlation_id{});
@@ -413,14 +311,15 @@ bool launch_reader::read_held(context_readings& context, work_gate::visitor cons
 /// What was counted so far is taken, if the GPU is idle for a moment.
 void launch_reader::close(context_readings& context) {
   if (!context.is_counting() || context.has_ended()) return;
-  (void)shut_when_idle(context, options_.every_launch ? 0 : hope_to_end_ns, patience_at_end_ns,
-                       [&] {
-                         context.drop_open_range();
-                         std::optional<reading_batch> done;
-                         auto const ok = context.finish(done);
-                         if (done) batches_.emplace_back(context.device(), std::move(*done));
-                         (void)ok;  // what cannot be had now is lost
-                       });
+  (void)idle_moments_.shut_when_idle(context.streams, options_.every_launch ? 0 : hope_to_end_ns,
+                                     patience_at_end_ns, [&] {
+                                       context.drop_open_range();
+                                       std::optional<reading_batch> done;
+                                       auto const ok = context.finish(done);
+                                       if (done)
+                                         batches_.emplace_back(context.device(), std::move(*done));
+                                       (void)ok;  // what cannot be had now is lost
+                                     });
   gate_.open();
   budget_.spend(gate_.take_waited_ns());
 }
@@ -433,7 +332,7 @@ bool launch_reader::release(std::uint64_t patience_ns) noexcept {
     if (!context->holds_counters() || context->has_ended()) continue;
     auto const since = monotonic_ns();
     auto const hope = options_.every_launch ? 0 : hope_to_end_ns;
-    auto const is_idle = shut_when_idle(*context, hope, patience_ns, [&] {
+    auto const is_idle = idle_moments_.shut_when_idle(context->streams, hope, patience_ns, [&] {
       context->drop_open_range();
       context->release();
     });
@@ -463,6 +362,7 @@ void launch_reader::end_contexts() noexcept {
 void launch_reader::work(turn_kind how, std::vector<metric_record>& metrics,
                          std::vector<launch_counters>& launches,
                          device_counters::intern const& names) {
+  budget_.spend(gate_.take_waited_ns());  // of calls that went on only after the last round
   for (auto& entry : contexts_) {
     auto* const context = entry.load();
     if (context == nullptr || halted_.load()) break;
