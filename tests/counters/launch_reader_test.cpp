@@ -189,26 +189,95 @@ TEST_CASE("counters are set up where the program has just waited for the GPU") {
   has_work = false;
 }
 
-TEST_CASE("a stream is not asked that may have been destroyed while callbacks were off") {
+namespace {
+
+CUcontext context_number(std::uintptr_t n) {
+  return reinterpret_cast<CUcontext>(n * 64);
+}
+
+/// Reads around every launch, where the test is the worker. It has heard of contexts just made.
+struct worked_by_hand {
+  explicit worked_by_hand(std::uintptr_t contexts = 1)
+      : reader(kept(new launch_reader(cupti.library.api, idle_gpu(), every_launch(), budget,
+                                      next_metric, halted))) {
+    reader.callbacks_begin();
+    reader.resume();
+    for (std::uintptr_t n = 1; n <= contexts; ++n) reader.context_made(context_number(n));
+  }
+  ~worked_by_hand() { turn(turn_kind::closing); }
+  void turn(turn_kind how = turn_kind::usual) {
+    reader.turn(how, metrics, launches, [](std::string const&) { return name_id{1}; });
+  }
+
   fake_cupti cupti;
-  std::atomic<bool> const halted{false};
+  std::atomic<bool> halted{false};
   std::uint32_t next_metric = 1;
   sampling_budget budget{0};
-  auto& reader = *new launch_reader(cupti.library.api, idle_gpu(), every_launch(), budget,
-                                    next_metric, halted);
   std::vector<metric_record> metrics;
   std::vector<launch_counters> launches;
+  launch_reader& reader;
+};
+
+}  // namespace
+
+TEST_CASE("who destroys a context waits until the worker is out of CUPTI") {
+  worked_by_hand program;
+  std::atomic<bool> is_inside{false}, is_ending{false};
+  // The counters are not held before this has come back.
+  program.cupti.when_called("cuptiRangeProfilerEnable", [&] {
+    is_inside = true;
+    until([&] { return is_ending.load(); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    is_inside = false;
+  });
+  auto found_inside = true;
+  std::jthread const worker([&] { program.turn(); });
+  until([&] { return is_inside.load(); });
+  is_ending = true;
+  program.reader.context_ending();
+  found_inside = is_inside.load();
+  program.reader.context_ended();
+  CHECK_FALSE(found_inside);
+}
+
+TEST_CASE("the counters of a context are given back before any context is destroyed") {
+  worked_by_hand program;
+  program.turn();
+  REQUIRE(program.reader.holds_counters());
+  std::atomic<bool> has_ended{false};
+  std::jthread const ending([&] {
+    program.reader.context_ending();
+    CHECK_FALSE(program.reader.holds_counters());
+    program.reader.context_ended();
+    has_ended = true;
+  });
+  until([&] {
+    program.reader.release_for_endings();
+    return has_ended.load();
+  });
+}
+
+TEST_CASE("counters of a GPU are set up for one of its contexts at a time") {
+  worked_by_hand program(2);
+  for (auto turns = 0; turns < 5; ++turns) program.turn();
+  CHECK(program.cupti.count("cuptiRangeProfilerEnable") == 1);
+  program.reader.context_gone(context_number(1));
+  for (auto turns = 0; turns < 5; ++turns) program.turn();
+  CHECK(program.cupti.count("cuptiRangeProfilerEnable") == 2);
+}
+
+TEST_CASE("a stream is not asked that may have been destroyed while callbacks were off") {
+  worked_by_hand program(0);
   launch_of_program launch;
-  reader.resume();
-  reader.entered({.call = launch_call::kernel, .default_stream_per_thread = false}, launch.call);
-  (void)reader.left(launch.call, false);
-  reader.pause();
+  program.reader.entered({.call = launch_call::kernel, .default_stream_per_thread = false},
+                         launch.call);
+  (void)program.reader.left(launch.call, false);
+  program.reader.pause();
   times_asked = 0;
-  reader.callbacks_begin();
-  reader.resume();
-  reader.context_waited_for(launch.call);
-  reader.turn(turn_kind::usual, metrics, launches, [](std::string const&) { return name_id{1}; });
-  CHECK(cupti.count("cuptiRangeProfilerStart") == 1);  // the context was found idle
+  program.reader.callbacks_begin();
+  program.reader.resume();
+  program.reader.context_waited_for(launch.call);
+  program.turn();
+  CHECK(program.cupti.count("cuptiRangeProfilerStart") == 1);  // the context was found idle
   CHECK(times_asked == 0);
-  reader.turn(turn_kind::closing, metrics, launches, [](std::string const&) { return name_id{1}; });
 }
