@@ -39,6 +39,16 @@ if(GPUPROF_SANITIZE)
   endif()
 endif()
 
+# Builds for the sanitizers read the standard headers once for all layers; others say what a file forgot to include.
+if(GPUPROF_SANITIZE)
+  file(CONFIGURE OUTPUT standard_headers.cpp CONTENT "// Stands for a layer: the headers are compiled for it.\n")
+  add_library(gpuprof_standard_headers STATIC EXCLUDE_FROM_ALL "${CMAKE_CURRENT_BINARY_DIR}/standard_headers.cpp")
+  target_link_libraries(gpuprof_standard_headers PRIVATE gpuprof_flags)
+  target_precompile_headers(gpuprof_standard_headers PRIVATE <algorithm> <array> <atomic> <chrono> <cmath> <condition_variable>
+    <deque> <filesystem> <functional> <map> <memory> <mutex> <optional> <span> <string> <string_view> <thread> <unordered_map>
+    <variant> <vector>)
+endif()
+
 # One layer of the library: a static library that may include its own folder and the layers it names.
 function(gpuprof_layer name)
   cmake_parse_arguments(arg "" "" "SOURCES;LAYERS;LIBRARIES" ${ARGN})
@@ -46,4 +56,7 @@ function(gpuprof_layer name)
   target_include_directories(gpuprof_${name} PUBLIC "${PROJECT_SOURCE_DIR}/libgpuprof")
   list(TRANSFORM arg_LAYERS PREPEND gpuprof_)
   target_link_libraries(gpuprof_${name} PUBLIC ${arg_LAYERS} PRIVATE gpuprof_flags ${arg_LIBRARIES})
+  if(GPUPROF_SANITIZE)
+    target_precompile_headers(gpuprof_${name} REUSE_FROM gpuprof_standard_headers)
+  endif()
 endfunction()
