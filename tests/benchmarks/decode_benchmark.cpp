@@ -1,6 +1,7 @@
 // What a kernel record costs the drain thread: CUPTI's buffer -> decoder -> assembler with its
 // launch
 // -> live totals and capture file.
+#include "benchmarks/record_surroundings.hpp"
 #include "collect/activity_decoder.hpp"
 #include "session/trace_assembler.hpp"
 #include "support/fake_cupti.hpp"
@@ -14,7 +15,6 @@
 #include <memory>
 #include <random>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 namespace {
@@ -78,18 +78,6 @@ struct nothing final : activity_sink {
   void memory(memory_record const&) override {}
   void unified_memory(unified_memory_record const&) override {}
 };
-
-std::string on_tmpfs() {
-  std::string const folder =
-      access("/dev/shm", W_OK) == 0 ? "/dev/shm" : std::filesystem::temp_directory_path().string();
-  return folder + "/gpuprof_benchmark_" + std::to_string(getpid());
-}
-
-cupti_api table_with_walker(fake_cupti& cupti) {
-  auto api = cupti.library.api;
-  api.cuptiActivityGetNextRecord = real_walker() != nullptr ? real_walker() : &next_record_by_size;
-  return api;
-}
 
 void count_records(benchmark::State& state, std::size_t records) {
   auto const count = static_cast<double>(records);

@@ -1,5 +1,6 @@
 // How long the drain thread is away from CUPTI's buffers: a program that replays a graph of 146
 // kernels, 400,000 of them a second, with windows of samples as `--metrics auto` makes them.
+#include "benchmarks/record_surroundings.hpp"
 #include "collect/activity_decoder.hpp"
 #include "session/trace_assembler.hpp"
 #include "support/fake_cupti.hpp"
@@ -15,7 +16,6 @@
 #include <memory>
 #include <random>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 namespace {
@@ -149,18 +149,6 @@ struct step_times {
     longest = std::max(longest, took);
   }
 };
-
-std::string on_tmpfs() {
-  std::string const folder =
-      access("/dev/shm", W_OK) == 0 ? "/dev/shm" : std::filesystem::temp_directory_path().string();
-  return folder + "/gpuprof_benchmark_" + std::to_string(getpid());
-}
-
-cupti_api table_with_walker(fake_cupti& cupti) {
-  auto api = cupti.library.api;
-  api.cuptiActivityGetNextRecord = real_walker() != nullptr ? real_walker() : &next_record_by_size;
-  return api;
-}
 
 void replay(benchmark::State& state, bool with_counters, bool with_samples) {
   fake_cupti cupti;

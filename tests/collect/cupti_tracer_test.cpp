@@ -2,6 +2,7 @@
 #include "collect/cupti_tracer.hpp"
 
 #include "support/catch.hpp"
+#include "support/deaf_observer.hpp"
 #include "support/fake_cupti.hpp"
 
 #include <algorithm>
@@ -13,18 +14,10 @@
 #include <vector>
 
 using namespace gpuprof;
+using gpuprof::test::deaf_observer;
 using gpuprof::test::fake_cupti;
 
 namespace {
-
-struct silent final : cuda_event_observer {
-  void profiler_start() noexcept override {}
-  void profiler_stop() noexcept override {}
-  void context_ending() noexcept override {}
-  void cupti_failed(CUptiResult, char const*) noexcept override {}
-  void leave_cupti() noexcept override {}
-  bool is_selected(char const*) noexcept override { return true; }
-};
 
 /// Notes that code was unloaded.
 struct listening_gate final : launch_gate {
@@ -75,7 +68,7 @@ struct scene {
   }
 
   fake_cupti cupti;
-  silent observer;
+  deaf_observer observer;
   launch_callbacks callbacks;
   memory_budget budget{16 * (64 << 10)};
   cupti_tracer tracer;

@@ -3,6 +3,7 @@
 
 #include "base/clock.hpp"
 #include "support/catch.hpp"
+#include "support/deaf_observer.hpp"
 #include "support/fake_cupti.hpp"
 #include "support/records.hpp"
 #include "support/scratch_folder.hpp"
@@ -16,15 +17,6 @@ using namespace gpuprof;
 using namespace gpuprof::test;
 
 namespace {
-
-struct silent final : cuda_event_observer {
-  void profiler_start() noexcept override {}
-  void profiler_stop() noexcept override {}
-  void context_ending() noexcept override {}
-  void cupti_failed(CUptiResult, char const*) noexcept override {}
-  void leave_cupti() noexcept override {}
-  bool is_selected(char const*) noexcept override { return true; }
-};
 
 /// A drain with room for few buffers, in an open capture window.
 struct scene {
@@ -58,7 +50,7 @@ struct scene {
   }
 
   fake_cupti cupti;
-  silent observer;
+  deaf_observer observer;
   launch_callbacks callbacks;
   memory_budget budget{buffers * buffer_bytes};
   cupti_tracer tracer;

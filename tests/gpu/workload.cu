@@ -1,6 +1,7 @@
 // The programs gpu-check profiles, one a subcommand. Each prints "name value" lines; none knows the
 // profiler.
 #include "counted_work.hpp"
+#include "cuda_ok.hpp"
 #include "mixed_work.hpp"
 
 #include <cuda_profiler_api.h>
@@ -25,14 +26,6 @@
 #include <vector>
 
 namespace {
-
-#define CUDA_OK(call)                                                    \
-  do {                                                                   \
-    if (cudaError_t const code = (call); code != cudaSuccess) {          \
-      std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(code)); \
-      std::exit(3);                                                      \
-    }                                                                    \
-  } while (false)
 
 using steady = std::chrono::steady_clock;
 

@@ -112,12 +112,7 @@ void launch_reader::context_waited_for(CUpti_CallbackData const& call) noexcept 
 /// A graph may hold kernels on several of them that wait for each other.
 bool launch_reader::knows_several_gpus() const noexcept {
   auto const* const first = contexts_[0].load();
-  for (auto const& entry : contexts_) {
-    auto const* const context = entry.load();
-    if (context == nullptr) break;
-    if (context->device() != first->device()) return true;
-  }
-  return false;
+  return any_context([&](auto const& context) { return context.device() != first->device(); });
 }
 
 bool launch_reader::may_be_read(launch_call_kind kind, launch_parameters const& launch,
@@ -261,30 +256,15 @@ std::uint64_t launch_reader::kernel_ns() const noexcept {
 }
 
 bool launch_reader::holds_counters() const noexcept {
-  for (auto const& entry : contexts_) {
-    auto const* const context = entry.load();
-    if (context == nullptr) break;
-    if (context->holds_counters()) return true;
-  }
-  return false;
+  return any_context([](auto const& context) { return context.holds_counters(); });
 }
 
 bool launch_reader::is_parked() const noexcept {
-  for (auto const& entry : contexts_) {
-    auto const* const context = entry.load();
-    if (context == nullptr) break;
-    if (context->is_counting()) return false;
-  }
-  return true;
+  return !any_context([](auto const& context) { return context.is_counting(); });
 }
 
 bool launch_reader::is_in_midst() const noexcept {
-  for (auto const& entry : contexts_) {
-    auto const* const context = entry.load();
-    if (context == nullptr) break;
-    if (context->has_readings()) return true;
-  }
-  return false;
+  return any_context([](auto const& context) { return context.has_readings(); });
 }
 
 }  // namespace gpuprof

@@ -167,6 +167,15 @@ class launch_reader {
   bool may_be_read(launch_call_kind kind, launch_parameters const& launch, launch_signature& what,
                    CUpti_CallbackData const& call) noexcept;
   bool knows_several_gpus() const noexcept;
+  template <class P>
+  bool any_context(P holds) const noexcept {
+    for (auto const& entry : contexts_) {
+      auto const* const context = entry.load();
+      if (context == nullptr) break;  // no more are known
+      if (holds(*context)) return true;
+    }
+    return false;
+  }
   void pass(gate_call const& what) noexcept;
 
   // The worker's thread.

@@ -68,13 +68,9 @@ bool launch_reader::is_interrupted() const noexcept {
 
 /// CUPTI has the counters of a GPU set up for one context at a time.
 bool launch_reader::is_held_for_another(context_readings const& context) const noexcept {
-  for (auto const& entry : contexts_) {
-    auto const* const other = entry.load();
-    if (other == nullptr) return false;
-    if (other != &context && other->device() == context.device() && other->holds_counters())
-      return true;
-  }
-  return false;
+  return any_context([&](auto const& other) {
+    return &other != &context && other.device() == context.device() && other.holds_counters();
+  });
 }
 
 bool launch_reader::may_begin_round(context_readings& context) noexcept {

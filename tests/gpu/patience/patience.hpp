@@ -2,6 +2,8 @@
 // watchdog.
 #pragma once
 
+#include "../cuda_ok.hpp"
+
 #include <cuda_runtime.h>
 
 #include <atomic>
@@ -12,14 +14,6 @@
 #include <string>
 #include <thread>
 #include <vector>
-
-#define CUDA_OK(call)                                                    \
-  do {                                                                   \
-    if (cudaError_t const code = (call); code != cudaSuccess) {          \
-      std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(code)); \
-      std::exit(3);                                                      \
-    }                                                                    \
-  } while (false)
 
 using steady = std::chrono::steady_clock;
 

@@ -1,0 +1,17 @@
+// Whoever follows CUDA's events, without interest in any.
+#pragma once
+
+#include "collect/launch_callbacks.hpp"
+
+namespace gpuprof::test {
+
+struct deaf_observer final : cuda_event_observer {
+  void profiler_start() noexcept override {}
+  void profiler_stop() noexcept override {}
+  void context_ending() noexcept override {}
+  void cupti_failed(CUptiResult, char const*) noexcept override {}
+  void leave_cupti() noexcept override {}
+  bool is_selected(char const*) noexcept override { return true; }
+};
+
+}  // namespace gpuprof::test
