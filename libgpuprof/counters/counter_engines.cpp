@@ -189,6 +189,7 @@ std::uint64_t counter_engines::become_idle(counter_results& to,
   if (!launches_.is_parked() && !is_late) return look_every_ns;
   idle_wanted_since_ = 0;
   if (is_on()) return look_every_ns;
+  launches_.end_sharing();
   is_idle_.store(true, std::memory_order_release);
   return never;
 }

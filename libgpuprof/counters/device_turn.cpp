@@ -1,9 +1,9 @@
 #include "counters/device_turn.hpp"
 
 #include "base/cache_file.hpp"
+#include "base/file_lock.hpp"
 
 #include <cerrno>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,15 +13,6 @@ namespace {
 constexpr int no_file = -1;
 constexpr mode_t for_all = 0666;
 constexpr int attempts = 4;
-
-/// A lock of this kind belongs to the process and not to the open file, which forked children have
-/// too. It also goes when the process closes any other descriptor of the file: there is none.
-flock whole_file() noexcept {
-  flock lock{};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  return lock;
-}
 
 enum class what_is_open { lock_file, removed_lock_file, something_else };
 

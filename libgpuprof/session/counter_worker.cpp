@@ -31,7 +31,9 @@ void append(std::vector<T>& to, std::vector<T>&& more) {
 
 counter_options options_of(settings const& s, kernel_filter& skipped, kernel_switch& kernels,
                            availability_store const& stored, device_turns& turns,
-                           cuda_driver const& driver, code_inventory const& code) {
+                           cuda_driver const& driver, code_inventory const& code,
+                           std::function<std::string()> capture_path) {
+  auto const is_rank = s.rank && s.rank->world_size <= shared_readings::max_ranks;
   auto const exact = s.metrics.mode == metrics_mode::exact;
   auto const uuid = [&driver](device_id device) {
     return device_uuid(driver, static_cast<int>(raw(device)));
@@ -47,7 +49,8 @@ counter_options options_of(settings const& s, kernel_filter& skipped, kernel_swi
               .code_of = [&code](std::string_view kernel) { return code.find(kernel); },
               .stored = &stored,
               .turns = &turns,
-              .uuid = uuid},
+              .uuid = uuid,
+              .shared_beside = is_rank ? std::move(capture_path) : nullptr},
           .sampling = {.words = s.metrics.words,
                        .interval_ns = s.metrics.interval_ns,
                        .stored = &stored,
@@ -78,25 +81,27 @@ std::unique_ptr<kernel_filter> filter_for_skipped(settings const& s) {
 
 std::unique_ptr<counter_worker> counter_worker::make(settings const& options, cupti_tracer& tracer,
                                                      code_inventory const& code,
+                                                     std::function<std::string()> capture_path,
                                                      void (*end_at_exit)()) {
   if (options.metrics.mode == metrics_mode::none) return nullptr;
   auto const driver = load_cuda_driver();
   if (!driver) return nullptr;
   auto skipped = filter_for_skipped(options);
   if (skipped == nullptr) return nullptr;
-  return std::unique_ptr<counter_worker>(
-      new counter_worker(options, tracer, code, *driver, std::move(skipped), end_at_exit));
+  return std::unique_ptr<counter_worker>(new counter_worker(
+      options, tracer, code, *driver, std::move(skipped), std::move(capture_path), end_at_exit));
 }
 
 counter_worker::counter_worker(settings const& options, cupti_tracer& tracer,
                                code_inventory const& code, cuda_driver driver,
-                               std::unique_ptr<kernel_filter> skipped, void (*end_at_exit)())
+                               std::unique_ptr<kernel_filter> skipped,
+                               std::function<std::string()> capture_path, void (*end_at_exit)())
     : driver_(driver),
       skipped_(std::move(skipped)),
       stored_(cache_folder("counters")),
-      engines_(
-          tracer.library().api, driver_,
-          options_of(options, *skipped_, tracer.kernels(), stored_, device_turns_, driver_, code)),
+      engines_(tracer.library().api, driver_,
+               options_of(options, *skipped_, tracer.kernels(), stored_, device_turns_, driver_,
+                          code, std::move(capture_path))),
       end_at_exit_(end_at_exit) {}
 
 // Exit handlers run last one first, and destructors of libraries are such handlers: those that

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -23,9 +24,12 @@ namespace gpuprof {
 class counter_worker final : public launch_gate {
  public:
   /// Null when the settings ask for no counters. `tracer` and `code` must live as long as the
-  /// process. `end_at_exit` becomes an exit handler, several times over: it has to finish() this.
+  /// process. `capture_path`: any thread; empty while there is none. `end_at_exit` becomes an
+  /// exit handler, several times over: it has to finish() this.
   static std::unique_ptr<counter_worker> make(settings const& options, cupti_tracer& tracer,
-                                              code_inventory const& code, void (*end_at_exit)());
+                                              code_inventory const& code,
+                                              std::function<std::string()> capture_path,
+                                              void (*end_at_exit)());
 
   // Whoever switches captures.
   void resume() noexcept;
@@ -85,7 +89,8 @@ class counter_worker final : public launch_gate {
 
  private:
   counter_worker(settings const& options, cupti_tracer& tracer, code_inventory const& code,
-                 cuda_driver driver, std::unique_ptr<kernel_filter> skipped, void (*end_at_exit)());
+                 cuda_driver driver, std::unique_ptr<kernel_filter> skipped,
+                 std::function<std::string()> capture_path, void (*end_at_exit)());
   void main() noexcept;
   std::uint64_t turn(bool closing, ending what);
   void wake() noexcept;

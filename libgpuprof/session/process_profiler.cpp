@@ -258,9 +258,11 @@ bool process_profiler::make_tracer() {
   tracer_ = std::make_unique<cupti_tracer>(*cupti_, budget_, buffer_bytes_within(budget_.limit()),
                                            callbacks_);
   drain_.use_tracer(*tracer_);
-  counters_ = counter_worker::make(settings_, *tracer_, code_, [] {
-    if (auto* const profiler = existing()) profiler->end_counters();
-  });
+  counters_ = counter_worker::make(
+      settings_, *tracer_, code_, [this] { return drain_.path(); },
+      [] {
+        if (auto* const profiler = existing()) profiler->end_counters();
+      });
   if (counters_ != nullptr) {
     callbacks_.place_gate(*counters_);
     drain_.use_counters(*counters_);

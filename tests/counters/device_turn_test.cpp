@@ -4,6 +4,7 @@
 #include "counters/windows/pm_sampler.hpp"
 #include "support/catch.hpp"
 #include "support/fake_cupti.hpp"
+#include "support/other_process.hpp"
 #include "support/scratch_folder.hpp"
 
 #include <csignal>
@@ -21,40 +22,6 @@ using namespace gpuprof::test;
 namespace {
 
 constexpr char const* gpu = "GPU-1b2c";
-
-/// A process that does something, says so, and then sleeps until it is killed.
-class other_process {
- public:
-  explicit other_process(std::function<bool()> const& act) {
-    int ends[2];
-    REQUIRE(pipe(ends) == 0);
-    id_ = fork();
-    REQUIRE(id_ >= 0);
-    if (id_ == 0) {
-      char const said = act() ? 'y' : 'n';
-      if (write(ends[1], &said, 1) != 1) _exit(1);
-      for (;;) pause();
-    }
-    close(ends[1]);
-    char said = '?';
-    REQUIRE(read(ends[0], &said, 1) == 1);
-    close(ends[0]);
-    succeeded_ = said == 'y';
-  }
-  ~other_process() { kill(); }
-  void kill() {
-    if (id_ <= 0) return;
-    ::kill(id_, SIGKILL);
-    waitpid(id_, nullptr, 0);
-    id_ = 0;
-  }
-  pid_t id() const { return id_; }
-  bool succeeded() const { return succeeded_; }
-
- private:
-  pid_t id_ = 0;
-  bool succeeded_ = false;
-};
 
 bool takes(std::string const& folder, char const* of = gpu) {
   static auto& turns = *new device_turns(folder);

@@ -247,3 +247,17 @@ TEST_CASE("without launches nothing is wanted") {
   CHECK(found.sampled_share == 0);
   CHECK(found.unknown_share == 0);
 }
+
+TEST_CASE("what another rank has read is not wanted here, as long as that holds") {
+  program p;
+  auto& kind = p.launches(1, 10, us);
+  REQUIRE(p.look().wanted == 1);
+  kind.note_read_elsewhere(0b01);
+  CHECK(p.look().wanted == 1);  // another group is
+  CHECK(p.look().groups == 0b10);
+  kind.note_read_elsewhere(0b11);
+  CHECK(p.look().wanted == 0);
+  CHECK(p.look().unknown_share == 0);
+  kind.note_read_elsewhere(0);
+  CHECK(p.look().wanted == 1);
+}

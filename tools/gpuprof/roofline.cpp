@@ -2,7 +2,7 @@
 // do.
 #include "later_peaks.hpp"
 #include "range_scope_option.hpp"
-#include "rank_captures.hpp"
+#include "base/rank_files.hpp"
 #include "report/overview.hpp"
 #include "report/summary_tables.hpp"
 #include "roofline_notes.hpp"
@@ -100,7 +100,7 @@ bool is_of_the_same_job(trace_contents const& one, trace_contents const& other) 
 std::vector<std::string> read_other_ranks(std::string const& path, trace_contents& trace,
                                           roofline_reading& read) {
   std::vector<std::string> lines;
-  for (auto const& other : captures_of_other_ranks(path)) {
+  for (auto const& other : files_of_other_ranks(path, ".gpuprof")) {
     auto opened = capture::reader::open(other.path);
     if (!opened || opened->row_count<sampled_launch_record>() == 0) continue;
     trace_contents theirs(*std::move(opened));

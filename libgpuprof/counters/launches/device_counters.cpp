@@ -1,5 +1,6 @@
 #include "counters/launches/device_counters.hpp"
 
+#include "base/cache_file.hpp"
 #include "counters/inventory/idle_counters.hpp"
 #include "counters/planning/metric_sets.hpp"
 #include "cupti/chip_name.hpp"
@@ -119,6 +120,12 @@ result<device_counters> device_counters::plan(cupti_api const& api, device_id de
                           [](prepared_group const& group) { return group.rewrites; });
   for (unsigned g = 0; g < made.prepared_.size(); ++g)
     if (counts_tensor_operations(made.prepared_[g].metrics)) made.tensor_group_ = g;
+  std::string setup = chip;
+  for (auto const& group : made.prepared_) {
+    setup += '\n';
+    for (auto const& metric : group.metrics) setup += metric + ' ';
+  }
+  made.setup_ = stable_hash(setup);
   for (auto const& group : made.prepared_) {
     auto& ids = made.ids_.emplace_back();
     for (std::size_t i = 0; i < group.metrics.size(); ++i)

@@ -41,6 +41,8 @@ class device_counters {
   prepared_counters const& prepared() const noexcept { return prepared_; }
   /// Bits of the groups that count by rewriting kernels.
   launch_signature::groups rewriting() const noexcept;
+  /// The same where the chip and the groups are, also in another process.
+  std::uint64_t setup() const noexcept { return setup_; }
   /// Groups whose metrics a kernel with this code leaves at 0, or whose metrics follow from others.
   launch_signature::groups useless_to(kernel_code const& code) const noexcept;
   std::vector<metric_record> records(device_id device, intern const& names) const;
@@ -66,7 +68,8 @@ class device_counters {
   host_profiler evaluator_;
   prepared_counters prepared_;
   std::vector<std::vector<metric_id>> ids_;  // by group
-  std::optional<unsigned> tensor_group_;     // counts operations of the tensor path
+  std::uint64_t setup_ = 0;
+  std::optional<unsigned> tensor_group_;  // counts operations of the tensor path
 };
 
 }  // namespace gpuprof

@@ -26,7 +26,8 @@ class launch_kinds {
     return signatures_.find(launch, context, [&] { return arguments_.fingerprint(launch); });
   }
   /// `kernel`: its mangled name; null: not known, as of graphs. Asked for once of each kind.
-  bool may_be_read(launch_signature& kind, char const* kernel) const noexcept;
+  bool may_be_read(launch_signature& kind, char const* kernel,
+                   launch_parameters const& launch) const noexcept;
   /// Code was unloaded: handles of functions may come to mean others.
   void forget_handles() noexcept { arguments_.forget(); }
   launch_signatures const& all() const noexcept { return signatures_; }

@@ -45,7 +45,9 @@ launch_reader::launch_reader(cupti_api const& api, cuda_driver const& driver,
       halted_(halted),
       kinds_(driver, options_.skips, options_.code_of),
       idle_moments_(gate_, captures_, halted, [this] { return is_interrupted(); }),
-      next_metric_(next_metric) {}
+      next_metric_(next_metric) {
+  if (options_.shared_beside && !options_.every_launch) shared_.emplace(options_.shared_beside);
+}
 
 void launch_reader::resume() noexcept {
   if (given_up_.load()) return;
@@ -121,7 +123,7 @@ bool launch_reader::may_be_read(launch_call_kind kind, launch_parameters const& 
   auto const is_graph = kind.call == launch_call::graph;
   if (is_graph && (shuns_graphs_.load(std::memory_order_relaxed) || knows_several_gpus()))
     return count(counts_.graphs), false;
-  if (kinds_.may_be_read(what, is_graph ? nullptr : call.symbolName)) return true;
+  if (kinds_.may_be_read(what, is_graph ? nullptr : call.symbolName, launch)) return true;
   if (what.is() != launch_signature::standing::never) return false;  // another thread decides
   // It may wait for other GPUs, or be in graphs: what graphs hold is not known.
   shuns_graphs_.store(true, std::memory_order_relaxed);

@@ -9,6 +9,7 @@
 #include "counters/launches/launch_kinds.hpp"
 #include "counters/launches/launch_times.hpp"
 #include "counters/launches/reading_targets.hpp"
+#include "counters/launches/shared_readings.hpp"
 #include "counters/launches/stream_captures.hpp"
 #include "counters/launches/work_gate.hpp"
 #include "counters/sampling_budget.hpp"
@@ -23,6 +24,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +43,9 @@ struct reading_options {
   availability_store const* stored = nullptr;  // null: CUPTI is asked each time
   device_turns* turns = nullptr;               // null: other processes are not asked
   std::function<std::string(device_id)> uuid;
+  /// The path of this process's capture, beside which ranks of a job tell each other what they have
+  /// read. Empty: nothing is shared.
+  std::function<std::string()> shared_beside;
 };
 
 /// What was not read, and why. Launches, unless it says otherwise.
@@ -142,6 +147,10 @@ class launch_reader {
   /// Gives the counters back, as soon as the GPU is idle. False: not now.
   bool release(std::uint64_t patience_ns) noexcept;
   bool holds_counters() const noexcept;
+  /// Nothing is told to other ranks before more has been read.
+  void end_sharing() noexcept {
+    if (shared_) shared_->end();
+  }
   bool must_not_switch() const noexcept { return captures_.any() || endings_.load() != 0; }
   bool has_given_up() const noexcept { return given_up_.load(); }
   /// Launches of the process that were heard of.
@@ -186,6 +195,9 @@ class launch_reader {
   device_counters const* counters_of(context_readings& context, std::vector<metric_record>& metrics,
                                      device_counters::intern const& names);
   void look_for_targets() noexcept;
+  void share_readings(std::uint64_t now_ns);
+  std::vector<shared_reading> not_told_yet() const;
+  void note_what_others_read() const;
   launch_signature::groups groups_now(std::uint64_t now_ns) const noexcept;
   launch_signature::groups useless_to(launch_signature const& kind) const noexcept;
   void want_kinds_of(context_readings& context) noexcept;
@@ -238,9 +250,11 @@ class launch_reader {
   // The worker's thread alone.
   std::map<device_id, device_counters> devices_;
   std::uint32_t& next_metric_;
+  std::optional<shared_readings> shared_;
   reading_targets targets_;
   reading_targets::outlook outlook_;
-  std::uint64_t looked_ns_ = 0, wanted_since_ns_ = 0, not_before_ns_ = 0, put_off_ns_ = 0;
+  std::uint64_t looked_ns_ = 0, heard_ns_ = 0, wanted_since_ns_ = 0, not_before_ns_ = 0,
+                put_off_ns_ = 0;
   std::uint64_t busy_in_round_ = 0;  // launches
   bool one_at_a_time_ = false;       // calls pass the gate
   bool some_were_rewritten_ = false;

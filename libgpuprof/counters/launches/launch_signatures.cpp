@@ -23,7 +23,7 @@ constexpr double min_ns = 5000;
 
 void launch_signature::add_time(std::uint64_t ns, bool is_part) noexcept {
   gpu_ns_.fetch_add(ns, relaxed);
-  if (is_part || ++timed_launches_ <= first_times || varies()) return;
+  if (is_part || timed_launches_.fetch_add(1, relaxed) < first_times || varies()) return;
   auto const value = static_cast<double>(ns);
   timed_ += 1;
   auto const off = value - mean_ns_;
@@ -101,7 +101,7 @@ launch_signatures::tally launch_signatures::count(launch_signature::groups all) 
     if (slot.key_.load(std::memory_order_acquire) == 0 ||
         slot.is() != launch_signature::standing::allowed)
       continue;
-    auto const done = slot.ever_done() & all;
+    auto const done = (slot.ever_done() | slot.read_elsewhere()) & all;
     ++counted.kinds;
     counted.unread += done == 0 && all != 0;
     counted.partly += done != 0 && done != all;

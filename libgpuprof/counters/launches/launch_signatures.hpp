@@ -48,6 +48,7 @@ class launch_signature {
   bool is_graph() const noexcept { return is_graph_; }
   /// What its machine code holds; as note_graph().
   void set_code(kernel_code const& code) noexcept { code_ = code; }
+  void set_identity(std::uint64_t identity) noexcept { identity_ = identity; }
   /// The keeper of the gate waits for a launch of it.
   bool is_wanted() const noexcept { return is_wanted_.load(relaxed); }
 
@@ -63,6 +64,17 @@ class launch_signature {
   void want(bool now) noexcept { is_wanted_.store(now, relaxed); }
   /// Once it is decided. Nothing: not known.
   std::optional<kernel_code> const& code() const noexcept { return code_; }
+  /// The same in every process for a kernel of this name, geometry and arguments; 0: not known.
+  /// Once it is decided.
+  std::uint64_t identity() const noexcept { return identity_; }
+  /// Of a launch, as far as records have come; 0: none has. Not for graphs.
+  std::uint64_t mean_ns() const noexcept {
+    auto const timed = timed_launches_.load(relaxed);
+    return timed == 0 ? 0 : gpu_ns() / timed;
+  }
+  /// Another rank of the job has read these groups of it.
+  groups read_elsewhere() const noexcept { return read_elsewhere_.load(relaxed); }
+  void note_read_elsewhere(groups which) noexcept { read_elsewhere_.store(which, relaxed); }
   groups done() const noexcept { return done_.load(relaxed); }
   void mark_done(unsigned group) noexcept { done_.fetch_or(groups{1} << group, relaxed); }
   /// Of it a group is not to be read any more, since it was tried too often.
@@ -85,6 +97,7 @@ class launch_signature {
     std::uint64_t read_at_launches = 0;
     std::uint64_t at_window = 0, in_windows = 0;  // launches: as a window began, in all windows
     bool is_target = false;
+    groups told = 0;  // to other ranks of the job
   } recent;
 
  private:
@@ -92,12 +105,13 @@ class launch_signature {
   static constexpr auto relaxed = std::memory_order_relaxed;  // each value stands for itself
   std::atomic<std::uint64_t> key_{0};
   std::atomic<std::uint64_t> launches_{0}, gpu_ns_{0};
-  std::uint64_t timed_launches_ = 0;  // whoever reads kernel records, as the next ones
+  std::atomic<std::uint64_t> timed_launches_{0};  // whoever reads kernel records, as the next ones
   double timed_ = 0, mean_ns_ = 0, squares_ = 0;
   std::atomic<bool> varies_{false}, is_wanted_{false};
   bool is_graph_ = false;
   std::optional<kernel_code> code_;
-  std::atomic<groups> done_{0}, ever_done_{0}, hopeless_{0};
+  std::uint64_t identity_ = 0;
+  std::atomic<groups> done_{0}, ever_done_{0}, hopeless_{0}, read_elsewhere_{0};
   std::atomic<std::uint32_t> arguments_{0}, values_{0};
   std::atomic<std::uint64_t> pattern_{0};  // number of the capture, correlation
   std::atomic<standing> standing_{standing::unknown};

@@ -4,7 +4,9 @@
 #include "counters/counter_access.hpp"
 #include "counters/launches/launch_reader.hpp"
 
+#include <cmath>
 #include <iterator>
+#include <map>
 #include <utility>
 
 namespace gpuprof {
@@ -13,6 +15,8 @@ namespace {
 constexpr std::uint64_t ms = 1'000'000;
 constexpr std::uint64_t patience_with_rewriting = 4;  // readings
 constexpr std::uint64_t look_every_ns = 20 * ms;
+constexpr std::uint64_t hear_every_ns = 500 * ms;  // of other ranks
+constexpr double as_long = 0.05;                   // as a share: else it is not the same work
 // Of the time of kinds that still come.
 constexpr double min_unknown_share = 0.01;
 // For the second group: setting up, and some readings.
@@ -70,6 +74,7 @@ bool launch_reader::prepare(context_readings& context, std::vector<metric_record
   auto const all = static_cast<launch_signature::groups>((std::uint64_t{1} << prepared.size()) - 1);
   all_groups_.store(all & ~left_out_);
   rewriting_.store(counters->rewriting() & ~left_out_);
+  looked_ns_ = 0;  // what is lacking is known from now on
   return true;
 }
 
@@ -106,6 +111,7 @@ void launch_reader::look_for_targets() noexcept {
   if (options_.every_launch || moment - looked_ns_ < look_every_ns) return;
   looked_ns_ = moment;
   try {
+    share_readings(moment);
     // Before anything was prepared all is missing.
     auto const groups = devices_.empty() ? launch_signature::groups{1} : groups_now(moment);
     reading_targets::what_can_be_read const readable{
@@ -116,6 +122,46 @@ void launch_reader::look_for_targets() noexcept {
   }
   if (outlook_.wanted == 0) wanted_since_ns_ = 0;
   if (outlook_.wanted != 0 && wanted_since_ns_ == 0) wanted_since_ns_ = moment;
+}
+
+/// Groups of metrics mean nothing before they are known.
+void launch_reader::share_readings(std::uint64_t now_ns) {
+  if (!shared_ || devices_.empty()) return;
+  shared_->set_up_for(devices_.begin()->second.setup());
+  shared_->tell(not_told_yet());
+  if (now_ns - heard_ns_ < hear_every_ns) return;
+  heard_ns_ = now_ns;
+  note_what_others_read();
+}
+
+std::vector<shared_reading> launch_reader::not_told_yet() const {
+  std::vector<shared_reading> fresh;
+  for (std::size_t i = 0; i < kinds_.all().size(); ++i) {
+    auto* const kind = kinds_.all().at(i);
+    if (kind == nullptr || kind->is() != launch_signature::standing::allowed) continue;
+    auto const groups = kind->done() & ~kind->recent.told;
+    if (groups == 0 || kind->identity() == 0 || kind->mean_ns() == 0) continue;
+    fresh.push_back({kind->identity(), groups, kind->mean_ns()});
+    kind->recent.told |= groups;
+  }
+  return fresh;
+}
+
+/// As long as they run, and it takes as long here as there: reports take its readings by this rule.
+void launch_reader::note_what_others_read() const {
+  std::multimap<std::uint64_t, shared_reading> heard;
+  for (auto const& reading : shared_->hear()) heard.emplace(reading.kind, reading);
+  for (std::size_t i = 0; i < kinds_.all().size(); ++i) {
+    auto* const kind = kinds_.all().at(i);
+    if (kind == nullptr || kind->is() != launch_signature::standing::allowed) continue;
+    launch_signature::groups groups = 0;
+    auto const here = static_cast<double>(kind->mean_ns());
+    for (auto [it, end] = heard.equal_range(kind->identity()); it != end; ++it) {
+      auto const there = static_cast<double>(it->second.mean_ns);
+      if (std::abs(here - there) <= as_long * there) groups |= it->second.groups;
+    }
+    kind->note_read_elsewhere(groups);
+  }
 }
 
 /// What samples tell as well is read once there is room in the budget for setting up another group.

@@ -9,7 +9,7 @@ namespace {
 using groups = launch_signature::groups;
 
 groups missing(launch_signature const& kind, groups all) noexcept {
-  return all & ~kind.done() & ~kind.hopeless();
+  return all & ~kind.done() & ~kind.hopeless() & ~kind.read_elsewhere();
 }
 
 /// It still comes, and is not the work of a phase that is over.

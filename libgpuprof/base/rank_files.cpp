@@ -1,16 +1,15 @@
-#include "rank_captures.hpp"
+#include "base/rank_files.hpp"
 
 #include "base/whole_number.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <optional>
-#include <string_view>
 
 namespace gpuprof {
 namespace {
 
-constexpr std::string_view mark = ".rank", extension = ".gpuprof";
+constexpr std::string_view mark = ".rank", capture_extension = ".gpuprof";
 
 struct ranked_name {
   std::string stem;
@@ -18,10 +17,11 @@ struct ranked_name {
 };
 
 /// Of "run.rank3.gpuprof". One with a process id between is of a process that the rank started.
-std::optional<ranked_name> split(std::string const& name) {
+std::optional<ranked_name> split(std::string const& name, std::string_view extension) {
   auto const at = name.rfind(mark);
   if (at == std::string::npos || !name.ends_with(extension)) return std::nullopt;
   auto const begin = at + mark.size();
+  if (begin + extension.size() > name.size()) return std::nullopt;
   auto const rank =
       whole_number<std::uint32_t>(name.substr(begin, name.size() - extension.size() - begin));
   if (!rank) return std::nullopt;
@@ -30,16 +30,23 @@ std::optional<ranked_name> split(std::string const& name) {
 
 }  // namespace
 
-std::vector<rank_capture> captures_of_other_ranks(std::string const& path) {
-  std::filesystem::path const own(path);
-  auto const mine = split(own.filename().string());
-  std::vector<rank_capture> others;
+std::string beside_ranked_capture(std::string const& capture, std::string_view extension) {
+  auto const name = std::filesystem::path(capture).filename().string();
+  if (!split(name, capture_extension)) return {};
+  return capture.substr(0, capture.size() - capture_extension.size()).append(extension);
+}
+
+std::vector<rank_file> files_of_other_ranks(std::string const& capture,
+                                            std::string_view extension) {
+  std::filesystem::path const own(capture);
+  auto const mine = split(own.filename().string(), capture_extension);
+  std::vector<rank_file> others;
   if (!mine) return others;
   auto const folder = own.has_parent_path() ? own.parent_path() : std::filesystem::path(".");
   std::error_code none;
   std::filesystem::directory_iterator entry(folder, none);
   for (; entry != std::filesystem::directory_iterator(); entry.increment(none)) {
-    auto const other = split(entry->path().filename().string());
+    auto const other = split(entry->path().filename().string(), extension);
     if (other && other->stem == mine->stem && other->rank != mine->rank)
       others.push_back({other->rank, entry->path().string()});
   }
