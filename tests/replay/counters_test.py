@@ -189,7 +189,7 @@ class Groups(Counters):
         # Every fourth launch is a product, of which alone the tensor passes tell something.
         run = self.counted(self.synthetic(threads=1, launches=launches, step_ns=1000000, products=1, graphs=0, copies=0), env=env)
         self.assertEqual(run.code, 0, run.err)
-        self.assertEqual(self.kernels(), launches)
+        self.check_that_few_are_lost(launches)
         return run
 
     def cycles(self):
