@@ -34,7 +34,7 @@ class Sampled(Windows):
         self.assertEqual(run.code, 0, run.err)
         self.assertEqual(self.ranges(), [])
         self.assertEqual(self.kernels(), 2000)
-        self.assertEqual(self.lost(), "lost: nothing")
+        self.check_in_time(not self.losses())
         self.check_in_time(len(self.log_lines("sampling start")) > 10)  # 90 % of the time may be spent
         self.assertEqual(len(self.log_lines("sampling start")), len(self.log_lines("sampling stop")))
 
@@ -237,7 +237,7 @@ class Refusals(Windows):
         said = [text for text in run.err.splitlines() if "sampling in time is off" in text or "counters are off" in text]
         self.assertEqual(len(said), 1, run.err)
         self.assertIn(words, said[0])
-        self.assertEqual(self.kernels(), 1000)
+        self.check_that_few_are_lost(1000)
 
     def test_no_rights(self):
         self.refused({"REPLAY_FAIL": "cuptiPmSamplingEnable=35"}, "NVreg_RestrictProfilingToAdminUsers=0")
