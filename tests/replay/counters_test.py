@@ -185,6 +185,11 @@ class Values(Counters):
 class Groups(Counters):
     """One configuration after another: rewritten kernels, counters of the hardware, operations of the tensor path."""
 
+    def setUp(self):
+        super().setUp()
+        if IS_SLOWED:
+            self.skipTest("a session is too short for all configurations where each step takes twenty times as long")
+
     def read(self, launches=LONG, **env):
         # Every fourth launch is a product, of which alone the tensor passes tell something.
         run = self.counted(self.synthetic(threads=1, launches=launches, step_ns=1000000, products=1, graphs=0, copies=0), env=env)
