@@ -52,8 +52,8 @@ class Counters(Gpuprof):
         """Around a rewritten kernel no others are recorded: who had to wait for too long beside one is counted as lost."""
         lost = self.losses()
         self.assertEqual(self.kernels() + lost.get("kernel", 0), launched)
-        # Samples that nobody fetched in time, and where steps take twenty times as long, what nobody read out of rings that were full.
-        self.check_in_time(lost.keys() <= {"kernel", "sampling overflow"})
+        # Where steps take twenty times as long also samples, and what nobody read out of rings that were full.
+        self.check_in_time(lost.keys() <= {"kernel"})
         self.check_in_time(lost.get("kernel", 0) < 20)
 
     def roofline(self, *options, code=0):
@@ -194,7 +194,7 @@ class Groups(Counters):
         # Every fourth launch is a product, of which alone the tensor passes tell something.
         run = self.counted(self.synthetic(threads=1, launches=launches, step_ns=1000000, products=1, graphs=0, copies=0), env=env)
         self.assertEqual(run.code, 0, run.err)
-        self.check_that_few_are_lost(launches)
+        self.assertEqual(self.kernels(), launches)
         return run
 
     def cycles(self):

@@ -238,6 +238,7 @@ class Refusals(Windows):
         self.assertEqual(len(said), 1, run.err)
         self.assertIn(words, said[0])
         self.check_that_few_are_lost(1000)
+        self.check_in_time(self.kernels() == 1000)
 
     def test_no_rights(self):
         self.refused({"REPLAY_FAIL": "cuptiPmSamplingEnable=35"}, "NVreg_RestrictProfilingToAdminUsers=0")
