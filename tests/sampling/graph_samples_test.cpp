@@ -90,11 +90,13 @@ void check(graph_accuracy const& found) {
 
 }  // namespace
 
-TEST_CASE("kernels of a graph that waits for its program between launches are told apart", "[many trials]") {
+TEST_CASE("kernels of a graph that waits for its program between launches are told apart",
+          "[many trials]") {
   check(sampled_graph(3, 10, 0.1));
 }
 
-TEST_CASE("kernels of a graph whose launches follow each other at once are told apart", "[many trials]") {
+TEST_CASE("kernels of a graph whose launches follow each other at once are told apart",
+          "[many trials]") {
   check(sampled_graph(4, 0.2, 0.1));
 }
 

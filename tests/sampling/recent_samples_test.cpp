@@ -134,7 +134,8 @@ calibration calibrated(bool slow_starts) {
 
 }  // namespace
 
-TEST_CASE("what windows say one by one is the truth, as often as their errors promise", "[many trials]") {
+TEST_CASE("what windows say one by one is the truth, as often as their errors promise",
+          "[many trials]") {
   auto const result = calibrated(false);
   CHECK(result.all == 160);
   CHECK(result.inside_two > 0.93 * 160);

@@ -1,8 +1,8 @@
 // gpuprof roofline FILE: what kernels and ranges of a capture achieved, against what the GPU can
 // do.
+#include "base/rank_files.hpp"
 #include "later_peaks.hpp"
 #include "range_scope_option.hpp"
-#include "base/rank_files.hpp"
 #include "report/overview.hpp"
 #include "report/summary_tables.hpp"
 #include "roofline_notes.hpp"
