@@ -78,6 +78,17 @@ bool has_none_of(kernel_code const* code, precision p) noexcept {
   return true;
 }
 
+std::set<shape_id> without_tensor_code(std::span<kernel_shape const> shapes,
+                                       kernel_codes const& codes) {
+  std::set<shape_id> without;
+  for (auto const& shape : shapes) {
+    auto const* const code = codes.find(shape.name);
+    if (code != nullptr && code->is_complete && code->holds.tensor() == instruction_set())
+      without.insert(shape.id);
+  }
+  return without;
+}
+
 std::optional<tensor_rate> rate_by_code(kernel_code const* code, chip_size const& gpu) noexcept {
   if (code == nullptr || !code->is_complete || gpu.sm_count == 0) return std::nullopt;
   // What a cycle of these computes was not measured.

@@ -3,9 +3,12 @@
 
 #include "analyse/precision.hpp"
 #include "model/kernel_code.hpp"
+#include "model/records.hpp"
 
 #include <map>
 #include <optional>
+#include <set>
+#include <span>
 #include <string_view>
 
 namespace gpuprof {
@@ -29,6 +32,10 @@ class kernel_codes {
 /// Whether it holds no instruction that computes in this precision. nullptr, and a precision that
 /// the code does not tell: false.
 bool has_none_of(kernel_code const* code, precision p) noexcept;
+
+/// Of these kernels, those that hold no instruction of the tensor cores, as far as is known.
+std::set<shape_id> without_tensor_code(std::span<kernel_shape const> shapes,
+                                       kernel_codes const& codes);
 
 /// What a cycle of the tensor cores computes in a kernel.
 struct tensor_rate {

@@ -139,6 +139,7 @@ struct analysed {
         launched(tree, range_scope::process, static_cast<thread_index>(1)),
         labels(c.t.shapes, c.t.text(), kernel_name_style::demangled) {
     auto const text = c.t.text();
+    for (auto const& row : c.codes) codes.add(row);
     for (auto const& metric : c.metrics) metrics.define(metric, text(metric.name));
     for (auto const& sample : c.samples) metrics.add(sample);
     for (auto const& value : c.values) metrics.add(value);
@@ -155,7 +156,6 @@ struct analysed {
     figures.emplace(metrics, sampled.figures(), counted_outside(times, c.t.shapes));
     measured_roofs roofs(c.device);
     for (auto const& peak : c.peaks) roofs.add(peak, text(peak.test));
-    for (auto const& row : c.codes) codes.add(row);
     devices[c.device.device] = {std::string(text(c.device.chip)), roofs};
   }
   analysed(analysed const&) = delete;
@@ -179,7 +179,7 @@ struct analysed {
     for (auto const& graph : from.t.graphs) sampled.see(graph, times.id_of(graph));
     for (auto const& copy : from.t.copies) sampled.see(copy);
     for (auto const& fill : from.t.fills) sampled.see(fill);
-    sampled.attribute();
+    sampled.attribute(without_tensor_code(from.t.shapes, codes));
   }
   workload_id workload_of(std::size_t kernel) const {
     return {from.t.kernels[kernel].device, from.t.kernels[kernel].shape, {}};

@@ -90,6 +90,57 @@ void check(graph_accuracy const& found) {
 
 }  // namespace
 
+namespace {
+
+/// Seven blocks of a network, whose kernels follow each other at once, 700 times.
+counted_trace blocks(simulated_gpu&& gpu) {
+  gpu.with_jitter(0.05).with_variation(0.01).with_idle_rate(20);
+  for (int i = 0; i < 7 * 700; ++i) {
+    gpu.run("norm", 2.5, {1e4, 20, 0}).wait(0.3);
+    gpu.run("up", 5.6, {2e6, 14, 2000}).wait(0.3);
+    gpu.run("gelu", 1.3, {2e4, 6, 0}).wait(0.3);
+    gpu.run("down", 3.8, {2.1e6, 13, 250}).wait(0.3);
+    if (i % 7 == 6) gpu.wait(gpu.uniform(0, 2));
+  }
+  return gpu.sampled();
+}
+
+}  // namespace
+
+TEST_CASE("kernels that work in a part of their time do not give it to their neighbours") {
+  for (auto const& [from, to] : {std::pair{0.45, 0.9}, {0.05, 0.5}, {0., 1.}}) {
+    auto const c = blocks(std::move(simulated_gpu(11).working_only(from, to)));
+    analysed const a(c);
+    for (auto const& [name, bytes, cycles] : {std::tuple{"up", 2e6, 2000.}, {"down", 2.1e6, 250.}}) {
+      INFO(name << " that works from " << from << " to " << to);
+      CHECK(figure_of(a, name, dram_read_metric)->mean == Approx(bytes).epsilon(0.03));
+      CHECK(figure_of(a, name, tensor_cycles_metric)->mean == Approx(cycles).epsilon(0.03));
+    }
+  }
+}
+
+TEST_CASE("kernels without tensor instructions get nothing of what their neighbours do") {
+  auto c = blocks(std::move(simulated_gpu(12).with_early_records(0.4)));
+  auto const cycles = [&c](char const* name) {
+    analysed const a(c);
+    auto const found = figure_of(a, name, tensor_cycles_metric);
+    return found ? found->mean : 0;
+  };
+  CHECK(cycles("norm") > 10);
+  CHECK(cycles("down") < 0.95 * 250);
+  for (auto const& shape : c.t.shapes) {
+    auto const name = c.t.names.text(shape.name);
+    kernel_code code;
+    code.is_complete = true;
+    if (name == "up" || name == "down") code.holds.insert(instruction_class::wgmma_bf16);
+    c.codes.push_back(record_of(shape.name, code));
+  }
+  CHECK(cycles("norm") == 0);
+  CHECK(cycles("gelu") == 0);
+  CHECK(cycles("up") == Approx(2000).epsilon(0.03));
+  CHECK(cycles("down") == Approx(250).epsilon(0.05));
+}
+
 TEST_CASE("kernels of a graph that waits for its program between launches are told apart",
           "[many trials]") {
   check(sampled_graph(3, 10, 0.1));

@@ -43,6 +43,17 @@ TEST_CASE("an unknown that may be negative is, and one that may not adapts to it
   CHECK(solution[0][1] == Approx(3).epsilon(1e-6));
 }
 
+TEST_CASE("an unknown that is held at zero for one right side is free for the others") {
+  nonnegative_fit fit({true, false}, 2);
+  fit.hold_at_zero(1, 1);
+  for (int i = 0; i < 3; ++i) add(fit, {{0, 1}, {1, 1}}, {5, 5});
+  add(fit, {{0, 1}}, {2, 2});
+  auto const solution = fit.solve();
+  CHECK(solution[0][1] == Approx(3).epsilon(1e-6));
+  CHECK(solution[1][0] == Approx(17. / 4).epsilon(1e-6));
+  CHECK(solution[1][1] == 0);
+}
+
 TEST_CASE("columns that repeat each other have no end of inflation, and others none of it") {
   nonnegative_fit fit(std::vector<bool>(3), 1);
   for (int i = 0; i < 10; ++i) {

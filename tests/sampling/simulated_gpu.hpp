@@ -80,6 +80,18 @@ class simulated_gpu {
     return *this;
   }
 
+  /// Kernels do all their work in this part of their time.
+  simulated_gpu& working_only(double from_share, double to_share) {
+    works_from_ = from_share;
+    works_to_ = to_share;
+    return *this;
+  }
+  /// Records begin, and end, so long before the work does.
+  simulated_gpu& with_early_records(double us) {
+    early_us_ = us;
+    return *this;
+  }
+
   /// Samples from `from_us` to `to_us`; 0: to the end of all work.
   counted_trace sampled(double interval_us = 20, double from_us = 0, double to_us = 0) {
     vary();
@@ -131,8 +143,9 @@ class simulated_gpu {
     for (auto const& e : done_) {
       if (e.is_unseen) continue;
       auto const off = [&] { return jitter_us_ > 0 ? uniform(-jitter_us_, jitter_us_) : 0; };
-      duration_ns const start{static_cast<std::int64_t>(std::max(0.0, e.start + off()) * 1000)};
-      duration_ns const stop{static_cast<std::int64_t>((e.end + off()) * 1000)};
+      auto const begin = e.start - early_us_ + off(), done = e.end - early_us_ + off();
+      duration_ns const start{static_cast<std::int64_t>(std::max(0.0, begin) * 1000)};
+      duration_ns const stop{static_cast<std::int64_t>(done * 1000)};
       auto const end = std::max(stop, start + duration_ns{100});
       events.push_back(e.kind == event_kind::copy
                            ? copy(copy_kind::host_to_device, e.bytes, start, end)
@@ -144,7 +157,7 @@ class simulated_gpu {
   /// Share of the work.
   double done_at(execution const& e, double moment_us) const {
     auto const x = (moment_us - e.start) / (e.end - e.start);
-    if (!starts_slowly_) return x;
+    if (!starts_slowly_) return std::clamp((x - works_from_) / (works_to_ - works_from_), 0., 1.);
     return x < 0.25 ? 0.4 * x : 0.1 + 1.2 * (x - 0.25);
   }
 
@@ -190,6 +203,7 @@ class simulated_gpu {
   std::vector<execution> done_;
   std::vector<event> ranges_;
   double now_us_ = 0, jitter_us_ = 0, idle_rate_ = 0, variation_ = 0;
+  double works_from_ = 0, works_to_ = 1, early_us_ = 0;
   bool starts_slowly_ = false;
 };
 

@@ -9,17 +9,13 @@ namespace {
 
 // Shorter launches are fitted whatever else is known of them: their ends are much of them.
 constexpr double intervals_of_sure_launch = 6;
-constexpr std::uint32_t amount_columns = fit_columns::columns_of_wanted, rate_columns = 5;
+constexpr std::uint32_t rate_columns = 5;
 constexpr auto no_place = ~std::uint32_t{0};
 
-/// How much more than evenly is done when this share of the time is over: where the rate falls
-/// all the time, and where it is lower, or higher, in the middle.
-double early(double share) noexcept {
-  return share * (1 - share);
-}
-double at_ends(double share) noexcept {
-  return share * (1 - share) * (1 - 2 * share);
-}
+// A term of how unevenly a kernel works: shorter ones are in the noise of the clocks, and each has
+// to be seen at many moments of the kernel's time.
+constexpr double ns_of_term = 250;
+constexpr std::uint64_t samples_of_term = 100;
 
 }  // namespace
 
@@ -41,6 +37,7 @@ fit_columns::fit_columns(sample_series const& samples, device_work const& work,
       own_(work.kinds().size()),
       touched_(work.kinds().size()),
       column_(work.kinds().size()),
+      width_(work.kinds().size()),
       used_(samples.size()) {
   auto const sure = intervals_of_sure_launch * samples.typical_interval();
   for (std::uint32_t kind = 0; kind < wanted_.size(); ++kind)
@@ -68,21 +65,54 @@ void fit_columns::look_through() {
   });
 }
 
-void fit_columns::number() {
+std::vector<std::uint32_t> fit_columns::longest_first() const {
   std::vector<std::uint32_t> longest(column_.size());
   std::iota(longest.begin(), longest.end(), 0u);
   std::stable_sort(longest.begin(), longest.end(), [this](std::uint32_t a, std::uint32_t b) {
     return work_.kinds()[a].ns > work_.kinds()[b].ns;
   });
-  std::uint32_t next = 0;
+  return longest;
+}
+
+/// As many as can be told.
+std::uint32_t fit_columns::terms_for(std::uint32_t kind) const noexcept {
+  auto const by_length = work_.kinds()[kind].mean_ns() / ns_of_term;
+  auto const by_samples = static_cast<double>(touched_[kind] / samples_of_term);
+  return static_cast<std::uint32_t>(
+      std::clamp<double>(std::min(by_length, by_samples), min_terms, max_terms));
+}
+
+/// Few for as many kinds as possible comes before many for some, which have half of the room.
+void fit_columns::choose_widths() {
+  auto const longest = longest_first();
+  std::size_t all = 0;
   for (auto const kind : longest) {
-    auto const columns = !is_launch(kind) ? 1 : wanted_[kind] ? amount_columns : rate_columns;
-    own_[kind] = has_enough(kind) && next + columns <= max_unknowns_;
+    auto const columns = !is_launch(kind) ? 1 : wanted_[kind] ? min_terms : rate_columns;
+    own_[kind] = has_enough(kind) && all + columns <= max_unknowns_;
+    if (!own_[kind]) continue;
+    width_[kind] = columns;
+    all += columns;
+  }
+  for (auto const kind : longest) {
+    if (!own_[kind] || !is_launch(kind) || !wanted_[kind]) continue;
+    auto const more = terms_for(kind) - min_terms;
+    if (all + more > max_unknowns_ / 2) continue;
+    width_[kind] += more;
+    all += more;
+  }
+}
+
+void fit_columns::number() {
+  choose_widths();
+  std::uint32_t next = 0;
+  for (std::uint32_t kind = 0; kind < own_.size(); ++kind) {
     if (!own_[kind]) continue;
     column_[kind] = next;
-    next += columns;
+    next += width_[kind];
     is_signed_.resize(next);
-    if (is_launch(kind)) is_signed_[next - 2] = is_signed_[next - 1] = true;
+    auto const first_signed = wanted_[kind] ? column_[kind] + 1 : next - 2;
+    if (is_launch(kind))
+      std::fill(is_signed_.begin() + first_signed, is_signed_.end(), true);
   }
   other_ = next++;
   idle_ = next++;
@@ -92,9 +122,27 @@ void fit_columns::number() {
   place_.assign(next, no_place);
 }
 
-/// Of the share itself, of early() and of at_ends().
-fit_columns::cut_slopes fit_columns::slopes_at(double share) noexcept {
-  return {1, 1 - 2 * share, 1 - 6 * share + 6 * share * share};
+/// Legendre polynomials of the time from 0 to 1.
+fit_columns::terms fit_columns::slopes_at(double share) noexcept {
+  auto const x = 2 * share - 1;
+  terms of{1, x};
+  for (std::size_t n = 1; n + 1 < of.size(); ++n) {
+    auto const order = static_cast<double>(n);
+    of[n + 1] = ((2 * order + 1) * x * of[n] - order * of[n - 1]) / (order + 1);
+  }
+  return of;
+}
+
+/// Their integrals: all but the first are 0 again when all of the time is over.
+fit_columns::terms fit_columns::amounts_until(double share) noexcept {
+  auto const slopes = slopes_at(share);
+  auto const x = 2 * share - 1;
+  terms of{share};
+  for (std::size_t n = 1; n < of.size(); ++n) {
+    auto const order = static_cast<double>(n);
+    of[n] = (x * slopes[n] - slopes[n - 1]) / (2 * (order + 1));
+  }
+  return of;
 }
 
 void fit_columns::put(std::uint32_t column, double value) {
@@ -110,9 +158,9 @@ void fit_columns::put_wanted(work_part const& part) {
   auto const first = column_[part.item->kind];
   put(first, part.share());
   if (part.cuts() == 0) return;
-  auto const begin = part.share_before(), end = begin + part.share();
-  put(first + 1, early(end) - early(begin));
-  put(first + 2, at_ends(end) - at_ends(begin));
+  auto const begin = amounts_until(part.share_before());
+  auto const end = amounts_until(part.share_before() + part.share());
+  for (std::uint32_t n = 1; n < columns_of(part.item->kind); ++n) put(first + n, end[n] - begin[n]);
 }
 
 void fit_columns::put_other(work_part const& part) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -18,7 +19,8 @@ bool has_figure(sample_series const& samples,
 
 /// Kernels do not work evenly, and samples cut them. Unknowns are
 /// - for launches that are looked for: their amount, and how much more of it comes early than late,
-///   and at the ends than in the middle, of either sign;
+///   at the ends than in the middle, and so on, of either sign: Legendre polynomials of their time,
+///   the more the longer they are and the more samples hold them;
 /// - for other launches: rates of the time between their ends, and how their first and last parts
 ///   grow with their length;
 /// - for copies and fills: an amount for each byte;
@@ -50,18 +52,22 @@ class fit_columns {
   /// Samples that have values, with work that is looked for or with none.
   bool is_used(std::size_t sample) const noexcept { return used_[sample]; }
 
-  /// Calls f(first, slopes) for each end of a sample that cuts a launch that is looked for: by how
-  /// much the three entries of its row from `first` on change when the cut moves by all its length.
+  /// Calls f(first, share, slopes) for each end of a sample that cuts a launch that is looked for
+  /// when that share of its time is over: by how much the entries of its row from `first` on change
+  /// when the cut moves by all its length.
   template <class F>
   void each_cut(work_part const& part, F f) const {
     if (!own_[part.item->kind] || !wanted_[part.item->kind]) return;
     auto const first = column_[part.item->kind];
-    if (part.is_begun) f(first, part.share_before(), slopes_at(part.share_before()));
-    auto const end = part.share_before() + part.share();
-    if (part.is_left) f(first, end, slopes_at(end));
+    auto const cut = [&](double share) {
+      auto const slopes = slopes_at(share);
+      f(first, share, std::span(slopes).first(columns_of(part.item->kind)));
+    };
+    if (part.is_begun) cut(part.share_before());
+    if (part.is_left) cut(part.share_before() + part.share());
   }
-  static constexpr std::size_t columns_of_wanted = 3;
-  using cut_slopes = std::array<double, columns_of_wanted>;
+  /// How many unknowns a kind has that is told apart, from of() on.
+  std::size_t columns_of(std::uint32_t kind) const noexcept { return width_[kind]; }
 
   /// The row of a sample; valid until the next call.
   std::vector<std::pair<std::uint32_t, double>> const& row(std::size_t sample,
@@ -70,13 +76,19 @@ class fit_columns {
 
  private:
   static constexpr std::uint64_t enough_samples = 8;
+  static constexpr std::uint32_t min_terms = 3, max_terms = 13;
+  using terms = std::array<double, max_terms>;
 
-  static cut_slopes slopes_at(double share) noexcept;
+  static terms slopes_at(double share) noexcept;
+  static terms amounts_until(double share) noexcept;
   bool is_launch(std::uint32_t kind) const noexcept {
     return work_.kinds()[kind].is == work_kind::what::launch;
   }
   bool lacks_any(std::uint32_t kind, figure_grid const& figures) const;
   void look_through();
+  std::vector<std::uint32_t> longest_first() const;
+  std::uint32_t terms_for(std::uint32_t kind) const noexcept;
+  void choose_widths();
   void number();
   void put(std::uint32_t column, double value);
   void put_wanted(work_part const& part);
@@ -88,7 +100,7 @@ class fit_columns {
   std::size_t const max_unknowns_;
   std::vector<bool> wanted_, own_;      // by kind
   std::vector<std::uint64_t> touched_;  // samples, by kind
-  std::vector<std::uint32_t> column_;   // by kind
+  std::vector<std::uint32_t> column_, width_;  // by kind
   std::vector<bool> used_;              // by sample
   std::uint32_t other_ = 0, idle_ = 0;  // columns
   std::vector<bool> is_signed_;

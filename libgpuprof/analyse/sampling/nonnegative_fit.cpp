@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 namespace gpuprof {
 namespace {
@@ -21,15 +22,18 @@ constexpr double ridge = 1e-9;
 /// those that are free when they would become negative, and come back when that lessens the rest.
 class active_set {
  public:
-  /// `whole`: of all of `normal`; most right sides need no other.
+  /// `whole`: of all of `normal`; most right sides need no other. `is_held`: unknowns that are 0.
   active_set(matrix const& normal, Eigen::LLT<matrix> const& whole, vector const& right,
-             std::vector<bool> const& is_signed)
+             std::vector<bool> const& is_signed, std::vector<bool> is_held)
       : normal_(normal),
         whole_(whole),
         right_(right),
         is_signed_(is_signed),
+        is_held_(std::move(is_held)),
         values_(vector::Zero(right.size())),
-        is_free_(is_signed.size(), true) {}
+        is_free_(is_held_) {
+    is_free_.flip();
+  }
 
   vector solve() {
     start();
@@ -77,7 +81,7 @@ class active_set {
     std::optional<std::size_t> best;
     for (std::size_t i = 0; i < is_free_.size(); ++i) {
       auto const here = slope[static_cast<Eigen::Index>(i)];
-      if (is_free_[i] || here <= tolerance) continue;
+      if (is_free_[i] || is_held_[i] || here <= tolerance) continue;
       if (!best || here > slope[static_cast<Eigen::Index>(*best)]) best = i;
     }
     return best;
@@ -111,6 +115,7 @@ class active_set {
   Eigen::LLT<matrix> const& whole_;
   vector const& right_;
   std::vector<bool> const& is_signed_;
+  std::vector<bool> const is_held_;
   vector values_;
   std::vector<bool> is_free_;
 };
@@ -122,7 +127,8 @@ nonnegative_fit::nonnegative_fit(std::vector<bool> is_signed, std::size_t right_
       unknowns_(is_signed_.size()),
       right_sides_(right_sides),
       normal_(unknowns_ * unknowns_),
-      product_(right_sides * unknowns_) {}
+      product_(right_sides * unknowns_),
+      held_(right_sides * unknowns_) {}
 
 void nonnegative_fit::add(sparse_row row, std::span<double const> right) {
   inverse_.clear();
@@ -150,7 +156,9 @@ std::vector<std::vector<double>> nonnegative_fit::solve() {
   for (std::size_t r = 0; r < right_sides_; ++r) {
     Eigen::Map<vector const> const product(product_.data() + r * unknowns_, n);
     vector const right = scale.cwiseProduct(product);
-    vector const found = scale.cwiseProduct(active_set(even, whole, right, is_signed_).solve());
+    auto const held = held_.begin() + n * static_cast<Eigen::Index>(r);
+    active_set free(even, whole, right, is_signed_, {held, held + n});
+    vector const found = scale.cwiseProduct(free.solve());
     std::copy(found.begin(), found.end(), solutions[r].begin());
   }
   if (!inverse_.empty()) return solutions;  // of these rows already

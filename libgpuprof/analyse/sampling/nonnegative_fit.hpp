@@ -19,6 +19,14 @@ class nonnegative_fit {
   /// `is_signed`: by unknown, whether it may be negative.
   nonnegative_fit(std::vector<bool> is_signed, std::size_t right_sides);
 
+  /// This unknown is known to be 0 for that right side.
+  void hold_at_zero(std::size_t right_side, std::size_t unknown) {
+    held_[right_side * unknowns_ + unknown] = true;
+  }
+  bool is_held(std::size_t right_side, std::size_t unknown) const noexcept {
+    return held_[right_side * unknowns_ + unknown];
+  }
+
   std::size_t unknowns() const noexcept { return unknowns_; }
   std::size_t right_sides() const noexcept { return right_sides_; }
   void add(sparse_row row, std::span<double const> right);
@@ -49,6 +57,7 @@ class nonnegative_fit {
   std::size_t unknowns_, right_sides_;
   std::vector<double> normal_;   // unknowns x unknowns
   std::vector<double> product_;  // right sides x unknowns
+  std::vector<bool> held_;       // as product_
   std::vector<double> inverse_;
 };
 

@@ -78,13 +78,13 @@ void sample_attribution::see(memset_record const& fill) {
   found->second->work.add_fill(fill);
 }
 
-void sample_attribution::attribute() {
-  for (auto& [id, of] : devices_) attribute(*of);
+void sample_attribution::attribute(std::set<shape_id> const& without_tensor) {
+  for (auto& [id, of] : devices_) attribute(*of, without_tensor);
   devices_.clear();  // the figures are all that is asked for
   places_.clear();
 }
 
-void sample_attribution::attribute(device& of) {
+void sample_attribution::attribute(device& of, std::set<shape_id> const& without_tensor) {
   facts_.not_recorded +=
       of.samples.keep([&](sample_interval const& interval) { return of.recorded.holds(interval); });
   of.work.finish();
@@ -94,7 +94,11 @@ void sample_attribution::attribute(device& of) {
   for (auto& row : figures) row.resize(of.samples.columns());
   attribute_by_overlap(of.samples, of.work, figures);
   average_clocks(of.samples, of.work, figures);
-  auto const without = tell_apart(of.samples, of.work, figures, max_unknowns_);
+  std::vector<bool> is_without_tensor;
+  for (auto const& kind : kinds)
+    is_without_tensor.push_back(kind.is != work_kind::what::launch ||
+                                without_tensor.contains(kind.workload.shape));
+  auto const without = tell_apart(of.samples, of.work, figures, max_unknowns_, is_without_tensor);
   attribute_lone_samples(of.samples, of.work, figures);
   keep(of, figures, without);
 }

@@ -8,6 +8,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 namespace gpuprof {
@@ -48,7 +49,8 @@ class sample_attribution {
   void see(graph_record const& graph, workload_id const& workload) { see_launch(graph, workload); }
   void see(copy_record const& copy);
   void see(memset_record const& fill);
-  void attribute();
+  /// `without_tensor`: kernels that cannot use the tensor cores.
+  void attribute(std::set<shape_id> const& without_tensor = {});
 
   bool has_samples() const noexcept { return facts_.intervals > 0; }
   sampling_facts const& facts() const noexcept { return facts_; }
@@ -73,7 +75,7 @@ class sample_attribution {
     found->second->recorded.see(launch.start, launch.duration);
     found->second->work.add_launch(workload, launch.correlation, launch.start, launch.duration);
   }
-  void attribute(device& of);
+  void attribute(device& of, std::set<shape_id> const& without_tensor);
   void keep(device const& of, figure_grid const& figures, std::vector<no_figure> const& without);
 
   std::size_t max_unknowns_;

@@ -29,7 +29,7 @@ summing summing_of(std::string_view name) noexcept {
 }  // namespace
 
 sampled_metric sampled_metric_of(std::string_view name) noexcept {
-  return {summing_of(name), contains(name, "cycles_elapsed")};
+  return {summing_of(name), contains(name, "cycles_elapsed"), contains(name, "pipe_tensor")};
 }
 
 }  // namespace gpuprof

@@ -15,7 +15,8 @@ enum class summing : std::uint8_t {
 
 struct sampled_metric {
   summing how = summing::never;
-  bool runs_when_idle = false;  // a clock: whether work ran does not move it
+  bool runs_when_idle = false;   // a clock: whether work ran does not move it
+  bool of_tensor_cores = false;  // only work with tensor instructions moves it
 };
 
 /// Of CUPTI's names: "dram__bytes_read.sum", "sm__cycles_elapsed.avg.per_second".

@@ -40,8 +40,12 @@ struct fitted_metric {
 class sample_fit {
  public:
   sample_fit(sample_series const& samples, device_work const& work, fit_columns& columns,
-             std::vector<std::uint32_t> const& metrics)
-      : samples_(samples), work_(work), columns_(columns), clock_noise_(clock_noise_of(work)) {
+             std::vector<std::uint32_t> const& metrics, std::vector<bool> const& without_tensor)
+      : samples_(samples),
+        work_(work),
+        columns_(columns),
+        without_tensor_(without_tensor),
+        clock_noise_(clock_noise_of(work)) {
     for (auto const column : metrics) {
       fitted_metric metric;
       metric.column = column;
@@ -102,8 +106,21 @@ class sample_fit {
     return true;
   }
 
+  /// What is known needs no fit: the neighbours of such a kernel have what seems to be its own.
+  void hold_what_has_no_tensor_code() {
+    for (auto const& metric : metrics_) {
+      if (!samples_.metric(metric.column).of_tensor_cores) continue;
+      for (std::uint32_t kind = 0; kind < without_tensor_.size(); ++kind) {
+        if (!without_tensor_[kind] || !columns_.is_own(kind)) continue;
+        for (std::size_t n = 0; n < columns_.columns_of(kind); ++n)
+          fit_->hold_at_zero(metric.amounts, columns_.of(kind) + n);
+      }
+    }
+  }
+
   void accumulate() {
     fit_.emplace(columns_.is_signed(), right_.size());
+    hold_what_has_no_tensor_code();
     noise_.assign(columns_.size(), 0);
     blur_.assign(columns_.size() * columns_.size(), 0);
     each_row([&](std::span<work_part const> parts, double busy, sparse_row row) {
@@ -133,7 +150,7 @@ class sample_fit {
   void each_blur(work_part const& part, F f) const {
     auto const square = clock_noise_ * clock_noise_;
     auto const idle = columns_.idle();
-    columns_.each_cut(part, [&](std::uint32_t first, double share, auto const& slopes) {
+    columns_.each_cut(part, [&](std::uint32_t first, double share, std::span<double const> slopes) {
       auto const by_start = (1 - share) / part.length(), by_end = share / part.length();
       auto const both_ends = square * (by_start * by_start + by_end * by_end);
       for (std::uint32_t i = 0; i < slopes.size(); ++i)
@@ -211,10 +228,10 @@ class sample_fit {
 
   void end_chunk(std::vector<std::vector<double>>& moments, std::vector<bool>& touched) {
     for (auto& metric : metrics_) {
-      auto const amounts = scores(moments[metric.amounts], touched);
+      auto const amounts = scores(moments[metric.amounts], touched, metric.amounts);
       for (std::size_t j = 0; j < amounts.size(); ++j) metric.squares[j] += amounts[j] * amounts[j];
       if (!metric.cycles) continue;
-      auto const cycles = scores(moments[*metric.cycles], touched);
+      auto const cycles = scores(moments[*metric.cycles], touched, *metric.cycles);
       for (std::size_t j = 0; j < amounts.size(); ++j) {
         metric.of_cycles[j] += cycles[j] * cycles[j];
         metric.product[j] += amounts[j] * cycles[j];
@@ -225,11 +242,11 @@ class sample_fit {
     touched.assign(touched.size(), false);
   }
 
-  std::vector<double> scores(std::vector<double> const& moments,
-                             std::vector<bool> const& touched) const {
+  std::vector<double> scores(std::vector<double> const& moments, std::vector<bool> const& touched,
+                             std::size_t right_side) const {
     std::vector<double> out(moments.size());
     for (std::size_t i = 0; i < moments.size(); ++i) {
-      if (!touched[i]) continue;
+      if (!touched[i] || fit_->is_held(right_side, i)) continue;
       auto const row = fit_->inverse_row(i);
       for (std::size_t j = 0; j < out.size(); ++j) out[j] += moments[i] * row[j];
     }
@@ -241,8 +258,9 @@ class sample_fit {
   double small_numbers(std::uint32_t kind) const {
     auto const chunks = static_cast<double>(chunks_[columns_.of(kind)]);
     auto const own = static_cast<double>(columns_.samples_of(kind));
+    auto const terms = static_cast<double>(columns_.columns_of(kind));
     auto const rows = static_cast<double>(rows_), all = static_cast<double>(columns_.size());
-    return chunks / (chunks - 3) * own / (own - fit_columns::columns_of_wanted) * rows /
+    return chunks / (chunks - 3) * own / (own - terms) * rows /
            (rows - all);
   }
 
@@ -283,6 +301,7 @@ class sample_fit {
   sample_series const& samples_;
   device_work const& work_;
   fit_columns& columns_;
+  std::vector<bool> const& without_tensor_;
   double const clock_noise_;  // ns
   std::vector<fitted_metric> metrics_;
   std::vector<double> right_;  // of a sample
@@ -317,13 +336,14 @@ std::vector<std::vector<std::uint32_t>> alike(sample_series const& samples) {
 }  // namespace
 
 std::vector<no_figure> tell_apart(sample_series const& samples, device_work const& work,
-                                  figure_grid& figures, std::size_t max_unknowns) {
+                                  figure_grid& figures, std::size_t max_unknowns,
+                                  std::vector<bool> const& without_tensor) {
   auto const kinds = static_cast<std::uint32_t>(work.kinds().size());
   std::vector<no_figure> without(kinds);
   for (auto const& metrics : alike(samples)) {
     fit_columns columns(samples, work, figures, metrics, max_unknowns);
     if (!columns.is_any_wanted()) continue;
-    sample_fit fit(samples, work, columns, metrics);
+    sample_fit fit(samples, work, columns, metrics, without_tensor);
     fit.run();
     for (std::uint32_t kind = 0; kind < kinds; ++kind) {
       if (!columns.is_wanted(kind)) continue;
