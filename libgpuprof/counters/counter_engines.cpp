@@ -105,7 +105,6 @@ counter_needs counter_engines::needs() noexcept {
       // A rank whose GPU another has at those moments comes when it can.
       .is_burst_moment = job_.may_begin_burst(time_of_day) || sampler_.counts().busy.load() != 0,
       .sampled_enough = launches_.is_sampled_enough(),
-      .busy_share = sampler_.busy_share(),
       .must_not_switch = launches_.must_not_switch()};
 }
 

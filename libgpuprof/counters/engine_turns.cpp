@@ -12,14 +12,9 @@ constexpr std::uint64_t max_late_ns = 1'000'000'000;
 
 }  // namespace
 
-counter_turn engine_turns::take(counter_turn turn, std::uint64_t now_ns,
-                                double busy_share) noexcept {
+counter_turn engine_turns::take(counter_turn turn, std::uint64_t now_ns) noexcept {
   if (turn != current_) {
-    if (holds_sampling() && now_ns > since_) {
-      auto const lasted = now_ns - since_;
-      sampled_ns_ += lasted;
-      busy_ns_ += static_cast<std::uint64_t>(static_cast<double>(lasted) * busy_share);
-    }
+    if (holds_sampling() && now_ns > since_) sampled_ns_ += now_ns - since_;
     since_ = now_ns;
   }
   quiet_since_ = 0;
@@ -48,34 +43,34 @@ counter_turn engine_turns::after_window(counter_needs const& needs) const noexce
 
 counter_turn engine_turns::next(counter_needs const& needs) noexcept {
   using enum counter_turn;
-  if (allowed_.launches && !allowed_.windows) return take(launches, needs.now_ns, needs.busy_share);
+  if (allowed_.launches && !allowed_.windows) return take(launches, needs.now_ns);
   auto const lasted = needs.now_ns - since_;
   switch (current_) {
     case launches:
       if (needs.must_not_switch || !needs.window_affordable || !may_begin_burst(needs) ||
           !launches_are_done(needs))
         return current_;
-      return take(window, needs.now_ns, needs.busy_share);
+      return take(window, needs.now_ns);
     case window: {
       auto const late = lasted >= allowed_.window_ns + max_late_ns;
       if (lasted < allowed_.window_ns || (needs.must_not_switch && !late)) return current_;
-      return take(after_window(needs), needs.now_ns, needs.busy_share);
+      return take(after_window(needs), needs.now_ns);
     }
     case between_windows: {
       if (needs.must_not_switch && lasted < max_late_ns) return current_;
       auto const turn = after_window(needs);
-      if (turn != between_windows) return take(turn, needs.now_ns, needs.busy_share);
+      if (turn != between_windows) return take(turn, needs.now_ns);
       if (pause_left_ns(needs.now_ns) > 0) return current_;
       ++windows_;
-      return take(window, needs.now_ns, needs.busy_share);
+      return take(window, needs.now_ns);
     }
     case nobody:
       break;
   }
   if (needs.must_not_switch) return current_;
   auto const turn = after_window(needs);
-  if (turn != between_windows) return take(turn, needs.now_ns, needs.busy_share);
-  return may_begin_burst(needs) ? take(window, needs.now_ns, needs.busy_share) : current_;
+  if (turn != between_windows) return take(turn, needs.now_ns);
+  return may_begin_burst(needs) ? take(window, needs.now_ns) : current_;
 }
 
 }  // namespace gpuprof

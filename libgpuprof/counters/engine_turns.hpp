@@ -24,7 +24,6 @@ struct counter_needs {
   bool is_our_turn = true;       // to read launches: no other rank of the job does
   bool is_burst_moment = true;   // all ranks of the job begin bursts now
   bool sampled_enough = true;    // most of what runs now ran often in windows
-  double busy_share = 1;         // of the time of the latest window, with work on the GPU
   bool must_not_switch = false;  // a stream is being captured, a context destroyed
 };
 
@@ -45,9 +44,8 @@ class engine_turns {
     return pause_between_windows_ns + (8 + 7 * window) % 16 * 1'000'000 - 8'000'000;
   }
   /// So long, windows and pauses together, time is sampled before any launch is read: at least, and
-  /// at most, if that was not enough; or so long with work on the GPU.
-  static constexpr std::uint64_t min_dense_ns = 500'000'000, max_dense_ns = 3'000'000'000;
-  static constexpr std::uint64_t max_dense_busy_ns = 1'500'000'000;
+  /// at most, if that was not enough. What is missing then comes with later bursts.
+  static constexpr std::uint64_t min_dense_ns = 500'000'000, max_dense_ns = 1'500'000'000;
 
   explicit engine_turns(choice allowed) noexcept : allowed_(allowed) {}
 
@@ -70,11 +68,10 @@ class engine_turns {
   }
 
  private:
-  counter_turn take(counter_turn turn, std::uint64_t now_ns, double busy_share = 1) noexcept;
+  counter_turn take(counter_turn turn, std::uint64_t now_ns) noexcept;
   bool launches_are_done(counter_needs const& needs) noexcept;
   bool is_sampled_enough(counter_needs const& needs) const noexcept {
-    return sampled_ns_ >= (needs.sampled_enough ? min_dense_ns : max_dense_ns) ||
-           busy_ns_ >= max_dense_busy_ns;
+    return sampled_ns_ >= (needs.sampled_enough ? min_dense_ns : max_dense_ns);
   }
   counter_turn after_window(counter_needs const& needs) const noexcept;
   bool may_begin_burst(counter_needs const& needs) const noexcept {
@@ -86,7 +83,6 @@ class engine_turns {
   std::uint64_t since_ = 0;
   std::uint64_t quiet_since_ = 0;  // launches want nothing; 0: they do
   std::uint64_t sampled_ns_ = 0;   // windows and pauses so far
-  std::uint64_t busy_ns_ = 0;      // of these, with work on the GPU
   std::uint64_t windows_ = 0;      // that were followed by a pause
 };
 

@@ -22,11 +22,10 @@ counter_needs at(std::uint64_t now_ms, bool want, bool window = true) {
 }
 
 /// Time is sampled from 1000 ms on until launches may be read; when their turn began, in ms.
-std::uint64_t sample_first(engine_turns& turns, bool is_enough = true, double busy_share = 1) {
+std::uint64_t sample_first(engine_turns& turns, bool is_enough = true) {
   for (std::uint64_t moment = 1000; moment < 60'000; moment += 10) {
     auto needs = at(moment, true);
     needs.sampled_enough = is_enough;
-    needs.busy_share = busy_share;
     if (turns.next(needs) == launches) return moment;
   }
   return 0;
@@ -55,17 +54,6 @@ TEST_CASE("time is sampled longer while that was not enough, 1.5 seconds at most
   auto const begun = sample_first(turns, false);
   CHECK(begun >= 2500);
   CHECK(begun <= 2570);
-}
-
-TEST_CASE("a GPU that works part of the time is sampled longer, 3 seconds at most") {
-  engine_turns most({}), hardly({}), enough({});
-  auto const begun = sample_first(most, false, 0.75);
-  CHECK(begun >= 3000);
-  CHECK(begun <= 3070);
-  auto const begun_late = sample_first(hardly, false, 0.01);
-  CHECK(begun_late >= 4000);
-  CHECK(begun_late <= 4070);
-  CHECK(sample_first(enough, true, 0.01) <= 1570);
 }
 
 TEST_CASE("where windows cannot be afforded launches do not wait for them") {
