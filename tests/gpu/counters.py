@@ -181,6 +181,15 @@ def rewriting():
         row(f"FMA of a rewritten kernel: {words or 'nothing else on'}", done.stdout.strip() or f"ended with {done.returncode}", "all of them", "")
 
 
+def cooperative():
+    """Kernels whose blocks wait for each other and fill the GPU: rewritten they must still fit."""
+    program = WORKLOAD.parent / "gpu_rewriting"
+    done = subprocess.run([program, "cooperative"], capture_output=True, text=True, timeout=60, env=with_toolkit(dict(os.environ)))
+    for line in done.stdout.splitlines():
+        row(f"cooperative, rewritten: {line.partition(':')[0]}", line.partition(":")[2].strip(), "all of them", "cudaSuccess" in line and line.endswith(" 1.0000"))
+    row("cooperative, rewritten", f"exit {done.returncode}, {len(done.stdout.splitlines())} kernels", "8", done.returncode == 0 and len(done.stdout.splitlines()) == 8)
+
+
 def first_use():
     """On a machine where nothing is stored yet: peaks are measured, and the first table ends with per cent of the roof."""
     with tempfile.TemporaryDirectory() as store:
@@ -220,4 +229,4 @@ def engines():
     row("steps of the two engines, one beside the other", f"{len(done.stdout.splitlines())} lines above" if done.returncode == 0 else f"ended with {done.returncode}", "", "")
 
 
-ALL = [first_use, exact_says_what_it_costs, known_work, multiplications, product_sizes, rewriting, engines, nsight_compute, cost, all_ways_to_launch]
+ALL = [first_use, exact_says_what_it_costs, known_work, multiplications, product_sizes, rewriting, cooperative, engines, nsight_compute, cost, all_ways_to_launch]

@@ -269,13 +269,64 @@ def launches(times, quick):
 
 def readings(times, quick):
     """What reading one launch costs its program."""
-    done = run([WORKLOAD, "mixed", 1000 if quick else 4000], metrics="exact,basic", timeout=120)
+    # What comes before counters are set up is not read, and what comes after the capture costs nothing.
+    done = run([WORKLOAD, "mixed", 200_000], metrics="exact,basic", duration=4 if quick else 10, timeout=120)
     report = shares.roofline_of(COMMAND, done.capture)
     cost = shares.reading_ms(report) if report else None
     if cost is None:
         row("a launch that is read costs", f"exit {done.code}, nothing was read: {done.err.strip()[-150:]}", "<= 0.8 ms", False)
         return
     row("a launch that is read costs", f"{cost:.3f} ms, mean of {shares.readings(report)}", "<= 0.8 ms", cost <= 0.8)
+
+
+def many_kernels(times, quick):
+    """As many kernels a second as graphs can run, for a minute: with counters, too, each has its record."""
+    for mode in ("none", "auto"):
+        done = run([WORKLOAD, "graphs-for", 10 if quick else 60], metrics=mode, timeout=240)
+        keep_log(f"graphs-for {mode}", done.err)
+        name = f"{done.value('kernels') / 1e6:.1f} M kernels of graphs, {done.value('kernels_per_second') / 1e3:.0f} thousand a second, {mode}" if done.code == 0 else mode
+        row(f"{name}: recorded; lost", f"{done.kernels() / 1e6:.1f} M; {done.lost()}" if done.capture.exists() else "no capture", "all; nothing",
+            done.code == 0 and done.capture.exists() and done.kernels() == int(done.value("kernels")) and done.lost() == "nothing")
+        done.capture.unlink(missing_ok=True)
+
+
+def inside_a_graph(times, quick):
+    """What samples tell of the kernels of a replayed graph, against the same kernels launched one by one and counted."""
+    script = HERE / "unmodified" / "graph_decode.py"
+    counted = run([sys.executable, script, "30", "eager"], way="command", toolkit=False, timeout=TIMEOUT, metrics="exact")
+    replayed = run([sys.executable, script, "6s"], way="command", toolkit=False, timeout=TIMEOUT, metrics="auto")
+    known, found = (largest_of_geometry(report_of(done)) for done in (counted, replayed))
+    for what, per_launch, error_of in (("DRAM bytes", dram_bytes, "dram_bytes_per_second_error"), ("tensor FLOP", tensor_flop_of, "flops_error")):
+        near, held, judged = 0, 0, 0
+        for key in sorted(known.keys() & found.keys()):
+            exact, here = per_launch(known[key]), per_launch(found[key])
+            if not exact or here is None:
+                continue
+            error = (found[key].get(error_of) or 0) * found[key]["avg_ns"] * 1e-9
+            print(f"    {what}: {here:.4g} +- {error:.2g} of {exact:.4g} = {here / exact:.3f}, {found[key]['avg_ns'] / 1e3:.1f} us, {key[0][:70]}", flush=True)
+            judged, near, held = judged + 1, near + (abs(here / exact - 1) <= 0.05), held + (abs(here - exact) <= 2 * error)
+        row(f"kernels of a graph, {what} within 5 % of those launched one by one; within two errors", f"{near} and {held} of {judged}", "all; 95 %", judged > 0 and near == judged and held >= 0.95 * judged)
+
+
+def largest_of_geometry(report):
+    """{(function, grid, block): the line with most time}"""
+    lines = sorted(lines_of_report(report), key=lambda line: line["time_ns"])
+    return {shares.geometry(line): line for line in lines}
+
+
+def lines_of_report(report):
+    return shares.lines_of(report) if report else []
+
+
+def dram_bytes(line):
+    rate = line.get("dram_bytes_per_second")
+    return None if rate is None else rate * line["avg_ns"] * 1e-9
+
+
+def tensor_flop_of(line):
+    if line.get("flops") is None:
+        return None
+    return sum(rate or 0 for name, rate in line["flops_by_precision"].items() if name.startswith("tensor")) * line["avg_ns"] * 1e-9
 
 
 def named(program):
@@ -286,4 +337,4 @@ def named(program):
     return check_one
 
 
-ALL = [launches, readings, two_seconds, *(named(program) for program in PROGRAMS), minute]
+ALL = [launches, readings, many_kernels, inside_a_graph, two_seconds, *(named(program) for program in PROGRAMS), minute]

@@ -102,6 +102,28 @@ void CUPTIAPI on_call(void*, CUpti_CallbackDomain, CUpti_CallbackId, void const*
   }
 }
 
+/// Launches that have to fit the GPU at once, with kernels that CUPTI has made larger.
+void count_cooperative(host_profiler const& host, std::vector<std::string> const& metrics,
+                       float* out) {
+  auto const kernels = cooperative_kernels();
+  std::vector<cudaError_t> launched;
+  for (auto const& kernel : kernels) {
+    profiler->push(std::to_string(launched.size()).c_str());
+    launched.push_back(kernel.launch(out, kernel.grid));
+    if (launched.back() == cudaSuccess) launched.back() = cudaDeviceSynchronize();
+    if (!profiler->pop()) fail("pop");
+  }
+  value_of(profiler->stop());
+  auto const counted = value_of(profiler->decode());
+  for (std::size_t i = 0; i < counted.names.size(); ++i) {
+    auto const which = static_cast<std::size_t>(std::atoi(counted.names[i].c_str()));
+    auto const& kernel = kernels[which];
+    std::printf("%d registers, %d blocks of %d: %s, counted / known %.4f\n", kernel.registers,
+                kernel.grid, kernel.block, cudaGetErrorName(launched[which]),
+                value_of(host.evaluate(counted.image, i, metrics))[0] / kernel.fma);
+  }
+}
+
 void trace_kernels() {
   cupti.api.cuptiActivityRegisterCallbacks(request, complete);
   cupti.api.cuptiActivityEnable(traced_kind());
@@ -150,12 +172,13 @@ int main(int count, char** values) {
       dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuCtxGetCurrent"));
   if (current == nullptr || current(&context) != CUDA_SUCCESS) fail("cuCtxGetCurrent");
   auto const opened = value_of(range_profiler::open(cupti.api, context));
-  auto const setup = value_of(opened->make_setup(value_of(host.configure(metrics)), metrics, 4));
+  auto const setup = value_of(opened->make_setup(value_of(host.configure(metrics)), metrics, 8));
   check(opened->configure(setup));
   check(opened->start());
   profiler = opened.get();
   if (is_said("traced-last")) trace_kernels();
 
+  if (is_said("cooperative")) return count_cooperative(host, metrics, out), 0;
   if (is_said("launched-inside")) multiply_and_add(out);
   if (is_said("other-before")) something_else(out);
   cudaDeviceSynchronize();

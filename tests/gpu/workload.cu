@@ -155,6 +155,25 @@ int graph_loop(std::vector<std::string> const& words) {
   return 0;
 }
 
+/// As many kernels a second as two streams of graphs can run.
+int graphs_for(std::vector<std::string> const& words) {
+  int const nodes = 200, at_once = 50;
+  graph_of_empty_kernels const graphs[] = {graph_of_empty_kernels(nodes),
+                                           graph_of_empty_kernels(nodes)};
+  auto const begin = steady::now();
+  auto const until = begin + std::chrono::seconds(argument(words, 1, 5));
+  long launches = 0;
+  while (steady::now() < until) {
+    for (int i = 0; i < at_once; ++i, launches += 2)
+      for (auto const& g : graphs) CUDA_OK(cudaGraphLaunch(g.exec, g.stream));
+    for (auto const& g : graphs) CUDA_OK(cudaStreamSynchronize(g.stream));
+  }
+  auto const kernels = double(launches) * nodes;
+  print("kernels", kernels);
+  print("kernels_per_second", kernels / nanoseconds_since(begin) * 1e9);
+  return 0;
+}
+
 /// Bare, under cudaProfilerStart, and after cudaProfilerStop, in one process.
 int profiler_range(std::vector<std::string> const& words) {
   int const count = argument(words, 1, 20000);
@@ -355,6 +374,7 @@ int main(int count, char** values) {
   std::map<std::string, std::function<int(std::vector<std::string> const&)>> const all = {
       {"launch-loop", launch_loop},
       {"graph-loop", graph_loop},
+      {"graphs-for", graphs_for},
       {"profiler-range", profiler_range},
       {"nvtx-loop", nvtx_loop},
       {"copies", copies},

@@ -9,11 +9,20 @@
 #include <utility>
 
 namespace gpuprof {
+namespace {
+
+// A launch that is read costs 3.6 ms with room for 8 ranges, which take another start and stop, 1.4
+// with 64; more of them make the first start longer and save little.
+constexpr std::size_t ranges_of_every_launch = 64;
+
+}  // namespace
+
 void context_readings::prepare(cupti_api const& api, prepared_counters const& counters,
                                bool every_launch) {
   api_ = &api;
   counters_ = &counters;
   limits_.every_launch = every_launch;
+  if (every_launch) limits_.max_ranges = ranges_of_every_launch;
 }
 
 // A range profiler keeps the configuration of its first start, whatever it is given later: each

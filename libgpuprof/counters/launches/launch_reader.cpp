@@ -111,7 +111,8 @@ void launch_reader::context_waited_for(CUpti_CallbackData const& call) noexcept 
   if (auto* const context = context_of(call.context, call.contextUid)) context->streams.all_known();
 }
 
-/// A graph may hold kernels on several of them that wait for each other.
+/// Kernels of a graph, or those that are launched together, may be on several of them and wait for
+/// each other.
 bool launch_reader::knows_several_gpus() const noexcept {
   auto const* const first = contexts_[0].load();
   return any_context([&](auto const& context) { return context.device() != first->device(); });
@@ -119,14 +120,16 @@ bool launch_reader::knows_several_gpus() const noexcept {
 
 bool launch_reader::may_be_read(launch_call_kind kind, launch_parameters const& launch,
                                 launch_signature& what, CUpti_CallbackData const& call) noexcept {
-  if (launch.cooperative) return count(counts_.cooperative), false;
   auto const is_graph = kind.call == launch_call::graph;
-  if (is_graph && (shuns_graphs_.load(std::memory_order_relaxed) || knows_several_gpus()))
+  if (is_graph && graphs_change_.load(std::memory_order_relaxed))
     return count(counts_.graphs), false;
+  if ((is_graph || launch.cooperative) &&
+      (has_collectives_.load(std::memory_order_relaxed) || knows_several_gpus()))
+    return count(is_graph ? counts_.graphs : counts_.cooperative), false;
   if (kinds_.may_be_read(what, is_graph ? nullptr : call.symbolName, launch)) return true;
   if (what.is() != launch_signature::standing::never) return false;  // another thread decides
   // It may wait for other GPUs, or be in graphs: what graphs hold is not known.
-  shuns_graphs_.store(true, std::memory_order_relaxed);
+  has_collectives_.store(true, std::memory_order_relaxed);
   return count(counts_.by_name), false;
 }
 

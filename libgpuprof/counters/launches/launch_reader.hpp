@@ -97,7 +97,7 @@ class launch_reader {
   void context_waited_for(CUpti_CallbackData const& call) noexcept;
   /// The program has waited for the GPU, or for a part of it: see idle_moments.
   void work_waited_for() noexcept { budget_.spend(idle_moments_.program_has_waited()); }
-  void graph_changes() noexcept { shuns_graphs_.store(true); }
+  void graph_changes() noexcept { graphs_change_.store(true); }
   /// A context is about to be destroyed, and then it is.
   void context_ending() noexcept;
   void context_ended() noexcept;
@@ -233,7 +233,8 @@ class launch_reader {
   work_gate gate_;
   stream_captures captures_;
   idle_moments idle_moments_;
-  std::atomic<bool> on_{false}, given_up_{false}, shuns_graphs_{false};
+  std::atomic<bool> on_{false}, given_up_{false}, graphs_change_{false},
+      has_collectives_{false};
   std::atomic<std::uint32_t> capture_{0};     // number of it
   std::atomic<std::uint32_t> generation_{1};  // of callbacks that are on without a break
   std::atomic<std::uint64_t> launches_{0}, kernels_{0}, kernel_ns_{0};

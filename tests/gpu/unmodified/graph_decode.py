@@ -1,4 +1,6 @@
-"""A small network in a CUDA graph of some 146 kernels, replayed: graph_decode.py LIMIT"""
+"""A small network in a CUDA graph of some 146 kernels, replayed: graph_decode.py LIMIT; with the kernels launched one by one: graph_decode.py LIMIT eager"""
+
+import sys
 
 import torch
 
@@ -18,6 +20,13 @@ class Block(torch.nn.Module):
 
 model = torch.nn.Sequential(*(Block() for _ in range(24))).to("cuda", torch.bfloat16).eval()
 x = torch.randn(1, 512, device="cuda", dtype=torch.bfloat16)
+
+
+@torch.no_grad()
+def one_by_one():
+    x.copy_(torch.tanh(model(x)))
+
+
 with torch.no_grad():
     aside = torch.cuda.Stream()
     aside.wait_stream(torch.cuda.current_stream())
@@ -30,5 +39,5 @@ with torch.no_grad():
         y = torch.tanh(model(x))
         x.copy_(y)
 
-measured.loop(graph.replay, torch.cuda.synchronize, measured.limit("20000"), every=200)
+measured.loop(one_by_one if "eager" in sys.argv else graph.replay, torch.cuda.synchronize, measured.limit("20000"), every=200)
 print("checksum", repr(x.double().sum().item()))
