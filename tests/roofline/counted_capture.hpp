@@ -18,7 +18,7 @@ inline void write_capture(std::string const& path, counted_trace c) {
                              .start = c.captured_from,
                              .end = c.captured_until,
                              .trigger = names.intern("start")};
-  fact_record const fact{names.intern("process.command_line"), names.intern("./train")};
+  fact_record const fact{names.intern("process.command_line"), names.intern(c.command_line)};
   fact_record const process{names.intern("process.id"), names.intern("4001")};
   std::vector<counter_record> counters{{names.intern("cost.start_ns"), 9'800'000}};
   for (auto const& [name, value] : c.counters) counters.push_back({names.intern(name), value});

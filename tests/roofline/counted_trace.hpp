@@ -39,6 +39,7 @@ struct counted_trace {
   std::vector<launch_metric_record> values;
   std::vector<peak_record> peaks;
   std::vector<kernel_code_record> codes;
+  std::string command_line = "./train";
   std::vector<metric_sample_record> rows;  // of samples in time
   std::vector<sampling_window_record> windows;
   timestamp_ns captured_from = trace_start, captured_until = trace_start + 2_ms;

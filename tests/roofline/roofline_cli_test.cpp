@@ -267,7 +267,9 @@ TEST_CASE(
   auto const alone = json();
   REQUIRE(alone["kernels"][0]["flops"].is_null());
   CHECK(alone["kernels"][0]["read_by_ranks"].empty());
-  write_capture(folder / "run.rank0.gpuprof", counted_step());
+  auto first = counted_step();
+  first.command_line = "./train --local-rank=0";
+  write_capture(folder / "run.rank0.gpuprof", first);
   write_capture(folder / "run.rank1.gpuprof", counted_step());
   write_capture(folder / "other.rank0.gpuprof", counted_step());
   auto const all = json();
