@@ -75,7 +75,7 @@ class engine_turns {
   }
   counter_turn after_window(counter_needs const& needs) const noexcept;
   bool may_begin_burst(counter_needs const& needs) const noexcept {
-    return needs.is_burst_moment || sampled_ns_ < min_dense_ns;
+    return needs.is_burst_moment || !is_sampled_enough(needs);
   }
 
   choice allowed_;
