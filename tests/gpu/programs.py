@@ -4,6 +4,7 @@ import dataclasses
 import os
 import statistics
 import sys
+import threading
 
 import shares
 from harness import COMMAND, HERE, SCRATCH, WORKLOAD, gpus, keep_log, outcomes, ratio_of_medians, row, run
@@ -233,6 +234,81 @@ def minute(times, quick):
     check(program, 1, False, steps=round(60 / first.value("seconds") * first.value("steps")), modes=("bare", "none", "auto"))
 
 
+def minute_of_ranks(times, quick):
+    """The same on two GPUs with NCCL."""
+    program = dataclasses.replace(next(p for p in PROGRAMS if p.name == "ddp"), name="ddp_minute", script="ddp", goal=1.01)
+    if quick or len(gpus()) < program.gpus:
+        row(program.name, "left out of a quick run" if quick else f"{len(gpus())} GPU here", "<= 1.01", "not run")
+        return
+    runs = in_turns(program, ("none", "auto", "sampled"), 10 * program.steps, min(times, 3))
+    if runs is None:
+        return
+    costs(program, runs)
+    losses(program, runs)
+    covered(program, runs)
+    forget(runs)
+
+
+SIDE_BY_SIDE = ("gpt2", "resnet50", "jax_train")
+
+
+def pair_side_by_side(program, steps, modes, number):
+    """Seconds of their own of two runs at once, one on each GPU, in the order of `modes`; None where one fails."""
+    done = [None, None]
+
+    def run_on(gpu):
+        words = program.words(steps)
+        stem = SCRATCH / f"{program.name}_side_{number}_{gpu}_%p.gpuprof"
+        done[gpu] = run(["env", f"CUDA_VISIBLE_DEVICES={gpu}", *words], way="command", toolkit=False, timeout=TIMEOUT + 60, metrics=modes[gpu], output=stem)
+
+    threads = [threading.Thread(target=run_on, args=(gpu,)) for gpu in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if any(one.code != 0 for one in done):
+        return None
+    seconds = [one.value("seconds") for one in done]
+    print(f"    {program.name}, {steps} steps: {modes[0]} {seconds[0]:.3f} s, {modes[1]} {seconds[1]:.3f} s", flush=True)
+    for capture in SCRATCH.glob(f"{program.name}_side_*.gpuprof"):
+        capture.unlink()
+    return seconds
+
+
+def ratio_side_by_side(program, steps, rounds):
+    """auto / traced on the two GPUs of a host at once, then the other way round: what slows the host slows both, and how the GPUs differ cancels."""
+    ratios = []
+    for number in range(rounds):
+        first = pair_side_by_side(program, steps, ("auto", "none"), f"{number}a")
+        second = pair_side_by_side(program, steps, ("none", "auto"), f"{number}b")
+        if first is None or second is None:
+            row(f"{program.name}: side by side", "a run failed", "ends", False)
+            return
+        ratios.append((first[0] / first[1] * second[1] / second[0]) ** 0.5)
+    ratio = statistics.median(ratios)
+    row(f"{program.name}, {steps} steps on two GPUs at once: auto / traced, {', '.join(f'{one:.3f}' for one in ratios)}", f"{ratio:.4f}", f"<= {program.goal}" if program.goal else "",
+        ratio <= program.goal if program.goal else "")
+
+
+def side_by_side(times, quick):
+    if len(gpus()) < 2:
+        row("programs side by side", f"{len(gpus())} GPU here", "needs 2", "not run")
+        return
+    for program in PROGRAMS:
+        if program.name in SIDE_BY_SIDE:
+            ratio_side_by_side(program, program.quick_steps if quick else program.steps, 1 if quick else min(times, 3))
+
+
+def minute_side_by_side(times, quick):
+    if quick or len(gpus()) < 2:
+        row("a minute side by side", "left out of a quick run" if quick else f"{len(gpus())} GPU here", "<= 1.01", "not run")
+        return
+    program = dataclasses.replace(PROGRAMS[0], goal=1.01)
+    first = once(program, "none", program.steps, "measure")
+    if first.code == 0:
+        ratio_side_by_side(program, round(60 / first.value("seconds") * first.value("steps")), 1)
+
+
 def two_seconds(times, quick):
     """What is known two seconds into recurring work: captures of programs that end then."""
     for program in PROGRAMS:
@@ -291,21 +367,30 @@ def many_kernels(times, quick):
 
 
 def inside_a_graph(times, quick):
-    """What samples tell of the kernels of a replayed graph, against the same kernels launched one by one and counted."""
+    """What samples tell of the kernels of a replayed graph, against the same kernels launched one by one: counted, which leaves other things in the cache, and sampled."""
     script = HERE / "unmodified" / "graph_decode.py"
-    counted = run([sys.executable, script, "30", "eager"], way="command", toolkit=False, timeout=TIMEOUT, metrics="exact")
-    replayed = run([sys.executable, script, "6s"], way="command", toolkit=False, timeout=TIMEOUT, metrics="auto")
-    known, found = (largest_of_geometry(report_of(done)) for done in (counted, replayed))
-    for what, per_launch, error_of in (("DRAM bytes", dram_bytes, "dram_bytes_per_second_error"), ("tensor FLOP", tensor_flop_of, "flops_error")):
-        near, held, judged = 0, 0, 0
-        for key in sorted(known.keys() & found.keys()):
-            exact, here = per_launch(known[key]), per_launch(found[key])
-            if not exact or here is None:
-                continue
-            error = (found[key].get(error_of) or 0) * found[key]["avg_ns"] * 1e-9
-            print(f"    {what}: {here:.4g} +- {error:.2g} of {exact:.4g} = {here / exact:.3f}, {found[key]['avg_ns'] / 1e3:.1f} us, {key[0][:70]}", flush=True)
-            judged, near, held = judged + 1, near + (abs(here / exact - 1) <= 0.05), held + (abs(here - exact) <= 2 * error)
-        row(f"kernels of a graph, {what} within 5 % of those launched one by one; within two errors", f"{near} and {held} of {judged}", "all; 95 %", judged > 0 and near == judged and held >= 0.95 * judged)
+
+    def lines(mode, *words, **settings):
+        done = run([sys.executable, script, *words], way="command", toolkit=False, timeout=TIMEOUT, metrics=mode, **settings)
+        return largest_of_geometry(report_of(done))
+
+    found = lines("auto", "5s")
+    counted, sampled = lines("exact", "100", "eager", duration=12), lines("auto", "5s", "eager")
+    near_those(found, counted, "counted", "tensor FLOP", tensor_flop_of, "flops_error")
+    near_those(found, counted, "counted", "DRAM bytes", dram_bytes, "dram_bytes_per_second_error")
+    near_those(found, sampled, "sampled", "DRAM bytes", dram_bytes, "dram_bytes_per_second_error")
+
+
+def near_those(found, known, how, what, per_launch, error_of):
+    near = held = judged = 0
+    for key in sorted(known.keys() & found.keys()):
+        there, here = per_launch(known[key]), per_launch(found[key])
+        if not there or here is None:
+            continue
+        error = 2 * sum((line.get(error_of) or 0) * line["avg_ns"] * 1e-9 for line in (found[key], known[key]))
+        print(f"    {what}: {here:.4g} of {there:.4g} +- {error:.2g} = {here / there:.4f}, {found[key]['avg_ns'] / 1e3:.1f} us, {key[0][:70]}", flush=True)
+        judged, near, held = judged + 1, near + (abs(here / there - 1) <= 0.05), held + (abs(here - there) <= error)
+    row(f"kernels of a graph, {what} within 5 % of those launched one by one and {how}; within two errors", f"{near} and {held} of {judged}", "all", judged > 0 and near == judged)
 
 
 def largest_of_geometry(report):
@@ -337,4 +422,4 @@ def named(program):
     return check_one
 
 
-ALL = [launches, readings, many_kernels, inside_a_graph, two_seconds, *(named(program) for program in PROGRAMS), minute]
+ALL = [launches, readings, many_kernels, inside_a_graph, two_seconds, *(named(program) for program in PROGRAMS), minute, minute_of_ranks, side_by_side, minute_side_by_side]
