@@ -10,6 +10,10 @@ constexpr std::uint64_t max_turn_in_midst_ns = 5'000'000'000;
 // A capture of a stream is over soon. One that was not heard to end does not keep the hardware on.
 constexpr std::uint64_t max_late_ns = 1'000'000'000;
 
+bool may_read(counter_needs const& needs) noexcept {
+  return needs.launches_want && needs.launches_affordable;
+}
+
 }  // namespace
 
 counter_turn engine_turns::take(counter_turn turn, std::uint64_t now_ns) noexcept {
@@ -25,7 +29,7 @@ bool engine_turns::launches_are_done(counter_needs const& needs) noexcept {
   auto const lasted = needs.now_ns - since_;
   if (needs.in_midst && lasted < max_turn_in_midst_ns) return false;
   if (!needs.is_our_turn) return true;
-  if (needs.launches_want && needs.launches_affordable) {
+  if (may_read(needs)) {
     quiet_since_ = 0;
     return lasted >= max_turn_ns;
   }
@@ -36,8 +40,7 @@ bool engine_turns::launches_are_done(counter_needs const& needs) noexcept {
 counter_turn engine_turns::after_window(counter_needs const& needs) const noexcept {
   auto const may_sample = allowed_.windows && needs.window_affordable && !needs.must_not_switch;
   if (may_sample && !is_sampled_enough(needs)) return counter_turn::between_windows;
-  if (allowed_.launches && needs.launches_want && needs.launches_affordable)
-    return counter_turn::launches;
+  if (allowed_.launches && may_read(needs)) return counter_turn::launches;
   return may_sample ? counter_turn::between_windows : counter_turn::nobody;
 }
 
@@ -47,10 +50,9 @@ counter_turn engine_turns::next(counter_needs const& needs) noexcept {
   auto const lasted = needs.now_ns - since_;
   switch (current_) {
     case launches:
-      if (needs.must_not_switch || !needs.window_affordable || !may_begin_burst(needs) ||
-          !launches_are_done(needs))
-        return current_;
-      return take(window, needs.now_ns);
+      if (needs.must_not_switch || !launches_are_done(needs)) return current_;
+      if (needs.window_affordable && may_begin_burst(needs)) return take(window, needs.now_ns);
+      return may_read(needs) ? current_ : take(nobody, needs.now_ns);
     case window: {
       auto const late = lasted >= allowed_.window_ns + max_late_ns;
       if (lasted < allowed_.window_ns || (needs.must_not_switch && !late)) return current_;

@@ -30,7 +30,7 @@ struct counter_needs {
 /// Pure. Time is sampled first, which holds nobody and tells something of every kernel: densely,
 /// until most of what runs was sampled enough. Then launches are read, as long as they want
 /// something and the budget has room, and time is sampled in bursts. Nobody has the counters in
-/// between, since kernels lose speed while sampling has them.
+/// between, since kernels lose speed while sampling has them, and launches while ranges are on.
 class engine_turns {
  public:
   struct choice {

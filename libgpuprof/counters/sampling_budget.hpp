@@ -10,8 +10,7 @@
 namespace gpuprof {
 
 /// Any thread. Costs are measured where they arise: time for which calls of the program waited at
-/// the gate (not while the GPU worked off what was queued, which costs it nothing); sampling in
-/// time costs a share of the GPU's work while it is held, from its set-up until it is released.
+/// the gate, also while the GPU worked off what was queued; sampling in time costs a share of the GPU's work while it is held, from its set-up until it is released.
 /// Each of the two may have what the other leaves, sampling half of it in any case. Relaxed
 /// everywhere: a launch more or less does no harm.
 ///

@@ -110,12 +110,13 @@ TEST_CASE("launches that never have enough lose the counters after two seconds")
   CHECK(turns.next(at(begun + 2050, true)) == launches);
 }
 
-TEST_CASE("launches keep the counters while no window can be afforded") {
+TEST_CASE("launches keep the counters while they want something and no window can be afforded") {
   engine_turns turns({});
   CHECK(turns.next(at(1000, true, false)) == launches);
   CHECK(turns.next(at(9000, true, false)) == launches);
   CHECK(turns.next(at(9300, false, false)) == launches);
-  CHECK(turns.next(at(9600, false, false)) == launches);
+  CHECK(turns.next(at(9600, false, false)) == nobody);
+  CHECK(turns.next(at(9700, true, false)) == launches);
 }
 
 TEST_CASE("window follows window after a pause, as long as the budget lasts") {
@@ -282,7 +283,7 @@ TEST_CASE("in a job reading is not followed by a burst that the other ranks do n
   CHECK(turns.next(needs) == launches);
   needs.now_ns += 300 * ms;
   needs.is_burst_moment = false;
-  CHECK(turns.next(needs) == launches);
+  CHECK(turns.next(needs) == nobody);
   needs.is_burst_moment = true;
   CHECK(turns.next(needs) == window);
 }

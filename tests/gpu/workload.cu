@@ -174,6 +174,31 @@ int graphs_for(std::vector<std::string> const& words) {
   return 0;
 }
 
+/// What a launch takes, moment by moment: "HH:MM:SS.mmm ns" for each 20 ms.
+int pace(std::vector<std::string> const& words) {
+  float* x = nullptr;
+  CUDA_OK(cudaMalloc(&x, 1 << 20));
+  auto const until = steady::now() + std::chrono::seconds(argument(words, 1, 10));
+  while (steady::now() < until) {
+    auto const begin = steady::now();
+    auto const wall = std::chrono::system_clock::now().time_since_epoch();
+    long launches = 0;
+    for (; nanoseconds_since(begin) < 20e6; launches += 400) {
+      for (int i = 0; i < 100; ++i) {
+        add_one<<<4, 128>>>(x, 512);
+        add_one<<<8, 128>>>(x, 1024);
+        add_one<<<16, 128>>>(x, 2048);
+        empty<<<1, 32>>>();
+      }
+      CUDA_OK(cudaDeviceSynchronize());
+    }
+    auto const ms = std::chrono::duration_cast<std::chrono::milliseconds>(wall).count();
+    std::printf("%02d:%02d:%02d.%03d %.0f\n", int(ms / 3600000 % 24), int(ms / 60000 % 60),
+                int(ms / 1000 % 60), int(ms % 1000), nanoseconds_since(begin) / launches);
+  }
+  return 0;
+}
+
 /// Bare, under cudaProfilerStart, and after cudaProfilerStop, in one process.
 int profiler_range(std::vector<std::string> const& words) {
   int const count = argument(words, 1, 20000);
@@ -375,6 +400,7 @@ int main(int count, char** values) {
       {"launch-loop", launch_loop},
       {"graph-loop", graph_loop},
       {"graphs-for", graphs_for},
+      {"pace", pace},
       {"profiler-range", profiler_range},
       {"nvtx-loop", nvtx_loop},
       {"copies", copies},
