@@ -34,11 +34,12 @@ std::string holder_in_words(std::string const& name) {
 cupti_tracer::cupti_tracer(loaded_cupti const& cupti, memory_budget& budget,
                            std::size_t buffer_bytes, launch_callbacks& callbacks)
     : cupti_(cupti),
+      defects_(known_defects_of(cupti.version)),
       guard_(cupti_.api),
       callbacks_(callbacks),
       pool_(budget, buffer_bytes, cupti.version >= cupti_version::refuses_null_buffers),
       filled_(budget.limit() / buffer_bytes + 128),
-      kernels_(cupti_.api) {
+      kernels_(cupti_.api, !defects_.cannot_stop_kernel_records) {
   the_tracer.store(this, std::memory_order_release);
 }
 
@@ -47,7 +48,7 @@ result<void> cupti_tracer::attach() {
   if (auto ok = subscribe(); !ok) return ok;
   callbacks_.learn_calls(cupti_.api);
   if (auto ok = enable_driver_calls(calls_at_rest); !ok) {
-    while (!leave()) std::this_thread::yield();
+    unsubscribe();
     return ok;
   }
   for (auto const id : {CUPTI_CBID_STATE_FATAL_ERROR, CUPTI_CBID_STATE_ERROR}) {
@@ -246,14 +247,18 @@ void cupti_tracer::stop() noexcept {
   }
 }
 
+void cupti_tracer::unsubscribe() noexcept {
+  guard_.try_call<&cupti_api::cuptiUnsubscribe>(subscriber());
+  subscriber_.store(nullptr, std::memory_order_release);
+}
+
 bool cupti_tracer::leave() noexcept {
   // Beside a flush on another thread cuptiFinalize would pull the library away from under it.
   if (in_flush_.test_and_set(std::memory_order_acquire)) return false;
   stop();
-  if (attached()) {
+  if (attached() && !defects_.cannot_be_left) {
     fetch_dropped();
-    guard_.try_call<&cupti_api::cuptiUnsubscribe>(subscriber());
-    subscriber_.store(nullptr, std::memory_order_release);
+    unsubscribe();
     guard_.try_call<&cupti_api::cuptiFinalize>();
   }
   in_flush_.clear(std::memory_order_release);

@@ -7,6 +7,7 @@
 #include "collect/kernel_switch.hpp"
 #include "collect/launch_callbacks.hpp"
 #include "cupti/guard.hpp"
+#include "cupti/known_defects.hpp"
 #include "cupti/loader.hpp"
 
 #include <atomic>
@@ -54,8 +55,9 @@ class cupti_tracer {
   void start_the_rest(std::vector<std::string>& warnings) { enable_unified_memory(warnings); }
   /// Stops recording; what CUPTI holds is still to be flushed.
   void stop() noexcept;
-  /// Leaves CUPTI altogether: the program runs at full speed again. False, and nothing done, while
-  /// another thread is flushing: try again later.
+  /// Leaves CUPTI altogether: the program runs at full speed again. One that cannot be left (see
+  /// known_defects) is only stopped. False, and nothing done, while another thread is flushing: try
+  /// again later.
   bool leave() noexcept;
   /// Any thread. CUPTI has torn itself down (fatal error): from now on nothing is asked of it.
   void abandon() noexcept;
@@ -64,6 +66,8 @@ class cupti_tracer {
   /// when another thread is doing that right now. May take long: whoever empties the buffers does
   /// so meanwhile, or there is no room for what comes.
   bool flush(bool forced) noexcept;
+  /// Else only where records would be lost.
+  bool may_flush_at_any_time() const noexcept { return !defects_.should_not_flush; }
   /// The next filled buffer, oldest first.
   std::optional<filled_buffer> next_filled() noexcept { return filled_.pop(); }
   buffer_pool& pool() noexcept { return pool_; }
@@ -95,6 +99,7 @@ class cupti_tracer {
 
  private:
   result<void> subscribe();
+  void unsubscribe() noexcept;
   void set_attributes() noexcept;
   result<void> enable_launch_callbacks();
   void enable_kind(CUpti_ActivityKind kind, char const* what_is_lost,
@@ -117,6 +122,7 @@ class cupti_tracer {
                                        std::size_t size, std::size_t used);
 
   loaded_cupti const& cupti_;
+  known_defects const defects_;
   cupti_guard const guard_;
   launch_callbacks& callbacks_;
   buffer_pool pool_;

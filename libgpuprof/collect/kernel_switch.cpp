@@ -11,8 +11,9 @@ kernel_switch::outcome kernel_switch::settle(Switch&& in_cupti) {
   for (;;) {
     if (switching_.test_and_set()) return outcome::left_to_another;
     auto const on = is_on(state_.load());
-    auto const works = on == on_ || abandoned_.load() || in_cupti(on);
-    on_ = on && works;
+    auto const stays = on == on_ || abandoned_.load() || (!on && !can_stop_);
+    auto const works = stays || in_cupti(on);
+    on_ = works && (on || (on_ && !can_stop_));
     switching_.clear();
     if (!works) return outcome::failed;
     if (is_on(state_.load()) == on) return outcome::settled;
@@ -46,6 +47,7 @@ result<void> kernel_switch::want(bool records) {
 }
 
 bool kernel_switch::pause() noexcept {
+  if (!can_stop_) return false;
   state_.fetch_add(one_pause);
   if (settle() == outcome::settled) return true;
   resume();

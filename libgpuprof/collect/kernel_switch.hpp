@@ -15,12 +15,15 @@ namespace gpuprof {
 /// is inside CUPTI leaves it a note.
 class kernel_switch {
  public:
-  explicit kernel_switch(cupti_api const& api) noexcept : guard_(api) {}
+  /// `can_stop`: else records stay on once they are, and there is no pause.
+  explicit kernel_switch(cupti_api const& api, bool can_stop = true) noexcept
+      : guard_(api), can_stop_(can_stop) {}
 
   /// By the one thread that starts and stops captures.
   result<void> want(bool records);
   /// Records of kernels that are launched from now on, in the whole process, are missing until
-  /// resume(). False, and nothing to resume, when another thread is just switching.
+  /// resume(). False, and nothing to resume, when another thread is just switching, or records
+  /// cannot be stopped.
   bool pause() noexcept;
   void resume() noexcept;
   /// CUPTI has torn itself down: it is called no more.
@@ -35,6 +38,7 @@ class kernel_switch {
   outcome settle() noexcept;
 
   cupti_guard const guard_;
+  bool const can_stop_;
   std::atomic<std::uint32_t> state_{0};  // wanted, and one_pause for each
   std::atomic_flag switching_ = ATOMIC_FLAG_INIT;
   bool on_ = false;  // in CUPTI; whoever has set switching_

@@ -117,6 +117,7 @@ cupti_api resolve_cupti(void* library) noexcept;
 /// Versions of cuptiGetVersion() at which something we rely on changed.
 namespace cupti_version {
 inline constexpr unsigned oldest_supported = 19;  // CUDA 12.0: CUpti_ActivityKernel9
+inline constexpr unsigned can_be_left = 24;       // CUDA 12.6: see known_defects
 inline constexpr unsigned has_append_mode =
     26;  // CUDA 12.8: CUpti_PmSampling_SetConfig_Params::hwBufferAppendMode
 inline constexpr unsigned refuses_null_buffers =

@@ -301,6 +301,33 @@ TEST_CASE("leaving stops, unsubscribes and finalises, in that order; a later sta
   CHECK(s.cupti.kinds().size() == 10);
 }
 
+TEST_CASE("a CUPTI below 12.6 is stopped and stays, and a later capture works") {
+  scene s(22);
+  REQUIRE(s.start());
+  s.cupti.forget_calls();
+  CHECK(s.tracer.leave());
+  CHECK(s.cupti.count("cuptiFinalize") == 0);
+  CHECK(s.cupti.kinds().empty());
+  CHECK(s.tracer.attached());
+  REQUIRE(s.start());
+  CHECK(s.cupti.count("cuptiSubscribe") == 0);
+  CHECK(s.cupti.kinds().count(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == 1);
+  scene newer(24);
+  REQUIRE(newer.start());
+  CHECK(newer.tracer.leave());
+  CHECK(newer.cupti.count("cuptiFinalize") == 1);
+}
+
+TEST_CASE("of the first CUPTI 13.0 records of kernels are never switched off") {
+  scene s(130000);
+  REQUIRE(s.start());
+  s.tracer.stop();
+  CHECK(s.cupti.kinds() == std::set<int>{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL});
+  CHECK_FALSE(s.tracer.kernels().pause());
+  CHECK_FALSE(s.tracer.may_flush_at_any_time());
+  CHECK(scene(130001).tracer.may_flush_at_any_time());
+}
+
 TEST_CASE("unified-memory counters that must wait for cuInit come on later, without a word") {
   scene s;
   s.cupti.fail_nth("cuptiActivityConfigureUnifiedMemoryCounter", 1, CUPTI_ERROR_NOT_READY);

@@ -86,6 +86,18 @@ TEST_CASE("a refusal is told to the capture, and nothing is on then") {
   CHECK(recording == 1);
 }
 
+TEST_CASE("where records cannot be stopped they stay on, and nothing pauses them") {
+  scene s;
+  kernel_switch stays(s.api, false);
+  REQUIRE(stays.want(true));
+  CHECK_FALSE(stays.pause());
+  REQUIRE(stays.want(false));
+  CHECK(recording == 1);
+  REQUIRE(stays.want(true));
+  CHECK(calls == 1);
+  CHECK_FALSE(out_of_order);
+}
+
 TEST_CASE("a CUPTI that has torn itself down is not called") {
   scene s;
   REQUIRE(s.records.want(true));

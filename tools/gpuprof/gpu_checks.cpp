@@ -1,5 +1,6 @@
 #include "base/process.hpp"
 #include "child_probe.hpp"
+#include "cupti/known_defects.hpp"
 #include "cupti/loader.hpp"
 #include "driver/cuda_driver.hpp"
 #include "driver/device_facts.hpp"
@@ -64,6 +65,8 @@ findings probe_cupti(unsigned driver_major) {
   }
   found["path"] = cupti->path;
   found["version"] = cupti_version_text(cupti->version);
+  if (auto const text = describe(known_defects_of(cupti->version)); !text.empty())
+    found["defects"] = text;
 #define GPUPROF_NOTE(name)        \
   if (cupti->api.name == nullptr) \
     found["lacks"] += (found["lacks"].empty() ? "" : ", ") + std::string(#name);
@@ -139,6 +142,10 @@ check cupti_check(probe_outcome const& outcome) {
     return {"cupti", check_state::missing, found.at("missing"), ""};  // the text says what to do
   }
   auto const text = found.at("version") + " at " + found.at("path") + ", tracing: all functions";
+  if (found.count("defects") != 0) {
+    return {"cupti", check_state::limited, text + "; " + found.at("defects"),
+            "CUPTI of CUDA 13.0 Update 1 or later, or of 12.6 to 12.9, has this mended"};
+  }
   if (found.count("lacks") == 0) return {"cupti", check_state::ok, text, ""};
   return {"cupti", check_state::limited, text + ", without " + found.at("lacks"),
           "A newer CUDA toolkit has them; tracing does without"};

@@ -121,6 +121,8 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
   NEEDS_DRIVER();
   not_inside_buffer_callback(__func__);
+  if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && faults::get().version == 130000)
+    broken("records of kernels were switched off, where the first CUPTI 13.0 may hang");
   return library::get().enable_kind(kind, false);
 }
 
@@ -258,6 +260,8 @@ CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params* params) {
 CUptiResult cuptiFinalize() {
   WORKS_ALWAYS();
   not_inside_buffer_callback(__func__);
+  if (faults::get().version < 24)
+    broken("cuptiFinalize was called of a CUPTI below 12.6, which crashes programs with graphs");
   library::get().finalize();
   return CUPTI_SUCCESS;
 }
