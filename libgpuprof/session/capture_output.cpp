@@ -184,11 +184,4 @@ void capture_output::close() {
   if (auto const ok = file_->close(); !ok) log_error("the capture is incomplete: " + ok.message());
 }
 
-std::string capture_output::size_text() const {
-  auto const bytes = file_->bytes_written();
-  if (bytes < 10'000) return std::to_string(bytes) + " bytes";
-  if (bytes < 10'000'000) return std::to_string(bytes / 1000) + " kB";
-  return std::to_string(bytes / 1'000'000) + " MB";
-}
-
 }  // namespace gpuprof

@@ -55,8 +55,6 @@ class capture_output {
   void flush(named_counters const& counters);
   /// The mark of a complete file.
   void close();
-  /// "12 kB".
-  std::string size_text() const;
 
  private:
   void fact(std::string const& key, std::string const& value);

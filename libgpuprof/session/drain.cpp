@@ -4,6 +4,7 @@
 #include "base/log.hpp"
 #include "base/process.hpp"
 #include "collect/nvtx_ranges.hpp"
+#include "report/overview.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -199,15 +200,16 @@ void drain::fetch(bool forced) {
 }
 
 void drain::round(bool flush) {
-  if (flush) {
+  auto* const tracer = tracer_.load(std::memory_order_acquire);
+  if (flush && (tracer == nullptr || tracer->may_flush_at_any_time())) {
     fetch(false);
-    if (assembler_ != nullptr) flush_file();
-    return;
+  } else {
+    take_windows();
+    if (assembler_ == nullptr) return;
+    assembler_->windows_are_known();
+    if (take_some_buffers()) wake_drain();
   }
-  take_windows();
-  if (assembler_ == nullptr) return;
-  assembler_->windows_are_known();
-  if (take_some_buffers()) wake_drain();
+  if (flush && assembler_ != nullptr) flush_file();
 }
 
 void drain::last_round() {
@@ -330,15 +332,19 @@ bool drain::serve_requests() {
 void drain::say_what_was_written() {
   if (output_.file() == nullptr) return;
   auto const& seen = assembler_->counts();
-  auto line = std::to_string(seen.kernels) + " kernels, " +
-              (seen.graphs != 0 ? std::to_string(seen.graphs) + " graphs, " : std::string()) +
-              std::to_string(seen.copies + seen.sets) + " copies and fills, " +
-              std::to_string(seen.ranges) + " ranges in " + output_.path() + " (" +
-              output_.size_text() + ")";
-  if (auto const lost = seen.launches - seen.launches_matched; lost != 0) {
-    line += "; " + std::to_string(lost) + " launches without a record";
-  }
-  log_info(line);
+  auto line = report::counted(seen.kernels, "kernels");
+  auto const add = [&line](std::uint64_t count, char const* what) {
+    if (count != 0) line += ", " + report::counted(count, what);
+  };
+  add(seen.graphs, "graphs");
+  add(seen.copies, "copies");
+  add(seen.sets, "fills");
+  add(seen.ranges, "ranges");
+  line += " (" + report::readable_bytes(static_cast<double>(output_.file()->bytes_written())) + ")";
+  if (auto const lost = seen.launches - seen.launches_matched; lost != 0)
+    line += ", " + report::counted(lost, "launches") + " without a record";
+  auto const* const next = wishes_.metrics.mode == metrics_mode::none ? "stats " : "roofline ";
+  log_info(line + "; next: gpuprof " + next + output_.path());
 }
 
 bool drain::flush_and_wait(std::uint32_t timeout_ms) {

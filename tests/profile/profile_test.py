@@ -206,7 +206,7 @@ class Output(InFolder):
         (self.folder / "a.gpuprof").write_text("old")
         run = self.profile("-f", "-o", "a", "sh", "-c", "echo new > a.gpuprof")
         self.assertEqual(run.returncode, 0)
-        self.assertIn(f"capture: {self.folder}/a.gpuprof (4 bytes)", run.stderr)
+        self.assertIn(f"still runs (4 B); next: gpuprof stats {self.folder}/a.gpuprof", run.stderr)
 
     def test_a_folder_that_is_missing_or_no_folder_is_refused(self):
         (self.folder / "file").write_text("")
@@ -220,16 +220,15 @@ class Output(InFolder):
         (self.folder / "locked").mkdir(mode=0o555)
         self.assert_refused(self.profile("-o", "locked/x", "true"), 2, "Permission denied")
 
-    def test_every_capture_of_the_run_is_listed_and_no_older_one(self):
+    def test_every_capture_without_an_end_is_listed_and_no_older_one(self):
         (self.folder / "r1.gpuprof").write_text("old")
         os.utime(self.folder / "r1.gpuprof", (1, 1))
         run = self.profile("-o", "r%n", "sh", "-c",
                            "echo > r2.gpuprof; echo > r3.gpuprof; echo > r4.rank1.gpuprof; echo > other.gpuprof")
         for name in ("r2", "r3", "r4.rank1"):
-            self.assertEqual(run.stderr.count(f"capture: {self.folder}/{name}.gpuprof"), 1, run.stderr)
+            self.assertEqual(run.stderr.count(f"next: gpuprof stats {self.folder}/{name}.gpuprof"), 1, run.stderr)
         self.assertNotIn("r1.gpuprof", run.stderr)
         self.assertNotIn("other.gpuprof", run.stderr)
-        self.assertIn(f"gpuprof stats {self.folder}/r2.gpuprof", run.stderr)
 
     def test_a_run_without_capture_says_so(self):
         self.assertIn("no capture was written", self.profile("true").stderr)

@@ -72,8 +72,13 @@ class WaysIn(Gpuprof):
             "GPUPROF_OUTPUT": str(self.folder / "out")}))
 
     def test_by_the_command(self):
-        self.check(self.run_program(processes.path("BUILT_GPUPROF"), "profile", "-o", self.folder / "out", "--",
-                                    processes.path("BUILT_PLAY"), self.synthetic(**PLAN)))
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "profile", "-o", self.folder / "out", "--",
+                               processes.path("BUILT_PLAY"), self.synthetic(**PLAN))
+        self.check(run)
+        # All that both have to say, in one line.
+        said = [line for line in run.err.splitlines() if "gpuprof" in line]
+        self.assertEqual(len(said), 1, run.err)
+        self.assertRegex(said[0], rf"^\[gpuprof\] {KERNELS} kernels, .*; next: gpuprof stats {self.capture}$")
 
     def test_preloaded_and_injected_at_once(self):
         library = processes.path("BUILT_LIBGPUPROF")
@@ -121,10 +126,23 @@ class Contents(Gpuprof):
         self.assertIn(", leave ", run.err)
         self.assertNotIn("leave 0 ns", run.err)
 
-    def test_an_older_cupti(self):
-        run = self.profile(self.synthetic(**PLAN), env={"REPLAY_CUPTI_VERSION": "24"})
-        self.assertEqual(run.code, 0, run.err)
-        self.assertEqual(self.kernels(), KERNELS)
+    def test_all_versions_of_cupti_from_12_0_on(self):
+        # 12.0, 12.4, 12.6, 12.8, 12.9, 13.0 and its Update 1.
+        for version in (19, 22, 24, 26, 27, 130000, 130001):
+            with self.subTest(version):
+                run = self.profile(self.synthetic(**PLAN), env={"REPLAY_CUPTI_VERSION": str(version)}, force_overwrite=1)
+                self.assertEqual(run.code, 0, run.err)
+                self.assertEqual(self.kernels(), KERNELS)
+                self.assertEqual(self.lost(), "lost: nothing")
+
+    def test_versions_of_cupti_that_cannot_be_left_or_stopped_after_a_capture(self):
+        session = self.synthetic(threads=1, launches=2000, step_ns=1000000, kernel_ns=1000, graphs=0, profiler_calls=1)
+        for version in (19, 22, 130000):
+            with self.subTest(version):
+                run = self.profile(session, env={"REPLAY_CUPTI_VERSION": str(version)}, capture_range="cudaProfilerApi", force_overwrite=1)
+                self.assertEqual(run.code, 0, run.err)
+                self.assertEqual(self.kernels(), 500)
+                self.assertEqual(self.lost(), "lost: nothing")
 
     def test_recorded_sessions(self):
         sessions = processes.all_recorded()

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <glob.h>
@@ -124,19 +123,6 @@ std::vector<written_capture> captures_since(std::uint64_t started, std::string c
   std::sort(captures.begin(), captures.end(), by_path);
   captures.erase(std::unique(captures.begin(), captures.end(), same_path), captures.end());
   return captures;
-}
-
-std::string size_text(std::uint64_t bytes) {
-  constexpr char const* units[] = {"bytes", "kB", "MB", "GB", "TB"};
-  auto value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  while (value >= 1000 && unit + 1 < std::size(units)) {
-    value /= 1000;
-    ++unit;
-  }
-  char text[32];
-  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
-  return text;
 }
 
 }  // namespace gpuprof

@@ -27,7 +27,4 @@ std::uint64_t file_clock_ns() noexcept;
 /// Captures of this pattern changed since `started`, by name. Every rank and process included.
 std::vector<written_capture> captures_since(std::uint64_t started, std::string const& pattern);
 
-/// "1.2 MB"
-std::string size_text(std::uint64_t bytes);
-
 }  // namespace gpuprof

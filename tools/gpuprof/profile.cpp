@@ -1,11 +1,13 @@
 // gpuprof profile PROGRAM: runs a program with libgpuprof.so inside, then says where the capture
 // is.
 #include "base/nearest_name.hpp"
+#include "capture/reader.hpp"
 #include "capture_files.hpp"
 #include "launch_environment.hpp"
 #include "library_file.hpp"
 #include "peaks_beforehand.hpp"
 #include "program_file.hpp"
+#include "report/overview.hpp"
 #include "run_program.hpp"
 #include "session/option_table.hpp"
 #include "subcommands.hpp"
@@ -118,16 +120,19 @@ bool wants_peaks(peaks_mode choice, settings const& s) {
   return s.metrics.mode != metrics_mode::none && !s.rank;
 }
 
+/// The library has said what those hold whose process ended by itself.
 void say_what_was_written(std::uint64_t started, settings const& s) {
   auto const captures = captures_since(started, s.output);
-  for (auto const& capture : captures) {
-    say("capture: " + capture.path + " (" + size_text(capture.bytes) + ")");
+  for (auto const& written : captures) {
+    auto const opened = capture::reader::open(written.path);
+    if (opened && opened->is_complete()) continue;
+    say("the end of a capture is missing: its process was killed, or still runs (" +
+        report::readable_bytes(static_cast<double>(written.bytes)) + "); next: gpuprof stats " +
+        written.path);
   }
   if (captures.empty()) {
     say("no capture was written: the program used neither CUDA nor NVTX, or libgpuprof.so could "
         "not be loaded into it. gpuprof status says what works here");
-  } else {
-    say("read it with: gpuprof stats " + captures.front().path);
   }
 }
 
