@@ -33,7 +33,7 @@ class kernel_codes {
 /// the code does not tell: false.
 bool has_none_of(kernel_code const* code, precision p) noexcept;
 
-/// Of these kernels, those that hold no instruction of the tensor cores, as far as is known.
+/// Those of these kernels that are known to hold no instruction of the tensor cores.
 std::set<shape_id> without_tensor_code(std::span<kernel_shape const> shapes,
                                        kernel_codes const& codes);
 

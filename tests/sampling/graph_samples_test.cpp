@@ -49,10 +49,12 @@ struct graph_accuracy {
 };
 
 /// 5000 launches of a graph of 146 kernels, at most `pause_us` after each other.
-graph_accuracy sampled_graph(unsigned seed, double pause_us, double jitter_us) {
+graph_accuracy sampled_graph(unsigned seed, double pause_us, double jitter_us,
+                             bool work_late = false) {
   constexpr int nodes = 146, launches = 5000;
   simulated_gpu gpu(seed);
   gpu.with_jitter(jitter_us).with_variation(0.01).with_idle_rate(20);
+  if (work_late) gpu.working_only(0.45, 0.9);
   auto const graph = some_graph(gpu, nodes);
   for (int launch = 0; launch < launches; ++launch) {
     for (int i = 0; i < nodes; ++i) {
@@ -111,10 +113,15 @@ TEST_CASE("kernels that work in a part of their time do not give it to their nei
   for (auto const& [from, to] : {std::pair{0.45, 0.9}, {0.05, 0.5}, {0., 1.}}) {
     auto const c = blocks(std::move(simulated_gpu(11).working_only(from, to)));
     analysed const a(c);
-    for (auto const& [name, bytes, cycles] : {std::tuple{"up", 2e6, 2000.}, {"down", 2.1e6, 250.}}) {
+    for (auto const& [name, bytes, cycles] :
+         {std::tuple{"up", 2e6, 2000.}, {"down", 2.1e6, 250.}}) {
       INFO(name << " that works from " << from << " to " << to);
-      CHECK(figure_of(a, name, dram_read_metric)->mean == Approx(bytes).epsilon(0.03));
-      CHECK(figure_of(a, name, tensor_cycles_metric)->mean == Approx(cycles).epsilon(0.03));
+      auto const read = figure_of(a, name, dram_read_metric);
+      auto const tensor = figure_of(a, name, tensor_cycles_metric);
+      REQUIRE(read);
+      REQUIRE(tensor);
+      CHECK(read->mean == Approx(bytes).epsilon(0.03));
+      CHECK(tensor->mean == Approx(cycles).epsilon(0.03));
     }
   }
 }
@@ -124,7 +131,8 @@ TEST_CASE("kernels without tensor instructions get nothing of what their neighbo
   auto const cycles = [&c](char const* name) {
     analysed const a(c);
     auto const found = figure_of(a, name, tensor_cycles_metric);
-    return found ? found->mean : 0;
+    REQUIRE(found);
+    return found->mean;
   };
   CHECK(cycles("norm") > 10);
   CHECK(cycles("down") < 0.95 * 250);
@@ -149,6 +157,17 @@ TEST_CASE("kernels of a graph that waits for its program between launches are to
 TEST_CASE("kernels of a graph whose launches follow each other at once are told apart",
           "[many trials]") {
   check(sampled_graph(4, 0.2, 0.1));
+}
+
+TEST_CASE("kernels of a graph that work in a part of their time are told apart", "[many trials]") {
+  for (auto const pause_us : {10., 0.2}) {
+    auto const found = sampled_graph(4, pause_us, 0.1, true);
+    CHECK(found.bytes.all >= 130);
+    CHECK(found.bytes.share_of(found.bytes.near) > 0.85);
+    CHECK(found.bytes.share_of(found.bytes.inside_two) > 0.93);
+    CHECK(found.tensor_cycles.near == found.tensor_cycles.all);
+    CHECK(found.tensor_cycles.share_of(found.tensor_cycles.inside_two) > 0.93);
+  }
 }
 
 TEST_CASE("records with exact times are not taken for worse than they are", "[many trials]") {

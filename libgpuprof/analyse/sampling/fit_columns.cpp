@@ -16,6 +16,8 @@ constexpr auto no_place = ~std::uint32_t{0};
 // to be seen at many moments of the kernel's time.
 constexpr double ns_of_term = 250;
 constexpr std::uint64_t samples_of_term = 100;
+// Of all unknowns together.
+constexpr std::size_t samples_of_unknown = 4;
 
 }  // namespace
 
@@ -35,6 +37,7 @@ fit_columns::fit_columns(sample_series const& samples, device_work const& work,
       max_unknowns_(max_unknowns),
       wanted_(work.kinds().size()),
       own_(work.kinds().size()),
+      has_all_terms_(work.kinds().size()),
       touched_(work.kinds().size()),
       column_(work.kinds().size()),
       width_(work.kinds().size()),
@@ -44,6 +47,7 @@ fit_columns::fit_columns(sample_series const& samples, device_work const& work,
     wanted_[kind] =
         is_launch(kind) && (lacks_any(kind, figures) || work.kinds()[kind].mean_ns() < sure);
   look_through();
+  choose_widths();
   number();
 }
 
@@ -60,6 +64,7 @@ void fit_columns::look_through() {
                  return wanted_[part.item->kind];
                });
     if (!used_[s]) return;
+    ++used_samples_;
     for (auto const& part : parts)
       if (std::exchange(last[part.item->kind], s) != s) ++touched_[part.item->kind];
   });
@@ -82,7 +87,7 @@ std::uint32_t fit_columns::terms_for(std::uint32_t kind) const noexcept {
       std::clamp<double>(std::min(by_length, by_samples), min_terms, max_terms));
 }
 
-/// Few for as many kinds as possible comes before many for some, which have half of the room.
+/// First all have few; then a third of the room that is left is shared out, one by one.
 void fit_columns::choose_widths() {
   auto const longest = longest_first();
   std::size_t all = 0;
@@ -93,26 +98,26 @@ void fit_columns::choose_widths() {
     width_[kind] = columns;
     all += columns;
   }
-  for (auto const kind : longest) {
-    if (!own_[kind] || !is_launch(kind) || !wanted_[kind]) continue;
-    auto const more = terms_for(kind) - min_terms;
-    if (all + more > max_unknowns_ / 2) continue;
-    width_[kind] += more;
-    all += more;
-  }
+  auto const most = std::min(all + (max_unknowns_ - all) / 3, used_samples_ / samples_of_unknown);
+  for (auto width = min_terms; width < max_terms; ++width)
+    for (auto const kind : longest) {
+      if (!own_[kind] || !is_launch(kind) || !wanted_[kind]) continue;
+      if (width_[kind] != width || terms_for(kind) <= width || all >= most) continue;
+      ++width_[kind];
+      ++all;
+    }
 }
 
 void fit_columns::number() {
-  choose_widths();
   std::uint32_t next = 0;
+  is_signed_.clear();
   for (std::uint32_t kind = 0; kind < own_.size(); ++kind) {
     if (!own_[kind]) continue;
     column_[kind] = next;
     next += width_[kind];
     is_signed_.resize(next);
     auto const first_signed = wanted_[kind] ? column_[kind] + 1 : next - 2;
-    if (is_launch(kind))
-      std::fill(is_signed_.begin() + first_signed, is_signed_.end(), true);
+    if (is_launch(kind)) std::fill(is_signed_.begin() + first_signed, is_signed_.end(), true);
   }
   other_ = next++;
   idle_ = next++;

@@ -20,7 +20,7 @@ bool has_figure(sample_series const& samples,
 /// Kernels do not work evenly, and samples cut them. Unknowns are
 /// - for launches that are looked for: their amount, and how much more of it comes early than late,
 ///   at the ends than in the middle, and so on, of either sign: Legendre polynomials of their time,
-///   the more the longer they are and the more samples hold them;
+///   the more the longer they are, the more samples hold them, and the fewer kinds there are;
 /// - for other launches: rates of the time between their ends, and how their first and last parts
 ///   grow with their length;
 /// - for copies and fills: an amount for each byte;
@@ -66,6 +66,28 @@ class fit_columns {
     if (part.is_begun) cut(part.share_before());
     if (part.is_left) cut(part.share_before() + part.share());
   }
+  /// Leaves out the terms after the last of a kind for which says_something(unknown), but never the
+  /// first ones. False: there are none; else all unknowns have new numbers.
+  template <class Predicate>
+  bool narrow(Predicate says_something) {
+    auto widths = width_;
+    for (std::uint32_t kind = 0; kind < widths.size(); ++kind) {
+      if (!own_[kind] || !wanted_[kind]) continue;
+      auto& width = widths[kind];
+      while (width > min_terms && !says_something(column_[kind] + width - 1)) --width;
+      has_all_terms_[kind] = width < width_[kind];
+    }
+    if (widths == width_) return false;
+    width_ = std::move(widths);
+    number();
+    return true;
+  }
+  /// There was no room for all terms that its samples could tell, and of those it has none says
+  /// nothing.
+  bool lacks_terms(std::uint32_t kind) const noexcept {
+    if (!own_[kind] || !wanted_[kind] || has_all_terms_[kind]) return false;
+    return width_[kind] == max_terms || width_[kind] < terms_for(kind);
+  }
   /// How many unknowns a kind has that is told apart, from of() on.
   std::size_t columns_of(std::uint32_t kind) const noexcept { return width_[kind]; }
 
@@ -98,10 +120,11 @@ class fit_columns {
   device_work const& work_;
   std::span<std::uint32_t const> metrics_;
   std::size_t const max_unknowns_;
-  std::vector<bool> wanted_, own_;      // by kind
-  std::vector<std::uint64_t> touched_;  // samples, by kind
-  std::vector<std::uint32_t> column_, width_;  // by kind
-  std::vector<bool> used_;              // by sample
+  std::vector<bool> wanted_, own_, has_all_terms_;  // by kind
+  std::vector<std::uint64_t> touched_;              // samples, by kind
+  std::vector<std::uint32_t> column_, width_;       // by kind
+  std::vector<bool> used_;                          // by sample
+  std::size_t used_samples_ = 0;
   std::uint32_t other_ = 0, idle_ = 0;  // columns
   std::vector<bool> is_signed_;
   std::vector<std::pair<std::uint32_t, double>> row_;

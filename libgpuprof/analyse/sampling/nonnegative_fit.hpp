@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -34,6 +35,12 @@ class nonnegative_fit {
   /// Adds to what the rows make of a right side, as one with these products would.
   void add_to_product(std::size_t right_side, std::size_t unknown, double more) {
     product_[right_side * unknowns_ + unknown] += more;
+  }
+
+  /// What of the squares of a right side this solution explains.
+  double explained(std::size_t right_side, std::span<double const> solution) const noexcept {
+    auto const* const product = product_.data() + right_side * unknowns_;
+    return std::inner_product(solution.begin(), solution.end(), product, 0.0);
   }
 
   /// Adds to the normal matrix, which stays symmetric; the inverse stays that of the rows.

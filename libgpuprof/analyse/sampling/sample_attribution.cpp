@@ -100,7 +100,21 @@ void sample_attribution::attribute(device& of, std::set<shape_id> const& without
                                 without_tensor.contains(kind.workload.shape));
   auto const without = tell_apart(of.samples, of.work, figures, max_unknowns_, is_without_tensor);
   attribute_lone_samples(of.samples, of.work, figures);
+  set_what_is_known(of, is_without_tensor, figures);
   keep(of, figures, without);
+}
+
+/// Of kernels without tensor instructions: no samples can say otherwise.
+void sample_attribution::set_what_is_known(device const& of,
+                                           std::vector<bool> const& is_without_tensor,
+                                           figure_grid& figures) {
+  auto const kinds = of.work.kinds();
+  for (std::uint32_t column = 0; column < of.samples.columns(); ++column) {
+    if (!of.samples.metric(column).of_tensor_cores) continue;
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+      if (is_without_tensor[kind] && kinds[kind].begun > 0)
+        figures[kind][column] = sampled_figure{0, 0, kinds[kind].times, false, 0};
+  }
 }
 
 /// Kinds that differ in length alone are one workload.
@@ -127,7 +141,7 @@ void sample_attribution::keep(device const& of, figure_grid const& figures,
         parts.push_back({kinds[kind].begun, kinds[kind].ns, figures[kind][column]});
       auto const& metric = of.samples.metric(column);
       auto const figure = put_together(parts, metric.how);
-      has_any = has_any || (figure && !metric.runs_when_idle);
+      has_any = has_any || (figure && !metric.runs_when_idle && !metric.of_tensor_cores);
       known.by_name[of.names[column]] = figure;
     }
     if (has_any) continue;

@@ -76,6 +76,8 @@ class sample_attribution {
     found->second->work.add_launch(workload, launch.correlation, launch.start, launch.duration);
   }
   void attribute(device& of, std::set<shape_id> const& without_tensor);
+  static void set_what_is_known(device const& of, std::vector<bool> const& is_without_tensor,
+                                figure_grid& figures);
   void keep(device const& of, figure_grid const& figures, std::vector<no_figure> const& without);
 
   std::size_t max_unknowns_;

@@ -62,7 +62,9 @@ class sample_fit {
   void run() {
     accumulate();
     solution_ = fit_->solve();
+    leave_out_noise();
     correct_for_clocks();
+    leave_out_finest();
     score();
   }
 
@@ -121,19 +123,22 @@ class sample_fit {
   void accumulate() {
     fit_.emplace(columns_.is_signed(), right_.size());
     hold_what_has_no_tensor_code();
+    rows_ = 0;
+    busy_ns_ = 0;
+    for (auto& metric : metrics_) metric.total = 0;
+    squares_.assign(right_.size(), 0);
     noise_.assign(columns_.size(), 0);
     blur_.assign(columns_.size() * columns_.size(), 0);
     each_row([&](std::span<work_part const> parts, double busy, sparse_row row) {
       ++rows_;
       busy_ns_ += busy;
       for (auto& metric : metrics_) metric.total += right_[metric.amounts];
+      for (std::size_t r = 0; r < right_.size(); ++r) squares_[r] += right_[r] * right_[r];
       fit_->add(row, right_);
       for (auto const& part : parts) {
         auto const off = most_clock_noise() / static_cast<double>(part.item->length());
         noise_[columns_.of(part.item->kind)] += part.cuts() * off * off;
-        each_blur(part, [&](std::size_t i, std::size_t j, double product) {
-          blur_[i * columns_.size() + j] += product;
-        });
+        add_blur(part);
       }
     });
   }
@@ -143,27 +148,55 @@ class sample_fit {
     return std::max(least_clock_noise_ns, std::sqrt(3.0) * clock_noise_);
   }
 
+  /// What ends of records that are off make of the entries of a cut, from `first` on.
+  struct cut_blur {
+    std::uint32_t first = 0;
+    std::span<double const> slopes;
+    double own = 0;        // times slope times slope: of their products
+    double with_idle = 0;  // times slope: of those with the entry of idle time
+  };
+
   /// Ends of records are off, and with them what rows say of launches that a sample cuts, and of
-  /// idle time beside launches. Calls f(i, j, product) for what that adds to the products of a
-  /// row's entries.
+  /// idle time beside launches. Calls f(cut_blur) for each cut, and returns what that adds to the
+  /// square of the entry of idle time.
   template <class F>
-  void each_blur(work_part const& part, F f) const {
+  double each_blur(work_part const& part, F f) const {
     auto const square = clock_noise_ * clock_noise_;
-    auto const idle = columns_.idle();
     columns_.each_cut(part, [&](std::uint32_t first, double share, std::span<double const> slopes) {
       auto const by_start = (1 - share) / part.length(), by_end = share / part.length();
-      auto const both_ends = square * (by_start * by_start + by_end * by_end);
-      for (std::uint32_t i = 0; i < slopes.size(); ++i)
-        for (std::uint32_t j = 0; j < slopes.size(); ++j)
-          f(first + i, first + j, both_ends * slopes[i] * slopes[j]);
-      if (!part.item->is_alone || part.cuts() == 2) return;
-      for (std::uint32_t i = 0; i < slopes.size(); ++i) {
-        auto const with_idle = -square * slopes[i] * (part.is_begun ? by_end : by_start);
-        f(first + i, idle, with_idle);
-        f(idle, first + i, with_idle);
+      auto const has_idle = part.item->is_alone && part.cuts() != 2;
+      f(cut_blur{first, slopes, square * (by_start * by_start + by_end * by_end),
+                 has_idle ? -square * (part.is_begun ? by_end : by_start) : 0});
+    });
+    return part.item->is_alone ? square * (2 - part.cuts()) : 0;
+  }
+
+  void add_blur(work_part const& part) {
+    auto const n = columns_.size();
+    auto const idle = columns_.idle();
+    blur_[idle * n + idle] += each_blur(part, [&](cut_blur const& cut) {
+      for (std::uint32_t i = 0; i < cut.slopes.size(); ++i) {
+        auto* const row = blur_.data() + (cut.first + i) * n;
+        for (std::uint32_t j = 0; j < cut.slopes.size(); ++j)
+          row[cut.first + j] += cut.own * cut.slopes[i] * cut.slopes[j];
+        row[idle] += cut.with_idle * cut.slopes[i];
+        blur_[idle * n + cut.first + i] += cut.with_idle * cut.slopes[i];
       }
     });
-    if (part.item->is_alone) f(idle, idle, square * (2 - part.cuts()));
+  }
+
+  /// The same, times the solution of a right side.
+  void add_blurred(work_part const& part, std::vector<double> const& solution,
+                   std::vector<double>& to) const {
+    auto const idle = columns_.idle();
+    to[idle] += solution[idle] * each_blur(part, [&](cut_blur const& cut) {
+                  auto const of_cut = std::inner_product(cut.slopes.begin(), cut.slopes.end(),
+                                                         solution.begin() + cut.first, 0.);
+                  to[idle] += cut.with_idle * of_cut;
+                  for (std::uint32_t i = 0; i < cut.slopes.size(); ++i)
+                    to[cut.first + i] +=
+                        cut.slopes[i] * (cut.own * of_cut + cut.with_idle * solution[idle]);
+                });
   }
 
   /// Least squares take too little of what they see in entries that are off: kernels beside each
@@ -194,6 +227,43 @@ class sample_fit {
         correction_[r][j] = solution_[r][j] - correction_[r][j];
   }
 
+  /// Terms that say nothing of any metric make the others less sure: they go, and all is done anew.
+  void leave_out_noise() {
+    constexpr double clearly = 4;  // standard errors
+    auto const n = columns_.size();
+    std::vector<double> variance(right_.size());
+    for (std::size_t r = 0; r < right_.size(); ++r)
+      variance[r] = std::max(0.0, squares_[r] - fit_->explained(r, solution_[r])) /
+                    static_cast<double>(rows_ > n ? rows_ - n : 1);
+    auto const says_something = [&](std::size_t term) {
+      for (std::size_t r = 0; r < right_.size(); ++r) {
+        auto const square = solution_[r][term] * solution_[r][term];
+        if (square > clearly * clearly * variance[r] * fit_->inverse_row(term)[term]) return true;
+      }
+      return false;
+    };
+    if (!columns_.narrow(says_something)) return;
+    accumulate();
+    solution_ = fit_->solve();
+  }
+
+  /// What the finest term of how unevenly kernels work changes in the solution, where there was no
+  /// room for further ones: what these would change is not known, but mostly less.
+  void leave_out_finest() {
+    auto coarser = *fit_;
+    for (std::uint32_t kind = 0; kind < work_.kinds().size(); ++kind) {
+      if (!columns_.lacks_terms(kind)) continue;
+      auto const last = columns_.of(kind) + columns_.columns_of(kind) - 1;
+      for (std::size_t r = 0; r < right_.size(); ++r) coarser.hold_at_zero(r, last);
+    }
+    finest_ = coarser.solve();
+    for (std::size_t r = 0; r < right_.size(); ++r)
+      for (std::size_t j = 0; j < columns_.size(); ++j) {
+        auto const with_all = solution_[r][j] - correction_[r][j];  // neither has the correction
+        finest_[r][j] = with_all - finest_[r][j];
+      }
+  }
+
   /// What each chunk alone would change in the solution: the scores of the sandwich estimator.
   void score() {
     auto const n = columns_.size();
@@ -214,10 +284,7 @@ class sample_fit {
         for (auto const& [j, a] : row) moments[r][j] += a * rest;
       }
       for (auto const& part : parts)
-        each_blur(part, [&](std::size_t i, std::size_t j, double product) {
-          for (std::size_t r = 0; r < right_.size(); ++r)
-            moments[r][i] += product * solution_[r][j];
-        });
+        for (std::size_t r = 0; r < right_.size(); ++r) add_blurred(part, solution_[r], moments[r]);
       for (auto const& [j, a] : row) touched[j] = true;
       if (++in_chunk < length) return;
       end_chunk(moments, touched);
@@ -260,17 +327,18 @@ class sample_fit {
     auto const own = static_cast<double>(columns_.samples_of(kind));
     auto const terms = static_cast<double>(columns_.columns_of(kind));
     auto const rows = static_cast<double>(rows_), all = static_cast<double>(columns_.size());
-    return chunks / (chunks - 3) * own / (own - terms) * rows /
-           (rows - all);
+    return chunks / (chunks - 3) * own / (own - terms) * rows / (rows - all);
   }
 
   std::optional<sampled_figure> figure(std::uint32_t kind, fitted_metric const& metric) const {
     auto const j = columns_.of(kind);
+    if (fit_->is_held(metric.amounts, j)) return std::nullopt;  // it is known without a fit
     auto const few = small_numbers(kind);
     auto const& of = work_.kinds()[kind];
     auto const amount = solution_[metric.amounts][j];
     auto const usual = metric.total / busy_ns_ * of.mean_ns();
-    auto const doubt = std::hypot(least_doubt * usual, correction_[metric.amounts][j] / 2);
+    auto const doubt = std::hypot(least_doubt * usual, correction_[metric.amounts][j] / 2,
+                                  finest_[metric.amounts][j]);
     auto const error = std::hypot(std::sqrt(metric.squares[j] * few), doubt);
     if (!says_something(amount, error, usual)) return std::nullopt;
     switch (samples_.metric(metric.column).how) {
@@ -294,7 +362,8 @@ class sample_fit {
     auto const error = std::sqrt(std::max(0.0, squares) * few) / cycles;
     auto const unsure =
         (correction_[metric.amounts][j] - ratio * correction_[*metric.cycles][j]) / cycles / 2;
-    auto const doubt = std::hypot(least_doubt * ratio, unsure);
+    auto const finest = (finest_[metric.amounts][j] - ratio * finest_[*metric.cycles][j]) / cycles;
+    auto const doubt = std::hypot(least_doubt * ratio, unsure, finest);
     return sampled_figure{ratio, std::hypot(error, doubt), of.times, true, doubt};
   }
 
@@ -307,9 +376,11 @@ class sample_fit {
   std::vector<double> right_;  // of a sample
   std::optional<nonnegative_fit> fit_;
   std::vector<std::vector<double>> solution_;  // by right side
+  std::vector<double> squares_;                // by right side: of its values
   std::vector<double> noise_;                  // by unknown: what clocks being off adds to squares
   std::vector<double> blur_;                   // of all rows, by unknown and unknown
   std::vector<std::vector<double>> correction_;  // as solution_: what of it is for the clocks
+  std::vector<std::vector<double>> finest_;      // and for the finest terms
   std::vector<std::uint64_t> chunks_;            // by unknown: those that mention it
   std::size_t rows_ = 0;
   double busy_ns_ = 0;  // of the samples: anything ran
