@@ -25,7 +25,7 @@ constexpr std::uint64_t launches_after_idle = 10;
 constexpr std::uint64_t price_of_launches_ns = sampling_budget::usual_once_ns;
 // For the GPU to become idle, so that sampling can have the counters.
 constexpr std::uint64_t patience_with_release_ns = 250'000'000;
-constexpr std::uint64_t patience_at_end_ns = 200'000'000;
+constexpr std::uint64_t patience_at_end_ns = 200'000'000, park_again_after_ns = 2'000'000'000;
 
 // So many intervals fit well into the hardware's buffer, and are decoded in a tenth of a second.
 constexpr std::uint64_t max_intervals = 4000;
@@ -99,6 +99,7 @@ counter_needs counter_engines::needs() noexcept {
       .launches_want = launches_.wants_turn(),
       .launches_affordable = may_read && budget_.allows(moment, price),
       .in_midst = launches_.is_in_midst(),
+      .is_costly_to_stop = launches_.is_costly_to_stop(),
       .window_affordable = anything_runs() && budget_.allows_sampling(moment, cost) &&
                            sampler_.can_sample(used, moment),
       .is_our_turn = job_.is_our_turn(time_of_day),
@@ -208,9 +209,9 @@ std::uint64_t counter_engines::turn(bool closing, counter_results& to,
   charge_sampling();
   auto const before = turns_.current();
   auto const now_has = turns_.next(needs());
+  if (now_has != counter_turn::nobody) parks_from_ns_ = 0;
   if (before != now_has) {
     end_window(to);
-    if (now_has == counter_turn::nobody) park(to, names);
     if (now_has == counter_turn::window) begin_window(to, names);
   }
   if (!turns_.holds_sampling()) release_sampling(to);
@@ -225,6 +226,11 @@ std::uint64_t counter_engines::turn(bool closing, counter_results& to,
     case counter_turn::between_windows:
       return std::clamp(turns_.pause_left_ns(monotonic_ns()), least_sleep_ns, look_every_ns);
     case counter_turn::nobody:
+      // Again where the GPU was not idle for a moment.
+      if (!launches_.is_parked() && monotonic_ns() >= parks_from_ns_) {
+        park(to, names);
+        parks_from_ns_ = monotonic_ns() + park_again_after_ns;
+      }
       break;
   }
   return look_every_ns;

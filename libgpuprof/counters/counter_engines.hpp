@@ -134,6 +134,7 @@ class counter_engines {
   bool in_window_ = false, pace_is_said_ = false;
   std::uint64_t charged_until_ = 0;       // sampling that is held; monotonic
   std::uint64_t launches_at_window_ = 0;  // when the latest one ended
+  std::uint64_t parks_from_ns_ = 0;       // ranges that are on while nobody wants them; monotonic
   std::uint64_t idle_wanted_since_ = 0;   // monotonic; 0: it is not
   std::set<std::string> said_;
   std::vector<std::string> held_back_;

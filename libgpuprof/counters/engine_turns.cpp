@@ -52,7 +52,7 @@ counter_turn engine_turns::next(counter_needs const& needs) noexcept {
     case launches:
       if (needs.must_not_switch || !launches_are_done(needs)) return current_;
       if (needs.window_affordable && may_begin_burst(needs)) return take(window, needs.now_ns);
-      return may_read(needs) ? current_ : take(nobody, needs.now_ns);
+      return may_read(needs) || needs.is_costly_to_stop ? current_ : take(nobody, needs.now_ns);
     case window: {
       auto const late = lasted >= allowed_.window_ns + max_late_ns;
       if (lasted < allowed_.window_ns || (needs.must_not_switch && !late)) return current_;

@@ -18,7 +18,8 @@ struct counter_needs {
   std::uint64_t now_ns = 0;    // monotonic
   bool launches_want = false;  // some kind of launch has passes to run
   bool launches_affordable = false;
-  bool in_midst = false;  // of readings, which would be lost
+  bool in_midst = false;           // of readings, which would be lost
+  bool is_costly_to_stop = false;  // what launches have on: kept while nobody else wants it
   /// Between windows: the next one. Else: a burst of them, with what setting up costs.
   bool window_affordable = false;
   bool is_our_turn = true;       // to read launches: no other rank of the job does
@@ -29,8 +30,8 @@ struct counter_needs {
 
 /// Pure. Time is sampled first, which holds nobody and tells something of every kernel: densely,
 /// until most of what runs was sampled enough. Then launches are read, as long as they want
-/// something and the budget has room, and time is sampled in bursts. Nobody has the counters in
-/// between, since kernels lose speed while sampling has them, and launches while ranges are on.
+/// something and the budget has room, and time is sampled in bursts. Nothing is counted in between,
+/// since kernels lose speed while sampling is set up, and launches while ranges are on.
 class engine_turns {
  public:
   struct choice {

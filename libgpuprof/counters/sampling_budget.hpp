@@ -10,9 +10,10 @@
 namespace gpuprof {
 
 /// Any thread. Costs are measured where they arise: time for which calls of the program waited at
-/// the gate, also while the GPU worked off what was queued; sampling in time costs a share of the GPU's work while it is held, from its set-up until it is released.
-/// Each of the two may have what the other leaves, sampling half of it in any case. Relaxed
-/// everywhere: a launch more or less does no harm.
+/// the gate, also while the GPU worked off what was queued; sampling in time costs a share of the
+/// GPU's work while it is held, from its set-up until it is released. Each of the two may have what
+/// the other leaves, sampling half of it in any case. Relaxed everywhere: a launch more or less
+/// does no harm.
 ///
 /// Ranks of a job wait for each other, so the share is the job's: sampling, which all do at the
 /// same moments, has half of it, and each rank its part of the other half. What may be spent once

@@ -269,7 +269,8 @@ TEST_CASE("in a job bursts begin when those of all ranks do, but for the first w
 
 TEST_CASE("in a job, too, sampling goes on after a pause without work until it was enough") {
   engine_turns turns({.launches = false});
-  for (std::uint64_t moment = 1000; moment < 1800; moment += 10) (void)turns.next(at(moment, false));
+  for (std::uint64_t moment = 1000; moment < 1800; moment += 10)
+    (void)turns.next(at(moment, false));
   CHECK(turns.next(at(1900, false, false)) == nobody);
   auto works_again = at(5000, false);
   works_again.is_burst_moment = works_again.sampled_enough = false;

@@ -50,6 +50,8 @@ class context_readings {
 
   /// Null: no cycle is on.
   reading_cycle* cycle() noexcept { return cycle_ ? &*cycle_ : nullptr; }
+  /// Stopped in the midst of its passes it has to be set up anew.
+  bool has_passes_left() const noexcept { return cycle_ && cycle_->group().passes > 1; }
   /// Of the cycle that is on.
   bool has_readings() const noexcept { return cycle_ && cycle_->has_readings(); }
 

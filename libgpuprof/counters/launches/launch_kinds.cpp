@@ -27,6 +27,7 @@ bool launch_kinds::may_be_read(launch_signature& kind, char const* kernel,
     try {
       skip = skips_ && kernel != nullptr && skips_(kernel);
       if (kernel == nullptr) kind.note_graph();
+      if (launch.cooperative) kind.note_cooperative();
       if (kernel != nullptr) kind.set_identity(identity_of(kernel, launch, kind.arguments()));
       if (kernel != nullptr && code_of_)
         if (auto const code = code_of_(kernel)) kind.set_code(*code);

@@ -111,21 +111,27 @@ void launch_reader::context_waited_for(CUpti_CallbackData const& call) noexcept 
   if (auto* const context = context_of(call.context, call.contextUid)) context->streams.all_known();
 }
 
-/// Kernels of a graph, or those that are launched together, may be on several of them and wait for
-/// each other.
+/// Kernels of graphs and cooperative ones may be on several of them and wait for each other.
 bool launch_reader::knows_several_gpus() const noexcept {
   auto const* const first = contexts_[0].load();
   return any_context([&](auto const& context) { return context.device() != first->device(); });
 }
 
+/// Once so, always so.
+bool launch_reader::is_never_read(bool is_graph, bool is_cooperative) const noexcept {
+  if (is_graph && graphs_change_.load(std::memory_order_relaxed)) return true;
+  if (is_cooperative && cooperative_failed_.load(std::memory_order_relaxed)) return true;
+  return (is_graph || is_cooperative) &&
+         (has_collectives_.load(std::memory_order_relaxed) || knows_several_gpus());
+}
+
 bool launch_reader::may_be_read(launch_call_kind kind, launch_parameters const& launch,
                                 launch_signature& what, CUpti_CallbackData const& call) noexcept {
   auto const is_graph = kind.call == launch_call::graph;
-  if (is_graph && graphs_change_.load(std::memory_order_relaxed))
-    return count(counts_.graphs), false;
-  if ((is_graph || launch.cooperative) &&
-      (has_collectives_.load(std::memory_order_relaxed) || knows_several_gpus()))
+  if (is_never_read(is_graph, launch.cooperative)) {
+    what.give_up(~launch_signature::groups{0});  // it may have been looked for until now
     return count(is_graph ? counts_.graphs : counts_.cooperative), false;
+  }
   if (kinds_.may_be_read(what, is_graph ? nullptr : call.symbolName, launch)) return true;
   if (what.is() != launch_signature::standing::never) return false;  // another thread decides
   // It may wait for other GPUs, or be in graphs: what graphs hold is not known.
@@ -266,6 +272,10 @@ bool launch_reader::holds_counters() const noexcept {
 
 bool launch_reader::is_parked() const noexcept {
   return !any_context([](auto const& context) { return context.is_counting(); });
+}
+
+bool launch_reader::is_costly_to_stop() const noexcept {
+  return any_context([](auto const& context) { return context.has_passes_left(); });
 }
 
 bool launch_reader::is_in_midst() const noexcept {

@@ -142,6 +142,9 @@ class launch_reader {
   bool is_sampled_enough() const noexcept { return outlook_.sampled_share >= enough_sampled; }
   /// A cycle is on, whose readings would be lost. The worker's thread.
   bool is_in_midst() const noexcept;
+  /// What is on has several passes: stopped, it is set up anew, which takes 0.2 s. As
+  /// is_in_midst().
+  bool is_costly_to_stop() const noexcept;
   /// Nothing is being counted.
   bool is_parked() const noexcept;
   /// Gives the counters back, as soon as the GPU is idle. False: not now.
@@ -175,6 +178,7 @@ class launch_reader {
   context_readings* context_of(CUcontext context, std::uint32_t number) noexcept;
   bool may_be_read(launch_call_kind kind, launch_parameters const& launch, launch_signature& what,
                    CUpti_CallbackData const& call) noexcept;
+  bool is_never_read(bool is_graph, bool is_cooperative) const noexcept;
   bool knows_several_gpus() const noexcept;
   template <class P>
   bool any_context(P holds) const noexcept {
@@ -233,8 +237,8 @@ class launch_reader {
   work_gate gate_;
   stream_captures captures_;
   idle_moments idle_moments_;
-  std::atomic<bool> on_{false}, given_up_{false}, graphs_change_{false},
-      has_collectives_{false};
+  std::atomic<bool> on_{false}, given_up_{false};
+  std::atomic<bool> graphs_change_{false}, has_collectives_{false}, cooperative_failed_{false};
   std::atomic<std::uint32_t> capture_{0};     // number of it
   std::atomic<std::uint32_t> generation_{1};  // of callbacks that are on without a break
   std::atomic<std::uint64_t> launches_{0}, kernels_{0}, kernel_ns_{0};

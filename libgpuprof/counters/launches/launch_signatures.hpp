@@ -46,6 +46,9 @@ class launch_signature {
   /// It is a graph; between begin_deciding() and decide().
   void note_graph() noexcept { is_graph_ = true; }
   bool is_graph() const noexcept { return is_graph_; }
+  /// Its blocks have to run at once; as note_graph().
+  void note_cooperative() noexcept { is_cooperative_ = true; }
+  bool is_cooperative() const noexcept { return is_cooperative_; }
   /// What its machine code holds; as note_graph().
   void set_code(kernel_code const& code) noexcept { code_ = code; }
   void set_identity(std::uint64_t identity) noexcept { identity_ = identity; }
@@ -77,7 +80,8 @@ class launch_signature {
   void note_read_elsewhere(groups which) noexcept { read_elsewhere_.store(which, relaxed); }
   groups done() const noexcept { return done_.load(relaxed); }
   void mark_done(unsigned group) noexcept { done_.fetch_or(groups{1} << group, relaxed); }
-  /// Of it a group is not to be read any more, since it was tried too often.
+  /// Of it a group is not to be read any more, since it was tried too often, or never may be. Any
+  /// thread.
   void give_up(groups which) noexcept { hopeless_.fetch_or(which, relaxed); }
   groups hopeless() const noexcept { return hopeless_.load(relaxed); }
   /// The work behind equal launches may have changed: all is read again.
@@ -108,7 +112,7 @@ class launch_signature {
   std::atomic<std::uint64_t> timed_launches_{0};  // whoever reads kernel records, as the next ones
   double timed_ = 0, mean_ns_ = 0, squares_ = 0;
   std::atomic<bool> varies_{false}, is_wanted_{false};
-  bool is_graph_ = false;
+  bool is_graph_ = false, is_cooperative_ = false;
   std::optional<kernel_code> code_;
   std::uint64_t identity_ = 0;
   std::atomic<groups> done_{0}, ever_done_{0}, hopeless_{0}, read_elsewhere_{0};

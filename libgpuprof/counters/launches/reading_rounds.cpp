@@ -131,7 +131,7 @@ void launch_reader::round(context_readings& context, std::vector<launch_counters
   while (goes_on && !is_interrupted() && monotonic_ns() - switched < max_round_ns &&
          (options_.every_launch || busy_in_round_ < max_busy)) {
     goes_on = serve(context);
-    if (options_.every_launch) evaluate_all(launches);  // a few at a time: calls wait meanwhile
+    if (options_.every_launch) evaluate_all(launches);  // those of a cycle: calls wait meanwhile
   }
   // Around every launch means around the next one, too.
   if (!options_.every_launch || is_interrupted()) gate_.open();
@@ -281,6 +281,9 @@ bool launch_reader::read_held(context_readings& context, work_gate::visitor cons
     return false;
   }
   if (rewrites) count(counts_.unrecorded);
+  // Rewritten it may not have fitted the GPU.
+  if (rewrites && kind.is_cooperative() && departure && departure->failed)
+    cooperative_failed_.store(true);
   // CUPTI puts the end of a range before all work that is launched after it: with a kernel that
   // still runs, whatever it waits for would wait as well.
   if (!idle_moments_.reach_before_impatience(context.streams)) {
