@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <pthread.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -89,8 +90,12 @@ std::string command_line() {
 }
 
 std::string environment(char const* name) {
-  char const* const value = std::getenv(name);
+  char const* const value = secure_getenv(name);
   return value != nullptr ? value : "";
+}
+
+bool has_rights_of_others() noexcept {
+  return getauxval(AT_SECURE) != 0;
 }
 
 }  // namespace gpuprof

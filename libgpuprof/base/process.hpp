@@ -32,7 +32,9 @@ std::string host_name();
 std::string program_path();
 /// Arguments joined by blanks, at most 4096 characters.
 std::string command_line();
-/// Environment variable, empty when unset.
+/// Environment variable, empty when unset, and where has_rights_of_others().
 std::string environment(char const* name);
+/// The program is set-user-ID or has file capabilities: its user must not choose what it does.
+bool has_rights_of_others() noexcept;
 
 }  // namespace gpuprof

@@ -9,11 +9,12 @@
 
 namespace gpuprof {
 
-/// What `act` returns, or `otherwise` when it threw or when this is a forked child, where nothing
-/// of ours may run.
+/// What `act` returns, or `otherwise` when it threw, or where nothing of ours may run: in forked
+/// children, and in programs with rights that their user does not have, which would read files that
+/// the environment names, and write files, with these rights.
 template <class Act, class Value>
 Value guarded(Value otherwise, Act&& act) noexcept {
-  if (is_forked_child()) return otherwise;
+  if (is_forked_child() || has_rights_of_others()) return otherwise;
   try {
     return act();
   } catch (std::exception const& e) {

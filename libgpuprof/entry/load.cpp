@@ -10,6 +10,7 @@ namespace {
 // LD_PRELOAD and linking thus come in through the same doors as CUDA_INJECTION64_PATH: at cuInit,
 // and at a program's first NVTX call. A path that somebody has set stays.
 __attribute__((constructor)) void point_cuda_and_nvtx_here() noexcept {
+  if (gpuprof::has_rights_of_others()) return;
   try {
     auto const path =
         gpuprof::path_of_object_holding(reinterpret_cast<void const*>(&point_cuda_and_nvtx_here));

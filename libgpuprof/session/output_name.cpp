@@ -105,7 +105,7 @@ naming_facts naming_facts_of_this_process() {
       .host = host_name(),
       .process = static_cast<std::uint32_t>(getpid()),
       .environment = [](std::string const& variable) -> std::optional<std::string> {
-        char const* const value = std::getenv(variable.c_str());
+        char const* const value = secure_getenv(variable.c_str());
         return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
       },
       .exists =

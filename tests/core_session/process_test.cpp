@@ -11,6 +11,7 @@
 #include <fstream>
 #include <map>
 #include <string>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -345,3 +346,33 @@ TEST_CASE("the summary at exit goes to stderr, never to stdout") {
   CHECK(result.out.empty());
   CHECK(contains(result.err, "step"));
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_CASE("a program with rights that its user does not have is left alone") {
+  if (geteuid() != 0) {
+    WARN("only root can make such a program");
+    return;
+  }
+  constexpr uid_t nobody = 65534;
+  auto const folder = fs::temp_directory_path() / ("core_secure_" + std::to_string(getpid()));
+  fs::create_directory(folder);
+  auto const program = folder / "program", library = folder / "libgpuprof.so";
+  fs::copy_file(PROGRAM, program);
+  fs::copy_file(LIBRARY, library);
+  auto const go = [&] {
+    return run_shell("'" + program.string() + "' api '" + library.string() + "'",
+                     "chmod 777 .; export GPUPROF_OUTPUT=named GPUPROF_LOG_LEVEL=debug;");
+  };
+  auto const usual = go();
+  CHECK(contains(usual.out, "start=0\n"));
+  CHECK(usual.captures().size() == 1);
+  REQUIRE(chown(program.c_str(), nobody, nobody) == 0);
+  REQUIRE(chmod(program.c_str(), 04755) == 0);
+  auto const secure = go();
+  CHECK(secure.out.rfind("capturing=0\n", 0) == 0);
+  CHECK_FALSE(contains(secure.out, "start=0\n"));
+  CHECK(secure.captures().empty());
+  CHECK(secure.err.empty());
+  fs::remove_all(folder);
+}
+#endif
