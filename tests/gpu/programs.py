@@ -266,7 +266,7 @@ def pair_side_by_side(program, steps, modes, number):
         thread.start()
     for thread in threads:
         thread.join()
-    if any(one.code != 0 for one in done):
+    if any(one is None or one.code != 0 for one in done):
         return None
     seconds = [one.value("seconds") for one in done]
     print(f"    {program.name}, {steps} steps: {modes[0]} {seconds[0]:.3f} s, {modes[1]} {seconds[1]:.3f} s", flush=True)
@@ -385,11 +385,15 @@ def near_those(found, known, how, what, per_launch, error_of):
     near = held = judged = 0
     for key in sorted(known.keys() & found.keys()):
         there, here = per_launch(known[key]), per_launch(found[key])
-        if not there or here is None:
+        if not there:
+            continue
+        judged += 1
+        if here is None:
+            print(f"    {what}: not told, {found[key]['avg_ns'] / 1e3:.1f} us, {key[0][:70]}", flush=True)
             continue
         error = 2 * sum((line.get(error_of) or 0) * line["avg_ns"] * 1e-9 for line in (found[key], known[key]))
         print(f"    {what}: {here:.4g} of {there:.4g} +- {error:.2g} = {here / there:.4f}, {found[key]['avg_ns'] / 1e3:.1f} us, {key[0][:70]}", flush=True)
-        judged, near, held = judged + 1, near + (abs(here / there - 1) <= 0.05), held + (abs(here - there) <= error)
+        near, held = near + (abs(here / there - 1) <= 0.05), held + (abs(here - there) <= error)
     row(f"kernels of a graph, {what} within 5 % of those launched one by one and {how}; within two errors", f"{near} and {held} of {judged}", "all", judged > 0 and near == judged)
 
 

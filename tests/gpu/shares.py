@@ -87,6 +87,7 @@ def cost_seconds(overview, what):
 
 
 def reading_ms(report):
-    """Milliseconds a launch that was read cost its program; None when none was."""
-    spent = cost_seconds(report["overview"], "counters") - cost_seconds(report["overview"], "sampling")
+    """Milliseconds a launch that was read cost its program, the first start left out; None when none was."""
+    overview = report["overview"]
+    spent = cost_seconds(overview, "counters") - cost_seconds(overview, "sampling") - cost_seconds(overview, "counters once")
     return 1e3 * spent / readings(report) if readings(report) else None

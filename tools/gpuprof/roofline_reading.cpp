@@ -46,12 +46,10 @@ void roofline_reading::read(bool with_ranges) {
   if (has_counters()) {
     if (exact_.samples() > 0) match();
     sum_up(with_ranges);
-    if (samples_not_used_.empty())
-      sampled_.attribute(without_tensor_code(trace_.shapes(), codes_));
+    if (samples_not_used_.empty()) sampled_.attribute(without_tensor_code(trace_.shapes(), codes_));
   }
   combine();
 }
-
 
 void roofline_reading::combine() {
   metrics_.emplace(exact_, sampled_.figures(), counted_outside(times_, trace_.shapes()));
