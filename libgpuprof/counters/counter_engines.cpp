@@ -25,7 +25,10 @@ constexpr std::uint64_t launches_after_idle = 10;
 constexpr std::uint64_t price_of_launches_ns = sampling_budget::usual_once_ns;
 // For the GPU to become idle, so that sampling can have the counters.
 constexpr std::uint64_t patience_with_release_ns = 250'000'000;
-constexpr std::uint64_t patience_at_end_ns = 200'000'000, park_again_after_ns = 2'000'000'000;
+constexpr std::uint64_t patience_at_end_ns = 200'000'000;
+// Each try may slow the program down until its queue is worked off.
+constexpr std::uint64_t park_again_after_ns = 2'000'000'000;
+constexpr std::uint64_t max_park_again_after_ns = 60'000'000'000;
 
 // So many intervals fit well into the hardware's buffer, and are decoded in a tenth of a second.
 constexpr std::uint64_t max_intervals = 4000;
@@ -209,7 +212,7 @@ std::uint64_t counter_engines::turn(bool closing, counter_results& to,
   charge_sampling();
   auto const before = turns_.current();
   auto const now_has = turns_.next(needs());
-  if (now_has != counter_turn::nobody) parks_from_ns_ = 0;
+  if (now_has != counter_turn::nobody) parks_from_ns_ = put_off_parking_ns_ = 0;
   if (before != now_has) {
     end_window(to);
     if (now_has == counter_turn::window) begin_window(to, names);
@@ -229,7 +232,9 @@ std::uint64_t counter_engines::turn(bool closing, counter_results& to,
       // Again where the GPU was not idle for a moment.
       if (!launches_.is_parked() && monotonic_ns() >= parks_from_ns_) {
         park(to, names);
-        parks_from_ns_ = monotonic_ns() + park_again_after_ns;
+        put_off_parking_ns_ =
+            std::clamp(2 * put_off_parking_ns_, park_again_after_ns, max_park_again_after_ns);
+        parks_from_ns_ = monotonic_ns() + put_off_parking_ns_;
       }
       break;
   }

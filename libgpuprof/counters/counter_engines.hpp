@@ -134,8 +134,9 @@ class counter_engines {
   bool in_window_ = false, pace_is_said_ = false;
   std::uint64_t charged_until_ = 0;       // sampling that is held; monotonic
   std::uint64_t launches_at_window_ = 0;  // when the latest one ended
-  std::uint64_t parks_from_ns_ = 0;       // ranges that are on while nobody wants them; monotonic
-  std::uint64_t idle_wanted_since_ = 0;   // monotonic; 0: it is not
+  // Ranges that are on while nobody wants them: when they are to be stopped; monotonic.
+  std::uint64_t parks_from_ns_ = 0, put_off_parking_ns_ = 0;
+  std::uint64_t idle_wanted_since_ = 0;  // monotonic; 0: it is not
   std::set<std::string> said_;
   std::vector<std::string> held_back_;
 };
