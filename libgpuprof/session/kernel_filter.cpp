@@ -3,6 +3,7 @@
 #include "analyse/kernel_name.hpp"
 
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <regex>
 #include <string>
@@ -90,14 +91,11 @@ bool kernel_filter::selects_launch(char const* mangled) noexcept {
   return place >= skip_ && (count_ == 0 || place - skip_ < count_);
 }
 
-// CUPTI gives the same pointer for the same function; the first bytes guard against an address used
-// again. Relaxed: a word carries its whole answer, and a lost one is found anew.
+// By the whole name: where code is unloaded the next kernel's may lie at the same address, and
+// begin alike. Relaxed: a word carries its whole answer, and a lost one is found anew.
 bool kernel_filter::remembered_name_matches(char const* mangled) noexcept {
-  std::uint64_t start = 0;
-  std::memcpy(&start, mangled, strnlen(mangled, sizeof start));
-  auto key = (reinterpret_cast<std::uintptr_t>(mangled) ^ (start * 0xff51afd7ed558ccdu)) *
-             0x9e3779b97f4a7c15u;
-  key ^= key >> 32;
+  std::string_view const name{mangled, strnlen(mangled, name_matcher::longest_name)};
+  std::uint64_t const key = std::hash<std::string_view>{}(name);
   auto const first = (key >> 1) % (answers_.size() / places_each) * places_each;
   auto* place = &answers_[first + (key >> 40) % places_each];  // gives way when all are taken
   for (auto i = first; i < first + places_each; ++i) {
@@ -108,7 +106,7 @@ bool kernel_filter::remembered_name_matches(char const* mangled) noexcept {
       break;
     }
   }
-  auto const yes = matcher_->ask({mangled, strnlen(mangled, name_matcher::longest_name)});
+  auto const yes = matcher_->ask(name);
   if (!yes) return true;  // better a kernel too many
   place->store((key & ~std::uint64_t{1}) | (*yes ? 1 : 0), std::memory_order_relaxed);
   return *yes;

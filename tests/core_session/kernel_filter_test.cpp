@@ -253,6 +253,17 @@ TEST_CASE("another name at the same address is looked at anew") {
   CHECK(filter->selects_launch(name));
 }
 
+TEST_CASE("another name at the same address that begins and ends alike is looked at anew") {
+  constexpr char const* wanted = "_ZN2at6native15vector_additionEPf";
+  constexpr char const* other = "_ZN2at6native15scalar_additionEPf";
+  auto const filter = filter_of({{wanted, false}});
+  char name[64];
+  for (auto const* const text : {wanted, other, wanted, other}) {
+    std::strcpy(name, text);
+    CHECK(filter->selects_launch(name) == (text == wanted));
+  }
+}
+
 TEST_CASE("filters do not share their answers") {
   CHECK(filter_of({{"gemm", false}})->selects_launch(gemm));
   CHECK_FALSE(filter_of({{"reduce", false}})->selects_launch(gemm));
