@@ -104,7 +104,9 @@ class Sampled(Windows):
     def test_a_generous_budget_sets_sampling_up_once(self):
         run = self.counted(self.session(launches=3000), metrics="sampled", overhead_budget="20")
         self.assertEqual(run.code, 0, run.err)
-        self.assertEqual(len(self.log_lines("sampling enable")), 1)
+        self.assertTrue(self.log_lines("sampling enable"))
+        # Where each step takes twenty times as long the GPU is idle for whole windows, and sampling is given back.
+        self.check_in_time(len(self.log_lines("sampling enable")) == 1)
         self.check_in_time(len(self.log_lines("sampling start")) > 20)
 
     def test_the_interval_is_the_one_asked_for(self):
