@@ -3,7 +3,6 @@
 #include "base/process.hpp"
 
 #include <algorithm>
-#include <thread>
 
 namespace gpuprof {
 namespace {

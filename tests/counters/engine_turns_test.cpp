@@ -119,6 +119,20 @@ TEST_CASE("launches keep the counters while they want something and no window ca
   CHECK(turns.next(at(9700, true, false)) == launches);
 }
 
+TEST_CASE("what is costly to stop is kept while no window can be afforded, and given up for one") {
+  engine_turns turns({});
+  auto needs = at(1000, true, false);
+  CHECK(turns.next(needs) == launches);
+  needs.launches_want = false;
+  needs.is_costly_to_stop = true;
+  for (std::uint64_t const moment : {1100u, 1400u, 9000u}) {
+    needs.now_ns = moment * ms;
+    CHECK(turns.next(needs) == launches);
+  }
+  needs.window_affordable = true;
+  CHECK(turns.next(needs) == window);
+}
+
 TEST_CASE("window follows window after a pause, as long as the budget lasts") {
   engine_turns turns({.launches = false});
   CHECK(turns.next(at(1000, true)) == window);

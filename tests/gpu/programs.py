@@ -299,16 +299,6 @@ def side_by_side(times, quick):
             ratio_side_by_side(program, program.quick_steps if quick else program.steps, 1 if quick else min(times, 3))
 
 
-def minute_side_by_side(times, quick):
-    if quick or len(gpus()) < 2:
-        row("a minute side by side", "left out of a quick run" if quick else f"{len(gpus())} GPU here", "<= 1.01", "not run")
-        return
-    program = dataclasses.replace(PROGRAMS[0], goal=1.01)
-    first = once(program, "none", program.steps, "measure")
-    if first.code == 0:
-        ratio_side_by_side(program, round(60 / first.value("seconds") * first.value("steps")), 1)
-
-
 def two_seconds(times, quick):
     """What is known two seconds into recurring work: captures of programs that end then."""
     for program in PROGRAMS:
@@ -426,4 +416,4 @@ def named(program):
     return check_one
 
 
-ALL = [launches, readings, many_kernels, inside_a_graph, two_seconds, *(named(program) for program in PROGRAMS), minute, minute_of_ranks, side_by_side, minute_side_by_side]
+ALL = [launches, readings, many_kernels, inside_a_graph, two_seconds, *(named(program) for program in PROGRAMS), minute, minute_of_ranks, side_by_side]

@@ -82,7 +82,9 @@ class launch_signature {
   void mark_done(unsigned group) noexcept { done_.fetch_or(groups{1} << group, relaxed); }
   /// Of it a group is not to be read any more, since it was tried too often, or never may be. Any
   /// thread.
-  void give_up(groups which) noexcept { hopeless_.fetch_or(which, relaxed); }
+  void give_up(groups which) noexcept {
+    if ((hopeless() & which) != which) hopeless_.fetch_or(which, relaxed);  // asked at each launch
+  }
   groups hopeless() const noexcept { return hopeless_.load(relaxed); }
   /// The work behind equal launches may have changed: all is read again.
   void begin_again() noexcept { ever_done_.fetch_or(done_.exchange(0, relaxed), relaxed); }
