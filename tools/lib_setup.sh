@@ -1,4 +1,4 @@
-# Shared by quickstart.sh and test.sh: packages, CUDA headers, quiet build stages. Sourced by bash.
+# Shared by quickstart.sh and test.sh: packages, the CUDA toolkit, quiet build stages. Sourced by bash.
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 logs="$root/build/logs"
@@ -60,45 +60,21 @@ install_packages() {
 }
 
 build_packages=(cmake ninja-build g++ libspdlog-dev libeigen3-dev catch2 libcli11-dev libzstd-dev
-  nlohmann-json3-dev libbenchmark-dev python3)
+  nlohmann-json3-dev libbenchmark-dev python3 python3-venv)
 
-has_cuda() { [ -e "$1/include/cuda.h" ]; }
-
-# The headers alone are enough to build: gpuprof opens CUDA's libraries when it runs.
-cuda_headers_from_pypi() {
-  local target="$1" packages
-  rm -rf "$target"
-  mkdir -p "$target/bin"
-  python3 -m venv "$target/venv" &&
-    "$target/venv/bin/pip" -q install --no-deps 'nvidia-cuda-cupti==13.0.*' \
-      'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-crt==13.0.*' 'nvidia-nvtx==13.0.*' || return 1
-  packages="$(echo "$target"/venv/lib/python3*/site-packages/nvidia/cu13)"
-  has_cuda "$packages" || return 1
-  ln -s "$packages/include" "$target/include"
-  ln -s "$packages/lib" "$target/lib64"
-  ln -sf libcudart.so.13 "$packages/lib/libcudart.so"
-  ln -sf libcupti.so.13 "$packages/lib/libcupti.so"
-  # find_package(CUDAToolkit) reads the version here when there is no nvcc.
-  echo 'CUDA Version 13.0.0' >"$target/version.txt"
-}
-
-# Sets cuda_root.
+# Sets cuda_root to a toolkit with a compiler, or to nothing: what needs one is then left out. The headers are cmake's business.
 find_cuda() {
   local candidate nvcc
   nvcc="$(command -v nvcc || true)"
+  cuda_root=
   for candidate in "${CUDA_HOME:-}" "${CUDA_PATH:-}" "${nvcc%/bin/nvcc}" /usr/local/cuda \
     /usr/local/cuda-13* /usr/local/cuda-12*; do
-    if [ -n "$candidate" ] && has_cuda "$candidate"; then
+    if [ -n "$candidate" ] && [ -x "$candidate/bin/nvcc" ]; then
       cuda_root="$candidate"
       export_nvcc
       return 0
     fi
   done
-  cuda_root="$root/build/cuda-headers"
-  has_cuda "$cuda_root" && return 0
-  install_packages python3-venv
-  stage "No CUDA toolkit here: fetching its headers from PyPI" cuda_headers_from_pypi "$cuda_root" ||
-    fail "the CUDA toolkit is missing and its headers could not be fetched. Install it (https://developer.nvidia.com/cuda-downloads, package cuda-toolkit-13-0) or set CUDA_HOME"
 }
 
 # CMake looks for nvcc in PATH only.
@@ -111,7 +87,6 @@ disassembler_from_pypi() {
   local target="$1" program
   rm -rf "$target"
   mkdir -p "$target/bin"
-  python3 -c 'import ensurepip' || (install_packages python3-venv) || return 1
   python3 -m venv "$target/venv" &&
     "$target/venv/bin/pip" -q install --no-deps 'nvidia-cuda-nvdisasm>=13.2,<14' \
       'nvidia-cuda-cuobjdump>=13.2,<14' || return 1
@@ -124,7 +99,7 @@ disassembler_from_pypi() {
 # Without them that test is skipped, and says so.
 find_disassembler() {
   local tools="$root/build/tools"
-  [ -x "$cuda_root/bin/nvcc" ] || return 0
+  [ -n "$cuda_root" ] || return 0
   (
     PATH="$cuda_root/bin:$PATH:$tools/bin"
     command -v nvdisasm && command -v cuobjdump
@@ -138,7 +113,7 @@ configure_preset() {
   local launcher=()
   command -v ccache >/dev/null &&
     launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
-  (cd "$root" && cmake --preset "$1" "-DCUDAToolkit_ROOT=$cuda_root" "${launcher[@]}" "${@:2}")
+  (cd "$root" && cmake --preset "$1" ${cuda_root:+"-DCUDAToolkit_ROOT=$cuda_root"} "${launcher[@]}" "${@:2}")
 }
 
 build_preset() {

@@ -28,7 +28,7 @@ fi
 install_packages "${build_packages[@]}"
 find_cuda
 if [ $play = no ] && ! command -v "${CUDACXX:-nvcc}" >/dev/null; then
-  fail "the example takes nvcc to build. Install the CUDA toolkit (https://developer.nvidia.com/cuda-downloads, package cuda-toolkit-13-0)"
+  fail "the example takes nvcc to build, 12.0 or newer. Install the CUDA toolkit (https://developer.nvidia.com/cuda-downloads, package cuda-toolkit-13-0)"
 fi
 stage "Configuring" configure_preset release
 stage "Building" cmake --build "$build" --target "${targets[@]}"

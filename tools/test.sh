@@ -1,27 +1,62 @@
 #!/usr/bin/env bash
-# Builds gpuprof and runs every test that needs no GPU: release, then under each sanitizer, then the
-# fuzzers. Installs what is missing (Debian 12, Ubuntu 24.04).
+# Builds gpuprof and runs every test that needs no GPU. Installs what is missing (Debian 12, Ubuntu 24.04).
 #
-#   tools/test.sh            everything
-#   tools/test.sh release    one part: release, asan, tsan, fuzz
+#   tools/test.sh            all a newcomer needs to trust the build: optimised, as installed; 10 minutes on 2 cores
+#   tools/test.sh all        also what only runs on a GPU is built, clang-format, the sanitizers, the fuzzers; 45 minutes.
+#                            What has passed for this very tree is not run again
+#   tools/test.sh PART...    parts: release, rest, format, asan, tsan, fuzz; and tidy (clang-tidy, 20 minutes)
 #
 # FUZZ_SECONDS: how long each fuzzer runs (20).
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib_setup.sh"
 
+# run_tests PRESET JOBS
 run_tests() {
   local preset="$1"
   stage "Testing ($preset)" env -C "$root" ctest --preset "$preset" \
-    -j "$(nproc)" || return 1
+    -j "$2" || return 1
   grep -E 'tests passed|tests failed' "$logs/Testing__${preset}_.log" || true
 }
 
-part_release() {
-  find_disassembler
-  build_preset ci && run_tests ci
+# Names this very tree, changes included; nothing where there is no git.
+tree_state() {
+  git -C "$root" rev-parse HEAD 2>/dev/null || return 0
+  { git -C "$root" diff HEAD && git -C "$root" ls-files -z --others --exclude-standard | (cd "$root" && xargs -0 -r sha1sum); } | sha1sum
 }
-part_asan() { build_preset asan && run_tests asan; }
-part_tsan() { build_preset tsan && run_tests tsan; }
+passed="$root/build/ci/passed_for_tree"
+has_passed() { [ -n "$(tree_state)" ] && [ "$(tree_state)" = "$(cat "$passed" 2>/dev/null)" ]; }
+
+# The longest tests wait for sessions to be played and need no core: twice as many at once.
+part_release() {
+  local state
+  state="$(tree_state)"
+  rm -f "$passed"
+  find_disassembler
+  build_preset ci -DGPUPROF_BUILD_BENCHMARKS=OFF -DGPUPROF_BUILD_GPU_CHECK=OFF && run_tests ci $((2 * $(nproc))) || return 1
+  [ "$state" != "$(tree_state)" ] || echo "$state" >"$passed"  # else it was changed meanwhile
+}
+
+part_rest() {
+  stage "Configuring benchmarks and gpu-check" configure_preset ci -DGPUPROF_BUILD_BENCHMARKS=ON -DGPUPROF_BUILD_GPU_CHECK=ON &&
+    stage "Building benchmarks and gpu-check" cmake --build "$root/build/ci"
+}
+
+# Releases of clang-format differ in what they like. GPU code and the C header are laid out by hand.
+part_format() {
+  install_packages clang-format-14
+  stage "Checking the format" env -C "$root" bash -c \
+    "find examples include libgpuprof tests tools \\( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' \\) -print0 |
+      xargs -0 clang-format-14 --dry-run --Werror"
+}
+
+part_tidy() {
+  install_packages clang clang-tidy-14
+  stage "Configuring (tidy)" configure_preset tidy &&
+    stage "Checking with clang-tidy" run-clang-tidy-14 -quiet -p "$root/build/tidy"
+}
+
+part_asan() { build_preset asan && run_tests asan "$(nproc)"; }
+part_tsan() { build_preset tsan && run_tests tsan "$(nproc)"; }
 
 # Starts from the stored inputs; what it finds new stays in the build folder.
 run_fuzzer() {
@@ -44,10 +79,7 @@ fuzzer_targets() {
 }
 
 part_fuzz() {
-  if ! command -v clang++ >/dev/null; then
-    say "Fuzzing is skipped: there is no clang++."
-    return 0
-  fi
+  install_packages clang
   stage "Configuring (fuzz)" configure_preset fuzz || return 1
   local targets target
   mapfile -t targets < <(fuzzer_targets)
@@ -58,16 +90,23 @@ part_fuzz() {
   done
 }
 
-install_packages "${build_packages[@]}" clang
+install_packages "${build_packages[@]}"
 find_cuda
 
 parts=("$@")
-[ ${#parts[@]} = 0 ] && parts=(release asan tsan fuzz)
+[ ${#parts[@]} = 0 ] && parts=(release)
+if [ "${parts[*]}" = all ]; then
+  parts=(release rest format asan tsan fuzz)
+  if has_passed; then
+    say "The release part has passed for this tree."
+    parts=("${parts[@]:1}")
+  fi
+fi
 failed=()
 for part in "${parts[@]}"; do
   case "$part" in
-    release | asan | tsan | fuzz) "part_$part" || failed+=("$part") ;;
-    *) fail "unknown part \"$part\". Parts: release, asan, tsan, fuzz" ;;
+    release | rest | format | tidy | asan | tsan | fuzz) "part_$part" || failed+=("$part") ;;
+    *) fail "unknown part \"$part\". Parts: all, or some of release, rest, format, tidy, asan, tsan, fuzz" ;;
   esac
 done
 [ ${#failed[@]} = 0 ] || fail "these parts failed: ${failed[*]}"

@@ -29,7 +29,7 @@ extern "C" {
 /** What a call came to. */
 typedef enum gpuprof_status {
   GPUPROF_OK = 0,
-  /** Nothing is being captured (or measured) and nothing could be: a forked child, a process going down, no resources, no GPU.
+  /** Nothing is being captured (or measured) and nothing could be: a child forked after CUDA had begun, a process going down, no resources, no GPU.
    * The program is not affected; the reason has been logged. */
   GPUPROF_INACTIVE = 1,
   /** A null pointer, a struct_size that fits no known version of the struct, or a value that its field does not allow. Nothing

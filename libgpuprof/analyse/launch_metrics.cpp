@@ -1,5 +1,7 @@
 #include "analyse/launch_metrics.hpp"
 
+#include "model/correlation.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -95,15 +97,24 @@ void launch_metrics::each_window(device_id device, timestamp_ns start, duration_
   }
 }
 
+/// Null: the launch of this work was not sampled.
+template <class Record>
+launch_metrics::sampled_launch* launch_metrics::launch_of(Record const& work) {
+  auto const found = by_correlation_.find(raw(work.correlation));
+  if (found == by_correlation_.end()) return nullptr;
+  auto& launch = launches_[found->second];
+  auto const is_its_own =
+      launch.record.device == work.device && are_of_one_call(launch.record.opened, work.start);
+  return is_its_own ? &launch : nullptr;
+}
+
 void launch_metrics::see(kernel_record const& kernel) {
-  if (auto const own = by_correlation_.find(raw(kernel.correlation));
-      own != by_correlation_.end() && launches_[own->second].record.device == kernel.device) {
-    auto& launch = launches_[own->second];
-    launch.graph = kernel.graph;
-    if (++launch.kernels == 1)
-      launch.workload = {kernel.device, kernel.shape, {}};
+  if (auto* const launch = launch_of(kernel)) {
+    launch->graph = kernel.graph;
+    if (++launch->kernels == 1)
+      launch->workload = {kernel.device, kernel.shape, {}};
     else  // a graph: what was counted is of all its kernels together
-      launch.workload = {kernel.device, {}, kernel.graph}, launch.is_graph = true;
+      launch->workload = {kernel.device, {}, kernel.graph}, launch->is_graph = true;
   }
   each_window(kernel.device, kernel.start, kernel.duration, [&](sampled_launch& launch) {
     if (launch.record.correlation != kernel.correlation) launch.beside_kernels = true;
@@ -111,12 +122,10 @@ void launch_metrics::see(kernel_record const& kernel) {
 }
 
 void launch_metrics::see(graph_record const& graph) {
-  if (auto const own = by_correlation_.find(raw(graph.correlation));
-      own != by_correlation_.end() && launches_[own->second].record.device == graph.device) {
-    auto& launch = launches_[own->second];
-    ++launch.kernels;
-    launch.workload = {graph.device, {}, graph.graph};
-    launch.is_graph = true;
+  if (auto* const launch = launch_of(graph)) {
+    ++launch->kernels;
+    launch->workload = {graph.device, {}, graph.graph};
+    launch->is_graph = true;
   }
   each_window(graph.device, graph.start, graph.duration, [&](sampled_launch& launch) {
     if (launch.record.correlation != graph.correlation) launch.beside_kernels = true;

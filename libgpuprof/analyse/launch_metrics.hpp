@@ -147,6 +147,8 @@ class launch_metrics {
   void plan(device_id device, std::uint32_t name);
   void judge_readings();
   void order_windows();
+  template <class Record>
+  sampled_launch* launch_of(Record const& work);
   template <class F>
   void each_window(device_id device, timestamp_ns start, duration_ns duration, F f);
   template <class Record>

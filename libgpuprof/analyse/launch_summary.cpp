@@ -1,6 +1,7 @@
 #include "analyse/launch_summary.hpp"
 
 #include "analyse/api_summary.hpp"
+#include "model/correlation.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -17,7 +18,7 @@ void launch_times::add(api_record const& call) {
 }
 
 void launch_times::add(kernel_record const& kernel) {
-  auto const* const call = call_of(kernel.correlation);
+  auto const* const call = call_of(kernel);
   if (call == nullptr) {
     ++without_call_;
     return;
@@ -35,7 +36,7 @@ void launch_times::add(kernel_record const& kernel) {
   group.kernel.add(nanoseconds(kernel.duration));
 }
 
-launch_times::api_call const* launch_times::call_of(correlation_id correlation) noexcept {
+launch_times::api_call const* launch_times::call_of(kernel_record const& kernel) noexcept {
   if (!sorted_) {
     // A runtime call and the driver call inside it share a correlation id: the outer one launched.
     std::sort(calls_.begin(), calls_.end(), [](api_call const& a, api_call const& b) {
@@ -44,22 +45,28 @@ launch_times::api_call const* launch_times::call_of(correlation_id correlation) 
     sorted_ = true;
     hint_ = 0;
   }
-  // Kernels mostly come in the order of their launches: the next call is close by.
+  auto const correlation = kernel.correlation;
   auto const is_first_of = [&](std::size_t i) {
     return i < calls_.size() && calls_[i].correlation == correlation &&
            (i == 0 || calls_[i - 1].correlation != correlation);
   };
-  for (std::size_t i = hint_; i < hint_ + 4; ++i) {
-    if (!is_first_of(i)) continue;
-    hint_ = i;
-    return &calls_[i];
-  }
+  // Kernels mostly come in the order of their launches: the next call is close by.
+  for (std::size_t i = hint_; i < hint_ + 4; ++i)
+    if (is_first_of(i)) return one_of(hint_ = i, kernel.start);
   auto const at = std::lower_bound(
       calls_.begin(), calls_.end(), correlation,
       [](api_call const& candidate, correlation_id id) { return candidate.correlation < id; });
   if (at == calls_.end() || at->correlation != correlation) return nullptr;
-  hint_ = static_cast<std::size_t>(at - calls_.begin());
-  return &*at;
+  return one_of(hint_ = static_cast<std::size_t>(at - calls_.begin()), kernel.start);
+}
+
+/// Of the calls that share the id of the one at `first`, the one of that time: in days ids come
+/// round.
+launch_times::api_call const* launch_times::one_of(std::size_t first,
+                                                   timestamp_ns start) const noexcept {
+  for (auto i = first; i < calls_.size() && calls_[i].correlation == calls_[first].correlation; ++i)
+    if (are_of_one_call(calls_[i].start, start)) return &calls_[i];
+  return nullptr;
 }
 
 std::uint32_t launch_times::api_index(name_id name) {

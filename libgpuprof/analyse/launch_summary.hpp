@@ -55,7 +55,8 @@ class launch_times {
   struct times {
     samples total, api_time, queued, kernel;
   };
-  api_call const* call_of(correlation_id correlation) noexcept;
+  api_call const* call_of(kernel_record const& kernel) noexcept;
+  api_call const* one_of(std::size_t first, timestamp_ns start) const noexcept;
   std::uint32_t api_index(name_id name);
 
   kernel_labels const& labels_;

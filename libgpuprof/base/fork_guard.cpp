@@ -6,53 +6,82 @@
 #include <atomic>
 #include <cstdint>
 #include <pthread.h>
+#include <utility>
 
 namespace gpuprof {
 namespace {
 
 constexpr std::uint64_t max_wait_ns = 2'000'000'000, look_every_ns = 1'000'000;
 
-std::atomic<std::uint32_t> guards{0}, forks{0};
+// The third: guards that did not wait any longer for a fork under way.
+std::atomic<std::uint32_t> guards{0}, forks{0}, impatient_guards{0};
+
+// Guards that this thread is in, and its fork: the program's own fork handlers may come here too.
+constinit thread_local int depth __attribute__((tls_model("initial-exec"))) = 0;
+constinit thread_local bool forked_in_guard __attribute__((tls_model("initial-exec"))) = false;
+constinit thread_local bool is_impatient __attribute__((tls_model("initial-exec"))) = false;
 
 // Whoever comes second sees the first: a guard counts itself before it looks for forks, a fork
-// before it looks for guards.
+// before it looks for guards. This thread is in a guard itself where a signal's handler forks: then
+// there is nothing to wait for.
 void before_fork() {
   forks.fetch_add(1);
   auto const deadline = monotonic_ns() + max_wait_ns;
-  for (auto inside = guards.load(); inside != 0 && monotonic_ns() < deadline;
-       inside = guards.load())
+  auto inside = guards.load();
+  for (; depth == 0 && inside != 0 && monotonic_ns() < deadline; inside = guards.load())
     futex_wait(guards, inside, look_every_ns);
+  forked_in_guard = inside != 0;
+  ++depth;
 }
 
 void in_parent() {
+  --depth;
   forks.fetch_sub(1);
   futex_wake(forks);
 }
 
 void in_child() {
+  --depth;
+  // Not `guards`: who waits for a fork counts itself for moments, and holds nothing.
+  if (impatient_guards.exchange(0) != 0) forked_in_guard = true;
+  is_impatient = false;
   forks.store(0);
-  guards.store(0);
-}
-
-bool install() noexcept {
-  return pthread_atfork(before_fork, in_parent, in_child) == 0;
+  guards.store(depth > 0 ? 1 : 0);
 }
 
 }  // namespace
 
-fork_guard::fork_guard() noexcept {
-  static bool const installed = install();
+void watch_forks() noexcept {
+  static bool const installed = pthread_atfork(before_fork, in_parent, in_child) == 0;
   (void)installed;
-  for (;;) {
+}
+
+bool was_forked_in_guard() noexcept {
+  return forked_in_guard;
+}
+
+fork_guard::fork_guard() noexcept {
+  if (depth++ > 0) return;
+  watch_forks();
+  for (std::uint64_t deadline = 0;;) {
     guards.fetch_add(1);
     auto const under_way = forks.load();
     if (under_way == 0) return;
+    // A fork may wait for this very thread, in a handler of another library: its child is inert.
+    if (deadline == 0) deadline = monotonic_ns() + max_wait_ns;
+    if (monotonic_ns() > deadline) {
+      is_impatient = true;
+      impatient_guards.fetch_add(1);
+      return;
+    }
     if (guards.fetch_sub(1) == 1) futex_wake(guards);
     futex_wait(forks, under_way, look_every_ns);
   }
 }
 
 fork_guard::~fork_guard() {
+  if (--depth > 0) return;
+  if (std::exchange(is_impatient, false)) impatient_guards.fetch_sub(1);
   if (guards.fetch_sub(1) == 1 && forks.load() != 0) futex_wake(guards);
 }
 

@@ -1,12 +1,13 @@
-// Keeps the program from forking while one of our threads is where it may hold locks of the loader
-// or of libraries: a child would have them locked for ever.
+// Keeps the program from forking while somebody is where a child would find locks held for ever, or
+// things half done.
 #pragma once
 
 namespace gpuprof {
 
-/// While it lives, fork() waits: 2 s at most, should we never come back. Around calls that open
-/// libraries, as CUPTI's first ones for counters do. Waits itself for a fork that is under way. On
-/// our threads only, and not nested.
+/// While it lives, fork() waits: 2 s at most, should nobody come back. Around calls that open
+/// libraries, as CUPTI's first ones for counters do, and around locks that also children take.
+/// Waits itself, as long at most, for a fork that is under way, but not for one of this very
+/// thread. Any thread; a guard within a guard does nothing.
 class fork_guard {
  public:
   fork_guard() noexcept;
@@ -14,5 +15,11 @@ class fork_guard {
   fork_guard(fork_guard const&) = delete;
   fork_guard& operator=(fork_guard const&) = delete;
 };
+
+/// Guards work from here on. Idempotent.
+void watch_forks() noexcept;
+
+/// In a child: while it was made, somebody was in a guard and did not come back in time.
+bool was_forked_in_guard() noexcept;
 
 }  // namespace gpuprof

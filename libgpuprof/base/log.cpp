@@ -1,11 +1,16 @@
 #include "base/log.hpp"
 
+#include "base/fork_guard.hpp"
+#include "base/no_cancellation.hpp"
+#include "base/process.hpp"
+
 #include <spdlog/logger.h>
 #include <spdlog/sinks/ansicolor_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
 #include <cerrno>
 #include <memory>
+#include <optional>
 
 namespace gpuprof {
 namespace {
@@ -43,6 +48,10 @@ spdlog::logger& logger() {
 
 void log(log_level level, std::string_view message) noexcept {
   auto const saved_errno = errno;
+  no_cancellation const here;
+  // Writing may take long, and an inert child says nothing.
+  std::optional<fork_guard> whole;
+  if (!children_stay_inert()) whole.emplace();
   try {
     logger().log(to_spdlog(level), spdlog::string_view_t(message.data(), message.size()));
   } catch (...) {  // nowhere left to say it

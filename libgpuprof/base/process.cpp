@@ -1,13 +1,14 @@
 #include "base/process.hpp"
 
+#include "base/cache_file.hpp"
+#include "base/fork_guard.hpp"
+
 #include <climits>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <dlfcn.h>
-#include <fstream>
-#include <iterator>
 #include <pthread.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
@@ -17,11 +18,13 @@ namespace gpuprof {
 namespace {
 
 std::atomic<bool> forked_child{false};
+std::atomic<bool> inert_children{false};
 std::atomic<bool> exiting{false};
 
+// A thread that ends while its file is read makes reading fail, at which a stream's buffer throws.
 std::string read_file(std::string const& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  constexpr std::size_t more_than_proc_has = 1 << 20;
+  return read_whole_file(path, more_than_proc_has).text;
 }
 
 }  // namespace
@@ -50,7 +53,17 @@ bool when_main_thread_ends(void (*f)()) noexcept {
 void watch_process_life() noexcept {
   static std::atomic<bool> done{false};
   if (done.exchange(true)) return;
-  pthread_atfork(nullptr, nullptr, [] { forked_child.store(true, std::memory_order_relaxed); });
+  watch_forks();  // before ours, which asks it
+  pthread_atfork(nullptr, nullptr, [] {
+    if (inert_children.load() || was_forked_in_guard())
+      forked_child.store(true, std::memory_order_relaxed);
+  });
+}
+void keep_children_inert() noexcept {
+  inert_children.store(true);
+}
+bool children_stay_inert() noexcept {
+  return inert_children.load();
 }
 
 std::string path_of_object_holding(void const* address) {

@@ -7,8 +7,9 @@
 
 namespace gpuprof {
 
-/// True in a child made by fork() after watch_process_life(): CUPTI and our threads do not exist
-/// there.
+/// True in a child made by fork() in which nothing of ours may run: its parent had called
+/// keep_children_inert() before, or somebody held locks that the child would wait for. Another
+/// child is a process like any other; each layer forgets there what was its parent's.
 bool is_forked_child() noexcept;
 
 /// True once exit handlers have begun to run.
@@ -21,6 +22,9 @@ bool when_main_thread_ends(void (*f)()) noexcept;
 
 /// Installs the fork handler. Idempotent, any thread.
 void watch_process_life() noexcept;
+/// CUDA or CUPTI begin now, which do not work in children that are made from here on.
+void keep_children_inert() noexcept;
+bool children_stay_inert() noexcept;
 
 /// Absolute path of the shared object (or program) that holds `address`; empty when the loader does
 /// not know.

@@ -14,6 +14,7 @@ inline constexpr std::uint16_t format_minor = 4;  // a greater one only adds col
 
 inline constexpr std::size_t max_block_rows = 65536;          // more is damage
 inline constexpr std::size_t max_block_raw_bytes = 16 << 20;  // more is damage
+inline constexpr std::size_t max_rows_per_byte = 600;         // of the block; more is damage
 inline constexpr std::size_t max_text_bytes = 1 << 20;        // longer texts are cut when written
 
 inline constexpr std::size_t file_header_bytes = 16;
@@ -89,8 +90,10 @@ inline bool parse(std::span<unsigned char const, block_header_bytes> image,
             .stored_bytes = load<std::uint32_t>(&image[16]),
             .raw_bytes = load<std::uint32_t>(&image[20]),
             .sequence = load<std::uint64_t>(&image[24])};
-  return header.rows <= max_block_rows && header.raw_bytes <= max_block_raw_bytes &&
-         header.stored_bytes > 0;
+  // Rows that can be foretold take no bytes, but the block does: a writer puts 32768 in 55 at most.
+  auto const bytes = block_header_bytes + header.stored_bytes;
+  return header.rows <= max_block_rows && header.rows <= max_rows_per_byte * bytes &&
+         header.raw_bytes <= max_block_raw_bytes && header.stored_bytes > 0;
 }
 
 }  // namespace gpuprof::capture

@@ -6,7 +6,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <utility>
 
 namespace gpuprof::capture {
 namespace {
@@ -23,9 +22,53 @@ error cannot_create(std::string const& path, std::string const& reason, char con
           advice};
 }
 
+error being_written(std::string const& path) {
+  return cannot_create(path, "another process is writing it",
+                       "choose another --output, for instance with %p for the process id");
+}
+
 std::string text_of(int number) {
   char buffer[128];
   return strerror_r(number, buffer, sizeof buffer);
+}
+
+/// False while another holds the file. A file system without locks (ENOLCK, EINVAL) is no reason to
+/// record nothing.
+bool lock(own_descriptor const& file) noexcept {
+  auto whole = whole_file(F_WRLCK);
+  return fcntl(file.get(), F_OFD_SETLK, &whole) == 0 || (errno != EAGAIN && errno != EACCES);
+}
+
+/// False when the name has gone to another file, or to none, since this one was opened.
+bool has_name(own_descriptor const& file, std::string const& path) noexcept {
+  struct stat named {
+  }, opened{};
+  return lstat(path.c_str(), &named) == 0 && fstat(file.get(), &opened) == 0 &&
+         named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
+}
+
+/// What is there is never written into: it may have another owner, other readers or other names.
+/// Several who want its place lock it first, so that nobody removes what another has just made.
+result<void> remove_old(std::string const& path) {
+  struct stat named {};
+  if (lstat(path.c_str(), &named) != 0 && errno == ENOENT) return {};
+  if (S_ISLNK(named.st_mode)) {
+    return cannot_create(path, "it is a link, which is not followed",
+                         "remove it or choose another --output");
+  }
+  // O_NONBLOCK: opening a FIFO would wait for its reader.
+  own_descriptor const old{
+      ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
+  if (old.get() < 0) return cannot_create(path, text_of(errno), "choose a writable --output");
+  struct stat opened {};
+  if (fstat(old.get(), &opened) != 0 || !S_ISREG(opened.st_mode)) {
+    return cannot_create(path, "not a regular file", "choose a regular file as --output");
+  }
+  if (!lock(old) || !has_name(old, path)) return being_written(path);
+  if (unlink(path.c_str()) != 0) {
+    return cannot_create(path, text_of(errno), "choose a writable --output");
+  }
+  return {};
 }
 
 // Writing past RLIMIT_FSIZE does not just fail: it sends SIGXFSZ, which would end the program whose
@@ -39,69 +82,42 @@ bool exceeds_size_limit(std::uint64_t size) noexcept {
 }  // namespace
 
 result<output_file> output_file::create(std::string const& path, create_mode mode) {
-  auto const exclusive = mode == create_mode::fail_if_exists ? O_EXCL : 0;
-  // No O_TRUNC: the file must not lose its content before the lock is ours. O_NONBLOCK: opening a
-  // FIFO would wait for its reader.
-  auto const descriptor =
-      ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | exclusive, 0666);
-  if (descriptor < 0) {
+  if (mode == create_mode::overwrite) {
+    if (auto const removed = remove_old(path); !removed) return error{removed.message()};
+  }
+  // O_EXCL follows no link either.
+  own_descriptor descriptor{
+      ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600)};
+  if (descriptor.get() < 0) {
     auto const exists = errno == EEXIST;
     return cannot_create(
         path, text_of(errno),
         exists ? "choose another --output or add --force-overwrite" : "choose a writable --output");
   }
-  output_file file{descriptor};
-  struct stat status {};
-  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-    return cannot_create(path, "not a regular file", "choose a regular file as --output");
-  }
-  auto lock = whole_file(F_WRLCK);
-  // A file system without locks (ENOLCK, EINVAL) is no reason to record nothing.
-  if (fcntl(descriptor, F_OFD_SETLK, &lock) != 0 && (errno == EAGAIN || errno == EACCES)) {
-    return cannot_create(path, "another process is writing it",
-                         "choose another --output, for instance with %p for the process id");
-  }
-  if (ftruncate(descriptor, 0) != 0) {
-    return cannot_create(path, text_of(errno), "choose a writable --output");
-  }
-  return file;
-}
-
-output_file::output_file(output_file&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_) {}
-
-output_file& output_file::operator=(output_file&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  std::swap(size_, other.size_);
-  return *this;
-}
-
-output_file::~output_file() {
-  close();
+  // Another may have taken it for the old one, and replaced it before it was locked.
+  if (!lock(descriptor) || !has_name(descriptor, path)) return being_written(path);
+  return output_file{std::move(descriptor)};
 }
 
 int output_file::append(std::span<unsigned char const> bytes) noexcept {
-  if (descriptor_ < 0) return EBADF;
+  auto const descriptor = descriptor_.get();
+  if (descriptor < 0) return EBADF;
   if (exceeds_size_limit(size_ + bytes.size())) return EFBIG;
   std::size_t done = 0;
   while (done < bytes.size()) {
-    auto const count = pwrite(descriptor_, bytes.data() + done, bytes.size() - done,
+    auto const count = pwrite(descriptor, bytes.data() + done, bytes.size() - done,
                               static_cast<off_t>(size_ + done));
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) {
       auto const reason = count == 0 ? EIO : errno;
       // Back to the last whole batch. Should even this fail, the reader reports a truncated tail.
-      if (ftruncate(descriptor_, static_cast<off_t>(size_)) != 0) return reason;
+      if (ftruncate(descriptor, static_cast<off_t>(size_)) != 0) return reason;
       return reason;
     }
     done += static_cast<std::size_t>(count);
   }
   size_ += bytes.size();
   return 0;
-}
-
-void output_file::close() noexcept {
-  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
 }
 
 bool has_living_writer(int descriptor) noexcept {

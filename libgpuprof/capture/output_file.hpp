@@ -2,35 +2,35 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "capture/own_descriptor.hpp"
 
 #include <cstdint>
 #include <span>
 #include <string>
-#include <sys/types.h>
+#include <utility>
 
 namespace gpuprof::capture {
 
 enum class create_mode { fail_if_exists, overwrite };
 
-/// Movable owner of the descriptor. The lock that keeps a second writer out is an open-file lock:
-/// it goes when the process dies, however it dies.
+/// Always a new file, which only its owner may read: a command line stands in it. To overwrite is
+/// to remove the old one first, unless it is a link. The lock that keeps a second writer out is an
+/// open-file lock: it goes when the process dies, however it dies.
 class output_file {
  public:
   static result<output_file> create(std::string const& path, create_mode mode);
-  output_file(output_file&& other) noexcept;
-  output_file& operator=(output_file&& other) noexcept;
-  ~output_file();
 
-  /// All of the bytes, or none of them and the errno of what failed.
+  /// All of the bytes, or none of them and the errno of what failed; EBADF: the program has closed
+  /// the descriptor.
   int append(std::span<unsigned char const> bytes) noexcept;
 
   std::uint64_t size() const noexcept { return size_; }
-  void close() noexcept;
+  void close() noexcept { descriptor_.close(); }
 
  private:
-  explicit output_file(int descriptor) noexcept : descriptor_(descriptor) {}
+  explicit output_file(own_descriptor descriptor) noexcept : descriptor_(std::move(descriptor)) {}
 
-  int descriptor_ = -1;
+  own_descriptor descriptor_;
   std::uint64_t size_ = 0;
 };
 

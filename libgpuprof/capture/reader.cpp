@@ -9,7 +9,8 @@ namespace gpuprof::capture {
 namespace {
 
 // A file of a few kilobytes may decompress to any amount of names: beyond this it is not honest.
-constexpr std::size_t most_name_bytes = 256 << 20;
+// The library gives out two million names of 128 MiB.
+constexpr std::size_t most_name_bytes = 320 << 20;
 
 }  // namespace
 
@@ -57,12 +58,16 @@ bool reader::load(std::size_t block) {
 
 void reader::read_names() {
   auto& names = *names_;
+  std::size_t left_out = 0;
   for_each<name_row>([&](std::span<name_row const> rows) {
     std::size_t bytes = 0;
     for (auto const& row : rows) bytes += row.text.size();
     // The entry itself costs memory too, also that of an empty text.
     auto const cost = bytes + rows.size() * 64;
-    if (names.bytes + cost > most_name_bytes) return;
+    if (names.bytes + cost > most_name_bytes) {
+      left_out += rows.size();
+      return;
+    }
     names.bytes += cost;
     auto* to = names.pages.emplace_back(new char[bytes + 1]).get();
     for (auto const& row : rows) {
@@ -71,6 +76,11 @@ void reader::read_names() {
       to += row.text.size();
     }
   });
+  if (left_out > 0) {
+    warnings_.add("'" + path_ + "': " + std::to_string(left_out) +
+                  " names are left out: all of them take more than " +
+                  std::to_string(most_name_bytes >> 20) + " MiB of memory");
+  }
 }
 
 // An ended file has its end mark; one without it was killed, or lives.

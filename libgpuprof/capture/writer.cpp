@@ -9,6 +9,17 @@ namespace {
 
 constexpr std::size_t pending_bytes = 1 << 20;
 
+std::string reason_of(int failure) {
+  char buffer[128];
+  return failure == EBADF ? "the program closed its descriptor"
+                          : strerror_r(failure, buffer, sizeof buffer);
+}
+
+std::string advice_for(int failure) {
+  return failure == EBADF ? "start the capture after the program has closed its descriptors"
+                          : "free space or choose another --output";
+}
+
 }  // namespace
 
 result<std::unique_ptr<writer>> writer::create(std::string path, create_mode mode) {
@@ -104,12 +115,9 @@ result<void> writer::report_failure_once() noexcept {
   if (failure_ == 0 || failure_reported_) return {};
   failure_reported_ = true;
   try {
-    char buffer[128];
-    return error{"writing the capture '" + path_ +
-                 "' failed: " + strerror_r(failure_, buffer, sizeof buffer) + "; it keeps the " +
-                 std::to_string(file_.size()) +
-                 " bytes written so far, later records are lost; free space or choose another "
-                 "--output"};
+    return error{"writing the capture '" + path_ + "' failed: " + reason_of(failure_) +
+                 "; it keeps the " + std::to_string(file_.size()) +
+                 " bytes written so far, later records are lost; " + advice_for(failure_)};
   } catch (std::bad_alloc const&) {
     return error{};
   }

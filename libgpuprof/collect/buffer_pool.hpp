@@ -12,7 +12,8 @@
 namespace gpuprof {
 
 /// Why zeroed: with CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER set, CUPTI does not clear them
-/// itself on the program's threads.
+/// itself on the program's threads. CUPTI wants one for each thread that calls CUDA: where those
+/// are many they get smaller ones.
 class buffer_pool {
  public:
   /// `null_is_safe`: this CUPTI takes a refusal well (12.9 and later). Else a few small buffers
@@ -38,24 +39,40 @@ class buffer_pool {
   /// One thread. Sees to it that `count` buffers lie ready with their pages present, so that take()
   /// seldom maps.
   void keep_ready(std::size_t count) noexcept;
+  /// One thread, now and then. The memory of buffers that nobody has wanted since the last call
+  /// goes back, but for `kept` of them.
+  void release_idle(std::size_t kept) noexcept;
 
   std::uint64_t refusals() const noexcept { return refusals_.load(std::memory_order_relaxed); }
-  std::size_t buffer_bytes() const noexcept { return buffer_bytes_; }
+  /// The most that there can be.
+  std::size_t capacity() const noexcept { return mapped_.size(); }
 
  private:
-  buffer take_small() noexcept;
+  /// Buffers of one size.
+  struct shelf {
+    shelf(std::size_t bytes_each, std::size_t count) : bytes(bytes_each), free(count) {}
+    std::size_t const bytes;
+    bounded_queue<std::uint8_t*> free;
+    std::atomic<std::size_t> ready{0};      // about how many lie in `free`
+    std::atomic<std::size_t> untouched{0};  // of these were not taken since the last look
+    std::atomic<std::size_t> out{0};
+  };
+  buffer take_from(shelf& from, std::size_t most) noexcept;
+  buffer take_spare() noexcept;
+  bool put_ready(shelf& to, std::uint8_t* bytes) noexcept;
+  std::uint8_t* take_ready(shelf& from) noexcept;
   buffer map(std::size_t bytes, bool populate) noexcept;
   void unmap(buffer b) noexcept;
+  void release(buffer b) noexcept;
 
   memory_budget& budget_;
-  std::size_t const buffer_bytes_;
   bool const null_is_safe_;
-  bounded_queue<std::uint8_t*> free_;
+  shelf large_, small_;
+  std::size_t const many_;  // large ones out there: from then on small ones are given
   std::vector<std::atomic<std::uint8_t*>>
-      mapped_;                         // every buffer there is; a place is null when unused
-  std::atomic<std::size_t> ready_{0};  // about how many lie in free_
+      mapped_;  // every buffer there is; a place is null when unused
   std::atomic<std::uint64_t> refusals_{0};
-  std::atomic<unsigned> over_budget_{0};  // small buffers out there
+  std::atomic<unsigned> over_budget_{0};  // spare buffers out there
 };
 
 }  // namespace gpuprof

@@ -17,11 +17,12 @@ constexpr std::size_t device_buffers_at_most = 16;
 constexpr auto launching_calls = {call_class::kernel, call_class::many_kernels, call_class::copy};
 // Also between captures: what is set up in a context must go before it.
 constexpr auto calls_at_rest = {call_class::profiler_start, call_class::profiler_stop,
-                                call_class::context_reset, call_class::context_release};
-constexpr auto calls_for_gate = {call_class::stream_capture_begin, call_class::stream_capture_end,
-                                 call_class::stream_work,          call_class::stream_end,
-                                 call_class::context_wait,         call_class::work_wait,
-                                 call_class::graph_change,         call_class::code_unload};
+                                call_class::context_reset, call_class::context_retain,
+                                call_class::context_release};
+constexpr auto calls_for_gate = {
+    call_class::stream_capture_begin, call_class::stream_capture_end, call_class::stream_work,
+    call_class::stream_end,           call_class::context_wait,       call_class::work_wait,
+    call_class::graph_change,         call_class::graph_end,          call_class::code_unload};
 
 std::string holder_in_words(std::string const& name) {
   if (name.find("<not provided>") == std::string::npos) return "\"" + name + "\"";
@@ -37,7 +38,7 @@ cupti_tracer::cupti_tracer(loaded_cupti const& cupti, memory_budget& budget,
       guard_(cupti_.api),
       callbacks_(callbacks),
       pool_(budget, buffer_bytes, cupti.version >= cupti_version::refuses_null_buffers),
-      filled_(budget.limit() / buffer_bytes + 128),
+      filled_(pool_.capacity()),
       kernels_(cupti_.api, !defects_.cannot_stop_kernel_records) {
   the_tracer.store(this, std::memory_order_release);
 }
@@ -46,6 +47,7 @@ result<void> cupti_tracer::attach() {
   if (attached()) return {};
   if (auto ok = subscribe(); !ok) return ok;
   callbacks_.learn_calls(cupti_.api);
+  callbacks_.forget_retains();
   if (auto ok = enable_driver_calls(calls_at_rest); !ok) {
     unsubscribe();
     return ok;
@@ -286,13 +288,15 @@ std::string cupti_tracer::chip_name(std::size_t device) const {
 bool cupti_tracer::flush(bool forced) noexcept {
   // Two threads inside cuptiActivityFlushAll have been seen to block each other for good.
   if (in_flush_.test_and_set(std::memory_order_acquire)) return false;
+  auto flushed = true;
   if (attached()) {
-    guard_.try_call<&cupti_api::cuptiActivityFlushAll>(
+    auto const code = cupti_.api.cuptiActivityFlushAll(
         forced ? static_cast<std::uint32_t>(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) : 0u);
+    flushed = code != CUPTI_ERROR_NOT_READY;  // another client of CUPTI is flushing
     fetch_dropped();
   }
   in_flush_.clear(std::memory_order_release);
-  return true;
+  return flushed;
 }
 
 // CUPTI's own count starts again at each question.

@@ -1,5 +1,6 @@
 #include "collect/launch_callbacks.hpp"
 
+#include "base/own_calls.hpp"
 #include "base/process.hpp"
 #include "collect/log_writer.hpp"
 #include "collect/nvtx_ticks.hpp"
@@ -13,14 +14,14 @@ namespace {
 // to find it.
 constinit thread_local bool capture_node_created __attribute__((tls_model("initial-exec"))) = false;
 
-// Some libraries retain and release the context again and again, which ends nothing. Everything in
-// it is given back each time: only so often.
-constexpr unsigned max_releases = 4;
-
-/// Of calls that have nothing else in front of it.
-CUstream first_parameter_stream(CUpti_CallbackData const& call) noexcept {
-  auto const* const parameters = static_cast<CUstream const*>(call.functionParams);
+/// A stream or a graph, of calls that have nothing else in front of it.
+template <class Handle>
+Handle first_parameter(CUpti_CallbackData const& call) noexcept {
+  auto const* const parameters = static_cast<Handle const*>(call.functionParams);
   return parameters != nullptr ? *parameters : nullptr;
+}
+CUstream first_parameter_stream(CUpti_CallbackData const& call) noexcept {
+  return first_parameter<CUstream>(call);
 }
 
 }  // namespace
@@ -48,10 +49,13 @@ call_class classify_driver_call(char const* text) noexcept {
   if (starts("cuCtxSynchronize")) return call_class::context_wait;
   if (starts("cuStreamSynchronize") || starts("cuEventSynchronize")) return call_class::work_wait;
   if (name == "cuModuleUnload" || name == "cuLibraryUnload") return call_class::code_unload;
+  if (name == "cuGraphExecDestroy") return call_class::graph_end;
   if (starts("cuGraphExec") &&
       (name.find("Update") != name.npos || name.find("SetParams") != name.npos))
     return call_class::graph_change;
-  if (starts("cuDevicePrimaryCtxReset") || starts("cuCtxDestroy")) return call_class::context_reset;
+  if (starts("cuDevicePrimaryCtxReset") || starts("cuCtxDestroy") || starts("cuGreenCtxDestroy"))
+    return call_class::context_reset;
+  if (starts("cuDevicePrimaryCtxRetain")) return call_class::context_retain;
   if (starts("cuDevicePrimaryCtxRelease")) return call_class::context_release;
   return call_class::none;
 }
@@ -109,9 +113,26 @@ void launch_callbacks::resource_event(CUpti_CallbackId id,
 
 /// The same answer at both ends of a call: CUPTI keeps the correlation data.
 bool launch_callbacks::is_taken_for_an_end(CUpti_CallbackData const& release) noexcept {
-  if (release.callbackSite == CUPTI_API_ENTER)
-    *release.correlationData = releases_.fetch_add(1, std::memory_order_relaxed) < max_releases;
+  if (release.callbackSite == CUPTI_API_ENTER) {
+    auto const* const parameters =
+        static_cast<cuDevicePrimaryCtxRelease_v2_params const*>(release.functionParams);
+    *release.correlationData =
+        primary_contexts_.release_begins(parameters != nullptr ? parameters->dev : 0);
+  }
   return *release.correlationData != 0;
+}
+
+void launch_callbacks::note_retain(CUpti_CallbackData const& call) noexcept {
+  auto const* const parameters =
+      static_cast<cuDevicePrimaryCtxRetain_params const*>(call.functionParams);
+  auto const device = parameters != nullptr ? parameters->dev : 0;
+  auto const* const status = static_cast<int const*>(call.functionReturnValue);
+  if (call.callbackSite == CUPTI_API_ENTER) {
+    own_calls const marked;
+    primary_contexts_.retain_begins(device);
+  } else if (status == nullptr || *status == 0) {
+    primary_contexts_.retain_ended(device);
+  }
 }
 
 void launch_callbacks::tell_gate(launch_gate& gate, CUpti_CallbackId id,
@@ -147,6 +168,9 @@ void launch_callbacks::tell_gate(launch_gate& gate, CUpti_CallbackId id,
     case call_class::graph_change:
       if (entering) gate.graph_changes();
       break;
+    case call_class::graph_end:
+      if (entering) gate.graph_ends(first_parameter<CUgraphExec>(call));
+      break;
     case call_class::code_unload:
       gate.code_unloads();
       break;
@@ -162,6 +186,7 @@ void launch_callbacks::tell_gate(launch_gate& gate, CUpti_CallbackId id,
 void launch_callbacks::driver_call(CUpti_CallbackId id, CUpti_CallbackData const& call) noexcept {
   auto const what = class_of(id);
   auto* const gate = gate_.load(std::memory_order_acquire);
+  if (what == call_class::context_retain) note_retain(call);
   if (what == call_class::context_release && gate != nullptr) gate->code_unloads();
   if (what == call_class::context_release && !is_taken_for_an_end(call)) return;
   if (call.callbackSite == CUPTI_API_ENTER) {

@@ -2,6 +2,7 @@
 // capture.
 #pragma once
 
+#include "collect/primary_contexts.hpp"
 #include "collect/thread_log.hpp"
 #include "cupti/api.hpp"
 #include "cupti/launch_parameters.hpp"
@@ -55,6 +56,8 @@ class launch_gate {
   virtual void work_waited_for() noexcept = 0;
   /// A graph that can be launched is changed.
   virtual void graph_changes() noexcept = 0;
+  /// Before one is destroyed: its handle may come to mean another.
+  virtual void graph_ends(CUgraphExec graph) noexcept = 0;
   /// Before a module or library goes, and after it: its functions' handles may come to mean others.
   virtual void code_unloads() noexcept = 0;
   /// Before a call that destroys a context, and after it.
@@ -82,10 +85,12 @@ enum class call_class : std::uint8_t {
   profiler_start,
   profiler_stop,
   context_reset,
-  context_release,  // destroys the context when nobody else holds it, which is not known before
+  context_retain,
+  context_release,  // destroys the context when nobody else holds it: see primary_contexts
   stream_capture_begin,
   stream_capture_end,
   graph_change,
+  graph_end,
   code_unload
 };
 
@@ -118,6 +123,13 @@ class launch_callbacks {
   /// CUPTI's manual names for cuptiFinalize.
   void leave_at_next_call(bool on) noexcept { leave_.store(on, std::memory_order_release); }
 
+  /// CUPTI is attached anew: calls were not heard of until now.
+  void forget_retains() noexcept { primary_contexts_.forget(); }
+  /// Without an answer each release that was not preceded by a retain is taken for the last.
+  void ask_of_primary_contexts(primary_contexts::question is_active) noexcept {
+    primary_contexts_.ask(is_active);
+  }
+
   /// The CUpti_CallbackFunc; `self` is the launch_callbacks.
   static void CUPTIAPI entry(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                              void const* data) noexcept;
@@ -127,6 +139,7 @@ class launch_callbacks {
   void driver_call(CUpti_CallbackId id, CUpti_CallbackData const& call) noexcept;
   std::uint8_t flags_of(call_class what, CUpti_CallbackData const& call) noexcept;
   void launch_ended(call_class what, CUpti_CallbackData const& call, launch_gate* gate) noexcept;
+  void note_retain(CUpti_CallbackData const& call) noexcept;
   bool is_taken_for_an_end(CUpti_CallbackData const& release) noexcept;
   void tell_gate(launch_gate& gate, CUpti_CallbackId id, CUpti_CallbackData const& call) noexcept;
 
@@ -138,7 +151,7 @@ class launch_callbacks {
   std::atomic<code_observer*> code_observer_{nullptr};
   std::atomic<bool> ask_observer_{false};
   std::atomic<bool> leave_{false};
-  std::atomic<unsigned> releases_{0};
+  primary_contexts primary_contexts_;
 };
 
 /// How a driver function, by its CUPTI name (as in "cuMemcpyHtoDAsync_v2_ptsz"), is treated.

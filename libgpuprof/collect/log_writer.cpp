@@ -33,7 +33,7 @@ bool write_unrecorded_launch(thread_log& log, std::uint64_t time, correlation_id
                              launch_remark const& how) noexcept {
   catch_up(log);
   if (!has_room(log, 2)) {
-    thread_counters::bump(log.counters.dropped_launches);
+    thread_counters::bump(log.counters.dropped_records);
     return false;
   }
   log.ring.slot(0).head = {.time = time,
@@ -81,6 +81,13 @@ bool write_mark(thread_log& log, mark_text const& mark, std::uint64_t time) noex
       .payload_bits = mark.payload_bits, .domain = mark.domain, .category = mark.category};
   publish(log, 2);
   return true;
+}
+
+// Apart from its caller, which is a part of every event.
+bool detail::grow_ring(thread_log& log, std::size_t slots) noexcept {
+  if (log.ring.grow(slots)) return true;
+  wake_drain();  // a ring that may not grow is soon full, and never half of what it might be
+  return false;
 }
 
 void detail::write_open_ranges(thread_log& log, std::uint32_t generation) noexcept {

@@ -7,16 +7,16 @@
 namespace gpuprof {
 
 namespace detail {
-bool charge_ring(thread_log& log) noexcept;
+bool grow_ring(thread_log& log, std::size_t slots) noexcept;
 void write_open_ranges(thread_log& log, std::uint32_t generation) noexcept;
 }  // namespace detail
 
 /// Owner thread only, as everything here. True when `slots` entries can be written while every
 /// range begun in the ring keeps room for its end.
 inline bool has_room(thread_log& log, std::size_t slots) noexcept {
-  if (!log.ring_charged && !detail::charge_ring(log)) [[unlikely]]
-    return false;
-  return log.ring.reserve(slots + log.owed_ends);
+  if (log.ring.reserve(slots + log.owed_ends)) [[likely]]
+    return true;
+  return detail::grow_ring(log, slots + log.owed_ends);
 }
 
 inline void publish(thread_log& log, std::size_t slots) noexcept {

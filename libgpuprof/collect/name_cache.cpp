@@ -41,12 +41,29 @@ std::uint64_t content_hash(std::string_view text) noexcept {
 
 name_id name_cache::remember(std::string_view text, std::uint64_t hash, std::size_t first,
                              name_registry& registry) noexcept {
-  auto const added = registry.find_or_add(text);
-  if (added.text.size() != text.size()) return added.id;  // cut or refused: ask again next time
-  if (known_[first].text != nullptr) known_[first ^ 1] = known_[first];
-  known_[first] = {hash, added.text.data(), static_cast<std::uint32_t>(added.text.size()),
-                   added.id};
+  auto const added = registry.find_or_add(text, name_place::program);
+  if (added.text.size() != text.size()) return added.id;  // cut, grouped or refused: ask again
+  if (at(first).text != nullptr) {
+    at(first ^ 1) = at(first);
+    if (slots_ < many && ++replaced_ == slots_) grow();
+  }
+  at(hash & (slots_ - 1)) = {hash, added.text.data(), static_cast<std::uint32_t>(added.text.size()),
+                             added.id};
   return added.id;
+}
+
+/// Texts keep their places where those are the same.
+void name_cache::grow() noexcept {
+  if (budget_ != nullptr && !budget_->reserve((many - few) * sizeof(slot))) return;
+  for (auto i = few; i < many; ++i) std::construct_at(&at(i));
+  slots_ = many;
+}
+
+void name_cache::clear() noexcept {
+  if (slots_ == many && budget_ != nullptr) budget_->release((many - few) * sizeof(slot));
+  for (std::size_t i = 0; i < few; ++i) std::construct_at(&at(i));
+  slots_ = few;
+  replaced_ = 0;
 }
 
 }  // namespace gpuprof

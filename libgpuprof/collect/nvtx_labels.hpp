@@ -1,6 +1,7 @@
 // Names the program gave to NVTX categories and to its threads.
 #pragma once
 
+#include "base/fork_guard.hpp"
 #include "model/records.hpp"
 
 #include <cstddef>
@@ -41,6 +42,7 @@ class nvtx_labels {
   template <class List, class Seen, class Key, class Record>
   void add(List& list, Seen& seen, Key const& key, name_id name, Record const& record) noexcept {
     try {
+      fork_guard const whole;
       std::lock_guard const lock(mutex_);
       if (list.size() == max_labels) return;
       if (auto const known = seen.find(key); known != seen.end() && known->second == name) return;
@@ -51,6 +53,7 @@ class nvtx_labels {
   }
   template <class List>
   List since(List const& list, std::size_t& cursor) const {
+    fork_guard const whole;
     std::lock_guard const lock(mutex_);
     List added(list.begin() + static_cast<std::ptrdiff_t>(cursor), list.end());
     cursor = list.size();

@@ -184,6 +184,10 @@ std::vector<range_begin> claim_started_ranges() {
   return begins;
 }
 
+void forget_started_ranges_of_parent() noexcept {
+  open_start_end.forget_parent();
+}
+
 std::uint64_t forgotten_ranges() noexcept {
   return open_start_end.forgotten();
 }

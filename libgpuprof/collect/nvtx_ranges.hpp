@@ -58,6 +58,9 @@ void mark(thread_log& log, event_text const& text) noexcept;
 /// before. Push/pop ranges write their own begins at their thread's next event.
 std::vector<range_begin> claim_started_ranges();
 
+/// In a child made by fork(), before its first log.
+void forget_started_ranges_of_parent() noexcept;
+
 /// Start/end ranges whose end will not be recognised, because too many are open.
 std::uint64_t forgotten_ranges() noexcept;
 

@@ -1,6 +1,7 @@
 // The layouts of extended payloads that a program has registered.
 #include "collect/nvtx_schemas.hpp"
 
+#include "base/fork_guard.hpp"
 #include "collect/nvtx_headers.hpp"
 
 #include <algorithm>
@@ -111,6 +112,7 @@ void payload_schemas::complete(payload_schema& schema) const noexcept {
 
 std::uint64_t payload_schemas::add(payload_schema schema) noexcept {
   try {
+    fork_guard const whole;
     std::lock_guard const lock(adding_);
     auto const index = size_.load(std::memory_order_relaxed);
     if (index == max_schemas) return 0;

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 namespace gpuprof {
 
@@ -38,10 +39,10 @@ class range_stack {
   using open_range = gpuprof::open_range;
   static constexpr std::size_t depth = 128;
 
-  range_id innermost() const noexcept { return size_ == 0 ? range_id{} : open_[size_ - 1].range; }
+  range_id innermost() const noexcept { return size_ == 0 ? range_id{} : at(size_ - 1).range; }
   std::size_t size() const noexcept { return size_; }
-  open_range& at(std::size_t i) noexcept { return open_[i]; }
-  open_range const& at(std::size_t i) const noexcept { return open_[i]; }
+  open_range& at(std::size_t i) noexcept { return open_.ranges[i]; }
+  open_range const& at(std::size_t i) const noexcept { return open_.ranges[i]; }
   bool full() const noexcept { return size_ == depth; }
   std::uint32_t too_deep() const noexcept { return too_deep_; }
   /// When no pops for them will come.
@@ -50,20 +51,19 @@ class range_stack {
   /// The range that a push in this domain would lie in, counting this domain alone; 0: outermost.
   std::uint16_t level_in(name_id domain) const noexcept {
     for (auto i = size_; i > 0; --i) {
-      if (open_[i - 1].domain == domain) {
-        return static_cast<std::uint16_t>(open_[i - 1].level_in_domain + 1);
-      }
+      if (at(i - 1).domain == domain)
+        return static_cast<std::uint16_t>(at(i - 1).level_in_domain + 1);
     }
     return 0;
   }
 
-  /// A place for one more range, all fields still to be set; nullptr when deeper than `depth`.
+  /// A place for one more range; nullptr when deeper than `depth`.
   open_range* push() noexcept {
     if (full()) {
       ++too_deep_;
       return nullptr;
     }
-    return &open_[size_++];
+    return std::construct_at(&at(size_++));
   }
 
   /// The innermost open range of this domain, good until the next push. nullptr when there is none
@@ -74,14 +74,12 @@ class range_stack {
       return nullptr;
     }
     for (auto i = size_; i > 0; --i) {
-      if (open_[i - 1].domain != domain) continue;
+      if (at(i - 1).domain != domain) continue;
       --size_;
       if (i - 1 != size_) {  // into the place just above the others
-        std::rotate(open_.begin() + static_cast<std::ptrdiff_t>(i - 1),
-                    open_.begin() + static_cast<std::ptrdiff_t>(i),
-                    open_.begin() + static_cast<std::ptrdiff_t>(size_ + 1));
+        std::rotate(&at(i - 1), &at(i), &at(size_) + 1);
       }
-      return &open_[size_];
+      return &at(size_);
     }
     return nullptr;
   }
@@ -92,9 +90,15 @@ class range_stack {
   }
 
  private:
-  std::array<open_range, depth> open_{};
+  /// Made one by one: memory of ranges that are never opened is not touched.
+  union storage {
+    storage() noexcept : none(0) {}
+    char none;
+    std::array<open_range, depth> ranges;
+  };
   std::size_t size_ = 0;
   std::uint32_t too_deep_ = 0;
+  storage open_;
 };
 
 }  // namespace gpuprof

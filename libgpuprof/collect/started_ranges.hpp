@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <new>
 #include <optional>
 
 namespace gpuprof {
@@ -59,6 +60,16 @@ class started_ranges {
       std::lock_guard const lock(b.mutex);
       for (std::size_t i = 0; i < b.size; ++i) visit(b.open[i]);
     }
+  }
+
+  /// In a child made by fork(), before anybody is here: what was open is its parent's, and locks
+  /// may be held by threads that it does not have.
+  void forget_parent() noexcept {
+    for (auto& b : buckets_) {
+      new (&b.mutex) std::mutex;
+      b.size = b.reserved = 0;
+    }
+    forgotten_.store(0, std::memory_order_relaxed);
   }
 
   /// How many ranges found no place so far.

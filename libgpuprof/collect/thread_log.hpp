@@ -6,8 +6,8 @@
 // counted; room for the ends of ranges whose begin was written is kept free.
 #pragma once
 
+#include "base/growing_ring.hpp"
 #include "base/memory_budget.hpp"
-#include "base/spsc_ring.hpp"
 #include "collect/log_entry.hpp"
 #include "collect/name_cache.hpp"
 #include "collect/range_stack.hpp"
@@ -24,7 +24,8 @@ namespace gpuprof {
 /// Counters a thread bumps itself and the drain thread reads now and then. Relaxed: single writer,
 /// only the value matters. They go on counting when a log passes to another thread.
 struct thread_counters {
-  std::atomic<std::uint64_t> dropped_launches{0};  // ring full
+  std::atomic<std::uint64_t> dropped_launches{0};  // ring full; their kernels have records
+  std::atomic<std::uint64_t> dropped_records{0};   // ring full; launches that stood for a record
   std::atomic<std::uint64_t> dropped_ranges{0};    // ring full or stack too deep
   std::atomic<std::uint64_t> unmatched_pops{0};
 
@@ -34,20 +35,23 @@ struct thread_counters {
 };
 
 struct thread_log {
-  explicit thread_log(std::span<log_entry> slots) noexcept : ring(slots) {}
+  thread_log(std::span<log_entry> first_slots, std::size_t max_slots,
+             memory_budget& budget) noexcept
+      : ring(first_slots, max_slots, budget), names(&budget) {}
 
-  thread_index index{};         // changes when the log passes to another thread, its ring empty
-  std::uint32_t os_thread = 0;  // likewise
-  spsc_ring<log_entry> ring;    // write through log_writer.hpp, which keeps room for ends
-  range_stack ranges;           // owner thread only, as all up to `counters`
-  name_cache names;
-  std::uint64_t next_range = 1;
-  std::uint32_t caught_up_with = 0;  // the log generation all ranges of the stack are written in
-  std::uint32_t owed_ends = 0;       // ranges of the stack whose begin is written
-  bool ring_charged = false;         // the ring's memory is in the budget
+  thread_index index{};          // changes when the log passes to another thread, its ring empty
+  std::uint32_t os_thread = 0;   // likewise
+  growing_ring<log_entry> ring;  // write through log_writer.hpp, which keeps room for ends
   thread_counters counters;
   std::atomic<bool> thread_ended{false};
   thread_log* next = nullptr;  // list of all logs, newest first; set once
+  bool is_lean = false;        // has given its memory back; whoever has taken it over alone
+  // Owner thread only, as all that follows.
+  std::uint64_t next_range = 1;
+  std::uint32_t caught_up_with = 0;  // the log generation all ranges of the stack are written in
+  std::uint32_t owed_ends = 0;       // ranges of the stack whose begin is written
+  name_cache names;
+  range_stack ranges;  // last: most of its memory is never touched
 
   /// A process-wide unique id: thread index above, running number below. Owner thread only.
   range_id make_range_id() noexcept {
@@ -55,10 +59,14 @@ struct thread_log {
   }
 };
 
-/// Before the first log is made; only the first call counts. Each ring gets `slots` entries
-/// (rounded up to a power of two), charged to `budget` when first written to. Both must live as
-/// long as the process.
+/// Before the first log is made, on one thread at a time; only the first call of a process counts.
+/// Each ring grows to `slots` entries at most (rounded up to a power of two). What logs take is
+/// charged to `budget`, which must live as long as the process.
 void configure_thread_logs(memory_budget* budget, std::size_t slots) noexcept;
+
+/// A child made by fork() begins without logs, and NVTX is attached there already. At its first
+/// NVTX call this is called, to configure them anew. Any thread, several at once.
+void when_child_needs_logs(void (*configure)() noexcept) noexcept;
 
 namespace detail {
 // Initial-exec: one instruction instead of a call to __tls_get_addr. Eight bytes of the static TLS
@@ -79,6 +87,10 @@ inline thread_log* this_thread_log() noexcept {
 /// their own has ended and their ring is drained.
 thread_log* all_thread_logs() noexcept;
 
+/// The memory of logs whose thread has ended goes back, but for a page of each and all of a few,
+/// which the next threads will want. The thread that drains the rings.
+void release_ended_logs() noexcept;
+
 struct thread_identity {
   thread_index thread{};
   std::uint32_t os_thread = 0;
@@ -87,8 +99,8 @@ struct thread_identity {
 /// not inside an NVTX or launch callback: takes a lock.
 std::size_t new_threads(std::size_t& cursor, std::span<thread_identity> into) noexcept;
 
-/// How many threads got no log for want of memory. A thread with a log whose ring has no memory
-/// counts what it could not write in its counters, as dropped.
+/// How many threads got no log for want of memory. A thread whose ring may not grow counts what it
+/// could not write in its counters, as dropped.
 std::uint64_t threads_without_log() noexcept;
 
 /// True while ranges, marks and launches are to be written to the rings. The range stacks are kept

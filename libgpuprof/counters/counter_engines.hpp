@@ -59,6 +59,7 @@ class counter_engines {
   }
   void work_waited_for() noexcept { launches_.work_waited_for(); }
   void graph_changes() noexcept { launches_.graph_changes(); }
+  void graph_ends(CUgraphExec graph) noexcept { launches_.graph_ends(graph); }
   void code_unloads() noexcept { launches_.code_unloads(); }
   void context_ending() noexcept { launches_.context_ending(); }
   void context_ended() noexcept { launches_.context_ended(); }

@@ -1,6 +1,7 @@
 #include "cupti/api.hpp"
 
-#include <dlfcn.h>
+#include "base/real_dlsym.hpp"
+
 #include <string>
 
 namespace gpuprof {
@@ -39,8 +40,8 @@ char const* cupti_api::first_missing_for_sampling() const noexcept {
 
 cupti_api resolve_cupti(void* library) noexcept {
   cupti_api api;
-#define GPUPROF_RESOLVE(name) \
-  api.name = reinterpret_cast<decltype(api.name)>(dlsym(library, #name));
+  auto const find = real_dlsym();
+#define GPUPROF_RESOLVE(name) api.name = reinterpret_cast<decltype(api.name)>(find(library, #name));
   GPUPROF_CUPTI_FUNCTIONS(GPUPROF_RESOLVE)
 #undef GPUPROF_RESOLVE
   return api;

@@ -31,14 +31,20 @@ namespace gpuprof {
   X(cuptiFinalize)
 
 // Good to have; each caller checks. Newer than CUDA 12.0 or of use on request only.
-#define GPUPROF_CUPTI_OPTIONAL(X) \
-  X(cuptiEnableDomain)            \
-  X(cuptiSubscribe_v2)            \
-  X(cuptiSetThreadIdType)         \
-  X(cuptiGetDeviceId)             \
-  X(cuptiGetContextId)            \
-  X(cuptiDeviceGetChipName)       \
-  X(cuptiActivityConfigureUnifiedMemoryCounter)
+#define GPUPROF_CUPTI_OPTIONAL(X)               \
+  X(cuptiEnableDomain)                          \
+  X(cuptiSubscribe_v2)                          \
+  X(cuptiSetThreadIdType)                       \
+  X(cuptiGetDeviceId)                           \
+  X(cuptiGetContextId)                          \
+  X(cuptiDeviceGetChipName)                     \
+  X(cuptiActivityConfigureUnifiedMemoryCounter) \
+  X(cuptiEnableAllDomains)                      \
+  X(cuptiGetCallbackState)                      \
+  X(cuptiActivityEnableContext)                 \
+  X(cuptiActivityDisableContext)                \
+  X(cuptiActivityFlushPeriod)                   \
+  X(cuptiActivityRegisterTimestampCallback)
 
 // Needed to know metrics and to plan passes, which takes no GPU. From CUDA 12.6 on; absent ones
 // turn counters off, the rest works.

@@ -36,6 +36,7 @@ struct launch_parameters {
   /// As in cuLaunchKernel: a pointer to each argument, or else one buffer with all of them.
   void* const* arguments = nullptr;
   void* const* argument_buffer = nullptr;
+  std::uint32_t name = 0;  // of the kernel, hashed: its handle may have been another's; 0: of none
 };
 
 /// False when the call has none that can be read.

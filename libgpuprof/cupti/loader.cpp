@@ -88,6 +88,7 @@ attempt try_open(std::string const& candidate) {
     a.why_not = reason != nullptr ? reason : candidate + " could not be opened";
     return a;
   }
+  a.cupti.library = library;
   a.cupti.api = resolve_cupti(library);
   a.cupti.path = path_of_object_holding(reinterpret_cast<void const*>(a.cupti.api.cuptiGetVersion));
   if (auto const* const missing = a.cupti.api.first_missing_for_tracing()) {

@@ -11,6 +11,7 @@ namespace gpuprof {
 
 struct loaded_cupti {
   cupti_api api;
+  void* library = nullptr;
   std::string path;      // absolute
   unsigned version = 0;  // cuptiGetVersion()
 };

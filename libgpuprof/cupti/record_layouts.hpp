@@ -21,6 +21,12 @@ using synchronization = CUpti_ActivitySynchronization;       // 7.5
 using synchronization_13 = CUpti_ActivitySynchronization2;   // adds returnValue
 using graph = CUpti_ActivityGraphTrace;                      // 11.7
 using unified_memory = CUpti_ActivityUnifiedMemoryCounter2;  // 7.0
+// Of another client: their times alone.
+using overhead = CUpti_ActivityOverhead2;       // 12.0; `start` and `end` as in those before
+using jit = CUpti_ActivityJit;                  // 12.0
+using allocation = CUpti_ActivityMemory;        // 7.0
+using memory_pool = CUpti_ActivityMemoryPool2;  // 11.6
+using marker = CUpti_ActivityMarker2;           // 7.0
 
 // The prefix we read has not moved between Kernel4 and Kernel10; if a new toolkit breaks this, give
 // that version its own alias.

@@ -13,8 +13,8 @@ result<cuda_compute> load_cuda_compute() {
   }
   cuda_compute table;
   char const* missing = nullptr;
-#define GPUPROF_RESOLVE(name)                                                    \
-  table.name = reinterpret_cast<decltype(table.name)>(dlsym(library, #name));     \
+#define GPUPROF_RESOLVE(name)                                                 \
+  table.name = reinterpret_cast<decltype(table.name)>(dlsym(library, #name)); \
   if (table.name == nullptr) missing = #name;
   GPUPROF_COMPUTE_FUNCTIONS(GPUPROF_RESOLVE)
 #undef GPUPROF_RESOLVE

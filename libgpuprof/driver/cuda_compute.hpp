@@ -1,5 +1,5 @@
-// The driver functions that run kernels and copies, as a table filled by dlopen. For measuring peaks
-// alone: tracing needs none of them.
+// The driver functions that run kernels and copies, as a table filled by dlopen. For measuring
+// peaks alone: tracing needs none of them.
 #pragma once
 
 #include "base/result.hpp"
@@ -8,51 +8,51 @@
 
 namespace gpuprof {
 
-#define GPUPROF_COMPUTE_FUNCTIONS(X)              \
-  X(cuInit)                                       \
-  X(cuDeviceGet)                                  \
-  X(cuDeviceGetCount)                             \
-  X(cuDeviceGetAttribute)                         \
-  X(cuDeviceCanAccessPeer)                        \
-  X(cuDevicePrimaryCtxRetain)                     \
-  X(cuDevicePrimaryCtxRelease_v2)                 \
-  X(cuCtxPushCurrent_v2)                          \
-  X(cuCtxPopCurrent_v2)                           \
-  X(cuCtxEnablePeerAccess)                        \
-  X(cuCtxDisablePeerAccess)                       \
-  X(cuModuleLoadData)                             \
-  X(cuModuleUnload)                               \
-  X(cuModuleGetFunction)                          \
-  X(cuFuncSetAttribute)                           \
-  X(cuOccupancyMaxActiveBlocksPerMultiprocessor)  \
-  X(cuLaunchKernel)                               \
-  X(cuMemGetInfo_v2)                              \
-  X(cuMemAlloc_v2)                                \
-  X(cuMemFree_v2)                                 \
-  X(cuMemHostAlloc)                               \
-  X(cuMemFreeHost)                                \
-  X(cuMemHostGetDevicePointer_v2)                 \
-  X(cuMemsetD8Async)                              \
-  X(cuMemcpyHtoD_v2)                              \
-  X(cuMemcpyDtoH_v2)                              \
-  X(cuMemcpyHtoDAsync_v2)                         \
-  X(cuMemcpyDtoHAsync_v2)                         \
-  X(cuMemcpyDtoDAsync_v2)                         \
-  X(cuMemcpyPeerAsync)                            \
-  X(cuStreamCreate)                               \
-  X(cuStreamDestroy_v2)                           \
-  X(cuStreamSynchronize)                          \
-  X(cuStreamWaitEvent)                            \
-  X(cuEventCreate)                                \
-  X(cuEventDestroy_v2)                            \
-  X(cuEventRecord)                                \
-  X(cuEventElapsedTime)                           \
-  X(cuGraphCreate)                                \
-  X(cuGraphDestroy)                               \
-  X(cuGraphAddKernelNode_v2)                      \
-  X(cuGraphInstantiateWithFlags)                  \
-  X(cuGraphExecDestroy)                           \
-  X(cuGraphLaunch)                                \
+#define GPUPROF_COMPUTE_FUNCTIONS(X)             \
+  X(cuInit)                                      \
+  X(cuDeviceGet)                                 \
+  X(cuDeviceGetCount)                            \
+  X(cuDeviceGetAttribute)                        \
+  X(cuDeviceCanAccessPeer)                       \
+  X(cuDevicePrimaryCtxRetain)                    \
+  X(cuDevicePrimaryCtxRelease_v2)                \
+  X(cuCtxPushCurrent_v2)                         \
+  X(cuCtxPopCurrent_v2)                          \
+  X(cuCtxEnablePeerAccess)                       \
+  X(cuCtxDisablePeerAccess)                      \
+  X(cuModuleLoadData)                            \
+  X(cuModuleUnload)                              \
+  X(cuModuleGetFunction)                         \
+  X(cuFuncSetAttribute)                          \
+  X(cuOccupancyMaxActiveBlocksPerMultiprocessor) \
+  X(cuLaunchKernel)                              \
+  X(cuMemGetInfo_v2)                             \
+  X(cuMemAlloc_v2)                               \
+  X(cuMemFree_v2)                                \
+  X(cuMemHostAlloc)                              \
+  X(cuMemFreeHost)                               \
+  X(cuMemHostGetDevicePointer_v2)                \
+  X(cuMemsetD8Async)                             \
+  X(cuMemcpyHtoD_v2)                             \
+  X(cuMemcpyDtoH_v2)                             \
+  X(cuMemcpyHtoDAsync_v2)                        \
+  X(cuMemcpyDtoHAsync_v2)                        \
+  X(cuMemcpyDtoDAsync_v2)                        \
+  X(cuMemcpyPeerAsync)                           \
+  X(cuStreamCreate)                              \
+  X(cuStreamDestroy_v2)                          \
+  X(cuStreamSynchronize)                         \
+  X(cuStreamWaitEvent)                           \
+  X(cuEventCreate)                               \
+  X(cuEventDestroy_v2)                           \
+  X(cuEventRecord)                               \
+  X(cuEventElapsedTime)                          \
+  X(cuGraphCreate)                               \
+  X(cuGraphDestroy)                              \
+  X(cuGraphAddKernelNode_v2)                     \
+  X(cuGraphInstantiateWithFlags)                 \
+  X(cuGraphExecDestroy)                          \
+  X(cuGraphLaunch)                               \
   X(cuGetErrorName)
 
 /// Every member is there: a driver that lacks one is too old, which the error says.

@@ -34,6 +34,14 @@ struct cuda_driver {
 /// Opens libcuda.so.1 (the mapped one when there is one). Does not call cuInit.
 result<cuda_driver> load_cuda_driver();
 
+/// Somebody in this process has called cuInit. Opens nothing.
+bool cuda_is_up() noexcept;
+
+/// Where the next one asks. Not inside a call of the program's: it asks the loader.
+void find_primary_context_state() noexcept;
+/// Somebody retains the primary context of a device, or nobody can say.
+bool primary_context_is_active(int device) noexcept;
+
 /// 13000 for CUDA 13.0; 0 when there is no driver.
 int driver_cuda_version() noexcept;
 

@@ -1,7 +1,8 @@
-// Keeps every exception on our side of a C boundary.
+// Keeps every exception on our side of a C boundary, and the thread alive that has crossed it.
 #pragma once
 
 #include "base/log.hpp"
+#include "base/no_cancellation.hpp"
 #include "base/process.hpp"
 
 #include <exception>
@@ -9,12 +10,13 @@
 
 namespace gpuprof {
 
-/// What `act` returns, or `otherwise` when it threw, or where nothing of ours may run: in forked
+/// What `act` returns, or `otherwise` when it threw, or where nothing of ours may run: in inert
 /// children, and in programs with rights that their user does not have, which would read files that
 /// the environment names, and write files, with these rights.
 template <class Act, class Value>
 Value guarded(Value otherwise, Act&& act) noexcept {
   if (is_forked_child() || has_rights_of_others()) return otherwise;
+  no_cancellation const here;
   try {
     return act();
   } catch (std::exception const& e) {

@@ -81,7 +81,8 @@ result<gpu_peaks> measure_outside_captures(process_profiler const& profiler, int
 }
 
 gpuprof_status measure_peaks(gpuprof_peaks_options const& options, gpuprof_peaks const*& out) {
-  auto& profiler = process_profiler::get();  // from here on nothing runs in a forked child
+  auto& profiler = process_profiler::get();
+  keep_children_inert();  // CUDA begins
   if (process_is_exiting()) return GPUPROF_INACTIVE;
   auto const tests = options.tests != nullptr
                          ? peaks::select_tests(options.tests)

@@ -119,6 +119,9 @@ void add_counter(overview& about, std::string_view name, std::uint64_t value) {
   if (point == std::string_view::npos) return;
   auto const family = name.substr(0, point);
   auto what = name.substr(point + 1);
+  if (name == "note.names_grouped" && value > 0)
+    about.remarks.push_back("the names of " + counted(value, "ranges") +
+                            " stand for others too, as 'request *': there were too many to keep");
   if (family == "lost") about.losses.push_back({in_words(what), value});
   if (family != "cost" && family != "memory") return;
   auto const amount = static_cast<double>(value);

@@ -7,7 +7,6 @@
 #include "collect/nvtx_labels.hpp"
 #include "driver/device_facts.hpp"
 #include "driver/nvml.hpp"
-#include "session/output_name.hpp"
 #include "session/stored_peaks.hpp"
 
 #include <algorithm>
@@ -68,6 +67,24 @@ gpu_rows read_gpus(cupti_tracer const& tracer) {
   return rows;
 }
 
+result<std::unique_ptr<capture::writer>> create_capture(settings const& options,
+                                                        naming_facts const& facts) {
+  constexpr int max_attempts = 30;
+  for (int lost_names = 0;; ++lost_names) {
+    auto const chosen = choose_capture_path(options, facts, lost_names);
+    if (!chosen) return error{chosen.message()};
+    auto made = capture::writer::create(chosen->path, chosen->replace
+                                                          ? capture::create_mode::overwrite
+                                                          : capture::create_mode::fail_if_exists);
+    if (made) return made;
+    // Whether another took the name cannot be told: it may have gone again, to be replaced.
+    if (lost_names == max_attempts) {
+      return error{"nothing is captured: " + made.message() +
+                   ". The program is not affected. Choose another place with -o."};
+    }
+  }
+}
+
 void capture_output::choose(std::string const& pattern) {
   std::lock_guard const lock(mutex_);
   chosen_ = pattern;
@@ -81,31 +98,22 @@ std::string capture_output::path() const {
 capture::writer* capture_output::open() {
   auto facts = naming_facts_of_this_process();
   facts.environment = [this](std::string const& name) { return environment_.value_of(name); };
-  auto wishes = wishes_;
+  auto options = options_;
   {
     std::lock_guard const lock(mutex_);
-    if (!chosen_.empty()) wishes.output = chosen_;
+    if (!chosen_.empty()) options.output = chosen_;
   }
-  for (int attempt = 0; attempt < 100 && file_ == nullptr; ++attempt) {
-    auto const chosen = choose_capture_path(wishes, facts);
-    if (!chosen) {
-      log_error(chosen.message());
-      return nullptr;
-    }
-    auto made = capture::writer::create(chosen->path, chosen->replace
-                                                          ? capture::create_mode::overwrite
-                                                          : capture::create_mode::fail_if_exists);
-    if (made) {
-      file_ = std::move(*made);
-      std::lock_guard const lock(mutex_);
-      path_ = chosen->path;
-    } else if (access(chosen->path.c_str(), F_OK) != 0 || chosen->replace) {
-      log_error("nothing is captured: " + made.message() +
-                ". The program is not affected. Choose another place with -o.");
-      return nullptr;
-    }  // else somebody took the name in between: choose again
+  auto made = create_capture(options, facts);
+  if (!made) {
+    log_error(made.message());
+    return nullptr;
   }
-  if (file_ != nullptr) describe_process();
+  file_ = std::move(*made);
+  {
+    std::lock_guard const lock(mutex_);
+    path_ = file_->path();
+  }
+  describe_process();
   return file_.get();
 }
 
@@ -143,10 +151,11 @@ void capture_output::write_threads() {
   while (auto const count = new_threads(threads_seen_, fresh)) {
     for (auto const& t : std::span(fresh, count)) {
       auto const label = thread_labels_.find(t.os_thread);
-      file_->add(thread_record{t.thread, t.os_thread,
-                               label != thread_labels_.end()
-                                   ? label->second
-                                   : names().intern(os_thread_name(t.os_thread))});
+      file_->add(
+          thread_record{t.thread, t.os_thread,
+                        label != thread_labels_.end()
+                            ? label->second
+                            : names().intern(os_thread_name(t.os_thread), name_place::program)});
       threads_.push_back(t);
     }
   }

@@ -5,6 +5,7 @@
 #include "collect/cupti_tracer.hpp"
 #include "collect/thread_log.hpp"
 #include "session/environment_copy.hpp"
+#include "session/output_name.hpp"
 #include "session/settings.hpp"
 
 #include <cstdint>
@@ -30,19 +31,22 @@ struct gpu_rows {
 /// many GPUs more.
 gpu_rows read_gpus(cupti_tracer const& tracer);
 
+/// Creates the file under the first name that is free, again when others take it first. The reason
+/// is a whole line for the user.
+result<std::unique_ptr<capture::writer>> create_capture(settings const&, naming_facts const&);
+
 /// choose() and path() on any thread, the rest on the drain thread alone.
 class capture_output {
  public:
   /// On a thread of the program.
-  explicit capture_output(settings const& wishes) : wishes_(wishes) {}
+  explicit capture_output(settings const& options) : options_(options) {}
 
   /// Overrides the settings' name of the file. Without effect once it is open.
   void choose(std::string const& pattern);
   /// Path of the file; empty while there is none.
   std::string path() const;
 
-  /// Creates the file under the first name that is free. Null, after a clear line, when that cannot
-  /// be.
+  /// Null, after a clear line, when there can be no file.
   capture::writer* open();
   capture::writer* file() noexcept { return file_.get(); }
 
@@ -62,7 +66,7 @@ class capture_output {
   void write_threads();
   void write_labels();
 
-  settings const& wishes_;
+  settings const& options_;
   environment_copy const environment_;
   std::unique_ptr<capture::writer> file_;
   bool gpus_described_ = false;

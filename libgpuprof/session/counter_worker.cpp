@@ -3,6 +3,7 @@
 #include "base/cache_file.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/no_cancellation.hpp"
 #include "base/process.hpp"
 #include "base/quiet_thread.hpp"
 #include "collect/name_registry.hpp"
@@ -146,6 +147,7 @@ void counter_worker::wake() noexcept {
 }
 
 void counter_worker::context_ending() noexcept {
+  no_cancellation const here;
   engines_.context_ending();
   if (!engines_.holds_gpus() || process_is_exiting()) return;
   engines_.want_gpus_released();

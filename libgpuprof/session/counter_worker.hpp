@@ -83,6 +83,7 @@ class counter_worker final : public launch_gate {
     engines_.context_waited_for(call);
   }
   void graph_changes() noexcept override { engines_.graph_changes(); }
+  void graph_ends(CUgraphExec graph) noexcept override { engines_.graph_ends(graph); }
   void code_unloads() noexcept override { engines_.code_unloads(); }
   void context_ending() noexcept override;
   void context_ended() noexcept override { engines_.context_ended(); }

@@ -1,6 +1,7 @@
 #include "session/drain.hpp"
 
 #include "base/clock.hpp"
+#include "base/fork_guard.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
 #include "collect/nvtx_ranges.hpp"
@@ -22,6 +23,7 @@ constexpr std::uint64_t second = 1'000'000'000;
 constexpr std::uint64_t patience_at_exit = second / 4;
 constexpr std::uint64_t patience_for_copies = second / 10;
 constexpr std::size_t buffers_at_once = 16;
+constexpr std::size_t buffers_ready = 4;
 // While something is done beside: CUPTI that is being flushed fills them faster than the GPU does.
 constexpr std::chrono::milliseconds look_for_buffers_every{1};
 // Work that began just before a flush may not have ended, and has no record then.
@@ -30,6 +32,7 @@ constexpr std::uint64_t longest_expected_kernel = second / 50;
 // note comes at its end, its kernel's record may be here before.
 constexpr std::uint64_t longest_return = second / 2;
 constexpr timestamp_ns nothing_follows{~std::uint64_t{0}};
+constexpr std::uint64_t release_every = second;
 
 std::unique_ptr<live_metrics> achieved_if_counted(
     settings const& wishes, std::function<std::string_view(name_id)> const& text) {
@@ -72,13 +75,14 @@ named_counters drain::counters() const {
 
 void drain::make_assembler() {
   if (assembler_ != nullptr) return;
+  // The first capture makes much that a process makes once: a child must not find it half made.
+  fork_guard const whole;
   assembler_ = std::make_unique<trace_assembler>(
       output_.open(), totals_, names(),
       filter_.has_names() ? trace_assembler::kernel_choice(
                                 [this](std::string_view n) { return filter_.name_matches(n); })
                           : nullptr,
       achieved_.get());
-  assembler_->ignore_thread(os_thread_id());
 }
 
 void drain::take_windows() {
@@ -112,6 +116,8 @@ void drain::find_main_thread() {
 bool drain::take_some_buffers() {
   auto* const tracer = tracer_.load(std::memory_order_acquire);
   if (tracer == nullptr) {
+    while (take_own_calls()) {  // of no records
+    }
     output_.write_names();
     drain_all_logs(*assembler_);
     return false;
@@ -141,6 +147,7 @@ bool drain::take_some_buffers() {
   }
   output_.write_names();
   drain_all_logs(*assembler_);
+  while (auto const own = take_own_calls()) assembler_->own_calls_made(*own);
   find_main_thread();
   assembler_->settle_pending({now().value - longest_return});
   for (auto const& f : filled) {
@@ -154,7 +161,7 @@ bool drain::take_some_buffers() {
     progress_seen_ = assembler_->progress();
     last_progress_ = monotonic_ns();
   }
-  tracer->pool().keep_ready(4);
+  tracer->pool().keep_ready(buffers_ready);
   return filled.size() == buffers_at_once;
 }
 
@@ -199,7 +206,18 @@ void drain::fetch(bool forced) {
       forced ? nothing_follows : assembler_->complete_until({began - longest_expected_kernel});
 }
 
+/// What threads that have ended took, and what nobody has wanted for a while.
+void drain::release_memory() {
+  auto const moment = monotonic_ns();
+  if (moment - released_at_ < release_every) return;
+  released_at_ = moment;
+  release_ended_logs();
+  if (auto* const tracer = tracer_.load(std::memory_order_acquire))
+    tracer->pool().release_idle(buffers_ready);
+}
+
 void drain::round(bool flush) {
+  release_memory();
   auto* const tracer = tracer_.load(std::memory_order_acquire);
   if (flush && (tracer == nullptr || tracer->may_flush_at_any_time())) {
     fetch(false);
@@ -341,8 +359,10 @@ void drain::say_what_was_written() {
   add(seen.sets, "fills");
   add(seen.ranges, "ranges");
   line += " (" + report::readable_bytes(static_cast<double>(output_.file()->bytes_written())) + ")";
-  if (auto const lost = seen.launches - seen.launches_matched; lost != 0)
+  if (auto const lost = assembler_->kernels_missing(); lost != 0)
     line += ", " + report::counted(lost, "launches") + " without a record";
+  if (auto const grouped = names().grouped(); grouped != 0)
+    line += ", names of " + report::counted(grouped, "ranges") + " grouped";
   auto const* const next = wishes_.metrics.mode == metrics_mode::none ? "stats " : "roofline ";
   log_info(line + "; next: gpuprof " + next + output_.path());
 }

@@ -37,6 +37,9 @@ struct window_event {
 struct app_costs {
   std::atomic<std::uint64_t> start_ns{0};
   std::atomic<std::uint64_t> leave_ns{0};
+  // For which another client of CUPTI had records on; since when it has them now, 0: it has none.
+  std::atomic<std::uint64_t> other_client_ns{0};
+  std::atomic<std::uint64_t> other_client_since_ns{0};
 };
 
 /// Never destroyed. All but run() may be called on any thread.
@@ -100,6 +103,7 @@ class drain {
   bool take_some_buffers();
   void fetch(bool forced);
   void do_beside(std::function<void()> act);
+  void release_memory();
   void judge_counters();
   std::uint64_t records_lost() const;
   void count_everything();
@@ -130,6 +134,7 @@ class drain {
   std::unique_ptr<activity_decoder> decoder_;
   std::size_t threads_seen_ = 0;  // where to go on among new threads
   kernel_code_rows code_rows_;
+  std::uint64_t released_at_ = 0;    // monotonic
   std::uint64_t closed_at_ = 0;      // monotonic; when the last window closed
   std::uint64_t last_progress_ = 0;  // monotonic; when a record of a window last came
   std::uint64_t progress_seen_ = 0;

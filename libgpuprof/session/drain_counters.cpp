@@ -18,9 +18,9 @@ constexpr std::uint64_t second = 1'000'000'000;
 /// Of GPU work: what is known while the program runs of what reports look at.
 std::uint64_t drain::records_lost() const {
   auto const& seen = assembler_->counts();
-  auto lost = seen.launches_given_up + seen.kernels_without_time + assembler_->launches_forgotten();
+  auto lost = seen.launches_given_up + seen.kernels_without_time;
   for (auto* log = all_thread_logs(); log != nullptr; log = log->next)
-    lost += log->counters.dropped_launches.load(std::memory_order_relaxed);
+    lost += log->counters.dropped_records.load(std::memory_order_relaxed);
   if (decoder_ != nullptr) {
     auto const& broken = decoder_->losses();
     lost += broken.others_without_time + broken.broken_buffers + broken.unknown_kinds;
@@ -40,17 +40,18 @@ void drain::count_everything() {
   put("seen.kernels_filtered", seen.kernels_filtered);
   put("seen.kernels_unattributed", seen.kernels_unattributed);
 
-  std::uint64_t dropped_launches = 0, dropped_ranges = 0, unmatched_pops = 0;
+  std::uint64_t dropped_launches = 0, dropped_records = 0, dropped_ranges = 0, unmatched_pops = 0;
   for (auto* log = all_thread_logs(); log != nullptr; log = log->next) {
     dropped_launches += log->counters.dropped_launches.load(std::memory_order_relaxed);
+    dropped_records += log->counters.dropped_records.load(std::memory_order_relaxed);
     dropped_ranges += log->counters.dropped_ranges.load(std::memory_order_relaxed);
     unmatched_pops += log->counters.unmatched_pops.load(std::memory_order_relaxed);
   }
   put("note.records_outside_captures", seen.outside);
   put("note.launches_not_waited_for", seen.launches_given_up);
   auto const open = assembler_->window_open();  // launches still under way are no loss
-  put("lost.kernels", open ? 0 : seen.launches - seen.launches_matched);
-  put("lost.graph_launches", open ? 0 : seen.graph_launches - seen.graph_launches_matched);
+  put("lost.kernels", dropped_records + (open ? 0 : assembler_->kernels_missing()));
+  put("lost.graph_launches", open ? 0 : assembler_->graphs_missing());
   if (decoder_ != nullptr) {
     put("lost.kernels_without_time", seen.kernels_without_time);
     put("lost.other_records_without_time", decoder_->losses().others_without_time);
@@ -69,6 +70,7 @@ void drain::count_everything() {
   put("lost.names", names().refused());
   put("lost.threads", threads_without_log());
   if (output_.file() != nullptr) put("lost.rows_on_disk", output_.file()->rows_lost());
+  put("note.names_grouped", names().grouped());
   put("note.unmatched_pops", unmatched_pops);
 
   if (auto* const worker = counting_.load(std::memory_order_acquire)) {
@@ -115,6 +117,9 @@ void drain::count_everything() {
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
   put("cost.start_ns", costs_.start_ns.load(std::memory_order_relaxed));
   put("cost.leave_ns", costs_.leave_ns.load(std::memory_order_relaxed));
+  auto const since = costs_.other_client_since_ns.load(std::memory_order_relaxed);
+  put("note.other_client_ns", costs_.other_client_ns.load(std::memory_order_relaxed) +
+                                  (since != 0 ? monotonic_ns() - since : 0));
   put("cost.drain_cpu_ns",
       static_cast<std::uint64_t>(cpu.tv_sec) * second + static_cast<std::uint64_t>(cpu.tv_nsec));
   put("memory.buffers_bytes", budget_.used());

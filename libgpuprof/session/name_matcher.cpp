@@ -1,5 +1,6 @@
 #include "session/name_matcher.hpp"
 
+#include "base/no_cancellation.hpp"
 #include "base/process.hpp"
 #include "base/quiet_thread.hpp"
 
@@ -11,18 +12,6 @@ namespace gpuprof {
 namespace {
 
 constexpr std::size_t stack_bytes = 8 << 20;  // address space; as much as is used becomes memory
-
-/// Waiting is a point where a thread may be cancelled, and unwinding through CUPTI is not to be.
-class no_cancellation {
- public:
-  no_cancellation() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
-  ~no_cancellation() { pthread_setcancelstate(before_, nullptr); }
-  no_cancellation(no_cancellation const&) = delete;
-  no_cancellation& operator=(no_cancellation const&) = delete;
-
- private:
-  int before_ = 0;
-};
 
 }  // namespace
 

@@ -368,6 +368,11 @@ constexpr std::array table{
            [](settings& s, std::string_view v) {
              return read_kernel_patterns(s.metrics.skip, v, true);
            }},
+    option{
+        "share-cupti", 0, "yes|no", switch_values, "yes",
+        "Let the program's own use of CUPTI (torch.profiler, Proton, JAX's profiler) go on beside "
+        "ours. no: who comes first has CUPTI alone.",
+        false, [](settings& s, std::string_view v) { return read_switch(s.share_cupti, v); }},
     option{"stats", 0, "", switch_values, "",
            "Print a summary of kernels and ranges to stderr when the program ends.", false,
            [](settings& s, std::string_view v) { return read_switch(s.stats, v); }},

@@ -11,6 +11,7 @@ namespace gpuprof {
 namespace {
 
 constexpr std::string_view extension = ".gpuprof";
+constexpr int max_lost_names = 10;
 
 /// There, and something else than a file or a folder.
 bool is_special_file(std::string const& path) {
@@ -92,10 +93,19 @@ std::string first_free_name(std::string_view pattern, naming_facts const& facts)
   }
 }
 
-/// Written by another process of the same `gpuprof profile` run.
-bool is_of_this_run(std::string const& path, naming_facts const& facts) {
+std::string free_name_of_process(std::string const& name, naming_facts const& facts) {
+  auto const own = ".pid" + std::to_string(facts.process);
+  auto path = with_suffix(name, own);
+  for (std::uint64_t number = 2; facts.exists(path); ++number)
+    path = with_suffix(name, own + "-" + std::to_string(number));
+  return path;
+}
+
+/// Written by another process of the same `gpuprof profile` run, or about to be: who replaces an
+/// old file may be slow.
+bool is_of_this_run(std::string const& path, naming_facts const& facts, int lost_names) {
   auto const started = whole_number<std::uint64_t>(facts.environment("GPUPROF_RUN_STARTED"));
-  return started && facts.changed(path) >= *started;
+  return started && (facts.changed(path) >= *started || lost_names > max_lost_names);
 }
 
 }  // namespace
@@ -139,8 +149,13 @@ std::string expand_output_name(std::string_view pattern, naming_facts const& fac
   return name;
 }
 
-result<capture_path> choose_capture_path(settings const& s, naming_facts const& facts) {
-  if (has_sequence(s.output, "n")) return capture_path{first_free_name(s.output, facts), false};
+result<capture_path> choose_capture_path(settings const& s, naming_facts const& facts,
+                                         int lost_names) {
+  if (has_sequence(s.output, "n")) {
+    auto name = first_free_name(s.output, facts);
+    if (lost_names > max_lost_names) name = free_name_of_process(name, facts);
+    return capture_path{std::move(name), false};
+  }
   auto name = expand_output_name(s.output, facts, "");
   for (auto const& place : {expand_sequences(s.output, facts, ""), name}) {
     if (facts.special(place)) {
@@ -149,10 +164,8 @@ result<capture_path> choose_capture_path(settings const& s, naming_facts const& 
     }
   }
   if (!facts.exists(name)) return capture_path{std::move(name), false};
-  if (is_of_this_run(name, facts)) {
-    auto own = with_suffix(std::move(name), ".pid" + std::to_string(facts.process));
-    return capture_path{std::move(own), true};  // only this process has this number
-  }
+  if (is_of_this_run(name, facts, lost_names))
+    return capture_path{free_name_of_process(name, facts), false};
   if (s.force_overwrite) return capture_path{std::move(name), true};
   return error{"nothing is recorded: " + name +
                " exists already. Choose another --output or replace it with --force-overwrite"};

@@ -35,14 +35,15 @@ std::string expand_output_name(std::string_view pattern, naming_facts const&,
 
 struct capture_path {
   std::string path;
-  bool replace = false;  // truncate what is there; otherwise create exclusively (O_EXCL)
+  bool replace = false;  // remove what is there; otherwise it is an error that something is
 };
 
 /// The path this process should open. An error when the file is there and may not be replaced, or
 /// when it, or what was asked for before ".gpuprof" was added, is no place for a capture:
-/// /dev/null. Someone may take the name in between: on EEXIST from the exclusive creation call this
-/// again. Several processes of one `gpuprof profile` never replace each other's captures: the
-/// second one to want a name gets ".pid<N>" added to it.
-result<capture_path> choose_capture_path(settings const&, naming_facts const&);
+/// /dev/null. Someone may take the name in between: then call this again, with the number of names
+/// lost in this way; after some of them %n alone is not relied on. Several processes of one
+/// `gpuprof profile` never replace each other's captures: the second one to want a name gets
+/// ".pid<N>" added to it, or ".pid<N>-2", since containers that share a folder count apart.
+result<capture_path> choose_capture_path(settings const&, naming_facts const&, int lost_names = 0);
 
 }  // namespace gpuprof

@@ -1,9 +1,13 @@
 #include "session/process_profiler.hpp"
 
 #include "base/clock.hpp"
+#include "base/fork_guard.hpp"
 #include "base/log.hpp"
+#include "base/no_cancellation.hpp"
+#include "base/own_calls.hpp"
 #include "base/process.hpp"
 #include "collect/name_registry.hpp"
+#include "cupti/sharing/shared_cupti.hpp"
 #include "driver/cuda_driver.hpp"
 #include "session/exit_summary.hpp"
 #include "session/startup.hpp"
@@ -11,15 +15,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <dlfcn.h>
+#include <pthread.h>
 #include <thread>
-#include <unistd.h>
 #include <utility>
 
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t ring_slots = 1 << 15;  // 1 MiB: 60 ms of the fastest launch loop
+constexpr std::size_t max_ring_slots = 1 << 15;  // 1 MiB: 60 ms of the fastest launch loop
 
 std::atomic<process_profiler*> the_profiler{nullptr};
 
@@ -35,19 +38,34 @@ std::size_t buffer_bytes_within(std::size_t limit) {
   return std::clamp<std::size_t>(limit / 64, 64 << 10, 1 << 20) & ~std::size_t{4095};
 }
 
-bool cuda_is_mapped() noexcept {
-  return dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD) != nullptr;
+/// In a child that is a process like any other: the profiler of its parent is none of this one.
+void forget_profiler_of_parent() noexcept {
+  if (is_forked_child()) return;
+  the_range_observer.store(nullptr);
+  the_profiler.store(nullptr);
+}
+
+void watch_children_once() noexcept {
+  static bool const watched = [] {
+    watch_process_life();
+    return pthread_atfork(nullptr, nullptr, forget_profiler_of_parent) == 0;
+  }();
+  (void)watched;
 }
 
 }  // namespace
 
+// A child finds it made or not begun, and makes one of its own in either case.
 process_profiler& process_profiler::get() {
-  static process_profiler* const instance = [] {
-    auto* const made = new process_profiler;
-    the_profiler.store(made, std::memory_order_release);
-    return made;
-  }();
-  return *instance;
+  if (auto* const made = existing()) return *made;
+  watch_children_once();
+  fork_guard const whole;
+  static std::mutex making;
+  std::lock_guard const alone(making);
+  if (auto* const made = existing()) return *made;
+  auto* const made = new process_profiler;
+  the_profiler.store(made, std::memory_order_release);
+  return *made;
 }
 
 process_profiler* process_profiler::existing() noexcept {
@@ -63,9 +81,11 @@ process_profiler::process_profiler()
       capture_range_(trigger_for(settings_.nvtx_capture)),
       step_range_(trigger_for(settings_.step_range)),
       plan_(settings_) {
-  watch_process_life();
-  configure_thread_logs(&budget_, ring_slots);
+  watch_own_calls(settings_.trace.cuda && settings_.trace.cuda_api);
+  configure_thread_logs(&budget_, max_ring_slots);
+  when_child_needs_logs(&process_profiler::nvtx_used_in_child);
   callbacks_.ask_observer(!filter_->passes_all());
+  callbacks_.ask_of_primary_contexts(&primary_context_is_active);
   if (capture_range_ || step_range_) the_range_observer.store(this, std::memory_order_release);
 }
 
@@ -79,6 +99,7 @@ std::optional<process_profiler::range_trigger> process_profiler::trigger_for(
 template <class Event>
 void process_profiler::tell_plan(Event&& event) noexcept {
   if (is_forked_child()) return;
+  no_cancellation const here;
   try {
     {
       std::lock_guard const lock(plan_mutex_);
@@ -105,6 +126,7 @@ void process_profiler::end_with_process() {
 }
 
 void process_profiler::cuda_initialised() {
+  keep_children_inert();
   // Exit handlers run last one first: ours has to come before the driver's.
   if (begun_.load() && !cuda_up_.load()) end_with_process();
   cuda_up_.store(true, std::memory_order_release);
@@ -115,6 +137,15 @@ void process_profiler::cuda_initialised() {
 void process_profiler::nvtx_used() {
   begin();
   tell_plan([](capture_plan& plan) { plan.begin(monotonic_ns()); });
+}
+
+void process_profiler::nvtx_used_in_child() noexcept {
+  no_cancellation const here;
+  try {
+    auto& profiler = get();
+    if (profiler.wants_nvtx()) profiler.nvtx_used();
+  } catch (...) {  // no memory: tried again at the next call
+  }
 }
 
 bool process_profiler::start(std::string const& output) {
@@ -174,11 +205,15 @@ bool process_profiler::is_selected(char const* kernel) noexcept {
 
 // The records of a context must be fetched while it lives.
 void process_profiler::context_ending() noexcept {
-  if (auto* const tracer = tracer_.get(); tracer != nullptr && open_window_.load() != 0)
+  no_cancellation const here;
+  if (auto* const tracer = tracer_.get(); tracer != nullptr && open_window_.load() != 0) {
+    own_calls const marked;
     tracer->flush(false);
+  }
 }
 
 void process_profiler::cupti_failed(CUptiResult code, char const* message) noexcept {
+  no_cancellation const here;
   try {
     log_error("kernel tracing ends here: CUPTI has shut itself down (" + std::to_string(code) +
               ", " + (message != nullptr ? message : "no reason given") +
@@ -207,6 +242,7 @@ void process_profiler::follow_plan() noexcept {
   look_again_.store(true, std::memory_order_release);
   while (begin_to_act()) {
     try {
+      own_calls const marked;
       bool more = true;
       while (more) take_one_step(more);
     } catch (std::exception const& e) {
@@ -248,14 +284,15 @@ bool process_profiler::make_tracer() {
   if (tracer_ != nullptr) return true;
   static bool failed = false;
   if (failed) return false;
-  auto loaded = load_cupti(static_cast<unsigned>(driver_cuda_version()) / 1000);
-  if (!loaded) {
+  keep_children_inert();
+  auto const found = shared_cupti::of_process(static_cast<unsigned>(driver_cuda_version()) / 1000);
+  if (!found) {
     failed = true;
-    say_tracing_is_off(loaded.message());
+    say_tracing_is_off(found.message());
     return false;
   }
-  cupti_ = std::make_unique<loaded_cupti>(std::move(*loaded));
-  tracer_ = std::make_unique<cupti_tracer>(*cupti_, budget_, buffer_bytes_within(budget_.limit()),
+  auto const& library = settings_.share_cupti ? (*found)->ours() : (*found)->real();
+  tracer_ = std::make_unique<cupti_tracer>(library, budget_, buffer_bytes_within(budget_.limit()),
                                            callbacks_);
   drain_.use_tracer(*tracer_);
   counters_ = counter_worker::make(
@@ -269,6 +306,8 @@ bool process_profiler::make_tracer() {
     callbacks_.place_code_observer(*this);
     drain_.use_code(code_);
   }
+  find_primary_context_state();
+  other_client_.watch(settings_.share_cupti ? *found : nullptr, counters_.get());
   return true;
 }
 
@@ -281,9 +320,9 @@ void process_profiler::say_tracing_is_off(std::string const& why) {
 
 void process_profiler::switch_tracing_on() {
   if (!settings_.trace.cuda || given_up_.load(std::memory_order_acquire)) return;
-  // A program that calls NVTX and never cuInit stays untouched; one that calls gpuprof_start() may
-  // have been up before us.
-  if (!cuda_up_.load() && !(asked_by_program_.load() && cuda_is_mapped())) return;
+  // A program that calls NVTX and never cuInit stays untouched; in one that calls gpuprof_start()
+  // CUDA may have been up before us.
+  if (!cuda_up_.load() && !(asked_by_program_.load() && cuda_is_up())) return;
   auto const before = monotonic_ns();
   if (!make_tracer()) return;
   callbacks_.leave_at_next_call(false);
@@ -300,7 +339,7 @@ void process_profiler::switch_tracing_on() {
     reason_tracing_is_off_.clear();
     if (counters_ != nullptr) counters_->callbacks_begin();
     // A capture that began before CUDA was up.
-    if (counters_ != nullptr && open_window_.load() != 0) counters_->resume();
+    if (open_window_.load() != 0) other_client_.resume_counters();
   } else {
     say_tracing_is_off(ok.message());
   }
@@ -314,18 +353,22 @@ void process_profiler::open_window(std::uint32_t index, std::string trigger) {
   idle_since_ = 0;
   drain_.post({true, index, now(), std::move(trigger)});
   log_is_recording.store(true, std::memory_order_release);
-  if (counters_ != nullptr && tracing_) counters_->resume();
+  if (tracing_) other_client_.resume_counters();
+  other_client_.say_once();
 }
 
 void process_profiler::close_window() {
   if (counters_ != nullptr) counters_->pause();
   log_is_recording.store(false, std::memory_order_release);
   drain_.post({false, open_window_.exchange(0), now(), {}});
+  if (counters_ != nullptr) counters_->pause();  // resumed meanwhile, where another client ended
 }
 
 void process_profiler::leave_cupti() noexcept {
+  no_cancellation const here;
   if (process_is_exiting() || acting_.test_and_set(std::memory_order_acquire)) return;
   if (leaving_) {
+    own_calls const marked;
     auto const before = monotonic_ns();
     if (tracer_->leave()) {  // else a flush is under way: at a later call
       callbacks_.leave_at_next_call(false);
@@ -341,6 +384,7 @@ void process_profiler::leave_cupti() noexcept {
 /// the main thread may have ended alone.
 void process_profiler::end_counters() noexcept {
   if (is_forked_child() || getpid() != owner_ || shut_down_.load()) return;
+  no_cancellation const here;
   counters_->pause();
   (void)counters_->finish(counter_worker::ending::process, settings_.flush_timeout_ms);
 }
@@ -349,6 +393,7 @@ void process_profiler::shut_down() noexcept {
   // The process id too: a child made by a bare system call has run no fork handler, and has no
   // drain thread.
   if (is_forked_child() || getpid() != owner_ || shut_down_.exchange(true)) return;
+  no_cancellation const here;
   try {
     note_process_exit();
     if (counters_ != nullptr) counters_->pause();

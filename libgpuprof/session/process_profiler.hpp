@@ -10,6 +10,7 @@
 #include "session/counter_worker.hpp"
 #include "session/drain.hpp"
 #include "session/kernel_filter.hpp"
+#include "session/other_client.hpp"
 #include "session/settings.hpp"
 
 #include <atomic>
@@ -63,6 +64,8 @@ class process_profiler final : public cuda_event_observer,
  private:
   process_profiler();
   void end_counters() noexcept;
+  /// In a child made by fork(), where NVTX is attached already.
+  static void nvtx_used_in_child() noexcept;
 
   void profiler_start() noexcept override;
   void profiler_stop() noexcept override;
@@ -134,7 +137,6 @@ class process_profiler final : public cuda_event_observer,
   // others leave a note and go on.
   std::atomic_flag acting_ = ATOMIC_FLAG_INIT;
   std::atomic<bool> look_again_{false};
-  std::unique_ptr<loaded_cupti> cupti_;
   std::unique_ptr<cupti_tracer> tracer_;
   std::unique_ptr<counter_worker> counters_;  // null: none are asked for
   bool tracing_ = false;
@@ -146,6 +148,7 @@ class process_profiler final : public cuda_event_observer,
 
   std::atomic<std::uint32_t> open_window_{0};  // index of the window being recorded; 0: none
   int const owner_ = getpid();
+  other_client other_client_{costs_, [this] { return capturing(); }};
   std::atomic<bool> cuda_up_{false};
   std::atomic<bool> captured_{false};
   std::atomic<bool> given_up_{false};          // CUPTI has shut itself down for good

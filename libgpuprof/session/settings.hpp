@@ -110,6 +110,7 @@ struct settings {
   std::uint64_t launch_count = 0;  // 0: no limit
   metrics_choice metrics;
   metrics_wish metrics_given;
+  bool share_cupti = true;
   bool stats = false;
   gpuprof::log_level log_level = gpuprof::log_level::info;
   std::uint32_t flush_interval_ms = 500;

@@ -70,18 +70,28 @@ bool trace_assembler::inside_a_window(timestamp_ns t) const noexcept {
 
 /// For work whose launch we did not see. By its time alone it may have been launched before the
 /// window and run inside it; correlation ids count up, so one older than the window's first launch
-/// is no part of it.
+/// is no part of it. Long after that ids may have come round, and what ran before has ended.
 bool trace_assembler::belongs_to_a_window(timestamp_ns start,
                                           correlation_id correlation) const noexcept {
   return std::any_of(windows_.rbegin(), windows_.rend(), [&](window const& w) {
     if (!w.contains(start)) return false;
-    return raw(w.first) == 0 || raw(correlation) >= raw(w.first);
+    return raw(w.first) == 0 || start > w.record.start + ids_are_unique_for ||
+           !is_before(correlation, w.first);
   });
 }
 
 std::uint64_t trace_assembler::outstanding() const noexcept {
-  return counts_.launches - counts_.launches_matched + counts_.graph_launches -
-         counts_.graph_launches_matched;
+  return kernels_missing() + graphs_missing();
+}
+
+/// Of those that had to make room in the table nothing more is known here: their records come
+/// without a launch.
+std::uint64_t trace_assembler::kernels_missing() const noexcept {
+  return counts_.launches - counts_.launches_matched - launches_.kernels_forgotten();
+}
+
+std::uint64_t trace_assembler::graphs_missing() const noexcept {
+  return counts_.graph_launches - counts_.graph_launches_matched - launches_.graphs_forgotten();
 }
 
 timestamp_ns trace_assembler::complete_until(timestamp_ns flushed) noexcept {
@@ -188,7 +198,7 @@ bool trace_assembler::wanted(shape_id shape) {
 /// the record must wait, or is not wanted.
 template <class Record>
 bool trace_assembler::attribute(Record& record, bool first_look, std::vector<Record>& pending) {
-  auto* const l = launches_.find(record.correlation);
+  auto* const l = launches_.find(record.correlation, record.start);
   auto const belongs = l != nullptr || belongs_to_a_window(record.start, record.correlation);
   if (belongs) ++progress_;
   if (l == nullptr) {
@@ -322,7 +332,7 @@ void trace_assembler::settle_pending(timestamp_ns ended_before) {
     auto const are_few = waiting.size() <= max_waiting;
     for (auto const& record : waiting) {
       auto const may_come = are_few && record.start + record.duration > ended_before &&
-                            launches_.find(record.correlation) == nullptr &&
+                            launches_.find(record.correlation, record.start) == nullptr &&
                             belongs_to_a_window(record.start, record.correlation);
       if (may_come)
         pending.push_back(record);
@@ -340,7 +350,8 @@ void trace_assembler::settle_pending(timestamp_ns ended_before) {
 }
 
 void trace_assembler::api(api_record const& record) {
-  if (record.os_thread == own_thread_ || !inside_a_window(record.start)) return;
+  if (!inside_a_window(record.start)) return;
+  if (is_own_thread(record.os_thread) || own_stretches_.hold(record)) return;
   ++counts_.calls;
   ++progress_;
   write(record);

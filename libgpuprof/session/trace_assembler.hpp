@@ -11,6 +11,8 @@
 #include "collect/log_decoder.hpp"
 #include "collect/name_registry.hpp"
 #include "counters/counter_engines.hpp"
+#include "model/correlation.hpp"
+#include "session/own_stretches.hpp"
 #include "session/unrecorded_launches.hpp"
 
 #include <cstdint>
@@ -93,8 +95,8 @@ class trace_assembler final : public activity_sink {
   void tell_arguments_apart(shape_of_arguments how) { shape_of_arguments_ = std::move(how); }
   /// In whose ranges the launches of threads without one count, in what is known live.
   void main_thread_is(thread_index thread) noexcept { open_ranges_.main_thread_is(thread); }
-  /// API calls of this thread are the profiler's own.
-  void ignore_thread(std::uint32_t os_thread) noexcept { own_thread_ = os_thread; }
+  /// On this stretch of a thread of the program the profiler makes calls.
+  void own_calls_made(own_calls_note const& where) { own_stretches_.add(where); }
   /// Before each launch around which it counts, CUPTI runs a kernel WaitNs of its own, under the
   /// launch's correlation: from now on such records are passed over.
   void counters_are_read() noexcept { counters_are_read_ = true; }
@@ -104,7 +106,9 @@ class trace_assembler final : public activity_sink {
   }
   /// Of all shapes so far, by shape id.
   std::span<name_id const> kernel_names() const noexcept { return {shape_names_.data(), shapes_}; }
-  /// Launches that still owe a record.
+  /// Launches that still owe a record: of kernels, of graphs, of either.
+  std::uint64_t kernels_missing() const noexcept;
+  std::uint64_t graphs_missing() const noexcept;
   std::uint64_t outstanding() const noexcept;
   /// Up to this moment, at most `flushed`, when CUPTI was last asked for what has ended: all work
   /// that began by then has been handed on, and all that was launched. A kernel in flight holds
@@ -154,7 +158,7 @@ class trace_assembler final : public activity_sink {
     window_record record;
     correlation_id first{};  // the oldest of the launches seen in it; 0: none yet
     void saw(correlation_id launch) noexcept {
-      if (raw(first) == 0 || launch < first) first = launch;
+      if (raw(first) == 0 || is_before(launch, first)) first = launch;
     }
     bool contains(timestamp_ns t) const noexcept {
       return t >= record.start && (record.end.value == 0 || t <= record.end);
@@ -179,7 +183,7 @@ class trace_assembler final : public activity_sink {
   std::vector<copy_record> pending_copies_;
   std::vector<memset_record> pending_sets_;
   std::vector<graph_record> pending_graphs_;
-  std::uint32_t own_thread_ = 0;
+  own_stretches own_stretches_;
 };
 
 }  // namespace gpuprof

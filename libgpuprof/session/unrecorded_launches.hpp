@@ -18,7 +18,10 @@ class unrecorded_launches {
  public:
   /// The record of this launch is going to come.
   void keep(correlation_id pattern) {
-    if (patterns_.try_emplace(pattern).second) ++awaited_;
+    auto const [known, is_new] = patterns_.try_emplace(pattern);
+    if (!is_new && !known->second) return;
+    known->second.reset();  // the number has come again
+    ++awaited_;
   }
   bool awaits_patterns() const noexcept { return awaited_ != 0; }
   void see(kernel_record const& kernel);

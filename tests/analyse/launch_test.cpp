@@ -69,3 +69,19 @@ TEST_CASE("kernels find their calls in whatever order they ended") {
   CHECK(rows[0].kernel.total == 50 * 51 / 2);
   CHECK(rows[0].api_time.total == 100);
 }
+
+TEST_CASE("a kernel belongs to the call of its time when ids have come round since another") {
+  constexpr duration_ns day{86'400'000'000'000};
+  auto const t = trace_of({call("cudaGetLastError", 0_us, 4_us).correlated(1),
+                           call("cudaLaunchKernel", day, day + 9_us).correlated(1),
+                           call("cuLaunchKernel", day + 1_us, day + 8_us).correlated(1).of_driver(),
+                           kernel("k", day + 10_us, day + 15_us).correlated(1),
+                           kernel("k", day + day, day + day + 5_us).correlated(1)});
+  kernel_labels const labels(t.shapes, t.text(), kernel_name_style::demangled);
+  auto times = times_of(t, labels);
+  auto const rows = times.rows();
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].api == "cudaLaunchKernel");
+  CHECK(rows[0].total.total == 15'000);
+  CHECK(times.without_call() == 1);
+}

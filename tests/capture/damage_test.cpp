@@ -193,6 +193,77 @@ TEST_CASE("a newer minor version reads, tables and columns it does not know are 
   CHECK(ends[2].range == range_id{0});  // an older writer's missing column: the default
 }
 
+TEST_CASE("a block that claims more rows than its bytes can hold is damage") {
+  memory_file const file;
+  block_encoder encoder;
+  auto const header = to_bytes_of_file_header(format_major, format_minor);
+  std::vector<unsigned char> bytes(header.begin(), header.end());
+  std::uint64_t const zero = 0;
+  column_values const left_out{.place = 0, .values = {&zero, 1}, .texts = {}};
+  REQUIRE(encoder.append(table<range_begin>::number, 0, {&left_out, 1}, bytes));
+  auto const frame = static_cast<std::uint32_t>(bytes.size() - header.size() - block_header_bytes);
+  CHECK(block_header_bytes + frame <= 56);
+  auto const claim = [&](std::size_t rows) {
+    auto const image = to_bytes({.table = table<range_begin>::number,
+                                 .rows = static_cast<std::uint32_t>(rows),
+                                 .stored_bytes = frame,
+                                 .raw_bytes = 2,
+                                 .sequence = 0});
+    std::copy(image.begin(), image.end(), bytes.begin() + file_header_bytes);
+    file.replace({bytes.begin(), bytes.end()});
+    auto in = reader::open(file.path());
+    REQUIRE(in);
+    auto const rows_read = all<range_begin>(*in).size();
+    CHECK(in->row_count<range_begin>() == rows_read);
+    CHECK(in->warnings().size() == 1);
+    CHECK_THAT(in->warnings().at(0),
+               Contains(rows_read == 0 ? "are not a whole block" : "was not closed"));
+    return rows_read;
+  };
+  CHECK(claim(max_block_rows) == 0);
+  CHECK(claim(block_rows) == block_rows);  // all that a writer puts in a block
+}
+
+TEST_CASE("rows that take next to no bytes are read as they were written") {
+  scratch_file const file{"idle"};
+  constexpr std::size_t each = 100'000;
+  {
+    auto const out = writer::create(file.path(), create_mode::fail_if_exists);
+    REQUIRE(out);
+    for (std::uint64_t i = 0; i < each; ++i) {
+      (*out)->add(range_end{{1000 * i}, {}, {}});  // its time is its only column
+      (*out)->add(memset_record{});                // none
+    }
+  }
+  auto in = reader::open(file.path());
+  REQUIRE(in);
+  CHECK(all<range_end>(*in).size() == each);
+  CHECK(all<memset_record>(*in).size() == each);
+  CHECK(in->warnings().empty());
+}
+
+TEST_CASE("names that take more memory than names may are left out, with a line") {
+  memory_file const file;
+  block_encoder encoder;
+  auto const header = to_bytes_of_file_header(format_major, format_minor);
+  std::vector<unsigned char> bytes(header.begin(), header.end());
+  std::string const texts(15 << 20, 'x');
+  for (std::uint64_t id = 1; id <= 40; ++id) {
+    std::uint64_t const ids[] = {id}, lengths[] = {texts.size()};
+    column_values const columns[] = {{.place = 0, .values = ids, .texts = {}},
+                                     {.place = 1, .values = lengths, .texts = texts}};
+    REQUIRE(encoder.append(table<name_row>::number, id - 1, columns, bytes));
+  }
+  CHECK(bytes.size() < 100'000);
+  file.replace({bytes.begin(), bytes.end()});
+  auto in = reader::open(file.path());
+  REQUIRE(in);
+  CHECK(in->text(name_id{1}).size() == texts.size());
+  CHECK(in->text(name_id{40}).empty());
+  REQUIRE_FALSE(in->warnings().empty());
+  CHECK_THAT(in->warnings()[0], Contains("19 names are left out"));
+}
+
 TEST_CASE("what is no capture is said to be none") {
   scratch_file file{"other"};
   auto const refusal = [&](std::string const& content) {

@@ -65,7 +65,7 @@ TEST_CASE("when the budget is used up a newer CUPTI is refused, and the refusal 
 
 TEST_CASE("memory others took from the budget counts too") {
   memory_budget budget(2 * one);
-  REQUIRE(budget.reserve(one + 1));
+  REQUIRE(budget.reserve(2 * one - one / 4));
   buffer_pool pool(budget, one, true);
   CHECK(pool.take().bytes == nullptr);
 }
@@ -137,6 +137,52 @@ TEST_CASE("a pool that ends gives its memory back to the budget") {
     pool.keep_ready(3);
   }
   CHECK(budget.used() == 0);
+}
+
+TEST_CASE("a thousand threads with a buffer each fit the default limit, and it all comes back") {
+  constexpr std::size_t limit = 256 << 20;
+  memory_budget budget(limit);
+  buffer_pool pool(budget, 1 << 20, false);
+  std::vector<buffer_pool::buffer> taken;
+  for (int turn = 0; turn < 3; ++turn) {
+    std::set<std::uint8_t*> different;
+    for (int i = 0; i < 1000; ++i) different.insert(taken.emplace_back(pool.take()).bytes);
+    CHECK(different.size() == 1000);
+    CHECK(pool.refusals() == 0);
+    CHECK(budget.used() < limit / 2);
+    CHECK(taken.front().size == 1 << 20);
+    for (auto const& b : taken) {
+      if (!all_zero(b) || !pool.is_ours(b.bytes)) FAIL("it is not a fresh one");
+      b.bytes[b.size - 1] = 1;
+      pool.give_back(b, b.size);
+    }
+    taken.clear();
+    pool.release_idle(4);
+    CHECK(budget.used() > limit / 4);  // they were wanted
+  }
+  pool.release_idle(4);
+  CHECK(budget.used() <= 5 << 20);
+}
+
+TEST_CASE("buffers that are wanted again and again are kept, the others go back") {
+  memory_budget budget(64 * one);
+  buffer_pool pool(budget, one, true);
+  std::vector<buffer_pool::buffer> taken;
+  auto const use = [&](int count) {
+    for (int i = 0; i < count; ++i) taken.push_back(pool.take());
+    for (auto const& b : taken) pool.give_back(b, 0);
+    taken.clear();
+  };
+  use(12);
+  pool.release_idle(2);
+  CHECK(budget.used() == 12 * one);
+  for (int second = 0; second < 3; ++second) {
+    use(5);
+    pool.release_idle(2);
+    CHECK(budget.used() == 7 * one);
+  }
+  pool.release_idle(2);
+  CHECK(budget.used() == 2 * one);
 }
 
 TEST_CASE("giving back nothing is allowed") {

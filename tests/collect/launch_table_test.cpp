@@ -130,3 +130,50 @@ TEST_CASE("the oldest launch that waits is one from before correlations wrapped 
     found->matched = true;
   }
 }
+
+TEST_CASE("a graph's launch that had to make room is still found, and the oldest that waits") {
+  launch_table table(16, 64);
+  auto const waits = [](launch const& l) { return !l.matched; };
+  auto graph = launch_of(1, 77);
+  graph.flags = launch_of_graph;
+  table.insert(graph);
+  for (std::uint32_t c = 2; c <= 1000; ++c) {
+    table.insert(launch_of(c));
+    find(table, c)->matched = true;
+  }
+  CHECK(table.bytes() < 64 * sizeof(launch));
+  REQUIRE(find(table, 1) != nullptr);
+  CHECK(find(table, 1)->range == range_id{77});
+  REQUIRE(table.oldest(waits) != nullptr);
+  CHECK(raw(table.oldest(waits)->correlation) == 1);
+  find(table, 1)->matched = true;
+  CHECK(table.oldest(waits) == nullptr);
+  CHECK(find(table, 1) != nullptr);
+}
+
+TEST_CASE("graphs that have run are let go of, those that wait or still run are not") {
+  constexpr std::uint64_t second = 1'000'000'000;
+  launch_table table(16, 64);
+  auto const insert = [&](std::uint32_t correlation, std::uint64_t time, std::uint8_t flags) {
+    auto l = launch_of(correlation);
+    l.time = {time};
+    l.flags = flags;
+    table.insert(l);
+  };
+  for (std::uint32_t c = 1; c <= 3; ++c) insert(c, second, launch_of_graph);
+  find(table, 1)->matched = find(table, 2)->matched = true;
+  for (std::uint32_t c = 4; c <= 20; ++c) {
+    insert(c, c * second, launch_of_graph);
+    find(table, c)->matched = true;
+    CHECK(find(table, 2) != nullptr);  // its kernels come, one after the other
+  }
+  CHECK(find(table, 1) != nullptr);
+  for (std::uint32_t c = 21; c <= 40; ++c) {
+    insert(c, c * second, 0);
+    find(table, c)->matched = true;
+    CHECK(find(table, 2) != nullptr);
+  }
+  CHECK(find(table, 1) == nullptr);
+  CHECK(find(table, 3) != nullptr);
+  CHECK(table.overwritten() == 0);
+}

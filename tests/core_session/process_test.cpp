@@ -163,6 +163,24 @@ TEST_CASE("metrics are there with counters asked for, though no kernel ran; else
   CHECK(unasked.err.find("GPUPROF_METRICS=auto", said + 1) == std::string::npos);
 }
 
+TEST_CASE("range names beyond the limit are grouped, and the end of the run says how many") {
+  auto const result = run("requests");
+  INFO(result.err);
+  CHECK(result.exit_code() == 0);
+  auto const all = read_only_capture(result);
+  CHECK(all.ended == 20'020);
+  CHECK(all.begun.at("step") == 10);
+  CHECK(all.begun.at("new of late") == 10);
+  auto const grouped = std::find_if(all.begun.begin(), all.begun.end(), [](auto const& name) {
+    return name.first.starts_with("request *");
+  });
+  REQUIRE(grouped != all.begun.end());
+  CHECK(grouped->second > 1000);
+  CHECK(all.begun.size() == 20'003u - static_cast<unsigned>(grouped->second));
+  auto const number = std::to_string(grouped->second).insert(1, ",");
+  CHECK(contains(result.err, ", names of " + number + " ranges grouped; next: "));
+}
+
 TEST_CASE("a program with NVTX alone gets its ranges") {
   auto const result = run("ranges 1000");
   CHECK(result.exit_code() == 0);
@@ -232,6 +250,19 @@ TEST_CASE("a full disk is told in one line, and the program goes on") {
   CHECK(all.ended < 16000);
 }
 
+TEST_CASE("a program that closes all descriptors has its own files as it wrote them, and a line") {
+  auto const result = run("'closes all'");
+  INFO(result.err);
+  CHECK(result.exit_code() == 0);
+  for (int i = 0; i < 16; ++i)
+    CHECK((text_of(result.folder / ("mine" + std::to_string(i))) == "mine"));
+  CHECK(contains(result.err, "[gpuprof] the capture is incomplete"));
+  CHECK(contains(result.err, "the program closed its descriptor"));
+  auto const all = read_only_capture(result);
+  CHECK(all.begun.at("step") == 10);
+  CHECK_FALSE(all.complete);
+}
+
 TEST_CASE("a limit on the size of files is told in one line, and the program goes on") {
   auto const result = run("threads", "", "trap '' XFSZ; ulimit -f 8;");
   INFO(result.err);
@@ -256,15 +287,55 @@ TEST_CASE("an NVTX injection somebody else has set stays") {
   CHECK(result.captures().empty());
 }
 
-TEST_CASE("a forked child is inert; its parent's capture holds the parent's ranges alone") {
-  // In the child the drain thread's stack is no root any more, so what it owns would count as
-  // leaked.
-  auto const result = run("fork", "ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0");
+// In the child the drain thread's stack is no root any more, so what it owns would count as leaked.
+// The thread sanitizer knows nothing of threads that a child starts, and ends it unless it is told
+// to go on.
+constexpr auto forks =
+    "ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 TSAN_OPTIONS=die_after_fork=0 ";
+
+/// What several processes have captured, the one with the fewest ranges first.
+std::vector<contents> read_captures(outcome const& result) {
+  std::vector<contents> all;
+  for (auto const& file : result.captures()) all.push_back(read(result.folder / file));
+  std::sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.ended < b.ended; });
+  return all;
+}
+
+// A sanitizer's own locks are not kept free at a fork: children of threads that allocate hang in
+// it.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_CASE(
+    "a child that is forked before CUDA begins has a capture of its own, with its own ranges") {
+  auto const result = run("fork", forks);
   INFO(result.err);
   CHECK(result.exit_code() == 0);
-  auto const all = read_only_capture(result);
-  CHECK(all.begun == std::map<std::string, int>{{"step", 8}});
+  auto const all = read_captures(result);
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].begun == std::map<std::string, int>{{"open at the fork", 1}, {"step", 8}});
+  CHECK(all[1].begun == std::map<std::string, int>{{"child", 100}, {"thread of the child", 5}});
+  for (auto const& one : all) CHECK(one.complete);
+  CHECK(all[0].threads.size() == 1);
+  CHECK(all[1].threads.size() == 2);
 }
+
+TEST_CASE("the C API works in the child of a child") {
+  auto const result = run("'fork and start'", forks);
+  INFO(result.err);
+  CHECK(result.exit_code() == 0);
+  auto const all = read_captures(result);
+  REQUIRE(all.size() == 2);  // the child between them did nothing
+  CHECK(all[0].begun == std::map<std::string, int>{{"step", 1}});
+  CHECK(all[1].begun == std::map<std::string, int>{{"step", 7}});
+}
+
+TEST_CASE("children that are forked beside busy threads never wait for what these held") {
+  auto const result = run("'forks beside threads'", forks);
+  INFO(result.err);
+  CHECK(result.exit_code() == 0);
+  CHECK(result.captures().size() == 41);
+}
+
+#endif
 
 TEST_CASE("a program that replaces itself gets a capture for each of its lives") {
   auto const result = run("exec");
@@ -299,6 +370,13 @@ TEST_CASE("exit() on another thread ends the capture properly") {
   auto const all = read_only_capture(result);
   CHECK(all.begun.at("step") == 6);
   CHECK(all.complete);
+}
+
+TEST_CASE("a thread that is cancelled ends where the program lets it, not inside the library") {
+  auto const result = run("cancelled", "GPUPROF_LOG_LEVEL=debug");
+  INFO(result.err);
+  CHECK(result.exit_code() == 0);
+  CHECK(read_only_capture(result).begun.at("step") == 3);
 }
 
 TEST_CASE("ranges of many threads all arrive") {

@@ -3,11 +3,14 @@
 
 #include <nvtx3/nvToolsExt.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <string>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -106,21 +109,97 @@ int metrics_api(char const* library) {
   return 0;
 }
 
-int fork_and_go_on() {
-  ranges(4);
-  auto const child = fork();
-  if (child == 0) {
-    ranges(100, "child");
-    auto const inactive = CALL(gpuprof_start)(nullptr) == GPUPROF_INACTIVE &&
-                          CALL(gpuprof_stop)() == GPUPROF_INACTIVE &&
-                          CALL(gpuprof_flush)() == GPUPROF_INACTIVE &&
-                          CALL(gpuprof_is_capturing)() == 0;
-    std::exit(inactive ? 0 : 1);  // with all exit handlers
-  }
+int exit_code_of(pid_t child) {
   int status = -1;
   waitpid(child, &status, 0);
-  ranges(4);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
+}
+
+int fork_and_go_on() {
+  ranges(4);
+  nvtxRangePushA("open at the fork");
+  auto const child = fork();
+  if (child == 0) {
+    auto const was_inactive = CALL(gpuprof_is_capturing)() == 0;
+    nvtxRangePop();
+    ranges(100, "child");
+    std::thread([] { ranges(5, "thread of the child"); }).join();
+    auto const is_active = CALL(gpuprof_is_capturing)() == 1 && CALL(gpuprof_flush)() == GPUPROF_OK;
+    std::exit(was_inactive && is_active ? 0 : 1);  // with all exit handlers
+  }
+  nvtxRangePop();
+  auto const code = exit_code_of(child);
+  ranges(4);
+  return code;
+}
+
+/// The parent uses the C API, the child of its child too.
+int forks_and_starts() {
+  CALL(gpuprof_start)(nullptr);
+  ranges(1);
+  auto const child = fork();
+  if (child == 0) {
+    auto const grandchild = fork();
+    if (grandchild != 0) std::exit(exit_code_of(grandchild));
+    if (CALL(gpuprof_start)(nullptr) != GPUPROF_OK) std::exit(1);
+    ranges(7);
+    std::exit(CALL(gpuprof_stop)() == GPUPROF_OK ? 0 : 2);
+  }
+  return exit_code_of(child);
+}
+
+/// Children are made while other threads hold whatever locks they may hold.
+int forks_beside_threads() {
+  nvtxMarkA("first");
+  std::atomic<bool> over{false};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&over, t] {
+      for (int i = 0; !over; ++i) {
+        auto const name = std::to_string(t) + " " + std::to_string(i % 100'000);
+        nvtxNameCategoryA(static_cast<uint32_t>(i % 1000), name.c_str());
+        nvtxRangeEnd(nvtxRangeStartA(name.c_str()));
+        std::thread([&] { ranges(1, name.c_str()); }).join();
+      }
+    });
+  }
+  int failed = 0;
+  for (int i = 0; i < 40; ++i) {
+    auto const child = fork();
+    if (child == 0) {
+      alarm(120);  // one that hangs is killed
+      nvtxNameCategoryA(7, "of the child");
+      nvtxRangeEnd(nvtxRangeStartA("started"));
+      ranges(3, "child");
+      std::exit(CALL(gpuprof_flush)() == GPUPROF_OK ? 0 : 1);
+    }
+    failed += exit_code_of(child) != 0;
+  }
+  over = true;
+  for (auto& t : threads) t.join();
+  return failed;
+}
+
+/// Somebody has cancelled the thread; it ends where the program lets it, and nowhere else.
+int cancelled_thread() {
+  pthread_t thread;
+  bool came_through = false;
+  auto const work = [](void* done) -> void* {
+    pthread_cancel(pthread_self());
+    CALL(gpuprof_start)(nullptr);
+    ranges(3);
+    CALL(gpuprof_flush)();
+    CALL(gpuprof_step)();
+    CALL(gpuprof_stop)();
+    *static_cast<bool*>(done) = true;
+    pthread_testcancel();
+    *static_cast<bool*>(done) = false;
+    return nullptr;
+  };
+  if (pthread_create(&thread, nullptr, work, &came_through) != 0) return 1;
+  void* ended = nullptr;
+  pthread_join(thread, &ended);
+  return came_through && ended == PTHREAD_CANCELED ? 0 : 2;
 }
 
 // NVTX's own initialisation is a race by design when the first calls come from several threads.
@@ -153,6 +232,32 @@ int starts_and_stops_from_threads() {
   return 0;
 }
 
+/// As programs do that become daemons: the numbers then belong to files of their own.
+int close_all_and_go_on() {
+  ranges(10);
+  if (CALL(gpuprof_flush)() != GPUPROF_OK) return 2;
+  for (int number = 3; number < 256; ++number) close(number);
+  for (int i = 0; i < 16; ++i) {
+    auto const file = open(("mine" + std::to_string(i)).c_str(), O_RDWR | O_CREAT, 0600);
+    if (file < 0 || write(file, "mine", 4) != 4) return 3;
+  }
+  ranges(10);
+  CALL(gpuprof_flush)();
+  return 0;
+}
+
+/// A server that names a range after each request.
+int serve_requests() {
+  ranges(10);
+  for (int i = 0; i < 20'000; ++i) {
+    auto const name = "request " + std::to_string(i) + ' ';
+    ranges(1, (name + std::string(4000, 'x')).c_str());
+    if (i % 500 == 0) CALL(gpuprof_flush)();  // nothing is to be dropped
+  }
+  ranges(10, "new of late");
+  return 0;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -162,6 +267,11 @@ int main(int count, char** arguments) {
   if (scene == "metrics") return metrics_api(arguments[2]);
   if (scene == "ranges") return ranges(std::atoi(arguments[2])), 0;
   if (scene == "fork") return fork_and_go_on();
+  if (scene == "closes all") return close_all_and_go_on();
+  if (scene == "requests") return serve_requests();
+  if (scene == "fork and start") return forks_and_starts();
+  if (scene == "forks beside threads") return forks_beside_threads();
+  if (scene == "cancelled") return cancelled_thread();
   if (scene == "threads") return many_threads(16, 1000);
   if (scene == "switching") return starts_and_stops_from_threads();
   if (scene == "exit in thread") {

@@ -1,6 +1,8 @@
 // What is done beside the drain thread.
 #include "session/side_thread.hpp"
 
+#include "base/own_calls.hpp"
+#include "base/process.hpp"
 #include "support/catch.hpp"
 
 #include <atomic>
@@ -64,4 +66,32 @@ TEST_CASE("signals are for the program's threads, but not those of the thread's 
     CHECK(sigismember(&blocked, of_the_program) == 1);
   for (auto const own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS})
     CHECK(sigismember(&blocked, own) == 0);
+}
+
+TEST_CASE("a thread of ours is known as such while it lives") {
+  auto& side = a_thread();
+  std::uint32_t thread = 0;
+  side.begin([&] { thread = os_thread_id(); });
+  REQUIRE(side.wait_for_end(std::chrono::seconds(10)));
+  CHECK(is_own_thread(thread));
+  CHECK_FALSE(is_own_thread(os_thread_id()));
+}
+
+TEST_CASE("calls are marked while somebody wants to know, before and after they are made") {
+  while (take_own_calls()) {
+  }
+  { own_calls const not_watched; }
+  watch_own_calls(true);
+  {
+    own_calls const marked;
+    auto const begin = take_own_calls();
+    REQUIRE(begin);
+    CHECK(begin->os_thread == os_thread_id());
+    CHECK(begin->to.value == 0);
+  }
+  auto const whole = take_own_calls();
+  REQUIRE(whole);
+  CHECK(whole->from <= whole->to);
+  CHECK_FALSE(take_own_calls());
+  watch_own_calls(false);
 }

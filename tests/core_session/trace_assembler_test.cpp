@@ -4,6 +4,7 @@
 #include "capture/reader.hpp"
 #include "support/catch.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -465,13 +466,14 @@ TEST_CASE(
     "own") {
   scene s;
   s.open(1000);
-  s.assembler.ignore_thread(77);
+  note_own_thread(77);
   api_record call;
   call.start = {1500};
   call.os_thread = 5;
   s.assembler.api(call);
   call.os_thread = 77;
   s.assembler.api(call);
+  forget_own_thread(77);
   call.os_thread = 5;
   call.start = {500};
   s.assembler.api(call);
@@ -486,6 +488,31 @@ TEST_CASE(
   CHECK(s.read<sync_record>().size() == 1);
   CHECK(s.read<memory_record>().size() == 1);
   CHECK(s.read<unified_memory_record>().size() == 1);
+}
+
+TEST_CASE("calls that the profiler makes on threads of the program are no part of the trace") {
+  scene s;
+  s.open(1000);
+  auto const call = [&](std::uint32_t thread, std::uint64_t start, std::int64_t length) {
+    api_record made;
+    made.os_thread = thread;
+    made.start = {start};
+    made.duration = {length};
+    s.assembler.api(made);
+  };
+  s.assembler.own_calls_made({5, {1500}, {}});  // under way
+  call(5, 1510, 10);
+  call(5, 1490, 50);  // the call of the program in which it happens
+  call(6, 1510, 10);
+  CHECK(s.counts().calls == 2);
+  s.assembler.own_calls_made({5, {1500}, {1530}});
+  s.assembler.own_calls_made({5, {1700}, {1720}});
+  call(5, 1521, 9);
+  call(5, 1701, 9);
+  CHECK(s.counts().calls == 2);
+  call(5, 1535, 10);
+  call(5, 1525, 100);
+  CHECK(s.counts().calls == 4);
 }
 
 TEST_CASE("a context is written once, before the first work in it") {
@@ -534,12 +561,86 @@ TEST_CASE("without a file the totals are kept all the same") {
   CHECK(totals.snapshot().kernel_count == 1);
 }
 
-TEST_CASE("launches forgotten for want of room are counted") {
+TEST_CASE("launches forgotten for want of room are counted, and their kernels are not lost") {
+  constexpr std::uint32_t launches = (1u << 20) + 5;
   scene s;
   s.open();
-  for (std::uint32_t c = 1; c <= (1u << 20) + 5; ++c) s.launch(c);
+  for (std::uint32_t c = 1; c <= launches; ++c) s.launch(c);
   CHECK(s.assembler.launches_forgotten() == 5);
   CHECK(s.assembler.table_bytes() <= std::size_t{64} << 20);
+  for (std::uint32_t c = 1; c <= launches; ++c) s.kernel(c);
+  s.assembler.settle_pending();
+  CHECK(s.counts().kernels == launches);
+  CHECK(s.counts().kernels_unattributed == 5);
+  CHECK(s.assembler.outstanding() == 0);
+}
+
+TEST_CASE("copies that never have a record, as from host to host, are no loss and fill no memory") {
+  scene s;
+  s.open();
+  for (std::uint32_t c = 1; c <= 3'000'000; ++c)
+    s.assembler.launch({.correlation = static_cast<correlation_id>(c),
+                        .time = {1000 + std::uint64_t{c} * 5'000},
+                        .flags = launch_is_copy});
+  CHECK(s.assembler.launches_forgotten() == 0);
+  CHECK(s.assembler.table_bytes() <= std::size_t{16} << 20);
+}
+
+TEST_CASE("all kernels of a graph get its thread and range, whatever is launched meanwhile") {
+  scene s;
+  s.open();
+  s.launch(1, launch_of_graph, 77);
+  s.kernel(1);
+  for (std::uint32_t c = 2; c <= 100'000; ++c) {
+    s.launch(c);
+    s.kernel(c);
+    if (c % 10'000 == 0) s.kernel(1);
+  }
+  CHECK(s.counts().kernels_unattributed == 0);
+  CHECK(s.counts().graph_launches_matched == 1);
+  auto const kernels = s.read<kernel_record>();
+  CHECK(std::count_if(kernels.begin(), kernels.end(), [](kernel_record const& k) {
+          return k.range == range_id{77} && k.thread == thread_index{3};
+        }) == 11);
+}
+
+TEST_CASE("a correlation id that comes again hours later is another launch's") {
+  constexpr std::uint64_t hours = 2 * 3'600'000'000'000;
+  scene s;
+  s.open();
+  s.launch(7, 0, 99);
+  s.launch(8, launch_is_copy, 99);  // from host to host
+  s.launch(9, 0, 99);
+  s.kernel(7);
+  s.kernel(7, 2000 + hours);
+  s.assembler.copy(gpu_work<copy_record>(8, 2000 + hours));
+  s.kernel(9, 2000 + hours);  // this one has waited all the time
+  s.assembler.settle_pending();
+  CHECK(s.counts().kernels == 3);
+  CHECK(s.counts().kernels_unattributed == 1);
+  CHECK(s.counts().copy_calls_matched == 0);
+  CHECK(s.assembler.outstanding() == 0);
+  CHECK(s.read<copy_record>().at(0).range == range_id{});
+}
+
+TEST_CASE("work nobody was seen to launch is kept when correlation ids begin again in the window") {
+  scene s;
+  s.open(1000);
+  s.assembler.launch({.correlation = correlation_id{0xffff'fff0}, .time = {1500}});
+  s.kernel(0xffff'ff00, 1600);  // launched before the window
+  s.kernel(3, 1700);
+  s.assembler.settle_pending();
+  CHECK(s.counts().kernels == 1);
+  CHECK(s.counts().outside == 1);
+  s.assembler.launch({.correlation = correlation_id{5}, .time = {1800}});
+  s.kernel(0xffff'ff01, 1900);
+  s.assembler.settle_pending();
+  CHECK(s.counts().outside == 2);
+  // So long after the window's first launch ids tell nothing.
+  constexpr std::uint64_t hour = 3'600'000'000'000;
+  s.kernel(0xffff'ff02, 1900 + hour);
+  s.assembler.settle_pending();
+  CHECK(s.counts().kernels == 2);
 }
 
 TEST_CASE("totals count what a thread without ranges launched in the range that waits for it") {

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -142,6 +143,25 @@ TEST_CASE("a launch that comes alone is read") {
   }
   CHECK(program.cupti.count("cuptiRangeProfilerPushRange") != 0);
   CHECK(program.cupti.count("cuptiRangeProfilerPopRange") != 0);
+}
+
+TEST_CASE("a kernel at the handle of one that was unloaded is judged by its own name") {
+  auto options = every_launch();
+  options.skips = [](char const* name) { return std::string_view(name) == "collective"; };
+  read_program program(std::move(options));
+  launch_of_program launch;
+  auto const launch_as = [&](char const* name) {
+    launch.call.symbolName = name;
+    program.enters(launch);
+    (void)program.leaves(launch);
+    return program.reader.counts().by_name.load();
+  };
+  CHECK(launch_as("kernel") == 0);
+  program.reader.code_unloads();
+  CHECK(launch_as("collective") == 1);
+  CHECK(launch_as("collective") == 2);
+  program.reader.code_unloads();
+  CHECK(launch_as("kernel") == 2);
 }
 
 TEST_CASE("a launch during which another came in is not counted as read") {

@@ -1,6 +1,7 @@
 // Which launches are alike, and what a callback tells of a launch.
 #include "counters/launches/launch_signatures.hpp"
 
+#include "counters/launches/function_names.hpp"
 #include "cupti/launch_parameters.hpp"
 #include "support/catch.hpp"
 
@@ -320,6 +321,56 @@ TEST_CASE("one thread decides whether launches of a kind may be read") {
   CHECK(signature.is() == launch_signature::standing::deciding);
   signature.decide(launch_signature::standing::allowed);
   CHECK_FALSE(signature.begin_deciding());
+}
+
+TEST_CASE(
+    "kernels of different names that had the same handle, one after the other, are two kinds") {
+  kinds_of_launches signatures;
+  auto launch = launch_of(64);
+  launch.name = 1;
+  auto* const first = signatures.find(launch);
+  launch.name = 2;
+  auto* const second = signatures.find(launch);
+  CHECK(second != first);
+  launch.name = 1;
+  CHECK(signatures.find(launch) == first);
+}
+
+TEST_CASE("a name is looked at once for each handle, and again when code was unloaded") {
+  function_names names;
+  auto const* const function = reinterpret_cast<void const*>(std::uintptr_t{4096});
+  auto const* const other = reinterpret_cast<void const*>(std::uintptr_t{8192});
+  auto const one = names.hash_of(function, "one");
+  CHECK(names.hash_of(function, "not looked at") == one);
+  CHECK(names.hash_of(other, "one") == one);
+  CHECK(names.hash_of(other, nullptr) == 0);
+  names.forget();
+  CHECK(names.hash_of(function, "two") != one);
+  names.forget();
+  CHECK(names.hash_of(function, "one") == one);
+}
+
+TEST_CASE("nothing is known of a graph whose handle was that of one that was destroyed") {
+  kinds_of_launches signatures;
+  launch_parameters graph;
+  graph.work = reinterpret_cast<void const*>(std::uintptr_t{64});
+  auto& kind = *signatures.find(graph, 0);
+  auto& kernel = *signatures.find(launch_of(64), 0);
+  for (auto* const known : {&kind, &kernel}) {
+    known->mark_done(0);
+    known->begin_again();
+    known->mark_done(1);
+    known->give_up(4);
+    known->want(true);
+  }
+  signatures.forget_graph(graph.work);
+  CHECK(signatures.find(graph, 0) == &kind);
+  CHECK(kind.ever_done() == 0);
+  CHECK(kind.hopeless() == 0);
+  CHECK_FALSE(kind.is_wanted());
+  CHECK(kernel.ever_done() == 3);
+  signatures.forget_graph(launch_of(128).work);  // never launched
+  CHECK(signatures.size() == 2);
 }
 
 TEST_CASE("a graph launch is told by its graph") {

@@ -75,7 +75,7 @@ void read_table(reader& in) {
     seen += rows.size();
     sum += sum_of(layout_of<Row>(), std::as_bytes(rows).data(), rows.size());
   });
-  promise(seen <= in.row_count<Row>());
+  promise(seen <= in.row_count<Row>() && seen <= max_rows_per_byte * in.size_bytes());
   [[maybe_unused]] static volatile std::uint64_t sink;
   sink = sum;
 }

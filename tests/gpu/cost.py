@@ -6,7 +6,7 @@ import statistics
 import subprocess
 import time
 
-from harness import COMMAND, TORCH_WORKLOAD, ratio_of_medians, row, run, workload
+from harness import COMMAND, HERE, TORCH_WORKLOAD, ratio_of_medians, row, run, workload
 
 
 def in_turns(times, *programs):
@@ -71,6 +71,25 @@ def pytorch(times):
     row("PyTorch add loop, traced / bare", f"{ratio_of_medians(traced, bare):.3f}", "<= 1.20", ratio_of_medians(traced, bare) <= 1.20)
 
 
+def generation(times):
+    """Eager generation of a small Llama: many different kernels, caches that are cold for each launch."""
+    raw = HERE.parent / "gpu_raw_cupti.so"
+    words = ["python3", HERE / "unmodified" / "llama.py", 3]
+    try:
+        bare, floor, ours = in_turns(
+            times,
+            lambda: run(words, traced=False, toolkit=False).value("step_ms"),
+            lambda: run(words, traced=False, toolkit=False, injected=raw).value("step_ms"),
+            lambda: run(words, toolkit=False).value("step_ms"))
+    except KeyError:
+        row("eager generation", "no transformers with CUDA here", "needs it", "not run")
+        return
+    for name, values in (("bare", bare), ("raw CUPTI", floor), ("traced", ours)):
+        print(f"    {name}: {', '.join(f'{v:.0f}' for v in values)} ms a text", flush=True)
+    row("eager generation, raw CUPTI / bare and traced / bare", f"{ratio_of_medians(floor, bare):.3f} and {ratio_of_medians(ours, bare):.3f}", "", "")
+    row("eager generation, traced / raw CUPTI", f"{ratio_of_medians(ours, floor):.3f}", "<= 1.03", ratio_of_medians(ours, floor) <= 1.03)
+
+
 def file_and_memory(_):
     bare = workload("long-loop", 2, traced=False)
     r = workload("long-loop", 33, timeout=200)
@@ -94,4 +113,4 @@ def file_and_memory(_):
     row(f"stats on {kernels / 1e6:.1f} M kernels, s and MiB", f"{seconds:.2f} s, {usage.ru_maxrss >> 10} MiB", "<= 2 s and 1 GiB per 10 M", seconds * scale <= 2 and usage.ru_maxrss * scale <= 1 << 20)
 
 
-ALL = (launches, after_the_capture, nvtx, pytorch, file_and_memory)
+ALL = (launches, after_the_capture, nvtx, pytorch, generation, file_and_memory)

@@ -81,13 +81,15 @@ def with_toolkit(environment):
     return environment
 
 
-def run(words, traced=True, way="preload", timeout=180, toolkit=True, **settings):
+def run(words, traced=True, way="preload", timeout=180, toolkit=True, injected=None, **settings):
     global _number
     _number += 1
     capture = SCRATCH / f"run{_number}.gpuprof"
     environment = {k: v for k, v in os.environ.items() if not k.startswith("GPUPROF_")}
     if toolkit:
         environment = with_toolkit(environment)
+    if injected is not None:
+        environment["CUDA_INJECTION64_PATH"] = str(injected)
     if traced:
         environment["GPUPROF_OUTPUT"] = str(capture)
         environment.update({f"GPUPROF_{name.upper()}": str(value) for name, value in settings.items()})

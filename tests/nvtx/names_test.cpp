@@ -63,6 +63,55 @@ TEST_CASE("beyond the limit of bytes, new names are refused, shorter ones includ
   CHECK(registry.text(registry.intern("ab")) == "ab");
 }
 
+TEST_CASE("kernels keep their names in a program whose ranges have a new name each") {
+  name_registry registry({.names = 100, .bytes = 10'000});
+  auto cache = std::make_unique<name_cache>();
+  auto const step = cache->intern("step", registry);
+  for (int i = 0; i < 1000; ++i) cache->intern("request " + std::to_string(i), registry);
+  CHECK(registry.text(registry.intern("_Z4gemmPf")) == "_Z4gemmPf");
+  CHECK(registry.refused() == 0);
+  CHECK(cache->intern("step", registry) == step);
+  CHECK(registry.text(cache->intern("request 7", registry)) == "request 7");  // of the first ones
+}
+
+TEST_CASE("range names beyond the limit are grouped by what they have in common, and counted") {
+  name_registry registry({.names = 2, .bytes = 1000});
+  auto cache = std::make_unique<name_cache>();
+  auto const name = [&](char const* text) { return registry.text(cache->intern(text, registry)); };
+  CHECK(name("step") == "step");
+  CHECK(name("request 1") == "request 1");
+  CHECK(name("request 2") == "request *");
+  CHECK(name("request 3") == "request *");
+  CHECK(name("layer12.conv3 / forward") == "layer*.conv* / forward");
+  CHECK(name("550e8400-e29b-41d4-a716-446655440000: decode") == "*: decode");
+  CHECK(name("id=0x7f3a, 3 of 12") == "id=*, * of *");
+  CHECK(registry.grouped() == 5);
+  CHECK(name("warm up") == "warm up");  // nothing that differs: it is its own
+  CHECK(name("r\xc3\xa9sum\xc3\xa9 4") == "r\xc3\xa9sum\xc3\xa9 *");
+  CHECK(name("request 1") == "request 1");
+  CHECK(registry.grouped() == 6);
+  CHECK(registry.refused() == 0);
+}
+
+TEST_CASE("when there are too many groups their first word is what they have in common") {
+  name_registry registry({.names = 1, .bytes = 1000, .groups = 3});
+  auto cache = std::make_unique<name_cache>();
+  auto const name = [&](std::string const& text) {
+    return registry.text(cache->intern(text, registry));
+  };
+  name("step");
+  for (auto const* const text : {"one", "two", "three"}) CHECK(name(text) == text);
+  CHECK(name("request kqzvbx") == "request*");
+  CHECK(name("request wprtnm") == "request*");
+  CHECK(name("[wprtnm]") == "*");
+  CHECK(name("four") == "four*");
+  CHECK(name("five") == "(too many names)");
+  CHECK(registry.refused() == 1);
+  CHECK(registry.grouped() == 4);
+  std::string const endless(5000, 'x');
+  CHECK(name("request " + endless) == "request*");
+}
+
 TEST_CASE("an endless name is cut") {
   name_registry registry;
   std::string const endless(name_registry::max_text + 5, 'x');

@@ -146,5 +146,6 @@ TEST_CASE("the manual and the completions have every option of peaks") {
   for (auto const& test : peaks::all_tests()) names += std::string(test.name) + " ";
   names.pop_back();
   for (auto const* const file : {"gpuprof.bash", "_gpuprof", "gpuprof.fish"})
-    CHECK(std::regex_replace(document(std::string("completion/") + file), std::regex("\\s+"), " ").find(names) != std::string::npos);
+    CHECK(std::regex_replace(document(std::string("completion/") + file), std::regex("\\s+"), " ")
+              .find(names) != std::string::npos);
 }

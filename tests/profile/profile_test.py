@@ -215,6 +215,13 @@ class Output(InFolder):
         self.assert_refused(self.profile("-o", "file/x", "true"), 2, "cannot be written")
         self.assert_refused(self.profile("-f", "-o", "d", "true"), 2, "is a folder")
 
+    def test_a_link_is_refused_before_the_program_starts(self):
+        (self.folder / "victim").write_text("old")
+        (self.folder / "a.gpuprof").symlink_to("victim")
+        self.assert_refused(self.profile("-f", "-o", "a", "touch", "started"), 2, "is a link")
+        self.assertFalse((self.folder / "started").exists())
+        self.assertEqual((self.folder / "victim").read_text(), "old")
+
     @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
     def test_a_folder_without_permission_is_refused(self):
         (self.folder / "locked").mkdir(mode=0o555)
@@ -224,8 +231,8 @@ class Output(InFolder):
         (self.folder / "r1.gpuprof").write_text("old")
         os.utime(self.folder / "r1.gpuprof", (1, 1))
         run = self.profile("-o", "r%n", "sh", "-c",
-                           "echo > r2.gpuprof; echo > r3.gpuprof; echo > r4.rank1.gpuprof; echo > other.gpuprof")
-        for name in ("r2", "r3", "r4.rank1"):
+                           "for name in r2 r3 r4.rank1 r5.pid7 r5.pid7-2 other; do echo > $name.gpuprof; done")
+        for name in ("r2", "r3", "r4.rank1", "r5.pid7", "r5.pid7-2"):
             self.assertEqual(run.stderr.count(f"next: gpuprof stats {self.folder}/{name}.gpuprof"), 1, run.stderr)
         self.assertNotIn("r1.gpuprof", run.stderr)
         self.assertNotIn("other.gpuprof", run.stderr)

@@ -175,6 +175,46 @@ class Contents(Gpuprof):
         self.assertEqual(kernels, {"kernels": 20 * 100, "mixed": 5 * 3})
         self.assertEqual(self.kernels(), 20 * 100 + 5 * 3 + 1)  # one was launched outside of graph and range
 
+    def test_a_thousand_threads_that_launch_fit_the_default_limit(self):
+        threads, launches = 1000, 10
+        run = self.profile(self.synthetic(threads=threads, launches=launches, step_ns=100_000_000, graphs=0, copies=0))
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(self.lost(), "lost: nothing")
+        self.assertEqual(self.kernels(), threads * launches)
+        steps = [row for row in self.report("nvtx_kern_sum") if row["NVTX Range"] == "step"]
+        self.assertEqual(sum(row["Kern Inst"] for row in steps), threads * launches)
+        self.assertEqual(len({row["TID"] for row in steps}), threads)
+
+
+class Prefork(Gpuprof):
+    """Children of a parent that has used NVTX or the C API, but not CUDA, are CUDA programs like any other."""
+    CHILDREN = 3
+
+    def setUp(self):
+        super().setUp()
+        if os.environ.get("BUILT_PRELOAD_FIRST"):
+            self.skipTest("a sanitizer's own locks are not kept free at a fork: children of threads that allocate hang in it")
+
+    def check(self, **how):
+        run = self.profile(self.synthetic(**PLAN), "--prefork", self.CHILDREN, output=self.folder / "of-%p", **how)
+        self.assertEqual(run.code, 0, run.err)
+        captures = sorted(self.folder.glob("of-*.gpuprof"))
+        self.assertEqual(len(captures), self.CHILDREN + 1)
+        self.assertEqual(sorted(self.kernels(capture=c) for c in captures), [0] + self.CHILDREN * [KERNELS])
+        for capture in captures:
+            launched = sum(row["Kern Inst"] for row in self.report("nvtx_kern_sum", capture=capture) if row["NVTX Range"].endswith("launch"))
+            self.assertIn(launched, (0, THREADS * LAUNCHES))
+
+    def test_after_nvtx(self):
+        self.check()
+
+    def test_after_the_c_api(self):
+        self.check(beside=[processes.path("BUILT_EARLY_START")])
+
+    def test_after_the_c_api_where_the_driver_is_loaded_and_not_used(self):
+        driver = pathlib.Path(processes.path("BUILT_REPLAY_LIBS"), "libcuda.so.1")
+        self.check(beside=[driver, processes.path("BUILT_EARLY_START")])
+
 
 class WaysToEnd(Gpuprof):
     """The program ends as it does without the profiler, and the capture can be read."""
@@ -230,6 +270,49 @@ class WaysToEnd(Gpuprof):
         run = self.profile(session, buffer_limit_mib=16, flush_timeout_ms=20000, env={"REPLAY_SLOW_FLUSH_MS": "700"})
         self.assertEqual(run.code, 0, run.err)
         self.assertEqual((self.kernels(), self.lost()), (2000 * 146 + 1, "lost: nothing"))
+
+
+class Cancelled(Gpuprof):
+    """Threads that somebody has cancelled go on until the program says where they may end: never inside of the profiler."""
+    def setUp(self):
+        super().setUp()
+        if "tsan" in os.environ.get("BUILT_PRELOAD_FIRST", ""):
+            self.skipTest("the thread sanitizer cannot have a thread end by cancellation inside of its own functions")
+
+
+    def ends_well(self, session, *options, env=None, **settings):
+        run = self.profile(session, *options, env={"REPLAY_CANCELLED": "1", **(env or {})}, force_overwrite=1, **settings)
+        self.assertEqual(run.code, 0, run.err)
+        return run
+
+    def test_in_each_callback(self):
+        self.ends_well(self.synthetic(**PLAN))
+        self.assertEqual((self.kernels(), self.lost()), (KERNELS, "lost: nothing"))
+
+    def test_where_a_callback_switches_captures(self):
+        session = self.synthetic(threads=1, launches=2000, step_ns=1000000, kernel_ns=1000, graphs=0, profiler_calls=1)
+        self.ends_well(session, capture_range="cudaProfilerApi")
+        self.assertEqual(self.kernels(), 500)
+
+    def test_where_ranges_switch_captures_and_several_threads_meet(self):
+        self.ends_well(self.synthetic(**PLAN), capture_range="nvtx", nvtx_capture="launch@*", capture_range_end="repeat")
+
+    def test_where_a_callback_waits_for_an_answer(self):
+        self.ends_well(self.synthetic(**PLAN), kernel_name="even")
+        self.assertEqual(self.kernels(), THREADS * LAUNCHES // 2)
+
+    def test_where_a_callback_has_something_to_say(self):
+        for fault in ("REPLAY_FATAL_AFTER", "REPLAY_HELD_BY"):
+            self.assertIn("[gpuprof] kernel tracing", self.ends_well(self.synthetic(**PLAN), env={fault: "100"}).err)
+
+    def test_where_a_context_ends(self):
+        self.ends_well(self.synthetic(**PLAN), "--exit-with", "device-reset", "--exit-at", "0.5")
+        self.assertEqual(self.kernels(), KERNELS)
+
+    def test_where_counters_are_read(self):
+        for metrics in ("exact,basic", "auto"):
+            self.ends_well(self.synthetic(threads=2, launches=500, step_ns=1000000), "--exit-with", "device-reset",
+                           "--exit-at", "0.9", metrics=metrics)
 
 
 class Faults(Gpuprof):

@@ -19,6 +19,7 @@ import pathlib
 import resource
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -85,5 +86,27 @@ def no_core_file():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
+class Part(unittest.TestLoader):
+    """Every n-th test of a file, so that those that wait for sessions to be played wait together."""
+
+    def __init__(self, which, parts):
+        super().__init__()
+        self.which, self.parts = which, parts
+
+    def loadTestsFromModule(self, *arguments, **options):
+        chosen = list(one_by_one(super().loadTestsFromModule(*arguments, **options)))[self.which::self.parts]
+        return self.suiteClass(chosen)
+
+
+def one_by_one(suite):
+    for test in suite:
+        yield from one_by_one(test) if isinstance(test, unittest.TestSuite) else [test]
+
+
 def main():
-    unittest.main(verbosity=2)
+    """Runs all tests of the file, those that are named, or with --part=1/4 a quarter of all."""
+    loader = unittest.defaultTestLoader
+    if len(sys.argv) > 1 and sys.argv[1].startswith("--part="):
+        which, parts = map(int, sys.argv.pop(1).removeprefix("--part=").split("/"))
+        loader = Part(which - 1, parts)
+    unittest.main(verbosity=2, testLoader=loader)

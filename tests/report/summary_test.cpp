@@ -47,6 +47,16 @@ TEST_CASE("losses are named with their number") {
         "lost: 12 kernels without time, 1,500 ranges, 1 launch, 1 buffer refused");
 }
 
+TEST_CASE("range names that were grouped are a remark, and none where none was") {
+  overview about;
+  add_counter(about, "note.names_grouped", 0);
+  CHECK(about.remarks.empty());
+  add_counter(about, "note.names_grouped", 12'345);
+  CHECK(overview_lines(about).back() ==
+        "the names of 12,345 ranges stand for others too, as 'request *': there were too many to "
+        "keep");
+}
+
 TEST_CASE("a capture that knows nothing about itself says so without inventing") {
   auto const lines = report::overview_lines({});
   CHECK(lines[0] == "captured: a program, no records");

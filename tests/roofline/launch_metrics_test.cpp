@@ -48,6 +48,16 @@ TEST_CASE("a sample beside which another kernel ran tells nothing") {
   CHECK(analysed(apart).metrics.valid_samples() == 1);
 }
 
+TEST_CASE("a kernel of days later whose id is that of a sampled launch is another's") {
+  constexpr duration_ns day{86'400'000'000'000};
+  for (auto const& later : {kernel("other", day, day + 10_us), graph(day, day + 10_us)}) {
+    auto const c = one_sample({event(later).correlated(2)});
+    analysed const a(c);
+    CHECK(a.metrics.valid_samples() == 1);
+    CHECK(a.metrics.discarded().all() == 0);
+  }
+}
+
 TEST_CASE("work on another GPU does not matter") {
   auto c = one_sample({kernel("other", 90_us, 120_us).correlated(9)});
   for (auto& kernel : c.t.kernels)

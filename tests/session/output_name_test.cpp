@@ -104,6 +104,34 @@ TEST_CASE("a second process of the same run does not replace the capture of the 
   CHECK(host.choose("a").path == "a.pid4242.gpuprof");
 }
 
+TEST_CASE("a process number that another container has given too does not replace a capture") {
+  imagined_host host{.variables = {{"GPUPROF_RUN_STARTED", "1000"}},
+                     .files = {{"a.gpuprof", 1000}, {"a.pid4242.gpuprof", 1000}}};
+  CHECK(host.choose("a", true).path == "a.pid4242-2.gpuprof");
+  CHECK_FALSE(host.choose("a", true).replace);
+  host.files["a.pid4242-2.gpuprof"] = 1;
+  CHECK(host.choose("a").path == "a.pid4242-3.gpuprof");
+}
+
+TEST_CASE("who has lost many races for the next number takes that of its process") {
+  imagined_host const host{.variables = {}, .files = {{"r1.gpuprof", 1}}};
+  settings s;
+  s.output = std::string("r%n");
+  CHECK(choose_capture_path(s, host.facts(), 1)->path == "r2.gpuprof");
+  CHECK(choose_capture_path(s, host.facts(), 50)->path == "r2.pid4242.gpuprof");
+}
+
+TEST_CASE("so does who waits for an old capture that another process of the run replaces") {
+  imagined_host host{.variables = {{"GPUPROF_RUN_STARTED", "1000"}}, .files = {{"a.gpuprof", 1}}};
+  settings s;
+  s.output = std::string("a");
+  s.force_overwrite = true;
+  CHECK(choose_capture_path(s, host.facts(), 1)->replace);
+  CHECK(choose_capture_path(s, host.facts(), 50)->path == "a.pid4242.gpuprof");
+  host.variables.clear();
+  CHECK(choose_capture_path(s, host.facts(), 50)->replace);
+}
+
 TEST_CASE("ranks of one job never share a name") {
   imagined_host host{.variables = {{"RANK", "3"}, {"WORLD_SIZE", "8"}}, .files = {}};
   CHECK(host.choose("out/report").path == "out/report.rank3.gpuprof");

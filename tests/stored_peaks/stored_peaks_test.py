@@ -1,6 +1,8 @@
 """Stored peaks in captures, before captures and in the C interface, with the shipped library in real processes."""
 import json
 import pathlib
+import uuid
+
 import processes
 
 PLAN = dict(threads=2, launches=20)
@@ -12,8 +14,11 @@ class StoredPeaks(processes.Case):
         self.store = self.folder / "peaks"
         self.capture = self.folder / "out.gpuprof"
         self.session = self.synthetic(**PLAN)
+        # Tests that run at once do not share a GPU: its counters would be one process's at a time.
+        self.gpu = {"REPLAY_GPU_UUID": "GPU-" + str(uuid.uuid5(uuid.NAMESPACE_URL, str(self.folder)))}
+        self.addCleanup(pathlib.Path(f"/tmp/gpuprof-{self.gpu['REPLAY_GPU_UUID']}.lock").unlink, True)
         # What gpuprof-play has of itself: the pretended driver, NVML and CUPTI.
-        self.pretended = {"REPLAY_GPU_MHZ": "1000", "REPLAY_SESSION": self.session, "LD_LIBRARY_PATH": processes.path("BUILT_REPLAY_LIBS"),
+        self.pretended = {**self.gpu, "REPLAY_GPU_MHZ": "1000", "REPLAY_SESSION": self.session, "LD_LIBRARY_PATH": processes.path("BUILT_REPLAY_LIBS"),
                           "GPUPROF_PEAKS_DIR": str(self.store)}
         self.no_gpu = {"CUDA_VISIBLE_DEVICES": "", "GPUPROF_PEAKS_DIR": str(self.store)}
 
@@ -24,7 +29,7 @@ class StoredPeaks(processes.Case):
         return pathlib.Path(run.out.strip())
 
     def profile(self, **settings):
-        env = {"GPUPROF_OUTPUT": str(self.folder / "out"), "GPUPROF_PEAKS_DIR": str(self.store)}
+        env = {**self.gpu, "GPUPROF_OUTPUT": str(self.folder / "out"), "GPUPROF_PEAKS_DIR": str(self.store)}
         env.update(settings)
         run = self.play(self.session, preload=[processes.path("BUILT_LIBGPUPROF")], env=env)
         self.assertEqual(run.code, 0, run.err)
@@ -106,7 +111,7 @@ class WhileItRuns(StoredPeaks):
         self.store_peaks()
         told = self.folder / "achieved.json"
         run = self.play(session, preload=[processes.path("BUILT_LIBGPUPROF"), processes.path("BUILT_WATCHER")], env={
-            "GPUPROF_OUTPUT": str(self.folder / "out"), "GPUPROF_PEAKS_DIR": str(self.store), "GPUPROF_METRICS": "auto",
+            **self.gpu, "GPUPROF_OUTPUT": str(self.folder / "out"), "GPUPROF_PEAKS_DIR": str(self.store), "GPUPROF_METRICS": "auto",
             "GPUPROF_OVERHEAD_BUDGET": "90", "GPUPROF_FLUSH_INTERVAL_MS": "50", "REPLAY_WATCH_OUTPUT": str(told)})
         self.assertEqual(run.code, 0, run.err)
         achieved = json.loads(told.read_text())

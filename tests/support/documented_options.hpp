@@ -1,4 +1,5 @@
-// Compares the options of a subcommand, as its --help has them, with the manual and the completions.
+// Compares the options of a subcommand, as its --help has them, with the manual and the
+// completions.
 #pragma once
 
 #include "support/catch.hpp"
@@ -35,8 +36,8 @@ inline void check_documented_options(std::string const& command, std::string con
     CHECK((option == "help" || manual.find(dashed) != std::string::npos));
     CHECK(bash.find(dashed) != std::string::npos);
     CHECK(zsh.find(dashed) != std::string::npos);
-    CHECK((option == "help" || fish.find("__gpuprof_is " + command + "' -l " + option + " ") !=
-                                   std::string::npos));
+    CHECK((option == "help" ||
+           fish.find("__gpuprof_is " + command + "' -l " + option + " ") != std::string::npos));
   }
 }
 

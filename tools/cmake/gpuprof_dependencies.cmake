@@ -1,18 +1,9 @@
 # Everything from outside, by find_package, as distribution packages provide it.
 
-find_package(CUDAToolkit REQUIRED)  # headers only: cuda.h, cupti.h, nvtx3
 find_package(spdlog REQUIRED)
 find_package(Threads REQUIRED)
 find_package(Eigen3 REQUIRED NO_MODULE)  # headers only
-
-# Vendor headers as a target of their own, so that only the layers that name it see <cupti.h>.
-add_library(gpuprof_cuda_headers INTERFACE)
-target_include_directories(gpuprof_cuda_headers SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
-foreach(candidate IN LISTS CUDAToolkit_INCLUDE_DIRS)
-  if(EXISTS "${candidate}/../extras/CUPTI/include/cupti.h")
-    target_include_directories(gpuprof_cuda_headers SYSTEM INTERFACE "${candidate}/../extras/CUPTI/include")
-  endif()
-endforeach()
+include(gpuprof_cuda)
 
 # zstd comes with or without a CMake package; the static library is linked into libgpuprof.so.
 find_library(GPUPROF_ZSTD_STATIC NAMES libzstd.a REQUIRED)

@@ -15,6 +15,7 @@ endif()
 
 option(GPUPROF_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(GPUPROF_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
+option(GPUPROF_BUILD_GPU_CHECK "Build the programs of gpu-check, which run on a GPU alone" ON)
 option(GPUPROF_BUILD_BENCHMARKS "Build the Google Benchmark programs" OFF)
 option(GPUPROF_BUILD_FUZZERS "Build the libFuzzer targets (clang only)" OFF)
 option(GPUPROF_WERROR "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})

@@ -10,7 +10,7 @@ _gpuprof_profile() {
         --nvtx-capture | --delay | --duration | --schedule | --step-range | --cuda-graph-trace | \
         --kernel-name | --launch-skip | --launch-count | --metrics | --set | --overhead-budget | \
         --overhead-once | --peaks | --pm-sampling-interval | --metrics-skip | --log-level | --flush-interval-ms | \
-        --flush-timeout-ms | --buffer-limit-mib) ((++i)) ;;
+        --flush-timeout-ms | --buffer-limit-mib | --share-cupti) ((++i)) ;;
       -*) ;;
       *) break ;;
     esac
@@ -31,6 +31,7 @@ _gpuprof_profile() {
       ;;
     --set) COMPREPLY=($(compgen -W 'basic roofline memory full' -- "$current")) ;;
     --peaks) COMPREPLY=($(compgen -W 'auto on off' -- "$current")) ;;
+    --share-cupti) COMPREPLY=($(compgen -W 'yes no' -- "$current")) ;;
     --log-level) COMPREPLY=($(compgen -W 'debug info warning error off' -- "$current")) ;;
     -o | --output) COMPREPLY=($(compgen -f -- "$current")) ;;
     -p | -y | -d | --nvtx-capture | --delay | --duration | --schedule | --step-range | \
@@ -42,7 +43,7 @@ _gpuprof_profile() {
         COMPREPLY=($(compgen -W '--output --force-overwrite --trace --capture-range
           --capture-range-end --nvtx-capture --delay --duration --schedule --step-range
           --cuda-graph-trace --kernel-name --launch-skip --launch-count --metrics --set
-          --overhead-budget --overhead-once --pm-sampling-interval --metrics-skip --stats --log-level --flush-interval-ms --flush-timeout-ms --buffer-limit-mib --peaks --help' -- "$current"))
+          --overhead-budget --overhead-once --pm-sampling-interval --metrics-skip --share-cupti --stats --log-level --flush-interval-ms --flush-timeout-ms --buffer-limit-mib --peaks --help' -- "$current"))
       else
         COMPREPLY=($(compgen -c -f -- "$current"))
       fi
@@ -65,11 +66,11 @@ _gpuprof() {
         --by) COMPREPLY=($(compgen -W 'kernel signature range graph' -- "$current")) ;;
         -f | --format) COMPREPLY=($(compgen -W 'table csv json svg' -- "$current")) ;;
         -o | --output) COMPREPLY=($(compgen -f -- "$current")) ;;
-        --limit | --device) COMPREPLY=() ;;
+        --limit | --device | --memory-limit) COMPREPLY=() ;;
         *)
           if [[ $current == -* ]]; then
             COMPREPLY=($(compgen -W '--by --range-scope --format --output --force-overwrite --limit
-              --device --help' -- "$current"))
+              --device --memory-limit --help' -- "$current"))
           else
             COMPREPLY=($(compgen -f -X '!*.gpuprof' -- "$current") $(compgen -d -- "$current"))
           fi
@@ -119,7 +120,7 @@ _gpuprof() {
         *)
           if [[ $current == -* ]]; then
             COMPREPLY=($(compgen -W '--report --format --output --force-overwrite --timeunit
-              --filter-nvtx --filter-time --range-scope --help' -- "$current"))
+              --filter-nvtx --filter-time --range-scope --memory-limit --help' -- "$current"))
           else
             COMPREPLY=($(compgen -f -X '!*.gpuprof' -- "$current") $(compgen -d -- "$current"))
           fi

@@ -94,13 +94,15 @@ result<void> check_output(settings const& s) {
   if (!S_ISDIR(info.st_mode)) {
     return error{"the capture cannot be written to " + folder + ": it is not a folder" + advice};
   }
-  bool const is_there = stat(path.c_str(), &info) == 0;
-  if (is_there && S_ISDIR(info.st_mode)) {
-    return error{"the capture cannot be written: " + path + " is a folder" + advice};
+  bool const is_there = lstat(path.c_str(), &info) == 0;
+  if (is_there && !S_ISREG(info.st_mode)) {
+    return error{"the capture cannot be written: " + path + " is a " +
+                 (S_ISLNK(info.st_mode) ? "link, which is not followed" : "folder") + advice};
   }
-  auto const& must_be_writable = is_there ? path : folder;
-  if (access(must_be_writable.c_str(), is_there ? W_OK : W_OK | X_OK) != 0) {
-    return error{"the capture cannot be written to " + must_be_writable + ": " +
+  // What is there is replaced by a new file, which takes the right to write in its folder too.
+  auto const file_is_kept = is_there && access(path.c_str(), W_OK) != 0;
+  if (file_is_kept || access(folder.c_str(), W_OK | X_OK) != 0) {
+    return error{"the capture cannot be written to " + (file_is_kept ? path : folder) + ": " +
                  std::strerror(errno) + advice};
   }
   return {};

@@ -2,6 +2,7 @@
 // do.
 #include "base/rank_files.hpp"
 #include "later_peaks.hpp"
+#include "memory_limit.hpp"
 #include "range_scope_option.hpp"
 #include "report/overview.hpp"
 #include "report/summary_tables.hpp"
@@ -27,6 +28,7 @@ struct roofline_options {
   bool force_overwrite = false;
   std::optional<std::int64_t> limit;
   std::optional<std::int64_t> device;
+  double memory_gib = default_memory_gib;
 };
 
 constexpr std::int64_t lines_for_reading = 30;
@@ -215,7 +217,14 @@ void add_roofline(CLI::App& app, int& exit_code) {
       ->check(CLI::NonNegativeNumber);
   command->add_option("--device", options->device, "N: only this GPU, as CUDA counts them")
       ->check(CLI::Range(0, 65535));
-  command->callback([options, &exit_code] { exit_code = run(*options); });
+  command->add_option("--memory-limit", options->memory_gib, memory_limit_help)
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->callback([options, &exit_code] {
+    exit_code = within_memory(
+        options->memory_gib, options->file, [&] { return run(*options); },
+        [](std::string const& line) { return fail(1, line); });
+  });
 }
 
 }  // namespace gpuprof

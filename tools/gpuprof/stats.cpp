@@ -1,4 +1,5 @@
 // gpuprof stats FILE: tables of what a capture holds, with the names and columns of nsys stats.
+#include "memory_limit.hpp"
 #include "range_scope_option.hpp"
 #include "stats_output.hpp"
 #include "stats_reports.hpp"
@@ -25,6 +26,7 @@ struct stats_options {
   std::string filter_time;
   std::string range_scope = "process";
   std::string unit = "ns";
+  double memory_gib = default_memory_gib;
 };
 
 constexpr choice<report_format> formats[] = {
@@ -110,7 +112,14 @@ void add_stats(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   stats->add_option("--timeunit", options->unit, "ns, us, ms or s: the unit of all times")
       ->capture_default_str();
-  stats->callback([options, &exit_code] { exit_code = run(*options); });
+  stats->add_option("--memory-limit", options->memory_gib, memory_limit_help)
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  stats->callback([options, &exit_code] {
+    exit_code = within_memory(
+        options->memory_gib, options->file, [&] { return run(*options); },
+        [](std::string const& line) { return fail(1, line); });
+  });
 }
 
 }  // namespace gpuprof

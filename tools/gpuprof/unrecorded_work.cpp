@@ -5,12 +5,11 @@
 namespace gpuprof {
 namespace {
 
-/// Each of them stands for work without a record. What is lost of names, threads and ranges leaves
-/// the records of kernels where they are.
+/// Each of them stands for work without a record. What is lost of names, threads, ranges and notes
+/// of launches leaves the records of kernels where they are.
 constexpr std::string_view losses[] = {"lost.kernels",
                                        "lost.graph_launches",
                                        "lost.kernels_without_time",
-                                       "lost.launch_notes",
                                        "lost.broken_buffers",
                                        "lost.other_records_without_time",
                                        "lost.buffers_refused",

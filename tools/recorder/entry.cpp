@@ -50,6 +50,7 @@ void write_session() noexcept {
 void start() {
   session_log::get();
   watch_process_life();
+  keep_children_inert();
   if (auto const started = start_cupti(); !started) {
     log_error("nothing is recorded: " + started.message());
     return;

@@ -1,6 +1,7 @@
 #include "counters/launches/context_streams.hpp"
 
 #include "base/clock.hpp"
+#include "base/own_calls.hpp"
 
 #include <algorithm>
 #include <sched.h>
@@ -82,6 +83,7 @@ void context_streams::destroyed(CUstream stream) noexcept {
                                   [stream](used_stream const& s) { return s.stream == stream; });
   if (found == streams_.end()) return;
   // What it still has to do is done after its handle is gone, when nobody can be asked.
+  own_calls const marked;
   relaxed_captures const relaxed(driver_);
   if (driver_.cuStreamQuery == nullptr || driver_.cuStreamQuery(stream) != CUDA_SUCCESS)
     used_unknown();

@@ -1,5 +1,7 @@
 #include "counters/launches/launch_arguments.hpp"
 
+#include "base/own_calls.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -68,6 +70,7 @@ launch_arguments::layout const* launch_arguments::shared(std::unique_ptr<layout>
 
 /// Null: for want of memory.
 launch_arguments::layout const* launch_arguments::ask(void const* function) noexcept {
+  own_calls const marked;
   try {
     auto made = std::make_unique<layout>();
     auto* const handle = const_cast<void*>(function);

@@ -4,6 +4,7 @@
 
 #include "base/clock.hpp"
 #include "base/futex.hpp"
+#include "base/own_calls.hpp"
 
 #include <new>
 #include <utility>
@@ -60,6 +61,7 @@ void launch_reader::callbacks_begin() noexcept {
   captures_.forget();
   endings_.store(0);
   kinds_.forget_handles();
+  kinds_.forget_graphs();
   generation_.fetch_add(1);
   gate_.forget_calls();
   for (auto& entry : contexts_) {
@@ -74,6 +76,7 @@ context_readings* launch_reader::context_of(CUcontext handle, std::uint32_t numb
     auto* known = entry.load();
     if (known == nullptr) {
       std::uint32_t device = 0;
+      own_calls const marked;
       if (api_.cuptiGetDeviceId == nullptr ||
           api_.cuptiGetDeviceId(handle, &device) != CUPTI_SUCCESS)
         return nullptr;
@@ -150,7 +153,8 @@ void launch_reader::entered(launch_call_kind kind, CUpti_CallbackData const& cal
   launches_.fetch_add(1, std::memory_order_relaxed);
   launch_parameters launch;
   auto const is_readable = read_launch_parameters(kind, call, launch) && launch.work != nullptr;
-  auto* const signature = is_readable ? kinds_.find(launch, call.contextUid) : nullptr;
+  auto const* const name = kind.call == launch_call::graph ? nullptr : call.symbolName;
+  auto* const signature = is_readable ? kinds_.find(launch, call.contextUid, name) : nullptr;
   if (signature != nullptr) here.arguments = signature->arguments();
   if (!on_.load(std::memory_order_acquire)) return;
   auto* const context = context_of(call.context, call.contextUid);

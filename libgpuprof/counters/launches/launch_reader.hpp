@@ -98,6 +98,7 @@ class launch_reader {
   /// The program has waited for the GPU, or for a part of it: see idle_moments.
   void work_waited_for() noexcept { budget_.spend(idle_moments_.program_has_waited()); }
   void graph_changes() noexcept { graphs_change_.store(true); }
+  void graph_ends(CUgraphExec graph) noexcept { kinds_.forget_graph(graph); }
   /// A context is about to be destroyed, and then it is.
   void context_ending() noexcept;
   void context_ended() noexcept;

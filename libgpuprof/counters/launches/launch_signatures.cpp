@@ -35,7 +35,8 @@ void launch_signature::add_time(std::uint64_t ns, bool is_part) noexcept {
 
 std::uint64_t launch_signatures::key_of(launch_parameters const& launch,
                                         std::uint32_t context) noexcept {
-  auto h = mixed(mixed(reinterpret_cast<std::uintptr_t>(launch.work) + 1) ^ context);
+  auto h = mixed(mixed(reinterpret_cast<std::uintptr_t>(launch.work) + 1) ^ context ^
+                 std::uint64_t{launch.name} << 32);
   for (auto const extent : {launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
                             launch.block[1], launch.block[2], launch.shared_bytes})
     h = mixed(h ^ extent);
@@ -74,6 +75,12 @@ bool launch_signatures::is_told_apart(launch_signature& any, bool is_new) noexce
   }
   if (launches < max_values * times_each) any.values_.store(is_noise, launch_signature::relaxed);
   return false;
+}
+
+void launch_signatures::forget_graph(void const* graph) noexcept {
+  launch_parameters launch;
+  launch.work = graph;
+  if (auto* const known = at(key_of(launch, 0), false)) known->forget();
 }
 
 /// Null when it is not there, and none may be added or there is no room.

@@ -14,8 +14,9 @@
 
 namespace gpuprof {
 
-/// Launches of one function in one context with the same grid, block and dynamic shared memory do
-/// the same work, unless their times differ: then the values of arguments tell them apart.
+/// Launches of one function (handle and name) in one context with the same grid, block and dynamic
+/// shared memory do the same work, unless their times differ: then the values of arguments tell
+/// them apart.
 class launch_signature {
  public:
   /// Bits by number of the group of metrics.
@@ -52,6 +53,12 @@ class launch_signature {
   /// What its machine code holds; as note_graph().
   void set_code(kernel_code const& code) noexcept { code_ = code; }
   void set_identity(std::uint64_t identity) noexcept { identity_ = identity; }
+  /// Its handle is going to mean another graph, of which nothing is known.
+  void forget() noexcept {
+    for (auto* const learnt : {&done_, &ever_done_, &hopeless_, &read_elsewhere_})
+      learnt->store(0, relaxed);
+    is_wanted_.store(false, relaxed);
+  }
   /// The keeper of the gate waits for a launch of it.
   bool is_wanted() const noexcept { return is_wanted_.load(relaxed); }
 
@@ -141,7 +148,8 @@ class launch_signatures {
       : slots_(new std::array<launch_signature, capacity>),
         order_(new std::array<std::atomic<launch_signature*>, capacity>{}) {}
   /// Null when the table is three quarters full and this one is new.
-  /// `context`: CUPTI's number of it. Of one function handle each context has its own kinds.
+  /// `context`: CUPTI's number of it. Of one function handle each context has its own kinds; 0 for
+  /// graphs, which are in no one context.
   /// `fingerprint`: of the arguments, asked where they matter; 0: not known.
   template <class Fingerprint>
   launch_signature* find(launch_parameters const& launch, std::uint32_t context,
@@ -150,6 +158,9 @@ class launch_signatures {
     auto* const any = at(key, true);
     return any != nullptr && any->varies() ? with_arguments(key, *any, fingerprint()) : any;
   }
+
+  /// A graph is destroyed.
+  void forget_graph(void const* graph) noexcept;
 
   /// In the order in which they came.
   std::size_t size() const noexcept { return used_.load(std::memory_order_acquire); }

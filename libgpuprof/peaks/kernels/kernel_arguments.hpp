@@ -25,7 +25,7 @@ struct kernel_arguments {
   std::uint32_t seed;        // of operands that are made in the kernel
   std::uint32_t zeros;       // 1: operands are all zero
   std::uint32_t check;       // 1: store what the host needs to check the results
-  std::uint32_t never;       // 0 always; only the host knows, so nothing that depends on it is dropped
+  std::uint32_t never;  // 0 always; only the host knows, so nothing that depends on it is dropped
 };
 
 }  // namespace gpuprof::peaks

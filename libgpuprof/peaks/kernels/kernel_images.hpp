@@ -10,7 +10,7 @@
 namespace gpuprof::peaks {
 
 struct kernel_image {
-  std::string_view name;           // "cuda_cores"
+  std::string_view name;            // "cuda_cores"
   std::span<std::byte const> code;  // for cuModuleLoadData; empty: this build has none
 };
 

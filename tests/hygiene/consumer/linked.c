@@ -1,5 +1,6 @@
 /* The C API, linked: without a GPU it says that it is inactive and does no harm. */
 #include <gpuprof/gpuprof.h>
+
 #include <stdio.h>
 
 int main(void) {

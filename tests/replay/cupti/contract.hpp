@@ -1,6 +1,8 @@
 // Ends the process with a clear message when a client breaks CUPTI's rules.
 #pragma once
 
+#include "replay/cancelled_thread.hpp"
+
 #include <string>
 
 namespace gpuprof::replay {
@@ -34,6 +36,7 @@ class inside {
 template <class Call>
 void call_client(char const* which, Call&& call) noexcept {
   try {
+    cancelled_thread const now;
     call();
   } catch (...) {
     broken(std::string("an exception left its ") + which);

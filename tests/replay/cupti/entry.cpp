@@ -4,18 +4,22 @@
 #include "replay/cupti/faults.hpp"
 #include "replay/cupti/library.hpp"
 
+#include <atomic>
 #include <string>
 #include <unistd.h>
 
 namespace gpuprof::replay {
 namespace {
 
-pid_t const process_at_load = getpid();
+// 0: not noted yet. Other libraries may be loaded before, and have threads.
+constinit std::atomic<pid_t> process_at_load{0};
+[[maybe_unused]] bool const noted = (process_at_load = getpid(), true);
 
 }  // namespace
 
 CUptiResult enter(char const* function) {
-  if (getpid() != process_at_load) {
+  auto const loaded_by = process_at_load.load();
+  if (loaded_by != 0 && getpid() != loaded_by) {
     broken(std::string(function) + " was called in a forked child; the real library hangs there");
   }
   return faults::get().for_call(function);

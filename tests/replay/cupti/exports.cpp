@@ -95,6 +95,16 @@ CUptiResult cuptiEnableDomain(uint32_t on, CUpti_SubscriberHandle subscriber,
   return library::get().enable_domain(on != 0, domain);
 }
 
+CUptiResult cuptiEnableAllDomains(uint32_t on, CUpti_SubscriberHandle subscriber) {
+  NEEDS_DRIVER();
+  if (!library::get().is_subscriber(subscriber)) return CUPTI_ERROR_INVALID_PARAMETER;
+  for (auto const domain :
+       {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_RESOURCE,
+        CUPTI_CB_DOMAIN_SYNCHRONIZE, CUPTI_CB_DOMAIN_NVTX, CUPTI_CB_DOMAIN_STATE})
+    library::get().enable_domain(on != 0, domain);
+  return CUPTI_SUCCESS;
+}
+
 CUptiResult cuptiGetCallbackState(uint32_t* on, CUpti_SubscriberHandle subscriber,
                                   CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   NEEDS_DRIVER();
@@ -173,6 +183,12 @@ CUptiResult cuptiActivityFlushAll(uint32_t flag) {
   }
   library::get().buffers.flush((flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0);
   flush_under_way.clear();
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc clock) {
+  NEEDS_DRIVER();
+  library::get().buffers.set_clock(clock);
   return CUPTI_SUCCESS;
 }
 

@@ -23,6 +23,8 @@ class record_buffers {
   bool has_functions() const { return request_ != nullptr; }
   void set_zeroed_by_client(bool on) { zeroed_by_client_ = on; }
   void set_per_thread(bool on) { per_thread_ = on; }
+  /// Of records that are written from now on.
+  void set_clock(CUpti_TimestampCallbackFunc clock) { clock_ = clock; }
 
   /// Any thread. Writes one record; counts it as dropped when there is no buffer.
   void append(void const* record, std::size_t size, bool on_gpu, std::uint64_t complete_at);
@@ -61,13 +63,16 @@ class record_buffers {
   std::unique_ptr<buffer> request();
   void check(buffer const&, std::size_t most_records);
   static bool is_complete(buffer const&, std::uint64_t now);
-  static void cut_off(buffer&, std::uint64_t now);
+  void cut_off(buffer&, std::uint64_t now) const;
+  std::uint64_t ahead() const;
+  void put_on_clock(std::uint8_t* record) const;
   void give_back(std::unique_ptr<buffer>);
   void hand_back(selection which);
   void work();
 
   std::atomic<CUpti_BuffersCallbackRequestFunc> request_{nullptr};
   std::atomic<CUpti_BuffersCallbackCompleteFunc> complete_{nullptr};
+  std::atomic<CUpti_TimestampCallbackFunc> clock_{nullptr};
   std::atomic<bool> zeroed_by_client_{false};
   std::atomic<bool> per_thread_{true};
   std::atomic<std::uint64_t> dropped_{0};

@@ -89,6 +89,28 @@ std::uint64_t realtime_ns() {
          static_cast<std::uint64_t>(t.tv_nsec);
 }
 
+/// A question to the driver: tools get a record of it, whoever asked. The player asks none.
+class recorded {
+ public:
+  explicit recorded(std::uint32_t cbid) {
+    call_.kind = CUPTI_ACTIVITY_KIND_DRIVER;
+    call_.cbid = cbid;
+    call_.start = realtime_ns();
+  }
+  ~recorded() {
+    auto const* const tool = the_tool.load();
+    if (tool == nullptr) return;
+    call_.correlationId = next_correlation++;
+    call_.end = realtime_ns();
+    tool->record({.bytes = &call_, .complete_at = call_.end});
+  }
+  recorded(recorded const&) = delete;
+  recorded& operator=(recorded const&) = delete;
+
+ private:
+  CUpti_ActivityAPI call_{};
+};
+
 int attribute_of(fake_device const& d, CUdevice_attribute which) {
   switch (which) {
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
@@ -217,6 +239,7 @@ CUresult cuCtxSynchronize() {
 
 CUresult cuStreamQuery(CUstream stream) {
   if (!is_initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  recorded const call(CUPTI_DRIVER_TRACE_CBID_cuStreamQuery);
   std::lock_guard const hold(streams_lock);
   auto const found = streams_busy_until.find(stream);
   bool const busy = found != streams_busy_until.end() && found->second > realtime_ns();
@@ -225,6 +248,7 @@ CUresult cuStreamQuery(CUstream stream) {
 
 CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus* status) {
   if (!is_initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  recorded const call(CUPTI_DRIVER_TRACE_CBID_cuStreamIsCapturing);
   if (status == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *status = this_thread_captures ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
   return CUDA_SUCCESS;
@@ -232,6 +256,7 @@ CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus* status) {
 
 // All replayed kernels are given an address and a number.
 CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t* offset, size_t* size) {
+  recorded const call(CUPTI_DRIVER_TRACE_CBID_cuFuncGetParamInfo);
   if (function == nullptr || offset == nullptr || index > 1) return CUDA_ERROR_INVALID_VALUE;
   *offset = 8 * index;
   if (size != nullptr) *size = 8;

@@ -7,6 +7,8 @@
 #include "replay/player/endings.hpp"
 #include "replay/player/performance.hpp"
 
+#include <nvtx3/nvToolsExt.h>
+
 #include <climits>
 
 #include <cinttypes>
@@ -14,7 +16,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <filesystem>
+#include <fstream>
 #include <map>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
 
 namespace {
 
@@ -27,12 +34,14 @@ constexpr char const* usage =
     "  --exit-with HOW one of normal, _exit, kill, throw, abort, fork, exec, in-flight, "
     "device-reset\n"
     "  --exit-at SHARE when that happens, from 0 (at once) to 1 (at the end, the default)\n"
+    "  --prefork N     makes N children, which play; the parent uses NVTX and waits for them\n"
     "  --info          plays nothing; prints what the session holds\n";
 
 struct arguments {
   char const* session = nullptr;
   play_options play;
   ending how = ending::normal;
+  int children = 0;
   bool only_info = false;
 };
 
@@ -71,6 +80,8 @@ arguments read(int count, char** given) {
       a.play.speed = number(value, 1e-3, 1e9);
     } else if (option == "--repeat") {
       a.play.repeat = static_cast<unsigned>(number(value, 1, 1e6));
+    } else if (option == "--prefork") {
+      a.children = static_cast<int>(number(value, 0, 100));
     } else if (option == "--exit-at") {
       a.play.interrupt_at = number(value, 0, 1);
     } else if (option == "--exit-with") {
@@ -144,6 +155,37 @@ void print_info(recording const& r) {
   for (auto const& [kind, count] : records) std::printf("records.kind_%u=%zu\n", kind, count);
 }
 
+/// In a child this returns; in the parent it ends with what came of the children.
+void become_child(int children) {
+  nvtxRangePushA("before the children");
+  std::vector<pid_t> made;
+  for (int i = 0; i < children; ++i) {
+    made.push_back(fork());
+    if (made.back() == 0) return;
+  }
+  nvtxRangePop();
+  int failed = 0;
+  for (auto const child : made) {
+    int status = 0;
+    failed += waitpid(child, &status, 0) != child || status != 0;
+  }
+  std::exit(failed);
+}
+
+/// REPLAY_WAITED=FILE: for how many ms the threads of this process together were ready to run and
+/// had no core, a line for each process.
+void note_waits() {
+  char const* const file = std::getenv("REPLAY_WAITED");
+  if (file == nullptr) return;
+  std::uint64_t waited_ns = 0;
+  for (auto const& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::uint64_t ran = 0, waited = 0;
+    std::ifstream(thread.path() / "schedstat") >> ran >> waited;
+    waited_ns += waited;
+  }
+  std::ofstream(file, std::ios::app) << waited_ns / 1'000'000 << '\n';
+}
+
 void print_counts(performance const& p, char const* session) {
   auto const& c = p.counts();
   std::printf("gpuprof-play: played %s: calls=%" PRIu64 " launches=%" PRIu64 " kernels=%" PRIu64
@@ -174,6 +216,7 @@ int main(int count, char** given) {
   char absolute[PATH_MAX];
   setenv(session_variable, realpath(a.session, absolute) != nullptr ? absolute : a.session, 1);
 
+  if (a.children > 0) become_child(a.children);
   auto const driver = start_driver();
   auto options = a.play;
   performance* playing = nullptr;
@@ -183,5 +226,6 @@ int main(int count, char** given) {
   p.run();
   if (a.how != ending::in_flight) driver.synchronize();
   print_counts(p, a.session);
+  note_waits();
   return 0;
 }

@@ -1,5 +1,7 @@
 #include "replay/player/nvtx_player.hpp"
 
+#include "replay/cancelled_thread.hpp"
+
 #include <nvtx3/nvToolsExt.h>
 
 #include <algorithm>
@@ -95,6 +97,7 @@ std::uint32_t nvtx_player::os_thread(std::uint32_t recorded) {
 }
 
 void nvtx_player::play(event const& e) {
+  cancelled_thread const now;
   if (e.code < nvtx_core2) {
     play_default_domain(e);
   } else {

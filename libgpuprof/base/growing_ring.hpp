@@ -1,0 +1,160 @@
+// A ring of fixed-size slots between one writing thread and one reading thread, as large as was
+// needed.
+#pragma once
+
+#include "base/memory_budget.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <sys/mman.h>
+#include <type_traits>
+#include <utility>
+
+namespace gpuprof {
+
+/// Lock-free. It begins with slots of its creator, which must outlive it. Where those do not do it
+/// goes on in new ones, twice as many each time; the reader lets go of the old ones when it has
+/// read them. Zero bytes must be a valid slot. Sizes are powers of two.
+template <class Slot>
+class growing_ring {
+ public:
+  /// At most `limit` slots wait for the reader at any time. What is added counts against `budget`.
+  growing_ring(std::span<Slot> first, std::size_t limit, memory_budget& budget) noexcept
+      : budget_(budget),
+        slots_(first.data()),
+        mask_(first.size() - 1),
+        limit_(std::max(limit, first.size())) {
+    areas_[0] = {0, slots_, mask_};
+  }
+
+  /// Writer only. The next `count` slots are free; fill them with slot(i), then publish(count).
+  /// False: try grow().
+  bool reserve(std::size_t count) noexcept {
+    auto const head = head_.load(std::memory_order_relaxed);  // only this thread writes it
+    if (fits(head, count)) return true;
+    known_tail_ = tail_.load(std::memory_order_acquire);
+    return fits(head, count);
+  }
+  /// Writer only, after reserve() has said false: makes room for `count` slots. False when too many
+  /// wait or the budget is used up: the caller drops and counts.
+  bool grow(std::size_t count) noexcept {
+    auto const head = head_.load(std::memory_order_relaxed);
+    auto const made = areas_made_.load(std::memory_order_relaxed);
+    auto const slots = std::max(2 * (mask_ + 1), std::bit_ceil(count));
+    if (made == areas_.size() || slots > limit_ || head + count - known_tail_ > limit_)
+      return false;
+    auto* const memory = map(slots);
+    if (memory == nullptr) return false;
+    slots_ = memory, mask_ = slots - 1, begins_ = head;
+    areas_[made] = {head, memory, slots - 1};
+    areas_made_.store(made + 1, std::memory_order_release);
+    return true;
+  }
+  Slot& slot(std::size_t offset) noexcept {
+    return slots_[(head_.load(std::memory_order_relaxed) + offset) & mask_];
+  }
+  void publish(std::size_t count) noexcept {
+    head_.store(head_.load(std::memory_order_relaxed) + count, std::memory_order_release);
+  }
+  /// Writer only: true while at least half of what may wait for the reader does.
+  bool half_full() noexcept {
+    auto const head = head_.load(std::memory_order_relaxed);
+    if (head - known_tail_ <= limit_ / 2) return false;
+    known_tail_ = tail_.load(std::memory_order_acquire);  // the last look may be old
+    return head - known_tail_ > limit_ / 2;
+  }
+  /// Any thread: true when the reader has taken everything published so far.
+  bool drained() const noexcept {
+    return tail_.load(std::memory_order_acquire) == head_.load(std::memory_order_acquire);
+  }
+
+  /// Reader only. Calls take(slot) for everything published before this call; `take` returns how
+  /// many slots the entry occupied and may look at the following ones through next(i).
+  template <class Take>
+  std::size_t drain(Take&& take) noexcept(noexcept(take(std::declval<Slot const&>()))) {
+    auto const head = head_.load(std::memory_order_acquire);
+    auto tail = tail_.load(std::memory_order_relaxed);
+    auto const first = tail;
+    while (tail != head) {
+      follow(tail);
+      reading_ = tail;
+      auto const& from = areas_[area_];
+      tail += take(from.slots[tail & from.mask]);
+      tail_.store(tail, std::memory_order_release);
+    }
+    return head - first;
+  }
+  /// Reader only, inside `take`: the slot `offset` places after the current one.
+  Slot const& next(std::size_t offset) const noexcept {
+    auto const& from = areas_[area_];
+    return from.slots[(reading_ + offset) & from.mask];
+  }
+
+  /// All that was added goes back. Whoever calls it is writer and reader at once, and the ring is
+  /// drained.
+  void shrink() noexcept {
+    follow(head_.load(std::memory_order_relaxed));
+    if (area_ != 0) unmap(areas_[area_]);
+    areas_[0].begins = begins_ = head_.load(std::memory_order_relaxed);
+    slots_ = areas_[0].slots, mask_ = areas_[0].mask;
+    area_ = 0;
+    areas_made_.store(1, std::memory_order_release);
+  }
+
+ private:
+  static_assert(std::is_trivially_destructible_v<Slot>);
+  struct area {
+    std::uint64_t begins = 0;  // the first position that lies in it
+    Slot* slots = nullptr;
+    std::size_t mask = 0;
+  };
+
+  bool fits(std::uint64_t head, std::size_t count) const noexcept {
+    return head + count - std::max(known_tail_, begins_) <= mask_ + 1 &&
+           head + count - known_tail_ <= limit_;
+  }
+  static std::size_t bytes_of(std::size_t slots) noexcept { return slots * sizeof(Slot); }
+  Slot* map(std::size_t slots) noexcept {
+    auto const bytes = bytes_of(slots);
+    if (!budget_.reserve(bytes)) return nullptr;
+    void* const memory =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory != MAP_FAILED) return static_cast<Slot*>(memory);
+    budget_.release(bytes);
+    return nullptr;
+  }
+  void unmap(area const& old) noexcept {
+    munmap(old.slots, bytes_of(old.mask + 1));
+    budget_.release(bytes_of(old.mask + 1));
+  }
+  /// Reader: to the area that holds this position. Which are made was told before its head was.
+  void follow(std::uint64_t position) noexcept {
+    while (area_ + 1 < areas_made_.load(std::memory_order_acquire) &&
+           areas_[area_ + 1].begins <= position) {
+      if (area_ != 0) unmap(areas_[area_]);
+      ++area_;
+    }
+  }
+
+  memory_budget& budget_;
+  // The writer's.
+  Slot* slots_;
+  std::size_t mask_;
+  std::size_t const limit_;
+  std::uint64_t begins_ = 0;      // the first position in these slots
+  std::uint64_t known_tail_ = 0;  // the writer's last look at tail_
+  // The writer adds one, the reader follows; those behind the reader are gone.
+  alignas(64) std::array<area, 16> areas_{};
+  std::atomic<std::size_t> areas_made_{1};
+  alignas(64) std::atomic<std::uint64_t> head_{0};
+  alignas(64) std::atomic<std::uint64_t> tail_{0};
+  std::uint64_t reading_ = 0;
+  std::size_t area_ = 0;  // the reader's
+};
+
+}  // namespace gpuprof

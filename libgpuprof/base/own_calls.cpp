@@ -1,0 +1,72 @@
+#include "base/own_calls.hpp"
+
+#include "base/bounded_queue.hpp"
+#include "base/clock.hpp"
+#include "base/process.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+namespace gpuprof {
+namespace {
+
+// A few at a time: the drain thread and what helps it.
+std::array<std::atomic<std::uint32_t>, 32> own_threads{};
+
+std::atomic<bool> are_watched{false};
+
+// One for each kernel whose parameters are asked for, each stream that is destroyed and each
+// capture that is switched.
+bounded_queue<own_calls_note>& notes() {
+  static auto* const instance = new bounded_queue<own_calls_note>(1 << 12);
+  return *instance;
+}
+
+}  // namespace
+
+void note_own_thread(std::uint32_t os_thread) noexcept {
+  for (auto& place : own_threads) {
+    std::uint32_t unused = 0;
+    if (place.compare_exchange_strong(unused, os_thread)) return;
+  }
+}
+
+void forget_own_thread(std::uint32_t os_thread) noexcept {
+  for (auto& place : own_threads) {
+    auto known = os_thread;
+    if (place.compare_exchange_strong(known, 0)) return;
+  }
+}
+
+bool is_own_thread(std::uint32_t os_thread) noexcept {
+  return os_thread != 0 && std::any_of(own_threads.begin(), own_threads.end(), [&](auto& place) {
+           return place.load(std::memory_order_relaxed) == os_thread;
+         });
+}
+
+void watch_own_calls(bool on) noexcept {
+  if (on) notes();  // made here, not inside a callback
+  are_watched.store(on, std::memory_order_release);
+}
+
+own_calls::own_calls() noexcept {
+  if (!are_watched.load(std::memory_order_acquire)) return;
+  auto const thread = os_thread_id();
+  if (is_own_thread(thread)) return;
+  note_ = {thread, now(), {}};
+  notes().push(note_);  // first, so that it is known before any record of the calls
+}
+
+own_calls::~own_calls() {
+  if (note_.os_thread == 0) return;
+  note_.to = now();
+  notes().push(note_);
+}
+
+std::optional<own_calls_note> take_own_calls() noexcept {
+  if (!are_watched.load(std::memory_order_acquire)) return std::nullopt;
+  return notes().pop();
+}
+
+}  // namespace gpuprof

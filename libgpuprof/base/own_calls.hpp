@@ -1,0 +1,42 @@
+// Tells the driver calls that the profiler makes from those of the program, for reports of calls.
+#pragma once
+
+#include "base/time.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace gpuprof {
+
+/// Every call of such a thread is the profiler's.
+void note_own_thread(std::uint32_t os_thread) noexcept;
+void forget_own_thread(std::uint32_t os_thread) noexcept;
+bool is_own_thread(std::uint32_t os_thread) noexcept;
+
+/// A stretch of a thread of the program in which the profiler makes calls.
+struct own_calls_note {
+  std::uint32_t os_thread = 0;
+  timestamp_ns from, to;  // 0: not known yet, another note follows
+};
+
+/// Only while calls are recorded does anybody want to know.
+void watch_own_calls(bool on) noexcept;
+
+/// Marks the calls that are made while it lives, on threads of the program. Any thread, without
+/// lock; not nested.
+class own_calls {
+ public:
+  own_calls() noexcept;
+  ~own_calls();
+  own_calls(own_calls const&) = delete;
+  own_calls& operator=(own_calls const&) = delete;
+
+ private:
+  own_calls_note note_;
+};
+
+/// The oldest that has not been taken. What is taken before the records of calls are looked at says
+/// of each of them whose it is.
+std::optional<own_calls_note> take_own_calls() noexcept;
+
+}  // namespace gpuprof

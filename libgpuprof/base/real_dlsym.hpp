@@ -1,0 +1,11 @@
+// The C library's own dlsym: libgpuprof.so has one in front of it (cupti/exports/dlsym_export.cpp).
+#pragma once
+
+namespace gpuprof {
+
+using dlsym_function = void* (*)(void* handle, char const* name);
+
+/// Any thread, any time; never null but where the C library has none.
+dlsym_function real_dlsym() noexcept;
+
+}  // namespace gpuprof

@@ -1,0 +1,30 @@
+// A descriptor that is known again as ours in a process whose program may close all that it sees.
+#pragma once
+
+#include <sys/types.h>
+
+namespace gpuprof::capture {
+
+/// Movable owner. A program that closes every descriptor gets the numbers again for files of its
+/// own: those are neither written nor closed here. Forked children do not keep it, as they would
+/// keep a lock on its file for as long as they live.
+class own_descriptor {
+ public:
+  own_descriptor() = default;
+  /// Takes what open() returned.
+  explicit own_descriptor(int number) noexcept;
+  own_descriptor(own_descriptor&& other) noexcept;
+  own_descriptor& operator=(own_descriptor&& other) noexcept;
+  ~own_descriptor() { close(); }
+
+  /// -1 when the program has closed it.
+  int get() const noexcept;
+  void close() noexcept;
+
+ private:
+  int number_ = -1;
+  dev_t device_ = 0;
+  ino_t file_ = 0;
+};
+
+}  // namespace gpuprof::capture

@@ -1,0 +1,17 @@
+// Whoever wants to know when the program's client of CUPTI records.
+#pragma once
+
+#include <string>
+
+namespace gpuprof {
+
+/// Told on the program's thread, before the call goes to CUPTI: be quick.
+class other_client_observer {
+ public:
+  virtual ~other_client_observer() = default;
+  /// It has asked for records. `who`: the file that did.
+  virtual void other_client_begins(std::string const& who) noexcept = 0;
+  virtual void other_client_ends() noexcept = 0;
+};
+
+}  // namespace gpuprof

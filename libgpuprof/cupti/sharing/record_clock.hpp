@@ -1,0 +1,53 @@
+// A clock that another client has registered for its records.
+#pragma once
+
+#include "cupti/api.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace gpuprof {
+
+/// One moment on both clocks.
+struct clock_pair {
+  std::uint64_t real = 0;  // CLOCK_REALTIME, ns
+  std::uint64_t theirs = 0;
+};
+
+/// Times of CUPTI's usual clock as times of theirs: straight lines between moments that are known
+/// on both. Pure.
+class clock_map {
+ public:
+  /// `pairs` in the order of time; none: their clock is CUPTI's.
+  explicit clock_map(std::vector<clock_pair> pairs = {}) : pairs_(std::move(pairs)) {}
+  bool is_identity() const noexcept { return pairs_.empty(); }
+  /// 0, which stands for "not known", stays 0.
+  std::uint64_t theirs(std::uint64_t real) const noexcept;
+
+ private:
+  std::vector<clock_pair> pairs_;
+};
+
+/// CUPTI takes one clock, and one that comes while records are on does not hold for those of
+/// kernels (seen on an H200, CUPTI 13.0). So it keeps its own, and the client's records are
+/// rewritten. Any thread.
+class record_clock {
+ public:
+  void is_now(CUpti_TimestampCallbackFunc clock) noexcept;
+  bool is_theirs() const noexcept { return theirs_.load(std::memory_order_acquire) != nullptr; }
+  /// As of this moment.
+  clock_map map();
+
+ private:
+  static constexpr std::size_t max_pairs = 128;
+  static constexpr std::uint64_t apart_ns = 20'000'000;
+  static clock_pair read(CUpti_TimestampCallbackFunc clock) noexcept;
+
+  std::atomic<CUpti_TimestampCallbackFunc> theirs_{nullptr};
+  std::mutex mutex_;  // protects all below; nobody else's code is called while it is held
+  std::vector<clock_pair> pairs_;
+};
+
+}  // namespace gpuprof

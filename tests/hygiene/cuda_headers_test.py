@@ -1,0 +1,81 @@
+"""cuda_headers_test.py CMAKE MODULES: which CUDA headers a build takes, with toolkits that are but a few files."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CMAKE, MODULES = sys.argv[1:3]
+PROJECT = f"""cmake_minimum_required(VERSION 3.25)
+project(scratch LANGUAGES C)
+list(APPEND CMAKE_MODULE_PATH "{MODULES}")
+include(gpuprof_cuda)
+"""
+# What stands for PyPI.
+FETCH = """#!/bin/sh
+[ -e "$(dirname "$0")/offline" ] && exit 1
+mkdir -p "$1/include" && echo > "$1/include/cuda.h" && echo '#define CUPTI_API_VERSION 130001' > "$1/include/cupti_version.h"
+"""
+
+
+class Headers(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="gpuprof-test-")
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        (self.folder / "tools").mkdir()
+        (self.folder / "CMakeLists.txt").write_text(PROJECT)
+        (self.folder / "tools/fetch_cuda_headers.sh").write_text(FETCH)
+        (self.folder / "tools/fetch_cuda_headers.sh").chmod(0o755)
+
+    def toolkit(self, release, version, cupti="include"):
+        """A toolkit without a compiler; its CUPTI lies where `cupti` says."""
+        root = self.folder / f"cuda-{release}"
+        for folder in ("bin", "lib64", "include", cupti):
+            (root / folder).mkdir(parents=True, exist_ok=True)
+        (root / "version.txt").write_text(f"CUDA Version {release}.0\n")
+        (root / "include/cuda.h").touch()
+        (root / "include/cuda_runtime.h").touch()
+        (root / "lib64/libcudart.so").touch()
+        (root / cupti / "cupti_version.h").write_text(f"#define CUPTI_API_VERSION {version}\n")
+        return root
+
+    def configure(self, toolkit, *options):
+        done = subprocess.run([CMAKE, "-S", self.folder, "-B", self.folder / "b", f"-DCUDAToolkit_ROOT={toolkit}", *options],
+                              capture_output=True, text=True)
+        line = next((l for l in done.stdout.splitlines() if "CUDA headers: " in l), "")
+        return done.returncode, line.partition("CUDA headers: ")[2].partition(";")[0], " ".join(done.stderr.split())
+
+    def test_a_toolkit_of_another_release_gives_none(self):
+        for release, version in (("12.6", 24), ("13.2", 130200)):
+            with self.subTest(release):
+                code, root, errors = self.configure(self.toolkit(release, version), "--fresh")
+                self.assertEqual((code, root), (0, f"{self.folder}/build/cuda-headers"), errors)
+
+    def test_one_of_the_release_gives_its_own(self):
+        for place in ("include", "extras/CUPTI/include"):
+            with self.subTest(place):
+                toolkit = self.toolkit("13.0", 130001, place)
+                self.assertEqual(self.configure(toolkit)[:2], (0, str(toolkit)))
+
+    def test_what_was_fetched_is_used_again(self):
+        toolkit = self.toolkit("12.6", 24)
+        self.assertEqual(self.configure(toolkit)[0], 0)
+        (self.folder / "tools/offline").touch()
+        self.assertEqual(self.configure(toolkit)[0], 0)
+
+    def test_a_folder_that_is_named_must_have_them(self):
+        toolkit = self.toolkit("12.6", 24)
+        code, _, errors = self.configure("/nowhere", f"-DGPUPROF_CUDA_HEADERS={toolkit}")
+        self.assertNotEqual(code, 0)
+        self.assertIn("cupti.h of CUDA 13.0. Set GPUPROF_CUDA_HEADERS to a folder that has both", errors)
+
+    def test_without_network_or_toolkit_the_build_ends_at_once(self):
+        (self.folder / "tools/offline").touch()
+        code, _, errors = self.configure(self.toolkit("12.6", 24))
+        self.assertNotEqual(code, 0)
+        self.assertIn("There are no CUDA headers", errors)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
