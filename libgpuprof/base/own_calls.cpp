@@ -16,11 +16,22 @@ std::array<std::atomic<std::uint32_t>, 32> own_threads{};
 
 std::atomic<bool> are_watched{false};
 
-// One for each kernel whose parameters are asked for, each stream that is destroyed and each
+// Two for each kernel whose parameters are asked for, each stream that is destroyed and each
 // capture that is switched.
+constexpr int most_notes = 1 << 12;
 bounded_queue<own_calls_note>& notes() {
-  static auto* const instance = new bounded_queue<own_calls_note>(1 << 12);
+  static auto* const instance = new bounded_queue<own_calls_note>(most_notes);
   return *instance;
+}
+
+// Places for both notes are taken at once: a stretch that nobody hears the end of would hide all
+// later calls of its thread.
+std::atomic<int> free_notes{most_notes};
+
+bool take_two_notes() noexcept {
+  if (free_notes.fetch_sub(2) >= 2) return true;
+  free_notes.fetch_add(2);
+  return false;
 }
 
 }  // namespace
@@ -53,7 +64,7 @@ void watch_own_calls(bool on) noexcept {
 own_calls::own_calls() noexcept {
   if (!are_watched.load(std::memory_order_acquire)) return;
   auto const thread = os_thread_id();
-  if (is_own_thread(thread)) return;
+  if (is_own_thread(thread) || !take_two_notes()) return;
   note_ = {thread, now(), {}};
   notes().push(note_);  // first, so that it is known before any record of the calls
 }
@@ -66,7 +77,9 @@ own_calls::~own_calls() {
 
 std::optional<own_calls_note> take_own_calls() noexcept {
   if (!are_watched.load(std::memory_order_acquire)) return std::nullopt;
-  return notes().pop();
+  auto note = notes().pop();
+  if (note) free_notes.fetch_add(1);
+  return note;
 }
 
 }  // namespace gpuprof

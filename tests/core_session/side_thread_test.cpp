@@ -95,3 +95,25 @@ TEST_CASE("calls are marked while somebody wants to know, before and after they 
   CHECK_FALSE(take_own_calls());
   watch_own_calls(false);
 }
+
+TEST_CASE("a stretch whose begin was noted has its end noted, too, when nobody takes the notes") {
+  watch_own_calls(true);
+  while (take_own_calls()) {
+  }
+  {
+    own_calls const long_one;
+    std::thread([] {
+      for (int i = 0; i < 3000; ++i) own_calls const marked;
+    }).join();
+  }
+  int begins = 0;
+  int ends = 0;
+  while (auto const note = take_own_calls()) ++(note->to.value == 0 ? begins : ends);
+  CHECK(begins == ends);
+  CHECK(begins > 1000);
+  CHECK(begins < 3000);
+  { own_calls const marked_again; }
+  CHECK(take_own_calls());
+  CHECK(take_own_calls());
+  watch_own_calls(false);
+}
