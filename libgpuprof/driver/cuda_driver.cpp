@@ -20,27 +20,31 @@ result<cuda_driver> load_cuda_driver() {
   return driver;
 }
 
-bool cuda_is_up() noexcept {
-  void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  if (library == nullptr) return false;
-  auto const count =
-      reinterpret_cast<decltype(&::cuDeviceGetCount)>(dlsym(library, "cuDeviceGetCount"));
-  int gpus = 0;
-  return count != nullptr && count(&gpus) != CUDA_ERROR_NOT_INITIALIZED;
-}
-
 namespace {
+
+// Of a driver that the program has loaded; it alone keeps it loaded.
+template <typename Function>
+Function loaded_function(char const* name) noexcept {
+  void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  if (library == nullptr) return nullptr;
+  auto const function = reinterpret_cast<Function>(dlsym(library, name));
+  dlclose(library);
+  return function;
+}
 
 std::atomic<decltype(&::cuDevicePrimaryCtxGetState)> primary_context_state{nullptr};
 
 }  // namespace
 
+bool cuda_is_up() noexcept {
+  auto const count = loaded_function<decltype(&::cuDeviceGetCount)>("cuDeviceGetCount");
+  int gpus = 0;
+  return count != nullptr && count(&gpus) != CUDA_ERROR_NOT_INITIALIZED;
+}
+
 void find_primary_context_state() noexcept {
-  void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  if (library == nullptr) return;
-  primary_context_state.store(reinterpret_cast<decltype(&::cuDevicePrimaryCtxGetState)>(
-      dlsym(library, "cuDevicePrimaryCtxGetState")));
-  dlclose(library);
+  auto const name = "cuDevicePrimaryCtxGetState";
+  primary_context_state.store(loaded_function<decltype(&::cuDevicePrimaryCtxGetState)>(name));
 }
 
 bool primary_context_is_active(int device) noexcept {
