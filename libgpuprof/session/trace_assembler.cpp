@@ -104,9 +104,10 @@ timestamp_ns trace_assembler::complete_until(timestamp_ns flushed) noexcept {
     oldest->given_up = true;
     ++counts_.launches_given_up;
   }
-  auto const hold_back = [&until](auto const& pending) {
+  auto const hold_back = [&](auto const& pending) {
     for (auto const& record : pending)
-      if (record.start.value != 0) until = std::min(until, just_before(record.start));
+      if (record.start.value != 0 && belongs_to_a_window(record.start, record.correlation))
+        until = std::min(until, just_before(record.start));
   };
   hold_back(pending_kernels_);
   hold_back(pending_copies_);
@@ -332,8 +333,8 @@ void trace_assembler::settle_pending(timestamp_ns ended_before) {
     auto const are_few = waiting.size() <= max_waiting;
     for (auto const& record : waiting) {
       auto const may_come = are_few && record.start + record.duration > ended_before &&
-                            launches_.find(record.correlation, record.start) == nullptr &&
-                            belongs_to_a_window(record.start, record.correlation);
+                            inside_a_window(record.start) &&
+                            launches_.find(record.correlation, record.start) == nullptr;
       if (may_come)
         pending.push_back(record);
       else

@@ -158,6 +158,21 @@ TEST_CASE("work that has ended lately waits on for its launch, other work stays 
   CHECK(late.counts().kernels_unattributed == 1);
 }
 
+TEST_CASE("work waits for its launch though later launches were noted first") {
+  scene s;
+  s.open(1000);
+  s.launch(8, 0, 98);
+  s.kernel(7, 1500);
+  s.kernel(8, 1600);
+  s.assembler.settle_pending({1});
+  s.launch(7, 0, 97);  // the window's first, by a thread that was held
+  s.assembler.settle_pending({1});
+  CHECK(s.counts().kernels == 2);
+  CHECK(s.counts().launches_matched == 2);
+  CHECK(s.counts().outside == 0);
+  CHECK(s.read<kernel_record>().at(1).range == range_id{97});
+}
+
 TEST_CASE("so much work that waits was launched by nobody we saw") {
   scene s;
   s.open();

@@ -179,7 +179,7 @@ class Contents(Gpuprof):
         threads, launches = 1000, 10
         run = self.profile(self.synthetic(threads=threads, launches=launches, step_ns=100_000_000, graphs=0, copies=0))
         self.assertEqual(run.code, 0, run.err)
-        self.assertEqual(self.lost(), "lost: nothing")
+        self.assertEqual(self.lost(), "lost: nothing", run.err)
         self.assertEqual(self.kernels(), threads * launches)
         steps = [row for row in self.report("nvtx_kern_sum") if row["NVTX Range"] == "step"]
         self.assertEqual(sum(row["Kern Inst"] for row in steps), threads * launches)
