@@ -59,7 +59,7 @@ install_packages() {
     fail "the packages could not be installed; see above"
 }
 
-build_packages=(cmake ninja-build g++ libspdlog-dev libeigen3-dev catch2 libcli11-dev libzstd-dev
+build_packages=(cmake ninja-build g++ libspdlog-dev libeigen3-dev catch2 libcli11-dev libzstd-dev llvm-14-dev
   nlohmann-json3-dev libbenchmark-dev python3 python3-venv)
 
 # Sets cuda_root to a toolkit with a compiler, or to nothing: what needs one is then left out. The headers are cmake's business.

@@ -15,7 +15,4 @@ enum class kernel_name_style {
 /// The name itself where it is not a mangled C++ name.
 std::string kernel_display_name(std::string_view mangled, kernel_name_style style);
 
-/// "scale" of "void ns::scale<float>(float*, int)".
-std::string_view base_name_of(std::string_view demangled) noexcept;
-
 }  // namespace gpuprof

@@ -12,6 +12,16 @@ add_library(gpuprof_zstd INTERFACE)
 target_include_directories(gpuprof_zstd SYSTEM INTERFACE ${GPUPROF_ZSTD_INCLUDE})
 target_link_libraries(gpuprof_zstd INTERFACE ${GPUPROF_ZSTD_STATIC})
 
+# LLVM's demangler, which takes names apart: abi::__cxa_demangle() gives text alone, and libiberty's tree is not dependable (its
+# cplus_demangle_v3_components() parses with a variable that nobody has set).
+file(GLOB llvm_folders /usr/lib/llvm-*)
+find_library(GPUPROF_LLVM_DEMANGLE_STATIC NAMES libLLVMDemangle.a PATHS ${llvm_folders} PATH_SUFFIXES lib REQUIRED)
+get_filename_component(llvm_folder "${GPUPROF_LLVM_DEMANGLE_STATIC}/../.." ABSOLUTE)
+find_path(GPUPROF_LLVM_INCLUDE llvm/Demangle/Demangle.h PATHS "${llvm_folder}" PATH_SUFFIXES include REQUIRED)
+add_library(gpuprof_llvm_demangle INTERFACE)
+target_include_directories(gpuprof_llvm_demangle SYSTEM INTERFACE ${GPUPROF_LLVM_INCLUDE})
+target_link_libraries(gpuprof_llvm_demangle INTERFACE ${GPUPROF_LLVM_DEMANGLE_STATIC})
+
 # spdlog and its fmt as headers only: nothing of theirs may be a shared library of ours. Distributions build spdlog against a
 # separate fmt; SPDLOG_FMT_EXTERNAL_HO takes that one as headers too.
 find_package(fmt REQUIRED)
