@@ -371,11 +371,8 @@ void trace_assembler::unified_memory(unified_memory_record const& record) {
 }
 
 void trace_assembler::note_context(context_id context, device_id device) {
-  for (auto const& known : contexts_) {
-    if (known.context == context) return;
-  }
-  contexts_.push_back({context, device});
-  write(contexts_.back());
+  if (std::exchange(last_context_, context) == context) return;
+  if (contexts_.insert(context).second) write(context_record{context, device});
 }
 
 }  // namespace gpuprof

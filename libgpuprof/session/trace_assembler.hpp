@@ -17,8 +17,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 namespace gpuprof {
@@ -175,8 +177,9 @@ class trace_assembler final : public activity_sink {
   std::vector<bool> shape_is_cuptis_;       // by shape id
   bool counters_are_read_ = false;
   shape_of_arguments shape_of_arguments_;
-  std::vector<std::uint8_t> shape_wanted_;  // by shape id: 0 not asked yet, 1 yes, 2 no
-  std::vector<context_record> contexts_;
+  std::vector<std::uint8_t> shape_wanted_;   // by shape id: 0 not asked yet, 1 yes, 2 no
+  std::unordered_set<context_id> contexts_;  // described
+  std::optional<context_id> last_context_;
   unrecorded_launches unrecorded_;
   std::vector<kernel_record> finished_;  // not handed over yet
   std::vector<kernel_record> pending_kernels_;

@@ -106,6 +106,15 @@ class Contents(Gpuprof):
         self.profile(self.synthetic(**PLAN), trace="cuda,nvtx,cuda-api")
         self.assertEqual(sum(row["Num Calls"] for row in self.report("cuda_api_sum")), THREADS * LAUNCHES)
 
+    def test_contexts_modules_graphs_and_domains_that_come_and_go(self):
+        times = 3000
+        run = self.profile(self.synthetic(threads=1, launches=10, graphs=0, copies=0, churn=times, step_ns=50000))
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(self.lost(), "lost: nothing")
+        self.assertEqual(self.kernels(), 10 + 2 * times)  # each a launch and a graph's, in a range of its own
+        ranges = {row["NVTX Range"]: row["Kern Inst"] for row in self.report("nvtx_kern_sum")}
+        self.assertEqual(ranges[f"domain {times - 1}:text {times - 1}"], 2)
+
     def test_whole_graphs(self):
         self.profile(self.synthetic(**PLAN), cuda_graph_trace="graph")
         self.assertEqual(self.kernels(), THREADS * LAUNCHES)

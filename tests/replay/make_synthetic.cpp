@@ -9,12 +9,12 @@
 int main(int count, char** arguments) {
   using namespace gpuprof::replay;
   if (count < 2 || arguments[1][0] == '-') {
-    std::fprintf(
-        stderr,
-        "usage: %s FILE [threads=N] [launches=N] [copies=N] [graphs=N] [nodes=N] "
-        "[cooperative=N] [collectives=N] [captured=N] [captures=N] "
-        "[kernel_ns=N] [lengths=N] [long_ns=N] [step_ns=N] [products=0|1] [profiler_calls=0|1]\n",
-        arguments[0]);
+    std::fprintf(stderr,
+                 "usage: %s FILE [threads=N] [launches=N] [copies=N] [graphs=N] [nodes=N] "
+                 "[cooperative=N] [collectives=N] [captured=N] [captures=N] "
+                 "[kernel_ns=N] [lengths=N] [long_ns=N] [step_ns=N] [products=0|1] [churn=N] "
+                 "[profiler_calls=0|1]\n",
+                 arguments[0]);
     return 2;
   }
   synthetic_plan plan;
@@ -44,6 +44,8 @@ int main(int count, char** arguments) {
       plan.captured = value;
     else if (key == "captures")
       plan.captures = value;
+    else if (key == "churn")
+      plan.churn = value;
     else if (key == "lengths" && value != 0)
       plan.lengths = value;
     else if (key == "long_ns")

@@ -93,7 +93,52 @@ class maker {
     for (unsigned i = 0; i < plan_.cooperative; ++i, now += plan_.step_ns) {
       launch(now, CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel, "_Z8togetherPf");
     }
-    if (plan_.captured > 0) capture(0, now, plan_.captured);
+    if (plan_.captured > 0) {
+      capture(0, now, plan_.captured);
+      now += (plan_.captured + 2) * plan_.step_ns;
+    }
+    for (unsigned i = 0; i < plan_.churn; ++i, now += plan_.step_ns) come_and_go(now, i);
+  }
+
+  // Everything is new each time, its name included, and is destroyed.
+  void come_and_go(std::uint64_t now, unsigned turn) {
+    auto const context = 2 + turn;
+    auto const number = std::to_string(turn);
+    auto const kernel_name = "_Z" + std::to_string(4 + number.size()) + "made" + number + "Pf";
+    auto const nvtx = [&](std::uint32_t what) -> event& {
+      return add(0, now += 10, event_kind::nvtx, nvtx_code(true, what));
+    };
+    auto const resource = [&](auto what) {
+      add(0, now += 10, event_kind::resource, what).context = context;
+    };
+    auto const called = [&](std::uint32_t what, char const* symbol) {
+      auto const id = call(0, now += 10, what, symbol, context);
+      now += call_ns;
+      return id;
+    };
+    resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+    auto& domain = nvtx(NVTX_CBID_CORE2_DomainCreateA);
+    domain.object = context;
+    domain.text = strings_.of("domain " + number);
+    auto& text = nvtx(NVTX_CBID_CORE2_DomainRegisterStringA);
+    text.domain = text.object = context;
+    text.text = strings_.of("text " + number);
+    auto& range = nvtx(NVTX_CBID_CORE2_DomainRangePushEx);
+    range.domain = range.registered = context;
+    range.message_type = NVTX_MESSAGE_TYPE_REGISTERED;
+    for (auto const what :
+         {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch}) {
+      auto const id =
+          called(what, what == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel ? kernel_name.c_str() : "");
+      auto const is_graph = what == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch;
+      add_kernel(id, 7, {now + 100, plan_.kernel_ns}, kernel_name.c_str(), is_graph ? context : 0,
+                 is_graph ? std::uint64_t{context} << 32 : 0, context);
+    }
+    nvtx(NVTX_CBID_CORE2_DomainRangePop).domain = context;
+    called(CUPTI_DRIVER_TRACE_CBID_cuGraphExecDestroy, "");
+    called(CUPTI_DRIVER_TRACE_CBID_cuModuleUnload, "");
+    nvtx(NVTX_CBID_CORE2_DomainDestroy).domain = context;
+    resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
   }
 
   void play_captures(unsigned thread) {
@@ -122,13 +167,14 @@ class maker {
     add(thread, now + 100, event_kind::nvtx, nvtx_code(false, NVTX_CBID_CORE_RangePop));
   }
 
-  std::uint32_t call(unsigned thread, std::uint64_t now, std::uint32_t cbid, char const* symbol) {
+  std::uint32_t call(unsigned thread, std::uint64_t now, std::uint32_t cbid, char const* symbol,
+                     std::uint32_t context = 1) {
     auto const id = ++last_correlation_;
     for (auto const site : {CUPTI_API_ENTER, CUPTI_API_EXIT}) {
       auto& e = add(thread, site == CUPTI_API_ENTER ? now : now + call_ns, event_kind::call, cbid);
       e.site = static_cast<std::uint32_t>(site);
       e.correlation = id;
-      e.context = 1;
+      e.context = context;
       e.text = strings_.of(symbol);
     }
     return id;
@@ -179,14 +225,14 @@ class maker {
     std::uint64_t start, ns;
   };
   void add_kernel(std::uint32_t correlation, std::uint32_t stream, run when, char const* name,
-                  std::uint32_t graph = 0, std::uint64_t node = 0) {
+                  std::uint32_t graph = 0, std::uint64_t node = 0, std::uint32_t context = 1) {
     CUpti_ActivityKernel10 k{};
     k.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
     k.registersPerThread = 32;
     k.start = when.start;
     k.end = when.start + when.ns;
     k.deviceId = 0;
-    k.contextId = 1;
+    k.contextId = context;
     k.streamId = stream;
     k.gridX = 8;
     k.gridY = k.gridZ = 1;
