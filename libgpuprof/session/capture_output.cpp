@@ -7,6 +7,7 @@
 #include "collect/nvtx_labels.hpp"
 #include "driver/device_facts.hpp"
 #include "driver/nvml.hpp"
+#include "session/run_notes.hpp"
 #include "session/stored_peaks.hpp"
 
 #include <algorithm>
@@ -106,6 +107,7 @@ capture::writer* capture_output::open() {
   auto made = create_capture(options, facts);
   if (!made) {
     log_error(made.message());
+    note_no_capture(options_.run_notes, {});
     return nullptr;
   }
   file_ = std::move(*made);
@@ -113,6 +115,7 @@ capture::writer* capture_output::open() {
     std::lock_guard const lock(mutex_);
     path_ = file_->path();
   }
+  note_capture(options_.run_notes, file_->path());
   describe_process();
   return file_.get();
 }

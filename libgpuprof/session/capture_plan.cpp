@@ -1,6 +1,17 @@
 #include "session/capture_plan.hpp"
 
 namespace gpuprof {
+namespace {
+
+std::string text_of(range_pattern const& range) {
+  return "\"" + range.name +
+         (range.any_domain       ? "@*"
+          : range.domain.empty() ? ""
+                                 : "@" + range.domain) +
+         "\"";
+}
+
+}  // namespace
 
 void capture_plan::begin(std::uint64_t now) {
   if (begun_) return;
@@ -11,8 +22,7 @@ void capture_plan::begin(std::uint64_t now) {
 }
 
 void capture_plan::profiler_start(std::uint64_t now) {
-  if (wishes_.range == capture_range::cuda_profiler_api && ready(now))
-    start("cudaProfilerStart", now);
+  if (wishes_.range == capture_range::cuda_profiler_api) start_if_ready("cudaProfilerStart", now);
 }
 
 void capture_plan::profiler_stop(std::uint64_t) {
@@ -20,7 +30,7 @@ void capture_plan::profiler_stop(std::uint64_t) {
 }
 
 void capture_plan::range_entered(std::uint64_t now) {
-  if (wishes_.range == capture_range::nvtx && ready(now)) start("NVTX range", now);
+  if (wishes_.range == capture_range::nvtx) start_if_ready("NVTX range", now);
 }
 
 void capture_plan::range_left(std::uint64_t) {
@@ -90,6 +100,13 @@ void capture_plan::start(std::string why, std::uint64_t now) {
       wishes_.duration.value > 0 ? now + static_cast<std::uint64_t>(wishes_.duration.value) : 0;
 }
 
+void capture_plan::start_if_ready(std::string why, std::uint64_t now) {
+  if (ready(now))
+    start(std::move(why), now);
+  else
+    came_too_early_ = true;
+}
+
 void capture_plan::stop() {
   wanted_ = false;
 }
@@ -116,6 +133,31 @@ void capture_plan::end_of_range() {
     case range_end_action::none:
       break;
   }
+}
+
+std::string capture_plan::why_none() const {
+  if (count_ != 0) return {};
+  if (wishes_.schedule) {
+    auto const& s = *wishes_.schedule;
+    auto const first = std::uint64_t{s.skip_first} + s.wait + s.warmup;
+    return "the --schedule captures from the end of step " + std::to_string(first) + " on, and " +
+           (steps_ == 0 ? "no step" : "only " + std::to_string(steps_) + " of them") + " ended (" +
+           (wishes_.step_range ? "each end of the range " + text_of(*wishes_.step_range)
+                               : std::string("each gpuprof_step()")) +
+           " is one)";
+  }
+  switch (wishes_.range) {
+    case capture_range::cuda_profiler_api:
+      return came_too_early_ ? "cudaProfilerStart was called only before the --delay was over"
+                             : "cudaProfilerStart was never called";
+    case capture_range::nvtx:
+      return "the range " + text_of(*wishes_.nvtx_capture) + " of --nvtx-capture " +
+             (came_too_early_ ? "began only before the --delay was over" : "never began");
+    case capture_range::none:
+      break;
+  }
+  if (wishes_.delay.value > 0) return "the program ended before the --delay was over";
+  return "nothing began a capture";
 }
 
 bool capture_plan::armed() const noexcept {

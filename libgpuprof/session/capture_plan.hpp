@@ -44,11 +44,14 @@ class capture_plan {
   bool needs_cuda_profiler_calls() const noexcept;
   /// The program is to be asked to end (the -shutdown variants).
   bool wants_shutdown() const noexcept { return shutdown_; }
+  /// Why there has been no capture, in a sentence that begins small; empty: there has been one.
+  std::string why_none() const;
   /// When tick() next matters; 0: no timer runs.
   std::uint64_t next_deadline() const noexcept;
 
  private:
   void start(std::string why, std::uint64_t now);
+  void start_if_ready(std::string why, std::uint64_t now);
   void stop();
   void time_is_up();
   void end_of_range();
@@ -62,8 +65,9 @@ class capture_plan {
   bool warming_up_ = false;
   bool finished_ = false;  // the settings allow no further capture
   bool shutdown_ = false;
-  std::uint64_t ready_at_ = 0;  // end of the delay
-  std::uint64_t stop_at_ = 0;   // end of the duration; 0: none
+  bool came_too_early_ = false;  // what starts a capture, before the delay was over
+  std::uint64_t ready_at_ = 0;   // end of the delay
+  std::uint64_t stop_at_ = 0;    // end of the duration; 0: none
   std::uint64_t steps_ = 0;
   std::uint64_t captured_cycle_ = 0;  // of the schedule, counted from 1: the last that was begun
   std::uint32_t count_ = 0;

@@ -6,6 +6,7 @@
 #include "base/process.hpp"
 #include "collect/nvtx_ranges.hpp"
 #include "report/overview.hpp"
+#include "session/nothing_recorded.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -363,6 +364,11 @@ void drain::say_what_was_written() {
     line += ", " + report::counted(lost, "launches") + " without a record";
   if (auto const grouped = names().grouped(); grouped != 0)
     line += ", names of " + report::counted(grouped, "ranges") + " grouped";
+  if (seen.kernels == 0 && seen.kernels_filtered != 0) {
+    std::vector<std::string> kernels;
+    for (auto const name : assembler_->kernel_names()) kernels.push_back(names().text(name));
+    log_warning(why_no_kernel_was_selected(wishes_, seen.kernels_filtered, kernels));
+  }
   auto const* const next = wishes_.metrics.mode == metrics_mode::none ? "stats " : "roofline ";
   log_info(line + "; next: gpuprof " + next + output_.path());
 }

@@ -10,6 +10,8 @@
 #include "cupti/sharing/shared_cupti.hpp"
 #include "driver/cuda_driver.hpp"
 #include "session/exit_summary.hpp"
+#include "session/nothing_recorded.hpp"
+#include "session/run_notes.hpp"
 #include "session/startup.hpp"
 
 #include <algorithm>
@@ -389,6 +391,13 @@ void process_profiler::end_counters() noexcept {
   (void)counters_->finish(counter_worker::ending::process, settings_.flush_timeout_ms);
 }
 
+/// `gpuprof profile` says it for all of its processes, where none of them has recorded anything.
+void process_profiler::say_why_nothing_was_recorded() {
+  std::lock_guard const lock(plan_mutex_);
+  auto const why = why_nothing_was_recorded(settings_, plan_, names());
+  if (!note_no_capture(settings_.run_notes, why)) log_warning("nothing was recorded: " + why);
+}
+
 void process_profiler::shut_down() noexcept {
   // The process id too: a child made by a bare system call has run no fork handler, and has no
   // drain thread.
@@ -407,6 +416,7 @@ void process_profiler::shut_down() noexcept {
                   ": they did not come within " + std::to_string(limit) +
                   " ms of the program's end. Raise GPUPROF_FLUSH_TIMEOUT_MS to wait longer.");
     }
+    if (!captured_.load()) say_why_nothing_was_recorded();
     if (settings_.stats) print_exit_summary(totals(), counters());
   } catch (...) {
   }

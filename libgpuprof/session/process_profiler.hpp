@@ -66,6 +66,7 @@ class process_profiler final : public cuda_event_observer,
   void end_counters() noexcept;
   /// In a child made by fork(), where NVTX is attached already.
   static void nvtx_used_in_child() noexcept;
+  void say_why_nothing_was_recorded();
 
   void profiler_start() noexcept override;
   void profiler_stop() noexcept override;

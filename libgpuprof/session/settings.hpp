@@ -116,7 +116,8 @@ struct settings {
   std::uint32_t flush_interval_ms = 500;
   std::uint32_t flush_timeout_ms = 2000;
   std::uint32_t buffer_limit_mib = 256;
-  std::optional<process_rank> rank;  // no option: as the launcher of the job says
+  std::optional<std::string> run_notes;  // no option: see run_notes.hpp
+  std::optional<process_rank> rank;      // no option: as the launcher of the job says
 };
 
 struct parsed_settings {

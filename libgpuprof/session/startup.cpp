@@ -1,9 +1,11 @@
 #include "session/startup.hpp"
 
 #include "base/log.hpp"
+#include "session/run_notes.hpp"
 
 #include <climits>
 
+#include <cstdlib>
 #include <unistd.h>
 
 extern char** environ;
@@ -19,6 +21,7 @@ std::string in_current_folder(std::string pattern) {
 settings settings_of_this_process() {
   auto parsed = read_settings(environ);
   parsed.values.output = in_current_folder(std::move(parsed.values.output));
+  if (char const* const notes = secure_getenv(run_notes_variable)) parsed.values.run_notes = notes;
   set_log_level(parsed.values.log_level);
   for (auto const& complaint : parsed.complaints) log_warning(complaint);
   return std::move(parsed.values);

@@ -20,6 +20,10 @@ def run(*command, **more):
     return done.stdout
 
 
+def run_whatever_its_end(*command, **more):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, **more).stdout
+
+
 def without_ours():
     return {name: value for name, value in os.environ.items()
             if name != "LD_PRELOAD" and not name.startswith("GPUPROF_")}
@@ -38,7 +42,7 @@ def build_and_run_consumer(cmake, prefix, folder):
 def check_installed_tree(prefix):
     """The command finds its library where the tree was moved to."""
     gpuprof = prefix / "bin" / "gpuprof"
-    told = run(gpuprof, "profile", "sh", "-c", "echo $LD_PRELOAD", env=without_ours(), cwd=prefix)
+    told = run_whatever_its_end(gpuprof, "profile", "sh", "-c", "echo $LD_PRELOAD", env=without_ours(), cwd=prefix)
     if not told.startswith(str(prefix)):
         sys.exit(f"gpuprof profile preloads {told!r}, not the library in {prefix}")
     for name in ("share/man/man1/gpuprof.1", "share/bash-completion/completions/gpuprof",

@@ -15,6 +15,10 @@ import time
 import unittest
 
 GPUPROF, PROBE, STATIC_PROGRAM = sys.argv[1:4]
+NOTHING_RECORDED = 125
+# What the library does, in a shell; the text follows.
+NOTE_CAPTURE = "printf 'c%s\\000' >> $GPUPROF_RUN_NOTES "
+NOTE_NOTHING = "printf 'n%s\\000' >> $GPUPROF_RUN_NOTES "
 
 
 class InFolder(unittest.TestCase):
@@ -62,8 +66,13 @@ class InFolder(unittest.TestCase):
 
 class ExitCodes(InFolder):
     def test_the_exit_code_of_the_program_is_returned(self):
-        for code in (0, 1, 3, 255):
+        for code in (1, 3, 255):
             self.assertEqual(self.profile("sh", "-c", f"exit {code}").returncode, code)
+        self.assertEqual(self.profile("sh", "-c", NOTE_CAPTURE + "/gone.gpuprof").returncode, 0)
+
+    def test_a_program_that_succeeds_and_leaves_no_capture_gives_125(self):
+        self.assertEqual(self.profile("true").returncode, NOTHING_RECORDED)
+        self.assertIn("125", self.run_gpuprof("profile", "--help").stdout)
 
     def test_a_program_ended_by_a_signal_gives_128_and_its_number(self):
         self.assertEqual(self.profile("sh", "-c", "kill -9 $$").returncode, 128 + 9)
@@ -147,7 +156,7 @@ class Environment(InFolder):
         run = self.profile("-t", "cuda", "--kernel-name", "a", "--kernel-name", "regex:b|c", "--stats",
                            "--metrics", "exact,lts__t_bytes.sum", "--metrics-skip", "c", "--metrics-skip",
                            "regex:d", "-p", "step@train", "-c", "nvtx", "true")
-        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(run.returncode, NOTHING_RECORDED, run.stderr)
         told = self.told()
         self.assertEqual(told["LD_PRELOAD"], PROBE)
         self.assertEqual(told["CUDA_INJECTION64_PATH"], PROBE)
@@ -175,7 +184,7 @@ class Environment(InFolder):
     def test_another_injected_tool_is_left_alone_and_named(self):
         self.environment["CUDA_INJECTION64_PATH"] = "/opt/other/tool.so"
         run = self.profile("true")
-        self.assertEqual(run.returncode, 0)
+        self.assertEqual(run.returncode, NOTHING_RECORDED)
         self.assertIn("/opt/other/tool.so", run.stderr)
         self.assertEqual(self.told()["CUDA_INJECTION64_PATH"], "/opt/other/tool.so")
 
@@ -187,7 +196,7 @@ class Environment(InFolder):
         folder = self.folder / "100%p"
         folder.mkdir()
         subprocess.run([GPUPROF, "profile", "-o", "x", "true"], cwd=folder, env=self.environment,
-                       capture_output=True, check=True, timeout=60)
+                       capture_output=True, timeout=60)
         self.assertEqual(self.told()["GPUPROF_OUTPUT"], str(self.folder / "100%%p" / "x"))
 
     def test_a_library_that_is_not_there_is_refused(self):
@@ -204,7 +213,7 @@ class Output(InFolder):
 
     def test_an_existing_capture_is_replaced_on_request(self):
         (self.folder / "a.gpuprof").write_text("old")
-        run = self.profile("-f", "-o", "a", "sh", "-c", "echo new > a.gpuprof")
+        run = self.profile("-f", "-o", "a", "sh", "-c", "echo new > a.gpuprof; " + NOTE_CAPTURE + "$PWD/a.gpuprof")
         self.assertEqual(run.returncode, 0)
         self.assertIn(f"still runs (4 B); next: gpuprof stats {self.folder}/a.gpuprof", run.stderr)
 
@@ -231,14 +240,39 @@ class Output(InFolder):
         (self.folder / "r1.gpuprof").write_text("old")
         os.utime(self.folder / "r1.gpuprof", (1, 1))
         run = self.profile("-o", "r%n", "sh", "-c",
-                           "for name in r2 r3 r4.rank1 r5.pid7 r5.pid7-2 other; do echo > $name.gpuprof; done")
+                           "echo > other.gpuprof; for name in r2 r3 r4.rank1 r5.pid7 r5.pid7-2 r5.pid7-2; do "
+                           f"echo > $name.gpuprof; {NOTE_CAPTURE} $PWD/$name.gpuprof; done")
         for name in ("r2", "r3", "r4.rank1", "r5.pid7", "r5.pid7-2"):
             self.assertEqual(run.stderr.count(f"next: gpuprof stats {self.folder}/{name}.gpuprof"), 1, run.stderr)
         self.assertNotIn("r1.gpuprof", run.stderr)
         self.assertNotIn("other.gpuprof", run.stderr)
 
     def test_a_run_without_capture_says_so(self):
-        self.assertIn("no capture was written", self.profile("true").stderr)
+        run = self.profile("true")
+        self.assertEqual(run.returncode, NOTHING_RECORDED)
+        self.assertIn("nothing was recorded: the program used neither CUDA nor NVTX", run.stderr)
+
+    def test_what_the_processes_say_of_why_there_is_no_capture_is_said_once(self):
+        run = self.profile("sh", "-c", "for i in 1 2; do " + NOTE_NOTHING + "'no range'; done")
+        self.assertEqual(run.returncode, NOTHING_RECORDED)
+        self.assertEqual(run.stderr, "gpuprof: nothing was recorded: no range\n")
+
+    def test_why_one_process_has_none_is_not_said_when_another_has_one(self):
+        run = self.profile("sh", "-c", NOTE_NOTHING + "'no range'; " + NOTE_CAPTURE + "/gone.gpuprof")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+
+    def test_two_runs_at_once_in_one_folder_list_their_own_captures(self):
+        started = [subprocess.Popen([GPUPROF, "profile", "-f", "-o", "r%p", "sh", "-c",
+                                     f"echo > r{i}.gpuprof; {NOTE_CAPTURE} $PWD/r{i}.gpuprof; sleep 0.5"],
+                                    cwd=self.folder, env=self.environment, stderr=subprocess.PIPE, text=True) for i in (1, 2)]
+        for i, run in enumerate(started, 1):
+            said = run.communicate(timeout=60)[1]
+            self.assertEqual(said.count("next: gpuprof stats"), 1, said)
+            self.assertIn(f"/r{i}.gpuprof", said)
+
+    def test_what_the_run_has_noted_is_removed(self):
+        self.profile("true")
+        self.assertFalse(os.path.exists(self.told()["GPUPROF_RUN_NOTES"]))
 
 
 class Obstacles(InFolder):
@@ -255,7 +289,7 @@ class Obstacles(InFolder):
         os.chown(program, 65534, 65534)
         program.chmod(0o755 | stat.S_ISUID)
         run = self.profile(str(program))
-        self.assertEqual(run.returncode, 0)
+        self.assertEqual(run.returncode, NOTHING_RECORDED)
         self.assertIn("LD_PRELOAD is dropped", run.stderr)
 
 

@@ -98,6 +98,17 @@ class Contents(Gpuprof):
         launched = sum(row["Kern Inst"] for row in self.report("nvtx_kern_sum") if row["NVTX Range"].endswith("launch"))
         self.assertEqual(launched, THREADS * LAUNCHES)
 
+    def test_a_run_that_records_nothing_says_what_never_came(self):
+        session = self.synthetic(threads=1, launches=5)
+        run = self.profile(session, capture_range="nvtx", nvtx_capture="stepp")
+        self.assertEqual(run.err.count("[gpuprof]"), 1)
+        self.assertIn('nothing was recorded: the range "stepp" of --nvtx-capture never began; the program\'s NVTX names are "step", ', run.err)
+        self.assertFalse(self.capture.exists())
+
+    def test_a_filter_that_matches_nothing_says_what_ran(self):
+        run = self.profile(self.synthetic(threads=1, launches=5), kernel_name="evn")
+        self.assertIn('"evn" selects none of the 10 kernels that ran; their names are "even", ', run.err)
+
     def test_copies(self):
         self.profile(self.synthetic(**PLAN))
         self.assertEqual(sum(row["Count"] for row in self.report("cuda_gpu_mem_time_sum")), COPIES)

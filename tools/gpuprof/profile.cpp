@@ -10,6 +10,7 @@
 #include "report/overview.hpp"
 #include "run_program.hpp"
 #include "session/option_table.hpp"
+#include "session/run_notes.hpp"
 #include "subcommands.hpp"
 #include "word_choice.hpp"
 
@@ -17,6 +18,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <unistd.h>
@@ -25,6 +29,7 @@ namespace gpuprof {
 namespace {
 
 constexpr int wrong_usage = 2;
+constexpr int nothing_recorded = 125;  // where the program itself has ended with 0
 
 /// What was given on the command line, by option: the texts, unread.
 struct profile_arguments {
@@ -45,6 +50,30 @@ int fail(int code, std::string const& message) {
   say(message);
   return code;
 }
+
+/// What the processes of the run leave for us to read; removed in the end.
+class run_notes_file {
+ public:
+  run_notes_file() {
+    std::error_code none;
+    auto name = (std::filesystem::temp_directory_path(none) / "gpuprof-run-XXXXXX").string();
+    auto const made = none ? -1 : mkostemp(name.data(), O_CLOEXEC);
+    if (made < 0) return;
+    close(made);
+    path_ = std::move(name);
+  }
+  ~run_notes_file() {
+    if (is_there()) unlink(path_.c_str());
+  }
+  run_notes_file(run_notes_file const&) = delete;
+  run_notes_file& operator=(run_notes_file const&) = delete;
+
+  std::string const& path() const noexcept { return path_; }
+  bool is_there() const noexcept { return !path_.empty(); }
+
+ private:
+  std::string path_;
+};
 
 std::string joined(std::vector<std::string> const& values) {
   std::string text;
@@ -121,19 +150,25 @@ bool wants_peaks(peaks_mode choice, settings const& s) {
 }
 
 /// The library has said what those hold whose process ended by itself.
-void say_what_was_written(std::uint64_t started, settings const& s) {
-  auto const captures = captures_since(started, s.output);
-  for (auto const& written : captures) {
-    auto const opened = capture::reader::open(written.path);
+void say_which_have_no_end(std::vector<std::string> const& captures) {
+  for (auto const& path : captures) {
+    auto const opened = capture::reader::open(path);
     if (opened && opened->is_complete()) continue;
+    std::error_code none;
+    auto const bytes = std::filesystem::file_size(path, none);
+    if (none) continue;  // the program has moved or removed it
     say("the end of a capture is missing: its process was killed, or still runs (" +
-        report::readable_bytes(static_cast<double>(written.bytes)) + "); next: gpuprof stats " +
-        written.path);
+        report::readable_bytes(static_cast<double>(bytes)) + "); next: gpuprof stats " + path);
   }
-  if (captures.empty()) {
-    say("no capture was written: the program used neither CUDA nor NVTX, or libgpuprof.so could "
+}
+
+/// Those that have told the user why are not heard again.
+void say_why_there_is_none(std::vector<std::string> const& reasons) {
+  for (auto const& why : reasons)
+    if (!why.empty()) say("nothing was recorded: " + why);
+  if (reasons.empty())
+    say("nothing was recorded: the program used neither CUDA nor NVTX, or libgpuprof.so could "
         "not be loaded into it. gpuprof status says what works here");
-  }
 }
 
 int profile(profile_arguments const& arguments) {
@@ -165,14 +200,18 @@ int profile(profile_arguments const& arguments) {
 
   if (wants_peaks(*peaks, *s))
     store_peaks_beforehand(s->log_level, *peaks == peaks_mode::on ? telling::all : telling::news);
-  auto const started = file_clock_ns();
-  chosen["GPUPROF_RUN_STARTED"] = std::to_string(started);
+  chosen["GPUPROF_RUN_STARTED"] = std::to_string(file_clock_ns());
+  run_notes_file const notes_file;
+  chosen[run_notes_variable] = notes_file.path();
   auto const environment = make_launch_environment(environ, chosen, *library);
   for (auto const& remark : environment.remarks) say(remark);
   auto const outcome = run_program(program.path, command, environment.entries);
   if (!outcome.message.empty()) return fail(outcome.exit_code, outcome.message);
-  if (s->log_level < log_level::error) say_what_was_written(started, *s);
-  return outcome.exit_code;
+  auto const notes = read_run_notes(notes_file.path());
+  if (s->log_level < log_level::error) say_which_have_no_end(notes.captures);
+  if (!notes.captures.empty() || !notes_file.is_there()) return outcome.exit_code;
+  if (s->log_level < log_level::error) say_why_there_is_none(notes.no_captures);
+  return outcome.exit_code != 0 ? outcome.exit_code : nothing_recorded;
 }
 
 /// Whether the value of this option is the next word: "-o FILE", "--output FILE", not
@@ -210,7 +249,10 @@ void add_profile(CLI::App& app, int& exit_code) {
   command->footer(
       "Usage: gpuprof profile [OPTION]... [--] PROGRAM [ARGUMENT]...\nEvery option but --peaks is "
       "also an environment variable, GPUPROF_OUTPUT for --output, for programs run with "
-      "LD_PRELOAD=libgpuprof.so.");
+      "LD_PRELOAD=libgpuprof.so.\nEnds as the program did; with 125 where that is 0 and nothing "
+      "was "
+      "recorded, with 2 where an option is wrong, with 126 or 127 where the program cannot be "
+      "started, with 128 and the signal that ended it.");
   declare_options(*command, arguments);
   command->prefix_command();  // everything from the first word that is no option on
   command->callback([command, arguments, &exit_code] {

@@ -1,0 +1,92 @@
+#include "session/nothing_recorded.hpp"
+
+#include "analyse/kernel_name.hpp"
+#include "base/nearest_name.hpp"
+#include "report/overview.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace gpuprof {
+namespace {
+
+constexpr std::size_t most_shown = 5;
+constexpr std::size_t most_compared = 10'000;
+
+std::string quoted(std::string_view name) {
+  return '"' + std::string(name) + '"';
+}
+
+/// Of ranges, domains and threads: NVTX does not say what a name is for until it is used.
+std::vector<std::string> names_of_program(name_registry const& names, range_pattern const& wanted) {
+  std::vector<std::string> found;
+  std::size_t cursor = 0;
+  names.for_each_new(cursor, [&](name_id, std::string_view text) {
+    if (found.size() < most_compared && text != wanted.name && text != wanted.domain)
+      found.emplace_back(text);
+  });
+  return found;
+}
+
+/// The nearest one first.
+std::string list_of(std::vector<std::string> found, std::string_view wanted) {
+  auto const near = nearest_name(wanted, found);
+  if (auto const at = std::find(found.begin(), found.end(), near); at != found.end())
+    std::rotate(found.begin(), at, at + 1);
+  auto const shown = std::min(found.size(), most_shown);
+  std::string line;
+  for (std::size_t i = 0; i < shown; ++i) line += (i == 0 ? "" : ", ") + quoted(found[i]);
+  if (found.size() > shown)
+    line += " and " + report::readable_count(found.size() - shown) + " more";
+  return line;
+}
+
+std::string seen_instead(range_pattern const& wanted, name_registry const& names) {
+  auto found = names_of_program(names, wanted);
+  if (found.empty()) return "the program has named nothing through NVTX";
+  return "the program's NVTX names are " + list_of(std::move(found), wanted.name);
+}
+
+range_pattern const* awaited_range(settings const& s) noexcept {
+  if (s.range == capture_range::nvtx && s.nvtx_capture) return &*s.nvtx_capture;
+  return s.schedule && s.step_range ? &*s.step_range : nullptr;
+}
+
+}  // namespace
+
+std::string why_nothing_was_recorded(settings const& s, capture_plan const& plan,
+                                     name_registry const& names) {
+  auto line = plan.why_none();
+  auto const* const wanted = awaited_range(s);
+  if (wanted == nullptr) return line;
+  line += "; " + seen_instead(*wanted, names);
+  if (wanted->domain.empty() && !wanted->any_domain)
+    line += ". " + quoted(wanted->name + "@*") + " takes it in any domain";
+  return line;
+}
+
+std::string why_no_kernel_was_selected(settings const& s, std::uint64_t left_out,
+                                       std::vector<std::string> const& kernels) {
+  auto const all = report::counted(left_out, "kernels");
+  auto const skipped = "--launch-skip " + std::to_string(s.launch_skip);
+  if (s.kernel_names.empty())
+    return "no kernel was recorded: " + skipped + " passes over the " + all + " that ran";
+  std::vector<std::string> names;
+  for (auto const& kernel : kernels) {
+    if (kernel.empty()) continue;
+    auto name = kernel_display_name(kernel, kernel_name_style::base);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (names.size() == most_compared) break;
+  }
+  auto const& first = s.kernel_names.front();
+  auto line = "no kernel was recorded: --kernel-name " +
+              quoted((first.is_regex ? "regex:" : "") + first.text);
+  if (s.kernel_names.size() > 1) line += " and the others";
+  if (s.launch_skip != 0) line += " with " + skipped;
+  return line + " selects none of the " + all + " that ran; their names are " +
+         list_of(std::move(names), first.text);
+}
+
+}  // namespace gpuprof

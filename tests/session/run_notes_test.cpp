@@ -1,0 +1,31 @@
+#include "session/run_notes.hpp"
+
+#include "support/catch.hpp"
+#include "support/scratch_folder.hpp"
+
+#include <fstream>
+#include <thread>
+
+using namespace gpuprof;
+
+TEST_CASE("what several processes note is read whole, each reason once") {
+  test::scratch_folder const folder;
+  auto const file = folder / "notes";
+  std::ofstream(file).flush();
+  CHECK(note_capture(file, "/a b\n.gpuprof"));
+  CHECK(note_no_capture(file, "no range"));
+  CHECK(note_no_capture(file, "no range"));
+  CHECK(note_no_capture(file, ""));
+  CHECK(note_capture(file, "/c.gpuprof"));
+  auto const notes = read_run_notes(file);
+  CHECK(notes.captures == std::vector<std::string>{"/a b\n.gpuprof", "/c.gpuprof"});
+  CHECK(notes.no_captures == std::vector<std::string>{"no range", ""});
+}
+
+TEST_CASE("nothing is noted where nobody reads it, and no file is made") {
+  test::scratch_folder const folder;
+  CHECK_FALSE(note_capture(std::nullopt, "/a.gpuprof"));
+  CHECK_FALSE(note_capture("", "/a.gpuprof"));
+  CHECK_FALSE(note_capture(folder / "gone", "/a.gpuprof"));
+  CHECK(read_run_notes(folder / "gone").captures.empty());
+}
