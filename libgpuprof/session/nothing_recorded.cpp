@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t most_shown = 5;
 constexpr std::size_t most_compared = 10'000;
 
-std::string quoted(std::string_view name) {
+std::string in_quotes(std::string_view name) {
   return '"' + std::string(name) + '"';
 }
 
@@ -37,7 +37,7 @@ std::string list_of(std::vector<std::string> found, std::string_view wanted) {
     std::rotate(found.begin(), at, at + 1);
   auto const shown = std::min(found.size(), most_shown);
   std::string line;
-  for (std::size_t i = 0; i < shown; ++i) line += (i == 0 ? "" : ", ") + quoted(found[i]);
+  for (std::size_t i = 0; i < shown; ++i) line += (i == 0 ? "" : ", ") + in_quotes(found[i]);
   if (found.size() > shown)
     line += " and " + report::readable_count(found.size() - shown) + " more";
   return line;
@@ -63,7 +63,7 @@ std::string why_nothing_was_recorded(settings const& s, capture_plan const& plan
   if (wanted == nullptr) return line;
   line += "; " + seen_instead(*wanted, names);
   if (wanted->domain.empty() && !wanted->any_domain)
-    line += ". " + quoted(wanted->name + "@*") + " takes it in any domain";
+    line += ". " + in_quotes(wanted->name + "@*") + " takes it in any domain";
   return line;
 }
 
@@ -82,7 +82,7 @@ std::string why_no_kernel_was_selected(settings const& s, std::uint64_t left_out
   }
   auto const& first = s.kernel_names.front();
   auto line = "no kernel was recorded: --kernel-name " +
-              quoted((first.is_regex ? "regex:" : "") + first.text);
+              in_quotes((first.is_regex ? "regex:" : "") + first.text);
   if (s.kernel_names.size() > 1) line += " and the others";
   if (s.launch_skip != 0) line += " with " + skipped;
   return line + " selects none of the " + all + " that ran; their names are " +
