@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::string_view clock_name = "sm__cycles_elapsed.avg.per_second";
 constexpr std::string_view occupancy_name = "sm__warps_active.avg.pct_of_peak_sustained_active";
-constexpr std::size_t dram_roof = 0, l2_roof = 1, compute_roofs = 2;
 
 }  // namespace
 
@@ -35,6 +34,16 @@ std::string_view name_of(bound_by const& bound) noexcept {
       break;
   }
   return "";
+}
+
+std::optional<nearest_roof> highest_share(roof_shares const& shares, bool every_roof) noexcept {
+  std::optional<nearest_roof> highest;
+  for (std::size_t i = 0; i < roof_count; ++i)
+    if (shares[i] && (!highest || *shares[i] > highest->share)) highest = {*shares[i], roof_of(i)};
+  if (!highest || highest->share >= latency_bound_below) return highest;
+  if (!every_roof) return std::nullopt;  // one that was not looked at may be the one
+  highest->bound = {bound_by::kind::latency, {}};
+  return highest;
 }
 
 std::string_view name_of(flop_source source) noexcept {
@@ -179,7 +188,7 @@ void roofline::read_tensor_cycles(figures& f, workload_id const& id) const {
 /// The share of each roof, the highest of them, and what that says.
 void roofline::compare(figures& f, workload_id const& id) const {
   auto const& roofs = devices_.at(id.device).roofs;
-  if (!f.mean_ns || !(*f.mean_ns > 0)) return;
+  if (!f.mean_ns || !(*f.mean_ns > 0) || roofs.empty()) return;
   auto const share_of = [&](double amount, std::optional<double> roof) -> std::optional<double> {
     if (!roof) return std::nullopt;
     return amount / (*f.mean_ns / 1e9) / *roof;
@@ -210,15 +219,10 @@ void roofline::compare(figures& f, workload_id const& id) const {
     add_share(static_cast<std::size_t>(f.cycles_precision), *f.cycles_flop, f.cycles_peak);
   every_roof = every_roof && f.shares[dram_roof] && f.shares[l2_roof];
 
-  for (std::size_t i = 0; i < roof_count; ++i) {
-    if (!f.shares[i] || roofs.empty() || (f.best && *f.shares[i] <= *f.best)) continue;
-    f.best = f.shares[i];
-    f.bound = roof_of(i);
+  if (auto const found = highest_share(f.shares, every_roof)) {
+    f.best = found->share;
+    f.bound = found->bound;
   }
-  if (!f.best || *f.best >= latency_bound_below) return;
-  // A roof that was not looked at may be the one.
-  f.bound = {every_roof ? bound_by::kind::latency : bound_by::kind::unknown, {}};
-  if (!every_roof) f.best.reset();
 }
 
 }  // namespace gpuprof

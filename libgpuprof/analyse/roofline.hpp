@@ -35,7 +35,16 @@ inline constexpr double latency_bound_below = 0.4;
 /// Shares of DRAM, L2 and of the compute peak of each precision; 1 is the roof.
 inline constexpr std::size_t roof_count = 2 + precision_count;
 using roof_shares = std::array<std::optional<double>, roof_count>;
+inline constexpr std::size_t dram_roof = 0, l2_roof = 1, compute_roofs = 2;
 bound_by roof_of(std::size_t index) noexcept;
+
+struct nearest_roof {
+  double share = 0;
+  bound_by bound;
+};
+/// Nothing where none is known, or all that are known are far; `every_roof`: all are known that
+/// may matter.
+std::optional<nearest_roof> highest_share(roof_shares const& shares, bool every_roof) noexcept;
 
 enum class flop_source : std::uint8_t {
   not_measured,
@@ -61,6 +70,13 @@ struct figure_sources {
   }
 };
 
+/// Of the time of a line: what is known for so much of it.
+struct known_shares {
+  double dram = 0, l2 = 0, clock = 0, occupancy = 0, tensor = 0;
+};
+/// What is known for less of a line's time is not shown as the line's.
+inline constexpr double least_known_share = 0.5;
+
 /// By how much what is known of a graph's kernels, added up, is more than what was counted around
 /// the whole graph; shares of that. Nothing where a kernel is not known, or where copies of the
 /// graph were counted with it.
@@ -69,7 +85,8 @@ struct nodes_check {
 };
 
 /// A line: one signature, one kernel name, one graph, or one range name. Rates are of the launches
-/// whose figure was counted, while they ran as if nobody counted.
+/// whose figure was counted, while they ran as if nobody counted; there are none where these are
+/// less than half of the line's time.
 struct roofline_row {
   std::string name;
   extent3 grid, block;  // signatures only
@@ -81,7 +98,7 @@ struct roofline_row {
   std::set<std::uint32_t> read_by_ranks;  // other ones of the job, whose readings are among these
   double total_ns = 0;
   double time_share = 0;          // of the time of all kernels
-  std::optional<double> mean_ns;  // of a launch
+  std::optional<double> mean_ns;  // of a launch around which nothing was read
 
   std::array<std::optional<double>, precision_count> flops;  // per second
   std::optional<double> total_flops;                         // per second
@@ -98,15 +115,19 @@ struct roofline_row {
   std::array<std::optional<double>, precision_count> flops_error;
   std::optional<double> total_flops_error, clock_error, occupancy_error, tensor_active_error;
   figure_sources from;
+  known_shares known;
 
   nodes_check nodes;  // graphs only
 
   roof_shares shares;
   std::optional<double> clock_loss;
+  /// Of one kernel: its highest share, and which that is. Of a line of many kernels (a range, a
+  /// graph whose kernels are known): the mean of theirs by time, and what most of the time is bound
+  /// by; each kernel can only get to its own roof.
   bound_by bound;
-  std::optional<double> of_roof;     // the highest share
-  std::optional<double> to_roof_ns;  // what a launch would be shorter at its roof
-  std::optional<double> gives_back;  // the same for all launches, of the time of all kernels
+  std::optional<double> of_roof;
+  std::optional<double> to_roof_ns;  // what a launch would be shorter there: mean_ns (1 - of_roof)
+  std::optional<double> gives_back;  // of the time of all kernels: time_share (1 - of_roof)
 };
 
 struct roofline_device {
@@ -186,7 +207,11 @@ class roofline {
   std::optional<double> nodes_exceed(std::uint32_t graph,
                                      std::span<std::string_view const> metrics) const;
   nodes_check check_nodes(std::uint32_t graph) const;
-  roofline_row sum(std::span<launched_part const> parts) const;
+  /// What of_roof and bound are from.
+  enum class judged_by { own_figures, kernels };
+  roofline_row sum(std::span<launched_part const> parts, judged_by verdict) const;
+  void judge_by_own_figures(roofline_row& row) const;
+  void judge_by_kernels(roofline_row& row, std::span<launched_part const> parts) const;
 
   workload_metrics const& metrics_;
   workload_times const& times_;

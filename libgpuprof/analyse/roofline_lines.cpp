@@ -11,16 +11,24 @@ namespace {
 
 /// Of the time of a graph's kernels: where less of it is known, their sum says little.
 constexpr double least_known_of_graph = 0.99;
+/// Of a part of a line: what it takes of the line, and what its launches take where nobody counts.
+struct part_time {
+  double of_line_ns = 0, undisturbed_ns = 0;
+};
+
 /// A mean that is weighted by time, of those values that are known.
 class weighted {
  public:
-  void add(std::optional<double> value, double weight, double error = 0) noexcept {
+  void add(std::optional<double> value, part_time const& time, double error = 0) noexcept {
+    auto const weight = time.undisturbed_ns;
     if (!value || weight <= 0) return;
     sum_ += *value * weight;
     weight_ += weight;
     error_ = std::hypot(error_, error * weight);
+    line_ns_ += time.of_line_ns;
   }
-  std::optional<double> mean() const noexcept {
+  double line_ns() const noexcept { return line_ns_; }
+  std::optional<double> value() const noexcept {
     if (weight_ <= 0) return std::nullopt;
     return sum_ / weight_;
   }
@@ -30,47 +38,53 @@ class weighted {
   }
 
  private:
-  double sum_ = 0, weight_ = 0, error_ = 0;
+  double sum_ = 0, weight_ = 0, error_ = 0, line_ns_ = 0;
 };
 
-/// Amounts over the time they took. Errors are those of each workload, not of each launch.
+/// Amounts over the time they took, a second. Errors are those of each workload, not of each
+/// launch.
 class rate {
  public:
-  void add(std::optional<double> amount, double launches, double ns, double error = 0) noexcept {
-    if (!amount || ns <= 0) return;
+  void add(std::optional<double> amount, double launches, part_time const& time,
+           double error = 0) noexcept {
+    if (!amount || time.undisturbed_ns <= 0) return;
     amount_ += *amount * launches;
     error_ = std::hypot(error_, error * launches);
-    ns_ += ns;
+    ns_ += time.undisturbed_ns;
+    line_ns_ += time.of_line_ns;
   }
-  double ns() const noexcept { return ns_; }
-  std::optional<double> per_second() const noexcept {
+  double line_ns() const noexcept { return line_ns_; }
+  std::optional<double> value() const noexcept {
     if (ns_ <= 0) return std::nullopt;
     return amount_ / ns_ * 1e9;
   }
-  std::optional<double> error_per_second() const noexcept {
+  std::optional<double> error() const noexcept {
     if (ns_ <= 0 || !(error_ > 0)) return std::nullopt;
     return error_ / ns_ * 1e9;
   }
 
  private:
-  double amount_ = 0, ns_ = 0, error_ = 0;
+  double amount_ = 0, ns_ = 0, error_ = 0, line_ns_ = 0;
 };
 
 /// One amount per another, of the launches where both are known.
 class ratio {
  public:
-  void add(std::optional<double> above, std::optional<double> below, double launches) noexcept {
+  void add(std::optional<double> above, std::optional<double> below, double launches,
+           part_time const& time) noexcept {
     if (!above || !below) return;
     above_ += *above * launches;
     below_ += *below * launches;
+    line_ns_ += time.of_line_ns;
   }
+  double line_ns() const noexcept { return line_ns_; }
   std::optional<double> value() const noexcept {
     if (below_ <= 0) return std::nullopt;
     return above_ / below_;
   }
 
  private:
-  double above_ = 0, below_ = 0;
+  double above_ = 0, below_ = 0, line_ns_ = 0;
 };
 
 void add_sources(figure_sources& all, figure_sources const& more) noexcept {
@@ -167,16 +181,14 @@ nodes_check roofline::check_nodes(std::uint32_t graph) const {
   return check;
 }
 
-roofline_row roofline::sum(std::span<launched_part const> parts) const {
+roofline_row roofline::sum(std::span<launched_part const> parts, judged_by verdict) const {
   roofline_row row;
   std::array<rate, precision_count> flops;
   rate total, dram, l2;
   ratio intensity, l2_intensity;
   std::array<weighted, roof_count> shares;
-  weighted clock, clock_loss, occupancy, tensor, of_roof;
-  double counted_ns = 0, flop_ns = 0, back_ns = 0, judged_launches = 0, known_launches = 0,
-         known_ns = 0;
-  std::vector<std::pair<bound_by, double>> votes;
+  weighted clock, clock_loss, occupancy, tensor;
+  double counted_ns = 0, known_launches = 0, known_ns = 0;
   bool is_whole = true, is_by_cycles = false, is_sampled = false, is_by_code = true;
   for (auto const& part : parts) {
     auto const& f = figures_[part.workload];
@@ -188,78 +200,111 @@ roofline_row roofline::sum(std::span<launched_part const> parts) const {
     if (!f.mean_ns) continue;  // only ever seen slowed down
     known_launches += n;
     known_ns += *f.mean_ns * n;
-    auto const ns = *f.mean_ns * n;
+    part_time const time{part.ns, *f.mean_ns * n};
     for (std::size_t p = 0; p < precision_count; ++p) {
       bool const by_cycles = f.cycles_flop && p == static_cast<std::size_t>(f.cycles_precision);
-      flops[p].add(f.flop.of[p], n, ns, by_cycles ? f.cycles_error : 0);
+      flops[p].add(f.flop.of[p], n, time, by_cycles ? f.cycles_error : 0);
     }
     auto const known = f.known_flop();
     is_whole = is_whole && (!known || f.flop.total);
     is_by_cycles = is_by_cycles || f.cycles_flop;
     is_sampled = is_sampled || f.cycles_are_sampled;
     is_by_code = is_by_code && (!known || f.flop.is_by_code);
-    total.add(known, n, ns, f.cycles_flop ? f.cycles_error : 0);
+    total.add(known, n, time, f.cycles_flop ? f.cycles_error : 0);
     if (f.is_exact()) counted_ns += part.ns;
-    if (known) flop_ns += part.ns;
-    dram.add(f.dram_bytes, n, ns, f.dram_error);
-    l2.add(f.l2_bytes, n, ns, f.l2_error);
+    dram.add(f.dram_bytes, n, time, f.dram_error);
+    l2.add(f.l2_bytes, n, time, f.l2_error);
     add_sources(row.from, f.from);
-    intensity.add(known, f.dram_bytes, n);
-    l2_intensity.add(known, f.l2_bytes, n);
-    for (std::size_t i = 0; i < roof_count; ++i) shares[i].add(f.shares[i], ns);
-    clock.add(f.clock, ns, f.clock_error);
-    clock_loss.add(f.clock_loss, ns);
-    occupancy.add(f.occupancy, ns, f.occupancy_error);
-    tensor.add(f.tensor_active, ns, f.tensor_error);
-    if (!f.best) continue;
-    of_roof.add(f.best, ns);
-    judged_launches += n;
-    back_ns += part.ns * std::max(0.0, 1 - *f.best);
-    auto vote =
-        std::find_if(votes.begin(), votes.end(), [&](auto const& v) { return v.first == f.bound; });
-    if (vote == votes.end()) vote = votes.insert(vote, {f.bound, 0});
-    vote->second += part.ns;
+    intensity.add(known, f.dram_bytes, n, time);
+    l2_intensity.add(known, f.l2_bytes, n, time);
+    for (std::size_t i = 0; i < roof_count; ++i) shares[i].add(f.shares[i], time);
+    clock.add(f.clock, time, f.clock_error);
+    clock_loss.add(f.clock_loss, time);
+    occupancy.add(f.occupancy, time, f.occupancy_error);
+    tensor.add(f.tensor_active, time, f.tensor_error);
   }
   row.time_share = gpu_ns_ > 0 ? row.total_ns / gpu_ns_ : 0;
   if (known_launches > 0) row.mean_ns = known_ns / known_launches;
-  for (std::size_t p = 0; p < precision_count; ++p) {
-    row.flops[p] = flops[p].per_second();
-    row.flops_error[p] = flops[p].error_per_second();
-  }
-  row.total_flops = total.per_second();
-  row.total_flops_error = total.error_per_second();
-  if (row.total_flops)
+  if (total.value())
     row.source = is_by_cycles && is_whole && is_sampled ? flop_source::sampled
                  : is_by_cycles                         ? flop_source::tensor_cycles
                  : !is_whole                            ? flop_source::tensor_counted
                  : is_by_code                           ? flop_source::machine_code
                                                         : flop_source::counted;
-  if (row.total_ns > 0) {
-    row.counted_share = counted_ns / row.total_ns;
-    row.known_share = flop_ns / row.total_ns;
+  auto const share_of = [&](auto const& figure) {
+    return row.total_ns > 0 ? figure.line_ns() / row.total_ns : 0;
+  };
+  row.counted_share = row.total_ns > 0 ? counted_ns / row.total_ns : 0;
+  row.known_share = share_of(total);
+  row.known = {share_of(dram), share_of(l2), share_of(clock), share_of(occupancy),
+               share_of(tensor)};
+  auto const take = [&](auto const& figure, std::optional<double>& value,
+                        std::optional<double>* error = nullptr) {
+    if (share_of(figure) < least_known_share) return;
+    value = figure.value();
+    if constexpr (requires { figure.error(); })
+      if (error != nullptr) *error = figure.error();
+  };
+  for (std::size_t p = 0; p < precision_count; ++p)
+    take(flops[p], row.flops[p], &row.flops_error[p]);
+  take(total, row.total_flops, &row.total_flops_error);
+  take(dram, row.dram_rate, &row.dram_error);
+  take(l2, row.l2_rate, &row.l2_error);
+  take(intensity, row.intensity);
+  take(l2_intensity, row.l2_intensity);
+  take(clock, row.clock, &row.clock_error);
+  take(clock_loss, row.clock_loss);
+  take(occupancy, row.occupancy, &row.occupancy_error);
+  take(tensor, row.tensor_active, &row.tensor_active_error);
+  for (std::size_t i = 0; i < roof_count; ++i) take(shares[i], row.shares[i]);
+  if (verdict == judged_by::own_figures)
+    judge_by_own_figures(row);
+  else
+    judge_by_kernels(row, parts);
+  return row;
+}
+
+namespace {
+
+void say_what_the_roof_would_give(roofline_row& row) {
+  if (!row.of_roof) return;
+  auto const too_long = std::max(0.0, 1 - *row.of_roof);
+  if (row.mean_ns) row.to_roof_ns = *row.mean_ns * too_long;
+  row.gives_back = row.time_share * too_long;
+}
+
+}  // namespace
+
+void roofline::judge_by_own_figures(roofline_row& row) const {
+  bool every_roof = row.shares[dram_roof] && row.shares[l2_roof] && row.total_flops &&
+                    row.source != flop_source::tensor_counted;
+  for (std::size_t p = 0; p < precision_count; ++p)
+    if (row.flops[p].value_or(0) > 0 && !row.shares[compute_roofs + p]) every_roof = false;
+  auto const found = highest_share(row.shares, every_roof);
+  if (!found) return;
+  row.of_roof = found->share;
+  row.bound = found->bound;
+  say_what_the_roof_would_give(row);
+}
+
+void roofline::judge_by_kernels(roofline_row& row, std::span<launched_part const> parts) const {
+  weighted of_roof;
+  std::vector<std::pair<bound_by, double>> votes;
+  for (auto const& part : parts) {
+    auto const& f = figures_[part.workload];
+    if (!f.best) continue;
+    of_roof.add(f.best, {part.ns, part.ns});
+    auto vote =
+        std::find_if(votes.begin(), votes.end(), [&](auto const& v) { return v.first == f.bound; });
+    if (vote == votes.end()) vote = votes.insert(vote, {f.bound, 0});
+    vote->second += part.ns;
   }
-  row.dram_rate = dram.per_second();
-  row.l2_rate = l2.per_second();
-  row.dram_error = dram.error_per_second();
-  row.l2_error = l2.error_per_second();
-  row.intensity = intensity.value();
-  row.l2_intensity = l2_intensity.value();
-  row.clock = clock.mean();
-  row.clock_loss = clock_loss.mean();
-  row.occupancy = occupancy.mean();
-  row.tensor_active = tensor.mean();
-  row.clock_error = clock.error();
-  row.occupancy_error = occupancy.error();
-  row.tensor_active_error = tensor.error();
-  for (std::size_t i = 0; i < roof_count; ++i) row.shares[i] = shares[i].mean();
-  if (votes.empty()) return row;
+  if (votes.empty() || of_roof.line_ns() < least_known_share * row.total_ns) return;
+  row.of_roof = of_roof.value();
   row.bound = std::max_element(votes.begin(), votes.end(), [](auto const& a, auto const& b) {
                 return a.second < b.second;
               })->first;
-  row.of_roof = of_roof.mean();
-  row.to_roof_ns = back_ns / judged_launches;
-  row.gives_back = gpu_ns_ > 0 ? back_ns / gpu_ns_ : 0;
-  return row;
+  say_what_the_roof_would_give(row);
 }
 
 std::vector<roofline_row> roofline::by_signature(kernel_labels const& labels,
@@ -283,7 +328,7 @@ std::vector<roofline_row> roofline::by_signature(kernel_labels const& labels,
   std::vector<roofline_row> rows;
   for (auto const& [key, by_arguments] : lines) {
     for (auto const& [arguments, parts] : by_arguments) {
-      auto& row = rows.emplace_back(sum(parts));
+      auto& row = rows.emplace_back(sum(parts, judged_by::own_figures));
       row.name = std::get<0>(key);
       row.grid = std::get<1>(key);
       row.block = std::get<2>(key);
@@ -300,7 +345,7 @@ std::vector<roofline_row> roofline::by_kernel(kernel_labels const& labels) const
     if (!times_.is_level_above(i)) lines[listed_name(times_.id(i), labels)].push_back(whole(i));
   std::vector<roofline_row> rows;
   for (auto const& [name, parts] : lines) {
-    auto& row = rows.emplace_back(sum(parts));
+    auto& row = rows.emplace_back(sum(parts, judged_by::own_figures));
     row.name = name;
   }
   longest_first(rows);
@@ -315,14 +360,13 @@ std::vector<roofline_row> roofline::by_graph(kernel_labels const& labels) const 
     auto const& tally = times_.tally(i);
     parts.clear();
     add_parts(parts, i, tally);
-    auto& row = rows.emplace_back(sum(parts));
+    auto& row = rows.emplace_back(sum(parts, judged_by::kernels));
     row.name = listed_name(times_.id(i), labels);
     row.launches = tally.launches;
     row.samples = metrics_.exact().samples_of(times_.id(i));
     row.mean_ns = times_.undisturbed_mean(i);
     row.nodes = check_nodes(i);
-    if (!row.to_roof_ns || !is_known_by_nodes(i) || tally.launches == 0) continue;
-    row.to_roof_ns = *row.gives_back * gpu_ns_ / static_cast<double>(tally.launches);
+    if (row.of_roof && row.mean_ns) row.to_roof_ns = *row.mean_ns * std::max(0.0, 1 - *row.of_roof);
   }
   longest_first(rows);
   return rows;
@@ -336,10 +380,10 @@ std::vector<roofline_row> roofline::by_range(
   for (auto const& range : ranges) {
     parts.clear();
     for (auto const& [workload, tally] : range.workloads) add_parts(parts, workload, tally);
-    auto& row = rows.emplace_back(sum(parts));
+    auto& row = rows.emplace_back(sum(parts, judged_by::kernels));
     row.name = range.is_outside ? std::string(outside_ranges_name) : name_of_range(range.key);
     row.instances = range.instances;
-    if (row.source != flop_source::not_measured || range.declared_ns == 0) continue;
+    if (row.total_flops || range.declared_ns == 0) continue;
     row.total_flops = range.declared_flops / static_cast<double>(range.declared_ns) * 1e9;
     row.source = flop_source::declared;
   }

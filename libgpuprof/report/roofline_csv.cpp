@@ -7,14 +7,13 @@
 namespace gpuprof::report {
 namespace {
 
-/// Six digits, more than counters repeat to.
+/// As exact as it is known: whole numbers as such.
 cell number(std::optional<double> value) {
   if (!value || !std::isfinite(*value)) return {};
-  if (*value == 0) return 0.0;
-  auto const digits = 5 - static_cast<int>(std::floor(std::log10(std::abs(*value))));
-  if (digits > 300) return 0.0;
-  auto const scale = std::pow(10.0, std::abs(digits));
-  return digits >= 0 ? std::round(*value * scale) / scale : std::round(*value / scale) * scale;
+  constexpr double whole_below = 9007199254740992;  // 2^53
+  if (std::trunc(*value) == *value && std::abs(*value) < whole_below)
+    return static_cast<std::int64_t>(*value);
+  return *value;
 }
 
 std::string extent_text(extent3 const& e) {
@@ -78,6 +77,9 @@ std::vector<column> columns_of(roofline_lines of) {
       columns.push_back({name, column_kind::number});
   columns.push_back({"flop_known_share", column_kind::number});
   columns.push_back({"read_by_ranks"});
+  for (auto const* const name : {"dram_known_share", "l2_known_share", "sm_clock_known_share",
+                                 "occupancy_known_share", "tensor_known_share"})
+    columns.push_back({name, column_kind::number});
   return columns;
 }
 
@@ -134,6 +136,10 @@ table roofline_csv_table(std::span<roofline_row const> lines, roofline_lines of)
           cells.push_back(number(line.known_share));
           auto const ranks = ranks_text(line.read_by_ranks);
           cells.emplace_back(std::string_view(ranks));
+          auto const& known = line.known;
+          for (auto const share :
+               {known.dram, known.l2, known.clock, known.occupancy, known.tensor})
+            cells.push_back(number(share));
           take(cells);
         }
       }};

@@ -16,17 +16,20 @@ class object {
     name(key);
     append_json_text(out_, value);
   }
-  /// Six digits; null when it is not known.
+  /// Reads back as the same number; null when it is not known.
   void number(std::string_view key, std::optional<double> value) {
     name(key);
     if (!value || !std::isfinite(*value)) {
       out_ += "null";
       return;
     }
+    constexpr double whole_below = 9007199254740992;  // 2^53
+    if (std::trunc(*value) == *value && std::abs(*value) < whole_below) {
+      out_ += std::to_string(static_cast<std::int64_t>(*value));
+      return;
+    }
     char digits[32];
-    auto const end =
-        std::to_chars(digits, digits + sizeof digits, *value, std::chars_format::general, 6).ptr;
-    out_.append(digits, end);
+    out_.append(digits, std::to_chars(digits, digits + sizeof digits, *value).ptr);
   }
   void whole(std::string_view key, std::uint64_t value) {
     name(key);
@@ -78,6 +81,19 @@ void append_sources(object& o, roofline_row const& line) {
     of_units.end();
   });
   o.member("shared", [&](std::string& to) { to += line.from.is_shared ? "true" : "false"; });
+}
+
+/// Of the line's time; below half the figure is null.
+void append_known_shares(object& o, known_shares const& known) {
+  o.member("known_shares", [&](std::string& to) {
+    object of_units(to);
+    of_units.number("dram", known.dram);
+    of_units.number("l2", known.l2);
+    of_units.number("sm_clock", known.clock);
+    of_units.number("occupancy", known.occupancy);
+    of_units.number("tensor", known.tensor);
+    of_units.end();
+  });
 }
 
 void append_errors(object& o, roofline_row const& line) {
@@ -169,6 +185,7 @@ void append_line(std::string& out, roofline_row const& line, roofline_lines of) 
       nodes.end();
     });
   append_sources(o, line);
+  append_known_shares(o, line.known);
   append_errors(o, line);
   o.end();
 }

@@ -71,17 +71,23 @@ std::string source_text(roofline_row const& line) {
   auto const name = std::string(name_of(line.source));
   if (line.source == flop_source::counted && line.counted_share < 0.9995)
     return fixed(line.counted_share, "%.1f%% ", 100) + name;
-  auto const is_whole =
-      line.source == flop_source::sampled || line.source == flop_source::machine_code;
-  if (is_whole && line.known_share < 0.9995) return fixed(line.known_share, "%.1f%% ", 100) + name;
+  auto const is_measured =
+      line.source != flop_source::not_measured && line.source != flop_source::declared;
+  if (is_measured && line.known_share < 0.9995)
+    return fixed(line.known_share, "%.1f%% ", 100) + name;
   return name;
 }
 
-/// Nothing where all was counted around launches.
+/// Nothing where all was counted around launches; else of how much of the line's time, where that
+/// is not all.
 std::string units_text(roofline_row const& line) {
   auto const from = line.from.all();
-  if (from == figure_source::exact || from == figure_source::none) return {};
-  return std::string(name_of(from)) + (line.from.is_shared ? ", shared" : "");
+  if (from == figure_source::none) return {};
+  std::string text;
+  auto const known = std::min(line.known.dram, line.known.l2);
+  if (known > 0 && known < 0.9995) text = fixed(known, "%.1f%% ", 100);
+  if (text.empty() && from == figure_source::exact) return {};
+  return text + std::string(name_of(from)) + (line.from.is_shared ? ", shared" : "");
 }
 
 /// "+1.3": so much more than what it is compared with.

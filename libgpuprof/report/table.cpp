@@ -107,6 +107,8 @@ void append_cell(std::string& out, cell const& value, column_kind kind, time_uni
     case column_kind::decimal:
       return append_fixed(out, as_double(value), 1);
     case column_kind::number:
+      if (auto const* const whole = std::get_if<std::int64_t>(&value))
+        return append_integer(out, *whole);
       return append_shortest(out, as_double(value));
     case column_kind::amount:
       return append_without_exponent(out, as_double(value));

@@ -94,6 +94,66 @@ TEST_CASE("whose ranges a launch belongs to is the user's choice") {
   CHECK_FALSE(holds(stats("-r nvtx_kern_sum"), "backward"));  // as in nsys, whatever is chosen
 }
 
+namespace {
+
+double value(nlohmann::json const& of) {
+  return of.is_null() ? 0 : of.get<double>();
+}
+
+/// What a reader can work out from the line itself.
+void recompute(nlohmann::json const& line, double all_ns, bool is_of_one_kernel) {
+  CAPTURE(line);
+  auto const near = [](double x) { return Approx(x).epsilon(1e-9).margin(1e-12); };
+  CHECK(value(line["time_share"]) == near(value(line["time_ns"]) / all_ns));
+  if (is_of_one_kernel)
+    CHECK(value(line["avg_ns"]) * value(line["launches"]) ==  // the mean is of those not read
+          Approx(value(line["time_ns"])).epsilon(0.001));
+  auto const& known = line["known_shares"];
+  for (auto const& [of, rate] :
+       {std::pair{"dram", "dram_bytes_per_second"}, std::pair{"l2", "l2_bytes_per_second"},
+        std::pair{"sm_clock", "sm_clock_hz"}, std::pair{"occupancy", "occupancy"},
+        std::pair{"tensor", "tensor_active"}})
+    CHECK(line[rate].is_null() == (value(known[of]) < 0.5));
+  auto const all_known = value(known["dram"]) == 1 && value(line["flop_known_share"]) == 1;
+  if (all_known && !line["flop_per_dram_byte"].is_null())
+    CHECK(value(line["flop_per_dram_byte"]) * value(line["dram_bytes_per_second"]) ==
+          near(value(line["flops"])));
+  if (line["of_roof"].is_null()) return;
+  auto const of_roof = value(line["of_roof"]);
+  auto const too_long = std::max(0.0, 1 - of_roof);
+  CHECK(value(line["to_roof_ns"]) == near(value(line["avg_ns"]) * too_long));
+  CHECK(value(line["gives_back"]) == near(value(line["time_share"]) * too_long));
+  if (!is_of_one_kernel) return;
+  double highest = 0;
+  std::string bound;
+  for (auto const& [roof, share] : line["roof_shares"].items())
+    if (value(share) >= highest) highest = value(share), bound = roof;
+  CHECK(of_roof == near(highest));
+  CHECK(line["bound_by"] == (highest < 0.4 ? "latency" : bound));
+}
+
+}  // namespace
+
+TEST_CASE("every figure of a line that follows from others of the line does") {
+  scratch_folder const folder;
+  write_capture(folder / "step.gpuprof", counted_step().with_peaks());
+  std::vector<std::string> captures = {folder / "step.gpuprof"};
+  for (auto const* const stored : {"counted_auto", "mixed_exact", "mixed_sampled"})
+    captures.push_back(std::string(GPUPROF_TEST_DATA "/h200/") + stored + ".gpuprof");
+  int lines = 0;
+  for (auto const& capture : captures)
+    for (std::string const by : {"kernel", "signature", "range"}) {
+      auto const r = run_cli(folder, "roofline -f json --by " + by + " " + capture);
+      if (r.code != 0) continue;  // it has no ranges
+      auto const all = nlohmann::json::parse(r.out);
+      for (auto const& line : all[by + "s"]) {
+        recompute(line, all["kernel_time_ns"].get<double>(), by != "range");
+        ++lines;
+      }
+    }
+  CHECK(lines > 50);
+}
+
 TEST_CASE("graphs have lines of their own, beside what their kernels add up to") {
   std::vector<event> events;
   for (std::uint32_t launch = 1; launch <= 2; ++launch)
@@ -126,7 +186,7 @@ TEST_CASE("graphs have lines of their own, beside what their kernels add up to")
   CHECK(graph["nodes_exceed"]["dram_bytes"].get<double>() == Approx(0.1));
   CHECK(graph["nodes_exceed"]["l2_bytes"].is_null());
   CHECK(holds(s.roofline("--by graph --format csv").out,
-              ",nodes_exceed_tensor_cycles,flop_known_share,read_by_ranks\n"));
+              ",nodes_exceed_tensor_cycles,flop_known_share,read_by_ranks,dram_known_share,"));
   auto const kernels = s.roofline().out;
   CHECK_FALSE(holds(kernels, "[CUDA graph"));
   CHECK(holds(s.roofline("-f json").out, "1 CUDA graph counted as a whole; --by graph"));

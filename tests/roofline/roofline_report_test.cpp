@@ -87,11 +87,15 @@ TEST_CASE("CSV and JSON have the errors of rates, clock and shares at the end") 
   row.occupancy_error = 0.01;
   row.tensor_active_error = 0.02;
   row.known_share = 0.5;
+  row.known.dram = 0.25;
+  row.known.tensor = 1;
   row.read_by_ranks = {0, 3};
   auto const text = csv({row});
-  CHECK(holds(text.substr(0, text.find('\n')) + "|",
-              ",occupancy_error,tensor_active_error,flop_known_share,read_by_ranks|"));
-  CHECK(text.ends_with(",1e+06,0.01,0.02,0.5,0 3\n"));
+  CHECK(
+      holds(text.substr(0, text.find('\n')) + "|",
+            ",occupancy_error,tensor_active_error,flop_known_share,read_by_ranks,dram_known_share,"
+            "l2_known_share,sm_clock_known_share,occupancy_known_share,tensor_known_share|"));
+  CHECK(text.ends_with(",1000000,0.01,0.02,0.5,0 3,0.25,0,0,0,1\n"));
   std::string json;
   report::write_roofline_json(std::vector{row}, roofline_lines::kernels, {},
                               [&](std::string_view piece) { json += piece; });

@@ -185,6 +185,78 @@ TEST_CASE("signatures of one kernel are lines of their own, and add up under its
   CHECK(*together[0].total_flops == near(8e9 / 130e-6));
 }
 
+namespace {
+
+/// One kernel of two grids, 10 us each: `counted_ones` launches whose bytes and FLOP are known
+/// stand before as many others as make ten.
+counted_trace partly_counted(int counted_ones) {
+  std::vector<event> events;
+  for (int i = 0; i < 10; ++i) {
+    duration_ns const start{10'000 + 40'000 * i};
+    events.push_back(kernel("k", start, start + 10_us)
+                         .shaped({i < counted_ones ? 1u : 2u, 1, 1}, {64, 1, 1})
+                         .correlated(static_cast<std::uint32_t>(i + 1)));
+  }
+  counted_trace c(trace_of(std::move(events)));
+  c.plan_roofline().with_peaks();
+  c.sample(1, 0, {{clock_metric, 2e9}, {dram_read_metric, 36e6}, {l2_metric, 36e6}});
+  c.sample(2, 1, {}).sample(3, 2, {{sass("ffma"), 18e6}});
+  return c;
+}
+
+}  // namespace
+
+TEST_CASE("what is known for less than half of a line's time is not shown as the line's") {
+  auto const c = partly_counted(4);
+  auto const row = analysed(c).by_kernel().at(0);
+  CHECK(row.launches == 10);
+  CHECK(row.known_share == near(0.4));
+  CHECK(row.known.dram == near(0.4));
+  CHECK_FALSE(row.total_flops);
+  CHECK_FALSE(row.dram_rate);
+  CHECK_FALSE(row.intensity);
+  CHECK_FALSE(row.clock);
+  CHECK_FALSE(row.of_roof);
+  CHECK(row.bound == bound_by{});
+}
+
+TEST_CASE("a line that is known in part has the rates of that part, and says how large it is") {
+  auto const c = partly_counted(6);
+  auto const row = analysed(c).by_kernel().at(0);
+  CHECK(row.known.dram == near(0.6));
+  CHECK(*row.total_flops == near(36e6 / 10e-6));
+  CHECK(*row.dram_rate == near(36e6 / 10e-6));
+  CHECK(*row.intensity == near(1));  // operations and bytes of the same launches
+  CHECK(*row.of_roof == near(0.9));
+  CHECK(*row.to_roof_ns == near(1e3));
+  CHECK(*row.gives_back == near(0.1));
+}
+
+TEST_CASE("signatures of one kernel that are bound by different roofs are judged together") {
+  // 10 us at 90 % of DRAM, and 10 us at 80 % of L2: together neither is close.
+  std::vector<event> events;
+  for (int i = 0; i < 8; ++i) {
+    duration_ns const start{10'000 + 40'000 * i};
+    events.push_back(kernel("k", start, start + 10_us)
+                         .shaped({i % 2 == 0 ? 1u : 2u, 1, 1}, {64, 1, 1})
+                         .correlated(static_cast<std::uint32_t>(i + 1)));
+  }
+  counted_trace c(trace_of(std::move(events)));
+  c.plan_roofline().with_peaks();
+  c.sample(1, 0, {{clock_metric, 2e9}, {dram_read_metric, 36e6}});
+  c.sample(2, 0, {{clock_metric, 2e9}, {l2_metric, 64e6}});
+  for (std::uint32_t i : {3u, 4u}) c.sample(i, 1, {});
+  for (std::uint32_t i : {5u, 6u}) c.sample(i, 2, {});
+  analysed const a(c);
+  auto const apart = a.by_signature();
+  CHECK(*apart[0].of_roof == near(0.9));
+  CHECK(*apart[1].of_roof == near(0.8));
+  auto const together = a.by_kernel().at(0);
+  CHECK(*together.of_roof == near(0.45));
+  CHECK(name_of(together.bound) == "DRAM");
+  CHECK(*together.to_roof_ns == near(5.5e3));
+}
+
 TEST_CASE("a range has the work of all launches inside, inner ranges included") {
   auto const step = counted_step().with_peaks();
   auto const rows = analysed(step).by_range();
@@ -198,7 +270,8 @@ TEST_CASE("a range has the work of all launches inside, inner ranges included") 
   // gemm 6 x 4e10, axpy 5 x 2.1e7, tiny 5 x 2000, in the 960 us that were counted.
   CHECK(*outer.total_flops == near((24e10 + 10.5e7 + 1e4) / 960e-6));
   CHECK(name_of(outer.bound) == "tensor BF16");  // most of its time is
-  CHECK(*outer.gives_back == near((600 * 0.375 + 100 * (1 - 3 / 3.8) + 10 * (1 - 0.0005)) / 990));
+  CHECK(*outer.of_roof == near(1 - (600 * 0.375 + 100 * (1 - 3 / 3.8) + 10 * (1 - 0.0005)) / 960));
+  CHECK(*outer.gives_back == near(1 - *outer.of_roof));
   auto const& inner = rows[1];
   CHECK(inner.name == "forward");
   CHECK(inner.launches == 5);  // of gemm; the sixth was launched after its end
