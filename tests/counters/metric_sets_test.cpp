@@ -20,7 +20,7 @@ bool contains(names const& list, std::string const& name) {
 
 TEST_CASE("every set has a name and holds the basic one first") {
   auto const basic = contents_of(metric_set::basic, "GH100").metrics;
-  CHECK(basic.size() == 6);
+  CHECK(basic.size() == 5);
   for (auto const& known : metric_sets()) {
     CHECK(metric_set_named(known.name) == known.set);
     auto const metrics = contents_of(known.set, "GH100").metrics;
@@ -60,9 +60,17 @@ TEST_CASE("sets and metrics are chosen by name, each once") {
   auto const chosen =
       chosen_metrics(names{"sm__inst_executed.sum", "basic", "sm__cycles_active.avg"}, "GH100");
   REQUIRE(chosen);
-  CHECK(chosen->size() == 7);
+  CHECK(chosen->size() == 6);
   CHECK(chosen->front() == "sm__inst_executed.sum");
   CHECK(chosen_metrics(names{}, "GH100")->empty());
+}
+
+TEST_CASE("the time of a reading is not offered as that of the kernel") {
+  for (auto const* const name : {"gpu__time_duration.sum", "gpu__time_active.avg"})
+    CHECK(chosen_metrics(names{name}, "GH100").message().find("have the traced time of each") !=
+          std::string::npos);
+  for (auto const& known : metric_sets())
+    CHECK_FALSE(contains(contents_of(known.set, "GH100").metrics, "gpu__time_duration.sum"));
 }
 
 TEST_CASE("a word that is neither set nor metric is refused") {

@@ -91,7 +91,7 @@ class Values(Counters):
         kernels = {name for name, _ in read}
         self.assertIn("even(float*, int)", kernels)
         for kernel in kernels:
-            self.assertEqual(len([metric for name, metric in read if name == kernel]), 24, kernel)
+            self.assertEqual(len([metric for name, metric in read if name == kernel]), 23, kernel)
         bytes_read = read["even(float*, int)", "dram__bytes_read.sum"]["Avg"]
         self.assertGreater(bytes_read, 0)
         self.assertEqual(read["even(float*, int)", "dram__bytes_write.sum"]["Avg"] * 2, bytes_read)
@@ -260,7 +260,7 @@ class Groups(Counters):
         tensor = {metric for _, metric in read if metric.startswith("sm__ops_path_tensor_")}
         self.assertEqual(len(tensor), 6)
         for kernel in (*PLAIN, PRODUCT):
-            self.assertEqual(len([metric for name, metric in read if name == kernel]), 24, kernel)
+            self.assertEqual(len([metric for name, metric in read if name == kernel]), 23, kernel)
         for kernel in PLAIN:
             # 4 w and 64 w, of two groups.
             self.assertEqual(read[kernel, FUSED]["Avg"] * 16, read[kernel, "dram__bytes_read.sum"]["Avg"])
