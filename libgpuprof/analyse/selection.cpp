@@ -1,8 +1,11 @@
 #include "analyse/selection.hpp"
 
+#include "base/nearest_name.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <set>
 
 namespace gpuprof {
 namespace {
@@ -28,6 +31,34 @@ std::optional<std::uint64_t> moment(std::string_view text) {
   if (scale == 0 || value * scale > 9e18) return std::nullopt;
   if (auto const exact = number(text)) return exact;  // a double holds whole ns only up to 2^53
   return static_cast<std::uint64_t>(std::llround(value * scale));
+}
+
+/// As reports show it.
+std::string shown_name(std::string_view domain, std::string_view name) {
+  return std::string(domain) + (domain.empty() ? "" : ":") + std::string(name);
+}
+
+/// Without a domain also by the name that reports show.
+bool matches(range_choice const& choice, std::string_view domain, std::string_view name) {
+  if (choice.domain == "*") return name == choice.name;
+  if (domain == choice.domain && name == choice.name) return true;
+  return choice.domain.empty() && !domain.empty() && choice.name.size() > domain.size() &&
+         choice.name == shown_name(domain, name);
+}
+
+/// "; did you mean 'lib:step'?", or nothing.
+std::string near_names(range_choice const& choice, range_tree const& tree,
+                       text_of_name const& text) {
+  std::set<std::string> shown;
+  for (std::uint32_t i = 0; i < tree.size(); ++i) {
+    auto const domain = text(tree[i].domain), name = text(tree[i].name);
+    if (name == choice.name) return "; did you mean '" + shown_name(domain, name) + "'?";
+    shown.insert(shown_name(domain, name));
+  }
+  std::vector<std::string> const names(shown.begin(), shown.end());
+  auto const near = nearest_name(
+      choice.domain == "*" ? choice.name : shown_name(choice.domain, choice.name), names);
+  return near.empty() ? near : "; did you mean '" + near + "'?";
 }
 
 }  // namespace
@@ -95,15 +126,15 @@ result<void> selection::only(range_choice const& choice, range_tree const& tree,
   std::vector<std::uint32_t> chosen;
   std::uint64_t position = 0;
   for (std::uint32_t i = 0; i < tree.size(); ++i) {
-    if (text(tree[i].name) != choice.name) continue;
-    if (choice.domain != "*" && text(tree[i].domain) != choice.domain) continue;
+    if (!matches(choice, text(tree[i].domain), text(tree[i].name))) continue;
     if (!choice.index || *choice.index == position) chosen.push_back(i);
     ++position;
   }
   auto const what = "NVTX range '" + choice.name +
                     (choice.domain.empty() ? "'" : "' in domain '" + choice.domain + "'");
   if (position == 0)
-    return error{"the capture holds no " + what + "; the report nvtx_sum lists all range names"};
+    return error{"the capture holds no " + what + near_names(choice, tree, text) +
+                 "; the report nvtx_sum lists all range names"};
   if (chosen.empty())
     return error{what + " occurs " + std::to_string(position) + " times; index " +
                  std::to_string(*choice.index) + " counts from 0"};

@@ -103,6 +103,24 @@ TEST_CASE("without a domain a filter means the default domain, a star means any"
   CHECK_FALSE(wanted.only(*parse_range_choice("step"), s.tree, s.open, s.launched, s.t.text()));
 }
 
+TEST_CASE("a range is also found by the name that reports show, and a near one is suggested") {
+  selected const s(
+      trace_of({range("cub::Sort", 0_us, 10_us).in_domain("CCCL"), kernel("a", 1_us, 2_us),
+                range("a:b", 20_us, 30_us), kernel("b", 21_us, 22_us)}));
+  CHECK(s.kernels(s.inside("CCCL:cub::Sort")) == 1);
+  CHECK(s.kernels(s.inside("CCCL:cub::Sort/0")) == 1);
+  CHECK(s.kernels(s.inside("a:b")) == 1);
+  auto const refused = [&](char const* filter) {
+    selection wanted;
+    return wanted.only(*parse_range_choice(filter), s.tree, s.open, s.launched, s.t.text())
+        .message();
+  };
+  CHECK(refused("cub::Sort").find("did you mean 'CCCL:cub::Sort'?") != std::string::npos);
+  CHECK(refused("CCCL:cub::Sotr").find("did you mean 'CCCL:cub::Sort'?") != std::string::npos);
+  CHECK(refused("cub::Sort@CCL").find("did you mean 'CCCL:cub::Sort'?") != std::string::npos);
+  CHECK(refused("something else").find("did you mean") == std::string::npos);
+}
+
 TEST_CASE("a start/end range keeps the launches of all threads, but only its own range") {
   selected const s(
       trace_of({range("request", 0_us, 100_us).start_end(), range("inner", 10_us, 20_us),
