@@ -25,11 +25,65 @@ std::string shown(cell const& value, column_kind kind, time_unit unit) {
   return on_one_line(text);
 }
 
-void append_centred(std::string& line, std::string_view text, std::size_t width) {
-  auto const blanks = width - std::min(width, width_of(text));
-  line.append(blanks / 2, ' ');
-  line += text;
-  line.append(blanks - blanks / 2, ' ');
+constexpr std::size_t between_columns = 2;
+constexpr std::size_t least_name = 24;  // characters of the last column that a narrow page leaves
+
+struct shown_column {
+  std::size_t index = 0;
+  std::string header;
+  std::size_t width = 0;
+  bool is_number = false;
+};
+
+std::vector<shown_column> whole_columns(table const& table, time_unit unit) {
+  std::vector<shown_column> columns;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    auto header = header_of(table.columns[i], unit);
+    auto const width = width_of(header);
+    columns.push_back({i, std::move(header), width, is_number(table.columns[i].kind)});
+  }
+  table.each_row([&](row const& cells) {
+    for (auto& column : columns)
+      column.width =
+          std::max(column.width,
+                   width_of(shown(cells[column.index], table.columns[column.index].kind, unit)));
+  });
+  return columns;
+}
+
+std::size_t width_of_line(std::vector<shown_column> const& columns) {
+  std::size_t width = 1;
+  for (auto const& column : columns) width += column.width + between_columns;
+  return width - between_columns;
+}
+
+/// Those that do not fit go, in the order of the table's wish; names of them.
+std::vector<std::string> fit(std::vector<shown_column>& columns, table const& table,
+                             std::size_t width) {
+  std::vector<std::string> left_out;
+  if (width == 0 || columns.empty()) return left_out;
+  auto const shortest = [&] {
+    auto const& last = columns.back();
+    auto const spare = last.is_number ? 0 : last.width - std::min(last.width, least_name);
+    return width_of_line(columns) - spare;
+  };
+  auto const next_to_go = [&] {
+    auto const order = [&](shown_column const& c) { return table.columns[c.index].leave_out; };
+    auto found = columns.end();
+    for (auto at = columns.begin() + 1; at != columns.end() - 1; ++at)
+      if (order(*at) != 0 && (found == columns.end() || order(*at) < order(*found))) found = at;
+    return found != columns.end() ? found : columns.end() - 2;
+  };
+  while (shortest() > width && columns.size() > 2) {
+    auto const gone = next_to_go();
+    left_out.push_back(gone->header);
+    columns.erase(gone);
+  }
+  auto const too_much = width_of_line(columns) - std::min(width_of_line(columns), width);
+  auto& last = columns.back();
+  if (!last.is_number)
+    last.width -= std::min(too_much, last.width - std::min(last.width, least_name));
+  return left_out;
 }
 
 void end_line(std::string& line, text_sink const& out) {
@@ -41,38 +95,37 @@ void end_line(std::string& line, text_sink const& out) {
 
 }  // namespace
 
-void write_columns(table const& table, time_unit unit, text_sink const& out) {
-  auto const& columns = table.columns;
-  std::vector<std::string> headers;
-  std::vector<std::size_t> widths;
-  for (auto const& column : columns) {
-    headers.push_back(header_of(column, unit));
-    widths.push_back(width_of(headers.back()));
-  }
-  table.each_row([&](row const& cells) {
-    for (std::size_t i = 0; i < columns.size(); ++i)
-      widths[i] = std::max(widths[i], width_of(shown(cells[i], columns[i].kind, unit)));
-  });
-
+void write_columns(table const& table, time_unit unit, text_sink const& out, page const& on) {
+  auto columns = whole_columns(table, unit);
+  auto const left_out = fit(columns, table, on.width);
   std::string line;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    line += i == 0 ? " " : "  ";
-    append_centred(line, headers[i], widths[i]);
+  auto const begin_cell = [&](shown_column const& column) {
+    line.append(&column == columns.data() ? 1 : between_columns, ' ');
+  };
+  for (auto const& column : columns) {
+    begin_cell(column);
+    append_padded(line, column.header, column.width, column.is_number);
   }
-  end_line(line, out);
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    line += i == 0 ? " " : "  ";
-    line.append(widths[i], '-');
+  while (line.ends_with(' ')) line.pop_back();
+  out(on.bold_headings ? "\x1b[1m" + line + "\x1b[0m\n" : line + "\n");
+  line.clear();
+  for (auto const& column : columns) {
+    begin_cell(column);
+    line.append(column.width, '-');
   }
   end_line(line, out);
   table.each_row([&](row const& cells) {
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      line += i == 0 ? " " : "  ";
-      append_padded(line, shown(cells[i], columns[i].kind, unit), widths[i],
-                    is_number(columns[i].kind));
+    for (auto const& column : columns) {
+      begin_cell(column);
+      auto const text = shown(cells[column.index], table.columns[column.index].kind, unit);
+      append_padded(line, shortened(text, column.width), column.width, column.is_number);
     }
     end_line(line, out);
   });
+  if (left_out.empty()) return;
+  line = " no room for";
+  for (auto const& name : left_out) line += (&name == left_out.data() ? " " : ", ") + name;
+  out(wrapped(line + "; --wide shows all", on.width, 4) + "\n");
 }
 
 }  // namespace gpuprof::report

@@ -12,6 +12,13 @@ std::size_t width_of(std::string_view text) noexcept;
 /// Blanks before the text when it goes to the right, else behind it; a longer text stays whole.
 void append_padded(std::string& line, std::string_view text, std::size_t width, bool to_the_right);
 
+/// The beginning and the end, where the text is longer than the width.
+std::string shortened(std::string_view text, std::size_t width);
+
+/// In lines of that width, broken at blanks, the second and later ones set in by `indent`; a word
+/// that is longer stays whole. Width 0: as it is.
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent = 0);
+
 /// Line breaks and other control characters become blanks: a name must not break a table.
 std::string on_one_line(std::string_view text);
 

@@ -99,6 +99,7 @@ struct shown_column {
   char const* name;
   bool is_number;
   std::string (*text)(roofline_row const&);
+  int leave_out = 0;  // as in report::column
 };
 
 std::string with_separators(std::uint64_t value) {
@@ -110,42 +111,48 @@ constexpr shown_column columns[] = {
     {"Ranges", true,
      [](roofline_row const& l) {
        return l.instances == 0 ? std::string() : with_separators(l.instances);
-     }},
+     },
+     11},
     {"Launches", true, [](roofline_row const& l) { return with_separators(l.launches); }},
     {"Avg (us)", true, [](roofline_row const& l) { return scaled(l.mean_ns, 1e-3); }},
     {"TFLOP/s", true,
      [](roofline_row const& l) {
        return marked(scaled(l.total_flops, 1e-12), l.total_flops, l.total_flops_error);
      }},
-    {"Mostly", false, main_precision},
-    {"FLOP from", false, source_text},
+    {"Mostly", false, main_precision, 2},
+    {"FLOP from", false, source_text, 10},
     {"DRAM GB/s", true,
      [](roofline_row const& l) {
        return marked(scaled(l.dram_rate, 1e-9), l.dram_rate, l.dram_error);
      }},
     {"L2 GB/s", true,
-     [](roofline_row const& l) { return marked(scaled(l.l2_rate, 1e-9), l.l2_rate, l.l2_error); }},
+     [](roofline_row const& l) { return marked(scaled(l.l2_rate, 1e-9), l.l2_rate, l.l2_error); },
+     3},
     {"FLOP/B", true,
      [](roofline_row const& l) {
        return marked(scaled(l.intensity, 1), l.intensity, intensity_error(l));
-     }},
+     },
+     7},
     {"MHz", true,
      [](roofline_row const& l) {
        return marked(fixed(l.clock, "%.0f", 1e-6), l.clock, l.clock_error);
-     }},
-    {"Clock loss (%)", true, [](roofline_row const& l) { return percent(l.clock_loss); }},
+     },
+     5},
+    {"Clock loss (%)", true, [](roofline_row const& l) { return percent(l.clock_loss); }, 1},
     {"Occ. (%)", true,
      [](roofline_row const& l) {
        return marked(percent(l.occupancy), l.occupancy, shown_error(l.occupancy_error));
-     }},
+     },
+     9},
     {"Tensor (%)", true,
      [](roofline_row const& l) {
        return marked(percent(l.tensor_active), l.tensor_active, shown_error(l.tensor_active_error));
-     }},
-    {"Units from", false, units_text},
+     },
+     8},
+    {"Units from", false, units_text, 4},
     {"Bound by", false, [](roofline_row const& l) { return std::string(name_of(l.bound)); }},
     {"Of roof (%)", true, [](roofline_row const& l) { return percent(l.of_roof); }},
-    {"To roof (us)", true, [](roofline_row const& l) { return scaled(l.to_roof_ns, 1e-3); }},
+    {"To roof (us)", true, [](roofline_row const& l) { return scaled(l.to_roof_ns, 1e-3); }, 6},
     {"Gives back (%)", true, [](roofline_row const& l) { return percent(l.gives_back); }},
     {"Nodes' DRAM (%)", true, [](roofline_row const& l) { return difference(l.nodes.dram); }},
     {"Nodes' L2 (%)", true, [](roofline_row const& l) { return difference(l.nodes.l2); }},
@@ -154,7 +161,8 @@ constexpr shown_column columns[] = {
     {"Grid", false,
      [](roofline_row const& l) { return l.grid.x == 0 ? std::string() : extent_text(l.grid); }},
     {"Block", false,
-     [](roofline_row const& l) { return l.block.x == 0 ? std::string() : extent_text(l.block); }},
+     [](roofline_row const& l) { return l.block.x == 0 ? std::string() : extent_text(l.block); },
+     12},
     {"Arguments", false, [](roofline_row const& l) { return arguments_text(l); }},
     {"Name", false, [](roofline_row const& l) { return l.name; }},
 };
@@ -206,8 +214,8 @@ table roofline_table(std::span<roofline_row const> lines, roofline_lines of) {
                                   [&](auto const& line) { return !column.text(line).empty(); });
     if (!used && std::string_view(column.name) != "Name") continue;
     kept->columns.push_back(&column);
-    made.columns.push_back(
-        {column.name, column.is_number ? column_kind::number : column_kind::text});
+    made.columns.push_back({column.name, column.is_number ? column_kind::number : column_kind::text,
+                            column.leave_out});
   }
   for (auto const& line : lines) {
     auto& texts = kept->rows.emplace_back();

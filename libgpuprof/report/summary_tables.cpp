@@ -45,10 +45,10 @@ void append_spread(row& to, statistics const& s) {
 }
 
 std::vector<column> time_columns(std::string count, std::initializer_list<column> last) {
-  std::vector<column> columns = {{"Time", column_kind::share}, {"Total Time", column_kind::time},
-                                 {std::move(count), integer},  {"Avg", mean_time},
-                                 {"Med", mean_time},           {"Min", column_kind::time},
-                                 {"Max", column_kind::time},   {"StdDev", mean_time}};
+  std::vector<column> columns = {{"Time", column_kind::share},  {"Total Time", column_kind::time},
+                                 {std::move(count), integer},   {"Avg", mean_time},
+                                 {"Med", mean_time, 4},         {"Min", column_kind::time, 2},
+                                 {"Max", column_kind::time, 3}, {"StdDev", mean_time, 1}};
   columns.insert(columns.end(), last);
   return columns;
 }

@@ -88,6 +88,19 @@ std::string header_of(column const& column, time_unit unit) {
   return column.name;
 }
 
+table first_rows(table const& of, std::size_t count, std::shared_ptr<std::size_t> left_out) {
+  auto first = of;
+  first.each_row = [all = of.each_row, count,
+                    left_out = std::move(left_out)](std::function<void(row const&)> const& take) {
+    std::size_t seen = 0;
+    all([&](row const& cells) {
+      if (seen++ < count) take(cells);
+    });
+    *left_out = seen > count ? seen - count : 0;
+  };
+  return first;
+}
+
 void append_cell(std::string& out, cell const& value, column_kind kind, time_unit unit) {
   if (std::holds_alternative<std::monostate>(value)) return;
   if (auto const* const text = std::get_if<std::string_view>(&value)) {

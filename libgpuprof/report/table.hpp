@@ -1,8 +1,12 @@
 // A table with typed columns: what every report is before it becomes text, CSV or JSON.
 #pragma once
 
+#include "report/page.hpp"
+
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -29,6 +33,9 @@ enum class time_unit { nanoseconds, microseconds, milliseconds, seconds };
 struct column {
   std::string name;  // without unit: "Total Time"
   column_kind kind = column_kind::text;
+  /// Where a page is too narrow, columns with 1 are left out first, then those with 2, ..., then
+  /// those with 0 from the right; the first and the last stay.
+  int leave_out = 0;
 };
 
 /// Empty, text, whole number, number. Text is borrowed: it must outlive the call that gets the
@@ -58,7 +65,11 @@ bool is_number(column_kind kind) noexcept;
 using text_sink = std::function<void(std::string_view)>;
 
 /// In the manner of nsys: headers above dashes, numbers to the right with thousands separators.
-void write_columns(table const& table, time_unit unit, text_sink const& out);
+/// Where the page is too narrow the text of the last column is shortened in its middle, and
+/// columns are left out; a line says which.
+void write_columns(table const& table, time_unit unit, text_sink const& out, page const& on = {});
+/// The first rows of a table; when they have been produced, `left_out` is how many more there are.
+table first_rows(table const& of, std::size_t count, std::shared_ptr<std::size_t> left_out);
 /// RFC 4180, with a header line; lines end with \n as nsys writes them.
 void write_csv(table const& table, time_unit unit, text_sink const& out);
 /// An array of objects, one a row, keys as in the CSV header; empty cells are null.

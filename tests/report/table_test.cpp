@@ -1,6 +1,7 @@
 #include "report/table.hpp"
 
 #include "base/json_text.hpp"
+#include "report/padding.hpp"
 #include "support/catch.hpp"
 
 #include <nlohmann/json.hpp>
@@ -21,6 +22,13 @@ template <class Write>
 std::string written(Write write, table const& t, time_unit unit = time_unit::nanoseconds) {
   std::string out;
   write(t, unit, [&](std::string_view piece) { out += piece; });
+  return out;
+}
+
+std::string on_page(page const& p, table const& t) {
+  std::string out;
+  write_columns(
+      t, time_unit::nanoseconds, [&](std::string_view piece) { out += piece; }, p);
   return out;
 }
 
@@ -60,14 +68,13 @@ TEST_CASE("another unit of time shows in the header and keeps whole nanoseconds 
   CHECK(cell_text(1500.5, column_kind::mean_time, time_unit::microseconds) == "1.500");
 }
 
-TEST_CASE(
-    "the column format aligns numbers to the right, text to the left, headers in the middle") {
+TEST_CASE("the column format aligns numbers to the right and text to the left, as their headings") {
   auto const t =
       table_of({{"Time", column_kind::share}, {"Total Time", column_kind::time}, {"Name"}},
                {{99.5, std::int64_t{1234567}, std::string_view("gemm(int)")},
                 {0.5, std::int64_t{-6789}, std::string_view("x")}});
-  CHECK(written(write_columns, t) ==
-        " Time (%)  Total Time (ns)    Name\n"
+  CHECK(on_page({}, t) ==
+        " Time (%)  Total Time (ns)  Name\n"
         " --------  ---------------  ---------\n"
         "     99.5        1,234,567  gemm(int)\n"
         "      0.5           -6,789  x\n");
@@ -77,11 +84,68 @@ TEST_CASE("names with line breaks or accents keep the columns straight") {
   auto const t = table_of({{"Name"}, {"N", column_kind::integer}},
                           {{std::string_view("a\nb"), std::int64_t{1}},
                            {std::string_view("\xC3\xA9t\xC3\xA9s"), std::int64_t{2}}});
-  CHECK(written(write_columns, t) ==
+  CHECK(on_page({}, t) ==
         " Name  N\n"
         " ----  -\n"
         " a b   1\n"
         " \xC3\xA9t\xC3\xA9s  2\n");
+}
+
+TEST_CASE("on a narrow page the name gives way in its middle, then columns by their order") {
+  std::string const name = "void first_half_of_it<float>::second_half_of_it(int)";
+  auto const t = table_of({{"Time", column_kind::share},
+                           {"Avg", column_kind::integer, 2},
+                           {"StdDev", column_kind::integer, 1},
+                           {"Name"}},
+                          {{50.0, std::int64_t{1}, std::int64_t{2}, std::string_view(name)}});
+  CHECK(on_page({.width = 200}, t) == on_page({}, t));
+  CHECK(on_page({.width = 60}, t) ==
+        " Time (%)  Avg  StdDev  Name\n"
+        " --------  ---  ------  ------------------------------------\n"
+        "     50.0    1       2  void first_half_o..._half_of_it(int)\n");
+  CHECK(on_page({.width = 45}, t) ==
+        " Time (%)  Avg  Name\n"
+        " --------  ---  -----------------------------\n"
+        "     50.0    1  void first_ha...lf_of_it(int)\n"
+        " no room for StdDev; --wide shows all\n");
+  CHECK(on_page({.width = 10}, t) ==
+        " Time (%)  Name\n"
+        " --------  ------------------------\n"
+        "     50.0  void first_...of_it(int)\n"
+        " no room\n    for\n    StdDev,\n    Avg;\n    --wide\n    shows\n    all\n");
+}
+
+TEST_CASE("prose is broken at blanks") {
+  CHECK(wrapped("one two three", 0) == "one two three");
+  CHECK(wrapped("one two three", 13) == "one two three");
+  CHECK(wrapped("one two three", 8, 2) == "one two\n  three");
+  CHECK(wrapped("  one two", 6) == "  one\ntwo");
+  CHECK(wrapped("verylongword x", 4, 1) == "verylongword\n x");
+}
+
+TEST_CASE("text is shortened by characters, not bytes") {
+  CHECK(shortened("abcdefghij", 10) == "abcdefghij");
+  CHECK(shortened("abcdefghij", 8) == "abc...ij");
+  CHECK(shortened("\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9", 6) ==
+        "\xC3\xA9\xC3\xA9...\xC3\xA9");
+  CHECK(shortened("abcdef", 3) == "abcdef");
+}
+
+TEST_CASE("headings are bold where the page can show it") {
+  auto const t = table_of({{"Name"}}, {{std::string_view("x")}});
+  CHECK(on_page({.bold_headings = true}, t) == "\x1b[1m Name\x1b[0m\n ----\n x\n");
+}
+
+TEST_CASE("the first rows of a table are followed by how many more there are") {
+  std::vector<row> rows;
+  for (std::int64_t i = 0; i < 30; ++i) rows.push_back({i});
+  auto const t = table_of({{"N", column_kind::integer}}, rows);
+  auto const left_out = std::make_shared<std::size_t>(0);
+  auto const shown = written(write_csv, first_rows(t, 3, left_out));
+  CHECK(shown == "N\n0\n1\n2\n");
+  CHECK(*left_out == 27);
+  CHECK(written(write_csv, first_rows(t, 30, left_out)) == written(write_csv, t));
+  CHECK(*left_out == 0);
 }
 
 TEST_CASE("CSV quotes only what needs it") {

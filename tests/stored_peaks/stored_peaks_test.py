@@ -170,7 +170,7 @@ class Beforehand(StoredPeaks):
         lines = []
         for _ in range(2):
             run = self.profile_with_peaks("true", env=self.pretended, options=("--metrics", "auto"))
-            self.assertEqual(run.code, 0, run.err)
+            self.assertEqual(run.code, 125, run.err)  # of nothing recorded
             lines.append(self.lines_on_peaks(run.err))
         self.assertEqual([len(said) for said in lines], [1, 0], lines)
         self.assertRegex(lines[0][0], r"gpuprof: peaks of GPU 0: measured now, stored in .*--peaks off")
@@ -180,7 +180,7 @@ class Beforehand(StoredPeaks):
         for options, env in [((), {}), (("--metrics", "auto"), ranks), (("--metrics", "auto", "--peaks", "off"), {})]:
             with self.subTest(options=options, env=env):
                 run = self.profile_with_peaks("true", env={**self.pretended, **env}, options=options)
-                self.assertEqual(run.code, 0, run.err)
+                self.assertEqual(run.code, 125, run.err)  # of nothing recorded
                 self.assertEqual(self.lines_on_peaks(run.err), [])
                 self.assertFalse(self.store.exists())
 

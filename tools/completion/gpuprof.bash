@@ -70,7 +70,7 @@ _gpuprof() {
         *)
           if [[ $current == -* ]]; then
             COMPREPLY=($(compgen -W '--by --range-scope --format --output --force-overwrite --limit
-              --device --memory-limit --help' -- "$current"))
+              --device --memory-limit --wide --help' -- "$current"))
           else
             COMPREPLY=($(compgen -f -X '!*.gpuprof' -- "$current") $(compgen -d -- "$current"))
           fi
@@ -119,8 +119,8 @@ _gpuprof() {
         --timeunit) COMPREPLY=($(compgen -W 'ns us ms s' -- "$current")) ;;
         *)
           if [[ $current == -* ]]; then
-            COMPREPLY=($(compgen -W '--report --format --output --force-overwrite --timeunit
-              --filter-nvtx --filter-time --range-scope --memory-limit --help' -- "$current"))
+            COMPREPLY=($(compgen -W '--report --format --output --force-overwrite --timeunit --limit
+              --filter-nvtx --filter-time --range-scope --memory-limit --wide --help' -- "$current"))
           else
             COMPREPLY=($(compgen -f -X '!*.gpuprof' -- "$current") $(compgen -d -- "$current"))
           fi

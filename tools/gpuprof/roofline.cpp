@@ -11,6 +11,7 @@
 #include "roofline_reading.hpp"
 #include "roofline_summary.hpp"
 #include "subcommands.hpp"
+#include "terminal.hpp"
 #include "word_choice.hpp"
 
 #include <CLI/CLI.hpp>
@@ -26,6 +27,7 @@ namespace {
 struct roofline_options {
   std::string file, by = "kernel", range_scope = "process", format = "table", output = "-";
   bool force_overwrite = false;
+  bool wide = false;
   std::optional<std::int64_t> limit;
   std::optional<std::int64_t> device;
   double memory_gib = default_memory_gib;
@@ -182,8 +184,8 @@ int run(roofline_options const& options) {
     left_out = rows.size() - most;
     rows.resize(most);
   }
-  auto const written = write_roofline(rows, *by, facts, left_out,
-                                      {*format, options.output, options.force_overwrite});
+  auto const written = write_roofline(
+      rows, *by, facts, left_out, {*format, options.output, options.force_overwrite, options.wide});
   return written ? 0 : fail(1, written.message());
 }
 
@@ -217,6 +219,7 @@ void add_roofline(CLI::App& app, int& exit_code) {
       ->check(CLI::NonNegativeNumber);
   command->add_option("--device", options->device, "N: only this GPU, as CUDA counts them")
       ->check(CLI::Range(0, 65535));
+  command->add_flag("--wide", options->wide, wide_help);
   command->add_option("--memory-limit", options->memory_gib, memory_limit_help)
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

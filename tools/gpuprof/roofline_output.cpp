@@ -1,6 +1,7 @@
 #include "roofline_output.hpp"
 
 #include "report/overview.hpp"
+#include "terminal.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -33,20 +34,21 @@ result<file> open_output(roofline_place const& place) {
 }
 
 void write_to(std::FILE* out, std::span<roofline_row const> lines, report::roofline_lines of,
-              report::roofline_facts const& facts, std::size_t left_out, roofline_format format) {
+              report::roofline_facts const& facts, std::size_t left_out, roofline_format format,
+              bool wide) {
   auto const sink = [out](std::string_view text) { put(out, text); };
   auto* const beside = format == roofline_format::table ? out : stderr;
   if (format != roofline_format::json)  // which has them inside
-    for (auto const& line : facts.summary) put(beside, line + "\n");
+    for (auto const& line : facts.summary) put_line(beside, line);
   switch (format) {
     case roofline_format::table: {
       auto const table = report::roofline_table(lines, of);
       put(out, "\n ** " + table.title + ":\n\n");
-      report::write_columns(table, {}, sink);
+      report::write_columns(table, {}, sink, page_of(out, wide));
       if (report::has_unsure_figures(lines))
-        put(out,
-            std::string(" ") + report::unsure_mark +
-                ": the standard error is above 5 % of the figure; -f csv and -f json have it\n");
+        put_line(out,
+                 std::string(" ") + report::unsure_mark +
+                     ": the standard error is above 5 % of the figure; -f csv and -f json have it");
       if (left_out > 0)
         put(out, " ... and " + report::readable_count(left_out) + " more; --limit 0 shows all\n");
       return;
@@ -73,7 +75,7 @@ result<void> write_roofline(std::span<roofline_row const> lines, report::rooflin
     opened = *std::move(made);
   }
   auto* const out = to_standard_output ? stdout : opened.get();
-  write_to(out, lines, of, facts, left_out, place.format);
+  write_to(out, lines, of, facts, left_out, place.format, place.wide);
   if (std::fflush(out) != 0 || std::ferror(out) != 0)
     return error{"writing " + (to_standard_output ? "to standard output" : place.output) +
                  " failed: " + std::strerror(errno) + "; it is incomplete"};

@@ -15,6 +15,7 @@ struct roofline_place {
   roofline_format format{};
   std::string output;  // "-": standard output
   bool overwrite = false;
+  bool wide = false;  // names stay whole on narrow terminals
 };
 
 /// First lines and notes go before tables, into JSON, and else to stderr.

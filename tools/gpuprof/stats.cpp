@@ -4,6 +4,7 @@
 #include "stats_output.hpp"
 #include "stats_reports.hpp"
 #include "subcommands.hpp"
+#include "terminal.hpp"
 #include "word_choice.hpp"
 
 #include <CLI/CLI.hpp>
@@ -11,6 +12,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 namespace gpuprof {
 namespace {
@@ -26,6 +28,8 @@ struct stats_options {
   std::string filter_time;
   std::string range_scope = "process";
   std::string unit = "ns";
+  bool wide = false;
+  std::optional<std::size_t> limit;
   double memory_gib = default_memory_gib;
 };
 
@@ -59,7 +63,8 @@ int run(stats_options const& options) {
     if (!report) return fail(2, report.message());
     request.reports.push_back(*report);
   }
-  output_choice output{{}, output_base(options), options.force_overwrite, {}};
+  output_choice output{{}, output_base(options), options.force_overwrite,
+                       {}, options.wide,         options.limit};
   for (auto const& word : options.formats) {
     auto const format = choose("--format", word, formats);
     if (!format) return fail(2, format.message());
@@ -100,8 +105,10 @@ void add_stats(CLI::App& app, int& exit_code) {
                    "-: standard output; BASE: files BASE_REPORT.EXTENSION; .: the same beside FILE")
       ->capture_default_str();
   stats->add_flag("--force-overwrite", options->force_overwrite, "Replace existing output files");
-  stats->add_option("--filter-nvtx", options->filter_nvtx,
-                    "RANGE[@DOMAIN][/INDEX]: only what was launched inside these NVTX ranges");
+  stats->add_option(
+      "--filter-nvtx", options->filter_nvtx,
+      "RANGE[@DOMAIN][/INDEX], or DOMAIN:RANGE as reports show it: only what was launched "
+      "inside these NVTX ranges");
   stats->add_option("--filter-time", options->filter_time,
                     "START/END: only what overlaps this time since the start of the capture (ns, "
                     "us, ms, s)");
@@ -112,6 +119,9 @@ void add_stats(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   stats->add_option("--timeunit", options->unit, "ns, us, ms or s: the unit of all times")
       ->capture_default_str();
+  stats->add_option("--limit", options->limit,
+                    "N: at most so many lines of a report, 0 for all; 20 on a terminal, else all");
+  stats->add_flag("--wide", options->wide, wide_help);
   stats->add_option("--memory-limit", options->memory_gib, memory_limit_help)
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -1,5 +1,8 @@
 #include "stats_output.hpp"
 
+#include "report/overview.hpp"
+#include "terminal.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -33,28 +36,42 @@ void put(std::FILE* out, std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), out);
 }
 
-void write_table(report::table const& table, report_format format, report::time_unit unit,
-                 std::FILE* out) {
+constexpr std::size_t lines_on_a_terminal = 20;
+
+/// Returns how many lines are left out.
+std::size_t write_table(report::table const& whole, report_format format,
+                        output_choice const& choice, std::FILE* out) {
   auto const sink = [out](std::string_view text) { put(out, text); };
+  auto const by_default =
+      format == report_format::column && is_terminal(out) ? lines_on_a_terminal : 0;
+  auto const limit = choice.limit.value_or(by_default);
+  auto const left_out = std::make_shared<std::size_t>(0);
+  auto const table = limit == 0 ? whole : report::first_rows(whole, limit, left_out);
   switch (format) {
     case report_format::column:
-      return report::write_columns(table, unit, sink);
+      report::write_columns(table, choice.unit, sink, page_of(out, choice.wide));
+      break;
     case report_format::csv:
-      return report::write_csv(table, unit, sink);
+      report::write_csv(table, choice.unit, sink);
+      break;
     case report_format::json:
-      return report::write_json(table, unit, sink);
+      report::write_json(table, choice.unit, sink);
+      break;
   }
+  return *left_out;
 }
 
 /// Column reports say what they are and what is missing in their own text.
-void write_for_people(finished_report const& report, report::time_unit unit, std::FILE* out) {
+void write_for_people(finished_report const& report, output_choice const& choice, std::FILE* out) {
   put(out, "\n ** " + report.table.title + " (" + report.table.name + "):\n\n");
   if (!report.missing.empty()) {
-    put(out, " " + report.missing + "\n");
+    put_line(out, " " + report.missing);
     return;
   }
-  write_table(report.table, report_format::column, unit, out);
-  for (auto const& note : report.notes) put(out, " " + note + "\n");
+  auto const left_out = write_table(report.table, report_format::column, choice, out);
+  if (left_out != 0)
+    put(out, " ... and " + report::readable_count(left_out) + " more; --limit 0 shows all\n");
+  for (auto const& note : report.notes) put_line(out, " " + note);
 }
 
 /// CSV and JSON hold the table alone: what else there is to say goes to stderr.
@@ -77,11 +94,11 @@ bool only_json(std::vector<finished_report> const& reports, output_choice const&
 }
 
 /// Several arrays one after the other are not JSON: they become members of one object.
-void write_json_object(std::vector<finished_report> const& reports, report::time_unit unit) {
+void write_json_object(std::vector<finished_report> const& reports, output_choice const& choice) {
   put(stdout, "{\n");
   for (std::size_t i = 0; i < reports.size(); ++i) {
     put(stdout, "\"" + reports[i].table.name + "\": ");
-    write_table(reports[i].table, report_format::json, unit, stdout);
+    write_table(reports[i].table, report_format::json, choice, stdout);
     if (i + 1 < reports.size()) put(stdout, ",\n");
   }
   put(stdout, "}\n");
@@ -93,22 +110,31 @@ result<void> write_to_standard_output(std::vector<finished_report> const& report
   bool for_people = false;
   for (std::size_t i = 0; i < reports.size(); ++i)
     for_people = for_people || format_of(choice, i) == report_format::column;
-  for (auto const& line : heading) put(for_people ? stdout : stderr, line + "\n");
+  for (auto const& line : heading) put_line(for_people ? stdout : stderr, line);
 
   if (reports.size() > 1 && only_json(reports, choice)) {
     for (auto const& report : reports) say_beside(report);
-    write_json_object(reports, choice.unit);
+    write_json_object(reports, choice);
     return finished(stdout, "to standard output");
   }
+  std::string empty;  // several that have nothing to show take one line together
   for (std::size_t i = 0; i < reports.size(); ++i) {
     auto const format = format_of(choice, i);
+    if (format == report_format::column && reports.size() > 1 && !reports[i].missing.empty()) {
+      empty += (empty.empty() ? "" : "; ") + reports[i].table.name + ": " + reports[i].missing;
+      continue;
+    }
     if (format == report_format::column) {
-      write_for_people(reports[i], choice.unit, stdout);
+      write_for_people(reports[i], choice, stdout);
       continue;
     }
     say_beside(reports[i]);
     if (i > 0) put(stdout, "\n");
-    write_table(reports[i].table, format, choice.unit, stdout);
+    write_table(reports[i].table, format, choice, stdout);
+  }
+  if (!empty.empty()) {
+    put(stdout, "\n");
+    put_line(stdout, " Empty: " + empty);
   }
   return finished(stdout, "to standard output");
 }
@@ -139,12 +165,12 @@ result<void> write_reports(std::vector<finished_report> const& reports,
     if (!out) return error{out.message()};
     if (format == report_format::column) {
       for (auto const& line : heading) put(out->get(), line + "\n");
-      write_for_people(reports[i], choice.unit, out->get());
+      write_for_people(reports[i], choice, out->get());
     } else {
       if (i == 0)
         for (auto const& line : heading) put(stderr, line + "\n");
       say_beside(reports[i]);
-      write_table(reports[i].table, format, choice.unit, out->get());
+      write_table(reports[i].table, format, choice, out->get());
     }
     if (auto const done = finished(out->get(), name); !done) return done;
     put(stderr, "gpuprof: wrote " + name + "\n");

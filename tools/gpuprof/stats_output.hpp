@@ -4,6 +4,7 @@
 #include "base/result.hpp"
 #include "report/table.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct output_choice {
   std::string base;                    // "-": standard output; else BASE_REPORT.EXTENSION
   bool overwrite = false;
   report::time_unit unit{};
+  bool wide = false;                 // names stay whole on narrow terminals
+  std::optional<std::size_t> limit;  // lines of a report, 0: all; else 20 on a terminal
 };
 
 /// `heading` goes before column reports, and to stderr where the output must stay machine-readable.

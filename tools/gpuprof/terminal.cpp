@@ -1,0 +1,44 @@
+#include "terminal.hpp"
+
+#include "report/padding.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace gpuprof {
+namespace {
+
+/// Set and not empty, as https://no-color.org has it.
+bool is_set(char const* variable) noexcept {
+  char const* const value = std::getenv(variable);
+  return value != nullptr && *value != '\0';
+}
+
+bool is_dumb() noexcept {
+  char const* const kind = std::getenv("TERM");
+  return kind == nullptr || std::strcmp(kind, "dumb") == 0;
+}
+
+}  // namespace
+
+bool is_terminal(std::FILE* out) noexcept {
+  return isatty(fileno(out)) != 0;
+}
+
+report::page page_of(std::FILE* out, bool wide) noexcept {
+  report::page page;
+  if (!is_terminal(out)) return page;
+  page.bold_headings = !is_set("NO_COLOR") && !is_dumb();
+  winsize size{};
+  if (!wide && ioctl(fileno(out), TIOCGWINSZ, &size) == 0) page.width = size.ws_col;
+  return page;
+}
+
+void put_line(std::FILE* out, std::string_view text) {
+  auto const lines = report::wrapped(text, page_of(out, false).width, 4) + "\n";
+  std::fwrite(lines.data(), 1, lines.size(), out);
+}
+
+}  // namespace gpuprof
