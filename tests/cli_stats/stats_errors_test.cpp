@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <sstream>
 
 using namespace gpuprof;
 using namespace gpuprof::test;
@@ -25,9 +26,13 @@ TEST_CASE("a wrong command line ends with 2 and one line that names what is acce
   auto const stats = [&](std::string const& arguments) {
     return run_cli(folder, "stats app.gpuprof " + arguments);
   };
-  check_refusal(run_cli(folder, ""), 2, "see gpuprof --help");
   check_refusal(run_cli(folder, "stats"), 2, "FILE");
   check_refusal(run_cli(folder, "nonsense"), 2, "nonsense");
+  check_refusal(run_cli(folder, "stast app.gpuprof"), 2, "did you mean stats?; see gpuprof --help");
+  check_refusal(stats("--fromat csv"), 2, "did you mean --format?; see gpuprof stats --help");
+  check_refusal(stats("two.gpuprof"), 2, "'two.gpuprof' is one word too many");
+  check_refusal(stats("-r nvtx_smu"), 2, "did you mean nvtx_sum?");
+  check_refusal(stats("-f cvs"), 2, "did you mean csv?");
   check_refusal(stats("--nonsense"), 2, "--nonsense");
   check_refusal(stats("-r kern_sum"), 2,
                 "there is no report 'kern_sum'; choose from cuda_gpu_kern_sum");
@@ -36,6 +41,42 @@ TEST_CASE("a wrong command line ends with 2 and one line that names what is acce
   check_refusal(stats("--timeunit days"), 2, "choose from ns, us, ms, s");
   check_refusal(stats("--filter-time yesterday"), 2, "START/END");
   check_refusal(stats("--filter-nvtx @x"), 2, "NAME[@DOMAIN][/INDEX]");
+}
+
+TEST_CASE("the command alone shows its help, and help is a word for it") {
+  scratch_folder const folder;
+  auto const alone = run_cli(folder, "");
+  CHECK(alone.code == 0);
+  CHECK(alone.err.empty());
+  CHECK(alone.out.starts_with("Usage: gpuprof COMMAND [OPTION]...\n"));
+  CHECK(alone.out.find("gpuprof profile -o run python3 train.py") != std::string::npos);
+  CHECK(run_cli(folder, "help").out == alone.out);
+  CHECK(run_cli(folder, "--help").out == alone.out);
+  auto const stats = run_cli(folder, "stats --help");
+  CHECK(stats.code == 0);
+  CHECK(stats.out.starts_with("Usage: gpuprof stats [OPTION]... FILE\n"));
+  CHECK(run_cli(folder, "help stats").out == stats.out);
+  CHECK(run_cli(folder, "help profile")
+            .out.starts_with("Usage: gpuprof profile [OPTION]... [--] PROGRAM [ARGUMENT]...\n"));
+  for (std::string const of : {"", " profile", " stats", " roofline", " peaks", " metrics"}) {
+    std::istringstream lines(run_cli(folder, "help" + of).out);
+    for (std::string line; std::getline(lines, line);) {
+      auto const text = line.substr(std::min(line.find_first_not_of(' '), line.size()));
+      if (text.find(' ') != text.npos) CHECK(line.size() <= 100);  // one word stays whole
+    }
+  }
+  auto const version = run_cli(folder, "-V");
+  CHECK(version.code == 0);
+  CHECK(version.out.starts_with("gpuprof 0."));
+  CHECK(version.out.find("CUPTI") != std::string::npos);
+}
+
+TEST_CASE("a capture is found by the name that was given to -o") {
+  scratch_folder const folder;
+  write_capture(folder / "app.gpuprof", two_steps());
+  CHECK(run_cli(folder, "stats app -r nvtx_sum").out ==
+        run_cli(folder, "stats app.gpuprof -r nvtx_sum").out);
+  check_refusal(run_cli(folder, "stats ap"), 1, "'ap'");
 }
 
 TEST_CASE("a file that cannot be read ends with 1 and one line that says why") {

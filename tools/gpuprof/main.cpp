@@ -1,52 +1,73 @@
 // The command gpuprof: reads the command line and runs one subcommand.
+#include "help_page.hpp"
 #include "subcommands.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <vector>
 
 namespace {
 
-/// CLI11 would only say that a subcommand is required.
-bool names_no_subcommand(CLI::App& app, std::string const& word) {
-  auto const all = app.get_subcommands([](CLI::App*) { return true; });
-  return !word.starts_with('-') && std::none_of(all.begin(), all.end(), [&](CLI::App* subcommand) {
-    return subcommand->get_name() == word;
-  });
+constexpr char const* examples =
+    "gpuprof profile -o run python3 train.py             trace a program into run.gpuprof\n"
+    "gpuprof profile --metrics auto -o run ./train       with hardware counters, for 1 % of its "
+    "time\n"
+    "gpuprof roofline run.gpuprof                        how far each kernel is from what the GPU "
+    "can do";
+
+/// "help stats" is "stats --help".
+std::vector<char const*> words_of(int argc, char** argv) {
+  std::vector<char const*> words(argv, argv + argc);
+  if (argc == 1) words.push_back("--help");
+  if (argc < 2 || std::string(argv[1]) != "help") return words;
+  words.erase(words.begin() + 1);
+  words.push_back("--help");
+  return words;
+}
+
+int run(CLI::App& app, std::vector<char const*> const& words, int const& exit_code) {
+  try {
+    app.parse(gpuprof::words_to_parse(static_cast<int>(words.size()), words.data()));
+  } catch (CLI::ParseError const& wrong) {
+    if (wrong.get_exit_code() == 0) return app.exit(wrong);  // --help, --version
+    std::fprintf(stderr, "%s\n", gpuprof::wrong_words(app, wrong).c_str());
+    return 2;
+  }
+  return exit_code;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{
-      "GPU profiler: traces CUDA programs and reports what their kernels, copies and NVTX ranges "
-      "cost.",
-      "gpuprof"};
-  app.set_version_flag("--version", GPUPROF_VERSION);
-  app.require_subcommand(1);
-  int exit_code = 0;
   try {
+    CLI::App app{
+        "Traces CUDA programs, and says what their kernels, copies and NVTX ranges cost and how "
+        "far they are from what the GPU can do.",
+        "gpuprof"};
+    app.set_version_flag("-V,--version",
+                         std::string("gpuprof " GPUPROF_VERSION " (" GPUPROF_BUILT ")"),
+                         "Version, and what it was built with");
+    app.require_subcommand(1);
+    app.footer(examples);
+    int exit_code = 0;
     gpuprof::add_profile(app, exit_code);
     gpuprof::add_stats(app, exit_code);
     gpuprof::add_roofline(app, exit_code);
     gpuprof::add_peaks(app, exit_code);
     gpuprof::add_metrics(app, exit_code);
     gpuprof::add_status(app, exit_code);
-    if (argc > 1 && names_no_subcommand(app, argv[1])) {
-      std::fprintf(stderr, "gpuprof: there is no subcommand '%s'; see gpuprof --help\n", argv[1]);
+    gpuprof::lay_out_help(app);
+    auto const words = words_of(argc, argv);
+    if (auto const wrong = gpuprof::no_such_subcommand(app, words[1]); !wrong.empty()) {
+      std::fprintf(stderr, "%s\n", wrong.c_str());
       return 2;
     }
-    app.parse(gpuprof::words_to_parse(argc, argv));
-  } catch (CLI::ParseError const& wrong) {
-    if (wrong.get_exit_code() == 0) return app.exit(wrong);  // --help, --version
-    std::fprintf(stderr, "gpuprof: %s; see gpuprof --help\n", wrong.what());
-    return 2;
+    return run(app, words, exit_code);
   } catch (std::exception const& failure) {
     std::fprintf(stderr, "gpuprof: stopped, nothing more is written: %s\n", failure.what());
     return 1;
   }
-  return exit_code;
 }

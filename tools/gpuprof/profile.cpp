@@ -247,7 +247,7 @@ void add_profile(CLI::App& app, int& exit_code) {
   auto const arguments = std::make_shared<profile_arguments>();
   auto* const command = app.add_subcommand("profile", "Run a program and record what it does");
   command->footer(
-      "Usage: gpuprof profile [OPTION]... [--] PROGRAM [ARGUMENT]...\nEvery option but --peaks is "
+      "Every option but --peaks is "
       "also an environment variable, GPUPROF_OUTPUT for --output, for programs run with "
       "LD_PRELOAD=libgpuprof.so.\nEnds as the program did; with 125 where that is 0 and nothing "
       "was "

@@ -3,6 +3,7 @@
 #include "base/rank_files.hpp"
 #include "later_peaks.hpp"
 #include "memory_limit.hpp"
+#include "named_capture.hpp"
 #include "range_scope_option.hpp"
 #include "report/overview.hpp"
 #include "report/summary_tables.hpp"
@@ -224,6 +225,7 @@ void add_roofline(CLI::App& app, int& exit_code) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->callback([options, &exit_code] {
+    options->file = named_capture(options->file);
     exit_code = within_memory(
         options->memory_gib, options->file, [&] { return run(*options); },
         [](std::string const& line) { return fail(1, line); });

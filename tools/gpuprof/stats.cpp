@@ -1,5 +1,6 @@
 // gpuprof stats FILE: tables of what a capture holds, with the names and columns of nsys stats.
 #include "memory_limit.hpp"
+#include "named_capture.hpp"
 #include "range_scope_option.hpp"
 #include "stats_output.hpp"
 #include "stats_reports.hpp"
@@ -126,6 +127,7 @@ void add_stats(CLI::App& app, int& exit_code) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   stats->callback([options, &exit_code] {
+    options->file = named_capture(options->file);
     exit_code = within_memory(
         options->memory_gib, options->file, [&] { return run(*options); },
         [](std::string const& line) { return fail(1, line); });

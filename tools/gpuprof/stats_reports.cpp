@@ -1,5 +1,6 @@
 #include "stats_reports.hpp"
 
+#include "base/nearest_name.hpp"
 #include "trace_contents.hpp"
 #include "trace_pass.hpp"
 
@@ -52,8 +53,14 @@ result<report_request> parse_report(std::string_view text) {
   auto const name = text.substr(0, colon);
   auto const known = std::find_if(named_reports.begin(), named_reports.end(),
                                   [&](named_report const& report) { return report.name == name; });
-  if (known == named_reports.end())
-    return error{"there is no report '" + std::string(name) + "'; choose from " + report_names()};
+  if (known == named_reports.end()) {
+    std::vector<std::string> names;
+    for (auto const& report : named_reports) names.emplace_back(report.name);
+    auto const near = nearest_name(name, names);
+    return error{"there is no report '" + std::string(name) + "'" +
+                 (near.empty() ? "" : ", did you mean " + near + "?") + "; choose from " +
+                 report_names()};
+  }
   report_request request{known->kind, kernel_name_style::demangled};
   if (colon == std::string_view::npos) return request;
   auto const variant = text.substr(colon + 1);

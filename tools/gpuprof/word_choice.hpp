@@ -1,11 +1,13 @@
 // An option's word among those it takes.
 #pragma once
 
+#include "base/nearest_name.hpp"
 #include "base/result.hpp"
 
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gpuprof {
 
@@ -15,17 +17,21 @@ struct choice {
   Value value;
 };
 
-/// The error names all words the option takes.
+/// The error names the nearest of the words, and all that the option takes.
 template <class Value, std::size_t N>
 result<Value> choose(std::string_view option, std::string const& word,
                      choice<Value> const (&choices)[N]) {
   std::string words;
+  std::vector<std::string> known;
   for (auto const& choice : choices) {
     if (choice.word == word) return choice.value;
     if (!words.empty()) words += ", ";
     words += choice.word;
+    known.emplace_back(choice.word);
   }
-  return error{std::string(option) + " does not take '" + word + "'; choose from " + words};
+  auto const near = nearest_name(word, known);
+  return error{std::string(option) + " does not take '" + word + "'" +
+               (near.empty() ? "" : ", did you mean " + near + "?") + "; choose from " + words};
 }
 
 }  // namespace gpuprof
