@@ -103,6 +103,7 @@ class measuring {
         guarded(result, [&] {
           result.sustained = made->sustain(sustained_seconds);
           reject_above(result.sustained.value, result.theory, result.unit);
+          result.burst = best_burst(result.burst, result.sustained);
         });
       }
       results.push_back(std::move(result));

@@ -131,4 +131,12 @@ peak_figure sustain_throughput(lab& in, throughput_job const& job, std::uint64_t
   return figure;
 }
 
+peak_figure best_burst(peak_figure const& burst, peak_figure const& sustained) noexcept {
+  if (!burst.is_there() || sustained.value <= burst.value) return burst;
+  auto best = burst;
+  best.value = sustained.value;
+  best.chip = sustained.chip;
+  return best;
+}
+
 }  // namespace gpuprof::peaks

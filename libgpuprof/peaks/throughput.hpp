@@ -34,4 +34,8 @@ throughput_figures measure_throughput(lab& in, throughput_job const& job);
 peak_figure sustain_throughput(lab& in, throughput_job const& job, std::uint64_t iterations_of_1_ms,
                                double seconds);
 
+/// The burst is the best that was seen: by a tenth of a per cent a long run may be better than the
+/// short ones, where power does not slow it down.
+peak_figure best_burst(peak_figure const& burst, peak_figure const& sustained) noexcept;
+
 }  // namespace gpuprof::peaks

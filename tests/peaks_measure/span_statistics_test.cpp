@@ -1,5 +1,6 @@
 #include "peaks/span_statistics.hpp"
 
+#include "peaks/throughput.hpp"
 #include "support/catch.hpp"
 
 #include <algorithm>
@@ -110,4 +111,16 @@ TEST_CASE("a median is a value of the middle, and a spread is measured by it") {
   CHECK(spread_of({5}) == 0);
   CHECK(spread_of({10, 12, 9}) == Approx(0.3));
   CHECK(spread_of({0, 0, 0}) == 0);
+}
+
+TEST_CASE("no sustained rate is above the burst") {
+  gpuprof::peak_figure burst{100, 0.01, 8, {}}, better{101, 0.02, 5, {}}, worse{90, 0.02, 5, {}};
+  better.chip.sm_clock_mhz = 1970;
+  auto const raised = best_burst(burst, better);
+  CHECK(raised.value == 101);
+  CHECK(raised.chip.sm_clock_mhz == 1970);
+  CHECK(raised.spread == 0.01);  // of the short runs
+  CHECK(best_burst(burst, worse).value == 100);
+  CHECK(best_burst(burst, {}).value == 100);
+  CHECK_FALSE(best_burst({}, better).is_there());
 }
