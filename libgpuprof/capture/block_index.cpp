@@ -108,7 +108,7 @@ result<block_index> index_blocks(input_file const& file, std::string const& path
           file.size() - offset < block_header_bytes ? file.size() : next_header(file, offset + 1);
       auto const bytes = count_of(resumed - offset, "byte");
       if (resumed == file.size()) {
-        index.cut_off = true;
+        index.cut_off = index.losses.lacks_end = true;
         warnings.add("'" + path + "': the last " + bytes +
                      " are not a whole block; what they held is lost, everything before is read");
         break;
@@ -119,15 +119,18 @@ result<block_index> index_blocks(input_file const& file, std::string const& path
       warnings.add("'" + path + "': " + bytes + " at offset " + to_string(offset) +
                    " are damaged and skipped" +
                    (lost > 0 ? ", " + count_of(lost, "block") + " of records lost" : ""));
+      index.losses.blocks += lost;
       offset = resumed;
     } else if (header->sequence > expected) {
+      index.losses.blocks += header->sequence - expected;
       warnings.add("'" + path + "': " + count_of(header->sequence - expected, "block") +
                    " of records missing before offset " + to_string(offset));
     }
     expected = header->sequence + 1;
     offset += block_header_bytes;
     if (header->stored_bytes > file.size() - offset) {
-      index.cut_off = true;
+      index.cut_off = index.losses.lacks_end = true;
+      index.losses.rows[header->table] += header->rows;
       warnings.add("'" + path + "' is cut off: its last " +
                    count_of(file.size() - offset + block_header_bytes, "byte") +
                    " are an unfinished block, " + count_of(header->rows, "row") + " of table '" +

@@ -6,6 +6,7 @@
 #include "capture/input_file.hpp"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,9 +28,18 @@ class warning_list {
   std::vector<std::string> lines_;
 };
 
+/// What a file lacks, as far as it can be told.
+struct file_losses {
+  std::map<std::uint16_t, std::uint64_t> rows;  // by table: of blocks whose header is there
+  std::uint64_t blocks = 0;     // of which nothing is there, as the numbers of the others tell
+  std::uint64_t unwritten = 0;  // rows for which there was no room on the disk, or no memory
+  bool lacks_end = false;       // whatever came last: the file was cut, or its program was killed
+};
+
 struct block_index {
   std::vector<block_place> blocks;  // in file order
   bool cut_off = false;             // the file ends inside a block
+  file_losses losses;
 };
 
 /// The reason when the file is empty, no capture, or from a newer version. Names the file as `path`

@@ -31,6 +31,7 @@ result<reader> reader::open(std::string path) {
   auto index = index_blocks(made.file_, made.path_, made.warnings_);
   if (!index) return error{index.message()};
   made.blocks_ = std::move(index->blocks);
+  made.losses_ = index->losses;
   made.reported_.resize(made.blocks_.size());
   made.read_names();
   made.judge_end(index->cut_off);
@@ -48,6 +49,7 @@ bool reader::load(std::size_t block) {
   if (decoder_->load(file_, place)) return true;
   if (!reported_[block]) {
     reported_[block] = true;
+    losses_.rows[place.header.table] += place.header.rows;
     warnings_.add("'" + path_ + "': a block at offset " +
                   std::to_string(place.offset - block_header_bytes) + " is damaged and skipped, " +
                   std::to_string(place.header.rows) + " rows of table '" +
@@ -91,6 +93,7 @@ void reader::judge_end(bool cut_off) {
     end = rows.back();
   });
   being_written_ = has_living_writer(file_.descriptor());
+  losses_.unwritten = end.rows_lost;
   if (end.rows_lost > 0) {
     char buffer[128];
     warnings_.add(
@@ -99,6 +102,7 @@ void reader::judge_end(bool cut_off) {
         (end.error != 0 ? strerror_r(end.error, buffer, sizeof buffer) : "out of memory") + "'");
   }
   if (complete_ || cut_off) return;
+  losses_.lacks_end = !being_written_;
   warnings_.add("'" + path_ +
                 (being_written_
                      ? "' is still being written; records since its last flush are not in it yet"
@@ -108,9 +112,8 @@ void reader::judge_end(bool cut_off) {
 
 std::uint64_t reader::row_count(std::uint16_t table) const noexcept {
   std::uint64_t rows = 0;
-  for (auto const& block : blocks_) {
-    if (block.header.table == table) rows += block.header.rows;
-  }
+  for (std::size_t i = 0; i < blocks_.size(); ++i)
+    if (blocks_[i].header.table == table && !reported_[i]) rows += blocks_[i].header.rows;
   return rows;
 }
 

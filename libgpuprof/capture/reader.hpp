@@ -49,7 +49,7 @@ class reader {
     }
   }
 
-  /// From the block headers, at no cost: blocks whose content turns out damaged count too.
+  /// From the block headers, at no cost: blocks that are damaged inside count until they are read.
   template <class Row>
   std::uint64_t row_count() const noexcept {
     return row_count(table<Row>::number);
@@ -61,6 +61,14 @@ class reader {
   /// What is wrong with the file, one line each, so far: damage inside a block shows when it is
   /// read.
   std::vector<std::string> const& warnings() const noexcept { return warnings_.lines(); }
+
+  /// Likewise, in numbers.
+  file_losses const& losses() const noexcept { return losses_; }
+  template <class Row>
+  std::uint64_t rows_lost() const noexcept {
+    auto const found = losses_.rows.find(table<Row>::number);
+    return found != losses_.rows.end() ? found->second : 0;
+  }
 
   /// False after a kill, and while the program still runs.
   bool is_complete() const noexcept { return complete_; }
@@ -85,6 +93,7 @@ class reader {
   std::string path_;
   input_file file_;
   warning_list warnings_;
+  file_losses losses_;
   std::vector<block_place> blocks_;
   std::vector<bool> reported_;  // blocks whose damage is in warnings_ already
   std::unique_ptr<block_decoder> decoder_;

@@ -68,7 +68,8 @@ std::vector<std::string> overview_lines(overview const& about) {
   auto const records = shown(about.records);
   captured += ", " + (records.empty() ? "no records" : joined(records, ", "));
 
-  auto const losses = shown(about.losses);
+  auto losses = shown(about.losses);
+  losses.insert(losses.end(), about.other_losses.begin(), about.other_losses.end());
   std::vector<std::string> lines = {
       std::move(captured), "lost: " + (losses.empty() ? "nothing" : joined(losses, ", ")),
       "cost: " + (about.costs.empty() ? "not recorded" : joined(about.costs, ", "))};

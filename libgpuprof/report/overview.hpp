@@ -19,6 +19,8 @@ struct overview {
   std::size_t windows = 0;           // captures in the session
   std::vector<amount> records;       // those that are zero are not shown
   std::vector<amount> losses;        // likewise
+  /// Losses that are no number of their own: "the end of the file".
+  std::vector<std::string> other_losses;
   std::vector<std::string> costs;    // "start 9.8 ms"
   std::vector<std::string> remarks;  // further lines: warnings of the reader and the like
 };

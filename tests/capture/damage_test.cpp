@@ -160,6 +160,39 @@ TEST_CASE("a damaged block costs its own rows and no others") {
   }
 }
 
+TEST_CASE("what a damaged, a cut and an unfinished file lack is told in numbers") {
+  auto const whole = stored_sample().bytes;
+  memory_file const file;
+  file.replace(whole);
+  auto const intact = *reader::open(file.path());
+  CHECK(intact.losses().rows.empty());
+  CHECK(intact.losses().blocks == 0);
+  CHECK_FALSE(intact.losses().lacks_end);
+
+  auto cut = whole;
+  cut.resize(whole.size() / 2);
+  file.replace(cut);
+  auto const half = *reader::open(file.path());
+  CHECK(half.losses().lacks_end);
+
+  auto const kernels = intact.row_count<kernel_record>();
+  std::uint64_t most_lost = 0;
+  for (std::size_t at = file_header_bytes; at < whole.size(); ++at) {
+    auto flipped = whole;
+    flipped[at] = static_cast<char>(flipped[at] ^ 0x55);
+    file.replace(flipped);
+    auto in = reader::open(file.path());
+    if (!in) continue;
+    auto const read = all<kernel_record>(*in).size();
+    INFO("byte " << at);
+    if (in->losses().blocks == 0 && !in->losses().lacks_end)
+      CHECK(read + in->rows_lost<kernel_record>() == kernels);
+    CHECK(in->row_count<kernel_record>() == read);
+    most_lost = std::max(most_lost, in->rows_lost<kernel_record>());
+  }
+  CHECK(most_lost > 0);
+}
+
 TEST_CASE("a file from a newer gpuprof is refused with its version") {
   stored_sample const stored;
   auto changed = stored.bytes;

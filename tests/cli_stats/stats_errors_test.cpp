@@ -89,6 +89,33 @@ TEST_CASE("a file that cannot be read ends with 1 and one line that says why") {
   check_refusal(run_cli(folder, "stats ."), 1, "'.'");
 }
 
+TEST_CASE("what the file lacks stands in the line of what was lost") {
+  scratch_folder const folder;
+  write_capture(folder / "app.gpuprof", two_steps());
+  auto const lost = [&](std::string const& file) {
+    auto const out = run_cli(folder, "stats -r cuda_gpu_kern_sum " + file).out;
+    auto const at = out.find("lost: ");
+    return out.substr(at, out.find('\n', at) - at);
+  };
+  CHECK(lost("app") == "lost: nothing");
+  auto const whole = read_file(folder / "app.gpuprof");
+  std::ofstream(folder / "cut.gpuprof") << whole.substr(0, whole.size() - 40);
+  CHECK(lost("cut").find("whatever came last") != std::string::npos);
+  bool kernels_are_missed = false;
+  for (std::size_t at = 40; at < whole.size(); ++at) {
+    auto flipped = whole;
+    flipped[at] = static_cast<char>(flipped[at] ^ 0x55);
+    std::ofstream(folder / "flipped.gpuprof") << flipped;
+    auto const r = run_cli(folder, "stats -r cuda_gpu_kern_sum flipped");
+    if (r.out.find("rows of table 'kernel' lost") == std::string::npos) continue;
+    CHECK(lost("flipped").find("kernels (100.0%) in damaged parts of the file") !=
+          std::string::npos);
+    kernels_are_missed = true;
+    break;
+  }
+  CHECK(kernels_are_missed);
+}
+
 TEST_CASE("a range that is not in the capture ends with 1 and tells where the names are") {
   scratch_folder const folder;
   write_capture(folder / "app.gpuprof", two_steps());

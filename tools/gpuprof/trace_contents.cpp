@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 
 namespace gpuprof {
 namespace {
@@ -157,6 +158,44 @@ std::map<std::uint32_t, std::string> trace_contents::peaks_measured_at() {
 }
 
 /// "peaks: GPU 0 measured 2026-03-01T12:00:00Z"; empty when there are none.
+namespace {
+
+/// "30,000 kernels (12.5%) in damaged parts of the file".
+template <class Row>
+void add_lost_rows(capture::reader const& file, char const* what, report::overview& about) {
+  auto const lost = file.rows_lost<Row>();
+  if (lost == 0) return;
+  auto const all = lost + file.row_count<Row>();
+  char share[32];
+  std::snprintf(share, sizeof share, " (%.1f%%)",
+                100 * static_cast<double>(lost) / static_cast<double>(all));
+  about.other_losses.push_back(report::counted(lost, what) + share +
+                               " in damaged parts of the file");
+}
+
+/// What the file lacks that its program has recorded.
+void add_file_losses(capture::reader const& file, report::overview& about) {
+  add_lost_rows<kernel_record>(file, "kernels", about);
+  add_lost_rows<graph_record>(file, "graphs", about);
+  add_lost_rows<copy_record>(file, "copies", about);
+  add_lost_rows<memset_record>(file, "fills", about);
+  add_lost_rows<api_record>(file, "API calls", about);
+  add_lost_rows<range_begin>(file, "NVTX ranges", about);
+  auto const& losses = file.losses();
+  if (losses.blocks != 0)
+    about.other_losses.push_back(report::counted(losses.blocks, "blocks of records") +
+                                 " in damaged parts of the file");
+  if (losses.unwritten != 0)
+    about.other_losses.push_back(report::counted(losses.unwritten, "records") +
+                                 " that could not be written");
+  if (losses.lacks_end)
+    about.other_losses.push_back(
+        "whatever came last (the file was cut, or its program was killed: "
+        "--flush-interval-ms says how much that can be)");
+}
+
+}  // namespace
+
 std::string trace_contents::peaks_line() {
   std::string line;
   for (auto const& [device, moment] : peaks_measured_at())
@@ -182,6 +221,7 @@ report::overview trace_contents::overview() {
                    {"NVTX ranges", file_.row_count<range_begin>()},
                    {"marks", file_.row_count<mark_record>()}};
   for (auto const& [name, value] : counters_) add_counter(about, name, value);
+  add_file_losses(file_, about);
   if (auto line = peaks_line(); !line.empty()) about.remarks.push_back(std::move(line));
   for (auto const& warning : file_.warnings()) about.remarks.push_back("warning: " + warning);
   return about;
