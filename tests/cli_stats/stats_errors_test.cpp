@@ -102,7 +102,7 @@ TEST_CASE("what the file lacks stands in the line of what was lost") {
   std::ofstream(folder / "cut.gpuprof") << whole.substr(0, whole.size() - 40);
   CHECK(lost("cut").find("whatever came last") != std::string::npos);
   bool kernels_are_missed = false;
-  for (std::size_t at = 40; at < whole.size(); ++at) {
+  for (std::size_t at = 40; at < whole.size(); at += 23) {
     auto flipped = whole;
     flipped[at] = static_cast<char>(flipped[at] ^ 0x55);
     std::ofstream(folder / "flipped.gpuprof") << flipped;
