@@ -1,3 +1,4 @@
+#include "analyse/outside_ranges.hpp"
 #include "analyse/range_kernels.hpp"
 #include "analyse/range_projection.hpp"
 #include "analyse/trace_of.hpp"
@@ -53,6 +54,21 @@ TEST_CASE("a kernel launched inside two nested ranges counts once in each") {
   CHECK(r.line("step", "gemm").time.total == 25'000);
   CHECK(r.line("step", "gemm").time.count == 2);
   CHECK(r.line("step", "gemm").range_instances == 1);
+}
+
+TEST_CASE("what was launched outside any range is known with its threads") {
+  auto const t = trace_of({range("step", 0_us, 50_us), kernel("in", 10_us, 20_us),
+                           kernel("out", 60_us, 70_us), kernel("out", 60_us, 80_us).on_thread(2),
+                           range("request", 100_us, 200_us).start_end(),
+                           kernel("in", 110_us, 120_us).on_thread(2)});
+  range_tree const tree(t.begins, t.ends, t.last);
+  open_ranges const open(tree);
+  outside_ranges outside(tree, open);
+  for (auto const& k : t.kernels) outside.add(k);
+  CHECK(outside.kernels() == 2);
+  CHECK(outside.share() == Approx(30. / 50));
+  CHECK(outside.threads() ==
+        std::vector{static_cast<thread_index>(2), static_cast<thread_index>(1)});
 }
 
 TEST_CASE("what counts is when a kernel was launched, not when it ran") {

@@ -75,7 +75,9 @@ class ExitCodes(InFolder):
         self.assertIn("125", self.run_gpuprof("profile", "--help").stdout)
 
     def test_a_program_ended_by_a_signal_gives_128_and_its_number(self):
-        self.assertEqual(self.profile("sh", "-c", "kill -9 $$").returncode, 128 + 9)
+        killed = self.profile("sh", "-c", "kill -9 $$")
+        self.assertEqual(killed.returncode, 128 + 9)
+        self.assertIn("gpuprof: the program was ended by signal 9 (Killed)\n", killed.stderr)
         self.assertEqual(self.profile("sh", "-c", "kill -SEGV $$").returncode, 128 + 11)
 
     def test_a_program_that_is_not_there_gives_127(self):

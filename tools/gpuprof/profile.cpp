@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <map>
@@ -207,6 +208,9 @@ int profile(profile_arguments const& arguments) {
   for (auto const& remark : environment.remarks) say(remark);
   auto const outcome = run_program(program.path, command, environment.entries);
   if (!outcome.message.empty()) return fail(outcome.exit_code, outcome.message);
+  if (outcome.signal != 0 && s->log_level < log_level::error)
+    say("the program was ended by signal " + std::to_string(outcome.signal) + " (" +
+        strsignal(outcome.signal) + ")");
   auto const notes = read_run_notes(notes_file.path());
   if (s->log_level < log_level::error) say_which_have_no_end(notes.captures);
   if (!notes.captures.empty() || !notes_file.is_there()) return outcome.exit_code;

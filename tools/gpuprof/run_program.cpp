@@ -43,17 +43,18 @@ class signals_held {
   sigset_t before_{};
 };
 
-int exit_code_of(int status) {
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+run_outcome outcome_of(int status) {
+  if (WIFSIGNALED(status)) return {128 + WTERMSIG(status), {}, WTERMSIG(status)};
+  return {WEXITSTATUS(status), {}};
 }
 
-int wait_for(pid_t child) {
+run_outcome wait_for(pid_t child) {
   auto const set = watched_signals();
   for (;;) {
     int status = 0;
     auto const ended = waitpid(child, &status, WNOHANG);
-    if (ended == child) return exit_code_of(status);
-    if (ended < 0 && errno != EINTR) return 1;
+    if (ended == child) return outcome_of(status);
+    if (ended < 0 && errno != EINTR) return {1, {}};
     siginfo_t info{};
     int const s = sigwaitinfo(&set, &info);
     if (s <= 0 || s == SIGCHLD) continue;
@@ -104,8 +105,8 @@ run_outcome run_program(std::string const& path, std::vector<std::string> const&
   if (child < 0) {
     return {1, std::string("no process could be made: ") + std::strerror(fork_failure)};
   }
-  int const code = wait_for(child);
-  if (reason == 0) return {code, {}};
+  auto const outcome = wait_for(child);
+  if (reason == 0) return outcome;
   return {reason == ENOENT ? 127 : 126,
           path + " could not be started: " + std::strerror(reason) +
               (reason == ENOENT ? "; the interpreter it names is missing" : "")};

@@ -9,6 +9,7 @@ namespace gpuprof {
 struct run_outcome {
   int exit_code = 0;    // the program's, or 128 + signal; 126, 127 when exec failed
   std::string message;  // why it could not be started; empty when it was
+  int signal = 0;       // that ended it; 0: it ended by itself
 };
 
 /// `arguments[0]` is what the program sees as its name. One thread; no other child may be waited

@@ -20,6 +20,7 @@ trace_pass::trace_pass(trace_contents& trace, selection wanted, range_scope scop
       launches_.try_emplace(report.names, trace_.labels(report.names), trace_.text());
   }
   if (wants(report_kind::nvtx_gpu_proj_sum)) projection_.emplace(trace_.ranges(), trace_.open());
+  if (projection_ || !range_kernels_.empty()) outside_.emplace(trace_.ranges(), trace_.open());
 }
 
 void trace_pass::read() {
@@ -58,6 +59,7 @@ capture::column_set<kernel_record> trace_pass::kernel_columns() const {
   if (has_filter_ || has_ranges) {
     columns.insert(&kernel_record::range);
     columns.insert(&kernel_record::launched);
+    columns.insert(&kernel_record::thread);
   }
   if (has_lines) {
     columns.insert(&kernel_record::correlation);
@@ -80,6 +82,7 @@ void trace_pass::read_kernels(progress_line& progress) {
           if (sums) kernels_.add(kernel);
           if (lines) gpu_.add(kernel);
           if (projection_) projection_->add(kernel);
+          if (outside_) outside_->add(kernel);
           for (auto& [style, ranges] : range_kernels_) ranges.add(kernel);
           for (auto& [style, launches] : launches_) launches.add(kernel);
         }

@@ -6,6 +6,7 @@
 #include "analyse/kernel_summary.hpp"
 #include "analyse/launch_summary.hpp"
 #include "analyse/memory_summary.hpp"
+#include "analyse/outside_ranges.hpp"
 #include "analyse/range_kernels.hpp"
 #include "analyse/range_projection.hpp"
 #include "analyse/selection.hpp"
@@ -46,6 +47,7 @@ class trace_pass {
   finished_report trace_report(report_request const& report);
   finished_report metric_report(report_request const& report);
   std::vector<std::string> range_notes() const;
+  std::string outside_note() const;
   std::vector<std::string> graph_notes() const;
 
   trace_contents& trace_;
@@ -59,6 +61,7 @@ class trace_pass {
   api_calls api_;
   gpu_trace gpu_;
   std::optional<range_projection> projection_;
+  std::optional<outside_ranges> outside_;
   std::optional<roofline_reading> counters_;
   // One for each way of naming kernels that was asked for.
   std::map<kernel_name_style, range_kernels> range_kernels_;

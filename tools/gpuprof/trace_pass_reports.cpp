@@ -5,6 +5,10 @@
 #include "sampling_notes.hpp"
 #include "trace_pass.hpp"
 
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
 namespace gpuprof {
 namespace {
 
@@ -141,11 +145,29 @@ std::vector<std::string> trace_pass::range_notes() const {
                     (open == 1 ? " range was still open when the capture ended; it ends there"
                                : " ranges were still open when the capture ended; they end there"));
   if (!projection_ && range_kernels_.empty()) return notes;
+  if (auto line = outside_note(); !line.empty()) notes.push_back(std::move(line));
   if (auto const left_out = trace_.open().not_followed(); left_out > 0)
     notes.push_back(
         report::readable_count(left_out) +
         " start/end ranges began while too many others were open; their GPU work is not counted");
   return notes;
+}
+
+std::string trace_pass::outside_note() const {
+  if (!outside_ || outside_->kernels() == 0) return {};
+  constexpr std::size_t most_threads = 4;
+  char share[16];
+  std::snprintf(share, sizeof share, "%.1f%%", 100 * outside_->share());
+  auto line = std::string(share) + " of the kernel time (" +
+              report::counted(outside_->kernels(), "kernels") + ") was launched outside any range";
+  auto const threads = outside_->threads();
+  for (std::size_t i = 0; i < std::min(threads.size(), most_threads); ++i) {
+    auto const id = trace_.os_thread(threads[i]);
+    line += (i == 0 ? ", by thread " : ", ") + (id != 0 ? std::to_string(id) : "unknown");
+  }
+  if (threads.size() > most_threads)
+    line += " and " + report::readable_count(threads.size() - most_threads) + " more";
+  return line;
 }
 
 std::vector<std::string> trace_pass::graph_notes() const {
