@@ -154,6 +154,27 @@ TEST_CASE("every figure of a line that follows from others of the line does") {
   CHECK(lines > 50);
 }
 
+TEST_CASE("stats and roofline say the same of the time of all kernels") {
+  scratch_folder const folder;
+  write_capture(folder / "step.gpuprof", counted_step());
+  std::vector<std::string> captures = {folder / "step.gpuprof"};
+  for (auto const* const stored : {"counted_auto", "mixed_exact", "mixed_sampled"})
+    captures.push_back(std::string(GPUPROF_TEST_DATA "/h200/") + stored + ".gpuprof");
+  for (auto const& capture : captures) {
+    auto const roofs = nlohmann::json::parse(run_cli(folder, "roofline -f json " + capture).out);
+    auto const kernels =
+        nlohmann::json::parse(run_cli(folder, "stats -r cuda_gpu_kern_sum -f json " + capture).out);
+    double sum = 0;
+    for (auto const& line : kernels) sum += line["Total Time (ns)"].get<double>();
+    CHECK(sum == Approx(roofs["kernel_time_ns"].get<double>()).epsilon(1e-8));
+  }
+  // gemm took 400 us once, because it was counted; 100 us otherwise.
+  auto const r = run_cli(folder, "stats -r cuda_gpu_kern_sum step.gpuprof");
+  CHECK(holds(r.out, "4 launches took longer"));
+  CHECK_FALSE(holds(r.out, " 400,000 "));
+  CHECK(holds(run_cli(folder, "stats -r cuda_gpu_trace -f csv step.gpuprof").out, ",400000,"));
+}
+
 TEST_CASE("graphs have lines of their own, beside what their kernels add up to") {
   std::vector<event> events;
   for (std::uint32_t launch = 1; launch <= 2; ++launch)

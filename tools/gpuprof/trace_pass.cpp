@@ -55,6 +55,7 @@ capture::column_set<kernel_record> trace_pass::kernel_columns() const {
   auto columns = capture::only(&kernel_record::shape, &kernel_record::duration);
   auto const has_ranges = projection_ || !range_kernels_.empty();
   auto const has_lines = wants(report_kind::cuda_gpu_trace) || !launches_.empty();
+  if (slowed_.any()) columns.insert(&kernel_record::correlation);
   if (has_filter_ || projection_ || has_lines) columns.insert(&kernel_record::start);
   if (has_filter_ || has_ranges) {
     columns.insert(&kernel_record::range);
@@ -70,18 +71,39 @@ capture::column_set<kernel_record> trace_pass::kernel_columns() const {
   return columns;
 }
 
+void trace_pass::find_slowed_launches() {
+  auto& file = trace_.file();
+  file.for_each<metric_record>([&](std::span<metric_record const> metrics) {
+    for (auto const& metric : metrics) slowed_.define(metric, trace_.text()(metric.name));
+  });
+  file.for_each<sampled_launch_record>([&](std::span<sampled_launch_record const> samples) {
+    for (auto const& sample : samples) slowed_.add(sample);
+  });
+  if (!slowed_.any()) return;
+  file.for_each<kernel_record>(
+      [&](std::span<kernel_record const> kernels) {
+        for (auto const& kernel : kernels) slowed_.see(kernel);
+      },
+      capture::only(&kernel_record::shape, &kernel_record::duration, &kernel_record::correlation));
+}
+
 void trace_pass::read_kernels(progress_line& progress) {
   auto const sums =
       wants(report_kind::cuda_gpu_kern_sum) || wants(report_kind::cuda_gpu_kern_gb_sum);
   auto const lines = wants(report_kind::cuda_gpu_trace);
   if (!sums && !lines && !projection_ && range_kernels_.empty() && launches_.empty()) return;
+  find_slowed_launches();
   trace_.file().for_each<kernel_record>(
       [&](std::span<kernel_record const> kernels) {
-        for (auto const& kernel : kernels) {
+        for (auto kernel : kernels) {
           if (has_filter_ && !wanted_.keeps(kernel)) continue;
-          if (sums) kernels_.add(kernel);
           if (lines) gpu_.add(kernel);
           if (projection_) projection_->add(kernel);
+          if (auto const instead = slowed_.undisturbed(kernel)) {  // in all sums of durations
+            kernel.duration = *instead;
+            ++substituted_;
+          }
+          if (sums) kernels_.add(kernel);
           if (outside_) outside_->add(kernel);
           for (auto& [style, ranges] : range_kernels_) ranges.add(kernel);
           for (auto& [style, launches] : launches_) launches.add(kernel);

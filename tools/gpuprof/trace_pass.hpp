@@ -10,6 +10,7 @@
 #include "analyse/range_kernels.hpp"
 #include "analyse/range_projection.hpp"
 #include "analyse/selection.hpp"
+#include "analyse/slowed_launches.hpp"
 #include "progress.hpp"
 #include "roofline_reading.hpp"
 #include "stats_reports.hpp"
@@ -34,6 +35,7 @@ class trace_pass {
   void read_api_calls(progress_line& progress);
   void read_kernels(progress_line& progress);
   void read_other_gpu_work(progress_line& progress);
+  void find_slowed_launches();
   capture::column_set<kernel_record> kernel_columns() const;
   bool wants(report_kind kind) const { return kinds_.contains(kind); }
   template <class Row>
@@ -48,6 +50,7 @@ class trace_pass {
   finished_report metric_report(report_request const& report);
   std::vector<std::string> range_notes() const;
   std::string outside_note() const;
+  std::vector<std::string> slowed_notes() const;
   std::vector<std::string> graph_notes() const;
 
   trace_contents& trace_;
@@ -62,6 +65,8 @@ class trace_pass {
   gpu_trace gpu_;
   std::optional<range_projection> projection_;
   std::optional<outside_ranges> outside_;
+  slowed_launches slowed_;
+  std::uint64_t substituted_ = 0;  // launches for whose time that of others stands
   std::optional<roofline_reading> counters_;
   // One for each way of naming kernels that was asked for.
   std::map<kernel_name_style, range_kernels> range_kernels_;

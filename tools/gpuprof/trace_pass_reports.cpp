@@ -29,6 +29,7 @@ finished_report trace_pass::kernel_report(report_request const& report) {
           : table_or(reason, kernels_by_name_and_geometry(kernels_, labels, trace_.shapes()),
                      report::kernel_geometry_table);
   finished.notes = graph_notes();
+  for (auto& line : slowed_notes()) finished.notes.push_back(std::move(line));
   return finished;
 }
 
@@ -146,11 +147,20 @@ std::vector<std::string> trace_pass::range_notes() const {
                                : " ranges were still open when the capture ended; they end there"));
   if (!projection_ && range_kernels_.empty()) return notes;
   if (auto line = outside_note(); !line.empty()) notes.push_back(std::move(line));
+  if (!range_kernels_.empty())
+    for (auto& line : slowed_notes()) notes.push_back(std::move(line));
   if (auto const left_out = trace_.open().not_followed(); left_out > 0)
     notes.push_back(
         report::readable_count(left_out) +
         " start/end ranges began while too many others were open; their GPU work is not counted");
   return notes;
+}
+
+std::vector<std::string> trace_pass::slowed_notes() const {
+  if (substituted_ == 0) return {};
+  return {report::counted(substituted_, "launches") +
+          " took longer because they were counted: here the mean of the others of their kernel "
+          "stands for them, cuda_gpu_trace has their own time"};
 }
 
 std::string trace_pass::outside_note() const {
