@@ -64,7 +64,7 @@ class Examples(unittest.TestCase):
 
     def test_every_example_is_tested(self):
         sources = {file.stem for file in FOLDER.iterdir() if file.suffix in (".c", ".cu", ".py")}
-        self.assertEqual(sources, {"peaks", "plain_c", "unaware", "gemm_ranges", "markers", "watch", "pytorch_step"})
+        self.assertEqual(sources, {"peaks", "plain_c", "unaware", "gemm_ranges", "markers", "watch", "pytorch_step", "read_capture"})  # the last in tests/capture
 
 
 if __name__ == "__main__":
