@@ -272,7 +272,8 @@ constexpr std::uint64_t most_launches = 1'000'000'000'000'000'000u;
 
 constexpr std::array table{
     option{"output", 'o', "FILE",
-           "a file name, with %h (host), %p (process id), %n (first free number), %q{VARIABLE}, %%",
+           "the name of a file (no folder, and not - for standard output), with %h (host), %p "
+           "(process id), %n (first free number), %q{VARIABLE}, %%",
            "report%n",
            "Where the capture goes; .gpuprof is added. %h host, %p process id, %n first free "
            "number, %q{VAR} environment variable, %% percent sign.",

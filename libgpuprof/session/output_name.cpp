@@ -134,7 +134,8 @@ naming_facts naming_facts_of_this_process() {
 }
 
 bool is_output_pattern(std::string_view pattern) noexcept {
-  return !pattern.empty() && !pattern.ends_with('/') &&
+  auto const last = pattern.substr(pattern.rfind('/') + 1);
+  return !last.empty() && last != "." && last != ".." && pattern != "-" &&
          walk(
              pattern, [](std::string_view) {}, [](char, std::string_view) {});
 }
@@ -157,6 +158,9 @@ result<capture_path> choose_capture_path(settings const& s, naming_facts const& 
     return capture_path{std::move(name), false};
   }
   auto name = expand_output_name(s.output, facts, "");
+  if (name.substr(name.rfind('/') + 1) == extension)
+    return error{"nothing is recorded: --output " + s.output +
+                 " comes to no name, as the variables in it are not set. Choose another --output"};
   for (auto const& place : {expand_sequences(s.output, facts, ""), name}) {
     if (facts.special(place)) {
       return error{"nothing is recorded: " + place +

@@ -26,7 +26,8 @@ struct naming_facts {
 };
 naming_facts naming_facts_of_this_process();
 
-/// True when every % in it is one of %h %p %n %q{VARIABLE} %%, and it is not empty.
+/// True when every % in it is one of %h %p %n %q{VARIABLE} %%, and it names a file: not "-", which
+/// is no place for a capture, and no folder.
 bool is_output_pattern(std::string_view pattern) noexcept;
 
 /// Host, process, variables and rank put in, ".gpuprof" added; %n becomes `number`.

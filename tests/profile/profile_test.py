@@ -124,7 +124,7 @@ class CommandLine(InFolder):
                 (("-t", "cuda,osrt"), "cuda-memory"), (("-c", "hotkey"), "cudaProfilerApi"),
                 (("--capture-range-end=repeat-shutdown",), "repeat-shutdown:N"),
                 (("-y", "soon"), "seconds"), (("--schedule", "1,2,3"), "WAIT,WARMUP,ACTIVE,REPEAT"),
-                (("--kernel-name", "regex:["), "regular expression"), (("-o", "%z"), "%q{VARIABLE}"),
+                (("--kernel-name", "regex:["), "regular expression"), (("-o", "%z"), "%q{VARIABLE}"), (("-o", "-"), "not - for standard output"),
                 (("--metrics", "all"), "dram__bytes_read.sum"), (("--set", "some"), "memory"),
                 (("--overhead-budget", "200%"), "0.01 to 100"), (("--overhead-once", "61"), "seconds from 0 to 60"),
                 (("--peaks", "maybe"), "auto, on, off"),

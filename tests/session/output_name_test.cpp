@@ -47,6 +47,22 @@ TEST_CASE("host, process, variables and percent signs are put into the name") {
   CHECK(host.choose("%h-%p-%q{JOB}-%q{UNSET}-100%%").path == "node17-4242-77--100%.gpuprof");
 }
 
+TEST_CASE("what names no file is refused") {
+  for (auto const* const wrong : {"", "-", ".", "..", "a/", "a/.", "/", "%x"})
+    CHECK_FALSE(is_output_pattern(wrong));
+  for (auto const* const right : {"a", "-a", ".a", "a-", "dir/-", "%q{A}", "a.b"})
+    CHECK(is_output_pattern(right));
+  imagined_host const host{.variables = {{"JOB", "77"}}, .files = {}};
+  settings s;
+  for (auto const* const empty : {"%q{UNSET}", "dir/%q{UNSET}"}) {
+    s.output = empty;
+    auto const refused = choose_capture_path(s, host.facts());
+    REQUIRE_FALSE(refused);
+    CHECK(refused.message().find("the variables in it are not set") != std::string::npos);
+  }
+  CHECK(host.choose("%q{JOB}").path == "77.gpuprof");
+}
+
 TEST_CASE("the extension is added once") {
   imagined_host const host;
   CHECK(host.choose("a").path == "a.gpuprof");

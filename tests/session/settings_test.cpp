@@ -199,7 +199,7 @@ TEST_CASE("a bad value leaves the default and one line that names the accepted v
            {"GPUPROF_OUTPUT=%z", "%q{VARIABLE}"},
            {"GPUPROF_OUTPUT=a%", "%q{VARIABLE}"},
            {"GPUPROF_OUTPUT=%q{JOB", "%q{VARIABLE}"},
-           {"GPUPROF_OUTPUT=folder/", "a file name"},
+           {"GPUPROF_OUTPUT=folder/", "name of a file"},
        }) {
     auto const parsed = read({variable});
     INFO(variable);
