@@ -137,6 +137,29 @@ table api_table(std::vector<api_row> rows) {
                   std::move(out));
 }
 
+std::vector<work_row> work_of(std::vector<kernel_row> kernels, std::vector<memory_row> memory,
+                              std::vector<api_row> calls) {
+  std::vector<work_row> rows;
+  for (auto& r : kernels) rows.push_back({"CUDA_KERNEL", r.time, std::move(r.name)});
+  for (auto& r : memory) rows.push_back({"MEMORY_OPER", r.time, std::move(r.operation)});
+  for (auto& r : calls) rows.push_back({"CUDA_API", r.time, std::move(r.name)});
+  std::stable_sort(rows.begin(), rows.end(), [](work_row const& a, work_row const& b) {
+    return a.time.total > b.time.total;
+  });
+  return rows;
+}
+
+table work_table(char const* name, char const* title, std::vector<work_row> rows) {
+  owned_rows out;
+  auto const total = total_of(rows);
+  for (auto& r : rows) {
+    auto& cells = out.rows.emplace_back(time_cells(r.time, total));
+    append(cells, {r.category, out.keep(std::move(r.operation))});
+  }
+  return table_of(name, title, time_columns("Instances", {{"Category"}, {"Operation"}}),
+                  std::move(out));
+}
+
 std::string range_name(range_key const& key, text_of_name const& text) {
   auto const domain = text(key.domain);
   auto name = std::string(domain);
@@ -146,6 +169,20 @@ std::string range_name(range_key const& key, text_of_name const& text) {
 
 std::string_view style_name(range_style style) noexcept {
   return style == range_style::push_pop ? "PushPop" : "StartEnd";
+}
+
+table range_style_table(std::vector<range_row> const& rows, range_style style,
+                        text_of_name const& text) {
+  owned_rows out;
+  auto const total = total_of(rows);
+  for (auto const& r : rows) {
+    auto& cells = out.rows.emplace_back(time_cells(r.time, total));
+    cells.push_back(out.keep(range_name(r.key, text)));
+  }
+  auto const is_push_pop = style == range_style::push_pop;
+  return table_of(is_push_pop ? "nvtx_pushpop_sum" : "nvtx_startend_sum",
+                  is_push_pop ? "NVTX Push/Pop Range Summary" : "NVTX Start/End Range Summary",
+                  time_columns("Instances", {{"Range"}}), std::move(out));
 }
 
 table range_table(std::vector<range_row> const& rows, text_of_name const& text) {

@@ -37,7 +37,7 @@ void trace_pass::read() {
 }
 
 void trace_pass::read_api_calls(progress_line& progress) {
-  auto const wants_sum = wants(report_kind::cuda_api_sum);
+  auto const wants_sum = wants(report_kind::cuda_api_sum) || wants(report_kind::cuda_api_gpu_sum);
   if (!wants_sum && launches_.empty()) return;
   trace_.file().for_each<api_record>([&](std::span<api_record const> calls) {
     for (auto const& call : calls) {
@@ -88,8 +88,8 @@ void trace_pass::find_slowed_launches() {
 }
 
 void trace_pass::read_kernels(progress_line& progress) {
-  auto const sums =
-      wants(report_kind::cuda_gpu_kern_sum) || wants(report_kind::cuda_gpu_kern_gb_sum);
+  auto const sums = wants(report_kind::cuda_gpu_kern_sum) ||
+                    wants(report_kind::cuda_gpu_kern_gb_sum) || wants_all_gpu_work();
   auto const lines = wants(report_kind::cuda_gpu_trace);
   if (!sums && !lines && !projection_ && range_kernels_.empty() && launches_.empty()) return;
   find_slowed_launches();
@@ -129,8 +129,8 @@ void trace_pass::read_memory_work(progress_line& progress) {
 
 void trace_pass::read_other_gpu_work(progress_line& progress) {
   auto const lines = wants(report_kind::cuda_gpu_trace);
-  if (wants(report_kind::cuda_gpu_mem_time_sum) || wants(report_kind::cuda_gpu_mem_size_sum) ||
-      lines || projection_) {
+  if (wants_all_gpu_work() || wants(report_kind::cuda_gpu_mem_time_sum) ||
+      wants(report_kind::cuda_gpu_mem_size_sum) || lines || projection_) {
     read_memory_work<copy_record>(progress);
     read_memory_work<memset_record>(progress);
   }
@@ -160,11 +160,16 @@ finished_report trace_pass::finish(report_request const& report) {
       return memory_report(report);
     case report_kind::cuda_api_sum:
       return api_report();
+    case report_kind::cuda_gpu_sum:
+    case report_kind::cuda_api_gpu_sum:
+      return work_report(report);
     case report_kind::cuda_gpu_trace:
       return trace_report(report);
     case report_kind::cuda_kern_exec_sum:
       return launch_report(report);
     case report_kind::nvtx_sum:
+    case report_kind::nvtx_pushpop_sum:
+    case report_kind::nvtx_startend_sum:
     case report_kind::nvtx_kern_sum:
     case report_kind::nvtx_gpu_proj_sum:
       return range_report(report);

@@ -45,6 +45,11 @@ class trace_pass {
   finished_report memory_report(report_request const& report);
   finished_report range_report(report_request const& report);
   finished_report api_report();
+  /// Kernels, copies and fills in one table, with or without calls.
+  finished_report work_report(report_request const& report);
+  bool wants_all_gpu_work() const {
+    return wants(report_kind::cuda_gpu_sum) || wants(report_kind::cuda_api_gpu_sum);
+  }
   finished_report launch_report(report_request const& report);
   finished_report trace_report(report_request const& report);
   finished_report metric_report(report_request const& report);

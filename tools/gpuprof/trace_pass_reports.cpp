@@ -41,6 +41,27 @@ finished_report trace_pass::memory_report(report_request const& report) {
              : table_or(reason, memory_.by_size(), report::memory_size_table);
 }
 
+finished_report trace_pass::work_report(report_request const& report) {
+  auto const with_calls = report.kind == report_kind::cuda_api_gpu_sum;
+  auto rows =
+      report::work_of(kernels_by_name(kernels_, trace_.labels(report.names)), memory_.by_time(),
+                      with_calls ? api_.rows(trace_.text()) : std::vector<api_row>{});
+  finished_report finished;
+  if (rows.empty())
+    finished.missing =
+        has_filter_ ? "nothing passes the filter" : "the capture holds no kernels, copies or fills";
+  finished.notes = graph_notes();
+  for (auto& line : slowed_notes()) finished.notes.push_back(std::move(line));
+  if (with_calls && trace_.file().row_count<api_record>() == 0)
+    finished.notes.emplace_back("no CUDA API calls were recorded; --trace=cuda-api does");
+  finished.table = with_calls
+                       ? report::work_table("cuda_api_gpu_sum", "CUDA Summary (API/Kernels/MemOps)",
+                                            std::move(rows))
+                       : report::work_table("cuda_gpu_sum", "CUDA GPU Summary (Kernels/MemOps)",
+                                            std::move(rows));
+  return finished;
+}
+
 finished_report trace_pass::api_report() {
   auto const reason = trace_.file().row_count<api_record>() == 0
                           ? "the capture holds no CUDA API calls; record them with --trace=cuda-api"
@@ -116,6 +137,19 @@ finished_report trace_pass::range_report(report_request const& report) {
     auto const rows = ranges_by_name(tree, keeps);
     is_empty = rows.empty();
     finished.table = report::range_table(rows, trace_.text());
+  } else if (report.kind == report_kind::nvtx_pushpop_sum ||
+             report.kind == report_kind::nvtx_startend_sum) {
+    auto const style = report.kind == report_kind::nvtx_pushpop_sum ? range_style::push_pop
+                                                                    : range_style::start_end;
+    auto const rows = ranges_by_name(tree, [&](std::uint32_t range) {
+      return tree[range].style == style && (!keeps || keeps(range));
+    });
+    is_empty = rows.empty();
+    finished.table = report::range_style_table(rows, style, trace_.text());
+    if (is_empty && !has_filter_ && !tree.empty()) {
+      finished.missing = "the capture holds no ranges of this kind";
+      return finished;
+    }
   } else if (report.kind == report_kind::nvtx_gpu_proj_sum) {
     auto const rows = projection_->rows(keeps);
     is_empty = rows.empty();
