@@ -40,7 +40,7 @@ else
 fi
 stage "Profiling" "$build/bin/gpuprof" profile -f -o "$capture" -- "${program[@]}"
 [ -s "$capture" ] || fail "no capture was written; the output is in $logs/Profiling.log"
-"$build/bin/gpuprof" stats -r cuda_gpu_kern_sum "$capture"
+"$build/bin/gpuprof" stats -r cuda_gpu_kern_sum:base --limit 20 "$capture"
 say ""
 say "The capture: $capture"
 say "More reports: $build/bin/gpuprof stats $capture"

@@ -139,7 +139,10 @@ class Values(Counters):
                 run = self.counted(self.session(kernel_ns=10000), env={"REPLAY_ARGUMENTS": different}, force_overwrite="1")
                 self.assertEqual(run.code, 0, run.err)
                 line, = self.lines_of_even().values()
-                self.assertEqual(line["launches"], LONG / 2)
+                # Where our thread gets no core for 2 ms while kernel records are off, a launch goes on: it is counted as lost.
+                lost = int((re.search(r"([\d,]+) kernels?", self.lost()) or ["", "0"])[1].replace(",", ""))
+                self.assertLessEqual(lost, LONG / 100, run.err)
+                self.assertIn(LONG / 2 - line["launches"], range(lost + 1), self.lost() + run.err)
                 self.assertGreater(line["samples"], 0)
                 self.assertEqual(line["flop_counted_share"], 1)
 
