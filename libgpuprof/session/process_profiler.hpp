@@ -89,8 +89,10 @@ class process_profiler final : public cuda_event_observer,
   struct range_trigger {
     name_id name{}, domain{};
     bool any_domain = false;
+    name_id shown_name{}, shown_domain{};  // of "domain:name", as reports show it; 0: it is not
     bool matches(name_id n, name_id d) const noexcept {
-      return n == name && (any_domain || d == domain);
+      return (n == name && (any_domain || d == domain)) ||
+             (n == shown_name && d == shown_domain && raw(n) != 0);
     }
   };
   static std::optional<range_trigger> trigger_for(std::optional<range_pattern> const& pattern);

@@ -41,6 +41,16 @@ TEST_CASE("a range that never began is told with the nearest of the names that c
   CHECK(plan.why_none().empty());
 }
 
+TEST_CASE("what was only asked for is no name of the program") {
+  auto const s = with_range("lib:stp");
+  capture_plan plan(s);
+  plan.begin(1);
+  name_registry names;
+  for (auto const* asked : {"lib:stp", "lib", "stp", "step"}) names.intern(asked);
+  CHECK(why_nothing_was_recorded(s, plan, names).find("NVTX names are \"step\". ") !=
+        std::string::npos);
+}
+
 TEST_CASE("what came before the delay was over is told apart from what never came") {
   auto s = with_range("train");
   s.delay.value = 10 * second;

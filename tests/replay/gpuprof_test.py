@@ -105,6 +105,15 @@ class Contents(Gpuprof):
         self.assertIn('nothing was recorded: the range "stepp" of --nvtx-capture never began; the program\'s NVTX names are "step", ', run.err)
         self.assertFalse(self.capture.exists())
 
+    def test_a_range_is_captured_by_the_name_that_reports_show(self):
+        for name, launches in (("synthetic:launch", 5), ("launch@synthetic", 5), ("step:launch", 0)):
+            with self.subTest(name):
+                self.capture.unlink(missing_ok=True)
+                run = self.profile(self.synthetic(threads=1, launches=5, graphs=0, copies=0, step_ns=2000000), capture_range="nvtx",
+                                   nvtx_capture=name, capture_range_end="repeat")
+                self.assertEqual(run.code, 0, run.err)
+                self.assertEqual(self.kernels() if self.capture.exists() else 0, launches)
+
     def test_a_filter_that_matches_nothing_says_what_ran(self):
         run = self.profile(self.synthetic(threads=1, launches=5), kernel_name="evn")
         self.assertIn('"evn" selects none of the 10 kernels that ran; their names are "even", ', run.err)
