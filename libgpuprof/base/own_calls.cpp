@@ -18,15 +18,15 @@ std::atomic<bool> are_watched{false};
 
 // Two for each kernel whose parameters are asked for, each stream that is destroyed and each
 // capture that is switched.
-constexpr int most_notes = 1 << 12;
+constexpr int max_notes = 1 << 12;
 bounded_queue<own_calls_note>& notes() {
-  static auto* const instance = new bounded_queue<own_calls_note>(most_notes);
+  static auto* const instance = new bounded_queue<own_calls_note>(max_notes);
   return *instance;
 }
 
 // Places for both notes are taken at once: a stretch that nobody hears the end of would hide all
 // later calls of its thread.
-std::atomic<int> free_notes{most_notes};
+std::atomic<int> free_notes{max_notes};
 
 bool take_two_notes() noexcept {
   if (free_notes.fetch_sub(2) >= 2) return true;

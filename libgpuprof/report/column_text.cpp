@@ -57,7 +57,7 @@ std::size_t width_of_line(std::vector<shown_column> const& columns) {
   return width - between_columns;
 }
 
-/// Those that do not fit go, in the order of the table's wish; names of them.
+/// Leaves out what does not fit, in the order that the table gives. Returns the names.
 std::vector<std::string> fit(std::vector<shown_column>& columns, table const& table,
                              std::size_t width) {
   std::vector<std::string> left_out;

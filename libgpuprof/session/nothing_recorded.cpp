@@ -12,8 +12,8 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t most_shown = 5;
-constexpr std::size_t most_compared = 10'000;
+constexpr std::size_t max_shown = 5;
+constexpr std::size_t max_compared = 10'000;
 
 std::string in_quotes(std::string_view name) {
   return '"' + std::string(name) + '"';
@@ -33,7 +33,7 @@ std::vector<std::string> names_of_program(name_registry const& names, range_patt
   std::vector<std::string> found;
   std::size_t cursor = 0;
   names.for_each_new(cursor, [&](name_id, std::string_view text) {
-    if (found.size() < most_compared && !is_of_pattern(wanted, text)) found.emplace_back(text);
+    if (found.size() < max_compared && !is_of_pattern(wanted, text)) found.emplace_back(text);
   });
   return found;
 }
@@ -43,7 +43,7 @@ std::string list_of(std::vector<std::string> found, std::string_view wanted) {
   auto const near = nearest_name(wanted, found);
   if (auto const at = std::find(found.begin(), found.end(), near); at != found.end())
     std::rotate(found.begin(), at, at + 1);
-  auto const shown = std::min(found.size(), most_shown);
+  auto const shown = std::min(found.size(), max_shown);
   std::string line;
   for (std::size_t i = 0; i < shown; ++i) line += (i == 0 ? "" : ", ") + in_quotes(found[i]);
   if (found.size() > shown)
@@ -86,7 +86,7 @@ std::string why_no_kernel_was_selected(settings const& s, std::uint64_t left_out
     if (kernel.empty()) continue;
     auto name = kernel_display_name(kernel, kernel_name_style::base);
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    if (names.size() == most_compared) break;
+    if (names.size() == max_compared) break;
   }
   auto const& first = s.kernel_names.front();
   auto line = "no kernel was recorded: --kernel-name " +

@@ -199,18 +199,18 @@ std::vector<std::string> trace_pass::slowed_notes() const {
 
 std::string trace_pass::outside_note() const {
   if (!outside_ || outside_->kernels() == 0) return {};
-  constexpr std::size_t most_threads = 4;
+  constexpr std::size_t max_threads = 4;
   char share[16];
   std::snprintf(share, sizeof share, "%.1f%%", 100 * outside_->share());
   auto line = std::string(share) + " of the kernel time (" +
               report::counted(outside_->kernels(), "kernels") + ") was launched outside any range";
   auto const threads = outside_->threads();
-  for (std::size_t i = 0; i < std::min(threads.size(), most_threads); ++i) {
+  for (std::size_t i = 0; i < std::min(threads.size(), max_threads); ++i) {
     auto const id = trace_.os_thread(threads[i]);
     line += (i == 0 ? ", by thread " : ", ") + (id != 0 ? std::to_string(id) : "unknown");
   }
-  if (threads.size() > most_threads)
-    line += " and " + report::readable_count(threads.size() - most_threads) + " more";
+  if (threads.size() > max_threads)
+    line += " and " + report::readable_count(threads.size() - max_threads) + " more";
   return line;
 }
 
