@@ -1,3 +1,4 @@
+/* clang-format off */
 /*
  * The C interface of libgpuprof: start, stop and query captures from inside a program.
  *
