@@ -1,6 +1,7 @@
 #include "collect/cupti_tracer.hpp"
 
 #include "base/process.hpp"
+#include "cupti/sharing/shared_cupti.hpp"
 
 #include <algorithm>
 
@@ -30,6 +31,19 @@ std::string holder_in_words(std::string const& name) {
 }
 
 }  // namespace
+
+result<std::unique_ptr<cupti_tracer>> cupti_tracer::make(unsigned driver_major, bool shares,
+                                                         memory_budget& budget,
+                                                         std::size_t buffer_bytes,
+                                                         launch_callbacks& callbacks) {
+  auto const found = shared_cupti::of_process(driver_major);
+  if (!found) return error{found.message()};
+  auto& shared = **found;
+  auto made = std::make_unique<cupti_tracer>(shares ? shared.ours() : shared.real(), budget,
+                                             buffer_bytes, callbacks);
+  if (shares) made->shared_ = &shared;
+  return made;
+}
 
 cupti_tracer::cupti_tracer(loaded_cupti const& cupti, memory_budget& budget,
                            std::size_t buffer_bytes, launch_callbacks& callbacks)
@@ -274,6 +288,14 @@ void cupti_tracer::abandon() noexcept {
 void cupti_tracer::listen_to_any_call() noexcept {
   if (!attached()) return;
   guard_.try_call<&cupti_api::cuptiEnableDomain>(1u, subscriber(), CUPTI_CB_DOMAIN_DRIVER_API);
+}
+
+bool cupti_tracer::other_client_records() const noexcept {
+  return shared_ != nullptr && shared_->other_client_records();
+}
+
+void cupti_tracer::observe_other_client(other_client_observer& observer) noexcept {
+  if (shared_ != nullptr) shared_->observe(observer);
 }
 
 std::string cupti_tracer::chip_name(std::size_t device) const {

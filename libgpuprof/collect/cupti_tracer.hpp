@@ -9,15 +9,19 @@
 #include "cupti/guard.hpp"
 #include "cupti/known_defects.hpp"
 #include "cupti/loader.hpp"
+#include "cupti/sharing/other_client_observer.hpp"
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace gpuprof {
+
+class shared_cupti;
 
 struct trace_choice {
   bool cuda_api = false;     // runtime and driver API records
@@ -38,6 +42,11 @@ struct filled_buffer {
 /// lock anywhere.
 class cupti_tracer {
  public:
+  /// With the libcupti that load_cupti() finds; the error is its. `shares`: with the program's own
+  /// client of CUPTI.
+  static result<std::unique_ptr<cupti_tracer>> make(unsigned driver_major, bool shares,
+                                                    memory_budget& budget, std::size_t buffer_bytes,
+                                                    launch_callbacks& callbacks);
   cupti_tracer(loaded_cupti const& cupti, memory_budget& budget, std::size_t buffer_bytes,
                launch_callbacks& callbacks);
 
@@ -92,6 +101,11 @@ class cupti_tracer {
   /// The next driver call to end, of whatever kind, reaches launch_callbacks::leave_at_next_call().
   void listen_to_any_call() noexcept;
 
+  /// Whether the program's own client records, and who is to be told of it; never, and nobody,
+  /// where CUPTI is not shared.
+  bool other_client_records() const noexcept;
+  void observe_other_client(other_client_observer& observer) noexcept;
+
   /// "GH100"; empty when this CUPTI cannot tell.
   std::string chip_name(std::size_t device) const;
 
@@ -122,6 +136,7 @@ class cupti_tracer {
                                        std::size_t size, std::size_t used);
 
   loaded_cupti const& cupti_;
+  shared_cupti* shared_ = nullptr;
   known_defects const defects_;
   cupti_guard const guard_;
   launch_callbacks& callbacks_;

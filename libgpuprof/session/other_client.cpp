@@ -4,7 +4,6 @@
 #include "base/log.hpp"
 #include "base/no_cancellation.hpp"
 #include "base/process.hpp"
-#include "cupti/sharing/shared_cupti.hpp"
 #include "session/counter_worker.hpp"
 #include "session/drain.hpp"
 
@@ -13,17 +12,16 @@
 
 namespace gpuprof {
 
-void other_client::watch(shared_cupti* shared, counter_worker* counters) noexcept {
+void other_client::watch(cupti_tracer& tracer, counter_worker* counters) noexcept {
   counters_.store(counters);
-  shared_.store(shared);
-  if (shared == nullptr) return;
-  shared->observe(*this);
+  tracer_.store(&tracer);
+  tracer.observe_other_client(*this);
   if (records()) costs_.other_client_since_ns.store(monotonic_ns());
 }
 
 bool other_client::records() const noexcept {
-  auto const* const shared = shared_.load();
-  return shared != nullptr && shared->other_client_records();
+  auto const* const tracer = tracer_.load();
+  return tracer != nullptr && tracer->other_client_records();
 }
 
 void other_client::resume_counters() noexcept {

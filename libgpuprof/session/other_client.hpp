@@ -3,7 +3,7 @@
 // doing.
 #pragma once
 
-#include "cupti/sharing/other_client_observer.hpp"
+#include "collect/cupti_tracer.hpp"
 
 #include <atomic>
 #include <functional>
@@ -13,7 +13,6 @@
 namespace gpuprof {
 
 class counter_worker;
-class shared_cupti;
 struct app_costs;
 
 /// One per process, never destroyed. Any thread.
@@ -22,9 +21,8 @@ class other_client final : public other_client_observer {
   other_client(app_costs& costs, std::function<bool()> is_capturing)
       : costs_(costs), is_capturing_(std::move(is_capturing)) {}
 
-  /// Once. `shared` null: CUPTI is not shared; `counters` null: none are read. Both must live as
-  /// long as the process.
-  void watch(shared_cupti* shared, counter_worker* counters) noexcept;
+  /// Once. `counters` null: none are read. Both must live as long as the process.
+  void watch(cupti_tracer& tracer, counter_worker* counters) noexcept;
 
   /// The capture wants counters: they resume unless, or until, the client records.
   void resume_counters() noexcept;
@@ -38,7 +36,7 @@ class other_client final : public other_client_observer {
 
   app_costs& costs_;
   std::function<bool()> const is_capturing_;
-  std::atomic<shared_cupti*> shared_{nullptr};
+  std::atomic<cupti_tracer*> tracer_{nullptr};
   std::atomic<counter_worker*> counters_{nullptr};
   std::mutex mutex_;  // protects the next
   std::string who_;   // the file that has asked CUPTI for records

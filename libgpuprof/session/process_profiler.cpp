@@ -7,7 +7,6 @@
 #include "base/own_calls.hpp"
 #include "base/process.hpp"
 #include "collect/name_registry.hpp"
-#include "cupti/sharing/shared_cupti.hpp"
 #include "driver/cuda_driver.hpp"
 #include "session/exit_summary.hpp"
 #include "session/nothing_recorded.hpp"
@@ -296,15 +295,15 @@ bool process_profiler::make_tracer() {
   static bool failed = false;
   if (failed) return false;
   keep_children_inert();
-  auto const found = shared_cupti::of_process(static_cast<unsigned>(driver_cuda_version()) / 1000);
-  if (!found) {
+  auto made =
+      cupti_tracer::make(static_cast<unsigned>(driver_cuda_version()) / 1000, settings_.share_cupti,
+                         budget_, buffer_bytes_within(budget_.limit()), callbacks_);
+  if (!made) {
     failed = true;
-    say_tracing_is_off(found.message());
+    say_tracing_is_off(made.message());
     return false;
   }
-  auto const& library = settings_.share_cupti ? (*found)->ours() : (*found)->real();
-  tracer_ = std::make_unique<cupti_tracer>(library, budget_, buffer_bytes_within(budget_.limit()),
-                                           callbacks_);
+  tracer_ = std::move(*made);
   drain_.use_tracer(*tracer_);
   counters_ = counter_worker::make(
       settings_, *tracer_, code_, [this] { return drain_.path(); },
@@ -318,7 +317,7 @@ bool process_profiler::make_tracer() {
     drain_.use_code(code_);
   }
   find_primary_context_state();
-  other_client_.watch(settings_.share_cupti ? *found : nullptr, counters_.get());
+  other_client_.watch(*tracer_, counters_.get());
   return true;
 }
 
