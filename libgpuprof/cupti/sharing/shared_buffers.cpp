@@ -85,7 +85,8 @@ void CUPTIAPI shared_cupti::complete_buffer(CUcontext context, std::uint32_t str
   shared.copying_.fetch_add(1, std::memory_order_acq_rel);
   try {
     used = shared.hand_out(context, {bytes, used}, lender);
-  } catch (...) {  // no memory, and nothing is changed yet: the copies are what is lost
+    if (lender == cupti_client::program) shared.of(cupti_client::gpuprof).copies.deliver(true);
+  } catch (...) {  // no memory: the copies are what is lost; the buffer is whole either way
   }
   shared.copying_.fetch_sub(1, std::memory_order_acq_rel);
   if (lender == cupti_client::program && is_inside_our_flush())
@@ -154,7 +155,6 @@ std::size_t shared_cupti::hand_out(CUcontext context, std::span<std::uint8_t> bu
   }
   // What we lend is lent again, and must be clear then where CUPTI has not written.
   std::fill(buffer.begin() + static_cast<std::ptrdiff_t>(kept), buffer.end(), std::uint8_t{0});
-  if (other == cupti_client::gpuprof) of(other).copies.deliver(true);
   return kept;
 }
 
