@@ -1,20 +1,10 @@
 // The roofline as a table for programs.
 #include "report/roofline_report.hpp"
 
-#include <cmath>
 #include <memory>
 
 namespace gpuprof::report {
 namespace {
-
-/// As exact as it is known: whole numbers as such.
-cell number(std::optional<double> value) {
-  if (!value || !std::isfinite(*value)) return {};
-  constexpr double whole_below = 9007199254740992;  // 2^53
-  if (std::trunc(*value) == *value && std::abs(*value) < whole_below)
-    return static_cast<std::int64_t>(*value);
-  return *value;
-}
 
 std::string extent_text(extent3 const& e) {
   return std::to_string(e.x) + " " + std::to_string(e.y) + " " + std::to_string(e.z);
@@ -104,42 +94,42 @@ table roofline_csv_table(std::span<roofline_row const> lines, roofline_lines of)
             cells.emplace_back(std::string_view(block));
           }
           if (of == roofline_lines::ranges) cells.push_back(whole(line.instances));
-          cells.insert(cells.end(),
-                       {whole(line.launches), whole(line.samples), number(line.total_ns),
-                        number(line.time_share), number(line.mean_ns), number(line.total_flops),
-                        name_of(line.source), number(line.counted_share)});
-          for (auto const& flops : line.flops) cells.push_back(number(flops));
-          cells.insert(cells.end(),
-                       {number(line.dram_rate), number(line.l2_rate), number(line.intensity),
-                        number(line.l2_intensity), number(line.clock), number(line.clock_loss),
-                        number(line.occupancy), number(line.tensor_active)});
+          cells.insert(cells.end(), {whole(line.launches), whole(line.samples),
+                                     number_cell(line.total_ns), number_cell(line.time_share),
+                                     number_cell(line.mean_ns), number_cell(line.total_flops),
+                                     name_of(line.source), number_cell(line.counted_share)});
+          for (auto const& flops : line.flops) cells.push_back(number_cell(flops));
+          cells.insert(cells.end(), {number_cell(line.dram_rate), number_cell(line.l2_rate),
+                                     number_cell(line.intensity), number_cell(line.l2_intensity),
+                                     number_cell(line.clock), number_cell(line.clock_loss),
+                                     number_cell(line.occupancy), number_cell(line.tensor_active)});
           cells.emplace_back(name_of(line.bound));
-          cells.insert(cells.end(),
-                       {number(line.of_roof), number(line.to_roof_ns), number(line.gives_back)});
-          for (auto const& share : line.shares) cells.push_back(number(share));
+          cells.insert(cells.end(), {number_cell(line.of_roof), number_cell(line.to_roof_ns),
+                                     number_cell(line.gives_back)});
+          for (auto const& share : line.shares) cells.push_back(number_cell(share));
           auto const& from = line.from;
           for (auto const source : {from.dram, from.l2, from.clock, from.occupancy, from.tensor})
             cells.emplace_back(name_of(source));
           cells.emplace_back(std::string_view(from.is_shared ? "yes" : ""));
-          cells.push_back(number(line.dram_error));
-          cells.push_back(number(line.l2_error));
-          cells.push_back(number(line.total_flops_error));
-          for (auto const& error : line.flops_error) cells.push_back(number(error));
+          cells.push_back(number_cell(line.dram_error));
+          cells.push_back(number_cell(line.l2_error));
+          cells.push_back(number_cell(line.total_flops_error));
+          for (auto const& error : line.flops_error) cells.push_back(number_cell(error));
           for (auto const& error :
                {line.clock_error, line.occupancy_error, line.tensor_active_error})
-            cells.push_back(number(error));
+            cells.push_back(number_cell(error));
           auto const arguments = arguments_text(line);
           if (of == roofline_lines::signatures) cells.emplace_back(std::string_view(arguments));
           if (of == roofline_lines::graphs)
             for (auto const& share : {line.nodes.dram, line.nodes.l2, line.nodes.tensor_cycles})
-              cells.push_back(number(share));
-          cells.push_back(number(line.known_share));
+              cells.push_back(number_cell(share));
+          cells.push_back(number_cell(line.known_share));
           auto const ranks = ranks_text(line.read_by_ranks);
           cells.emplace_back(std::string_view(ranks));
           auto const& known = line.known;
           for (auto const share :
                {known.dram, known.l2, known.clock, known.occupancy, known.tensor})
-            cells.push_back(number(share));
+            cells.push_back(number_cell(share));
           take(cells);
         }
       }};

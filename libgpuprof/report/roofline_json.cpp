@@ -2,9 +2,6 @@
 #include "base/json_text.hpp"
 #include "report/roofline_report.hpp"
 
-#include <charconv>
-#include <cmath>
-
 namespace gpuprof::report {
 namespace {
 
@@ -19,17 +16,11 @@ class object {
   /// Reads back as the same number; null when it is not known.
   void number(std::string_view key, std::optional<double> value) {
     name(key);
-    if (!value || !std::isfinite(*value)) {
+    auto const known = number_cell(value);
+    if (std::holds_alternative<std::monostate>(known))
       out_ += "null";
-      return;
-    }
-    constexpr double whole_below = 9007199254740992;  // 2^53
-    if (std::trunc(*value) == *value && std::abs(*value) < whole_below) {
-      out_ += std::to_string(static_cast<std::int64_t>(*value));
-      return;
-    }
-    char digits[32];
-    out_.append(digits, std::to_chars(digits, digits + sizeof digits, *value).ptr);
+    else
+      append_cell(out_, known, column_kind::number, {});
   }
   void whole(std::string_view key, std::uint64_t value) {
     name(key);

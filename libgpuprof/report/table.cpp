@@ -101,6 +101,14 @@ table first_rows(table const& of, std::size_t count, std::shared_ptr<std::size_t
   return first;
 }
 
+cell number_cell(std::optional<double> value) {
+  if (!value || !std::isfinite(*value)) return {};
+  constexpr double whole_below = 9007199254740992;  // 2^53
+  if (std::trunc(*value) == *value && std::abs(*value) < whole_below)
+    return static_cast<std::int64_t>(*value);
+  return *value;
+}
+
 void append_cell(std::string& out, cell const& value, column_kind kind, time_unit unit) {
   if (std::holds_alternative<std::monostate>(value)) return;
   if (auto const* const text = std::get_if<std::string_view>(&value)) {

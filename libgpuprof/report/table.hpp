@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -58,6 +59,8 @@ std::string header_of(column const& column, time_unit unit);
 /// The cell as all formats print it, without thousands separators; empty for an empty cell.
 /// Appends to `out`.
 void append_cell(std::string& out, cell const& value, column_kind kind, time_unit unit);
+/// For programs, which read back the same number: whole ones as such. Nothing: it is not known.
+cell number_cell(std::optional<double> value);
 
 bool is_number(column_kind kind) noexcept;
 
