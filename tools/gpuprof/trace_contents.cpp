@@ -157,7 +157,6 @@ std::map<std::uint32_t, std::string> trace_contents::peaks_measured_at() {
   return latest;
 }
 
-/// "peaks: GPU 0 measured 2026-03-01T12:00:00Z"; empty when there are none.
 namespace {
 
 /// "30,000 kernels (12.5%) in damaged parts of the file".
@@ -196,6 +195,7 @@ void add_file_losses(capture::reader const& file, report::overview& about) {
 
 }  // namespace
 
+/// "peaks: GPU 0 measured 2026-03-01T12:00:00Z"; empty when there are none.
 std::string trace_contents::peaks_line() {
   std::string line;
   for (auto const& [device, moment] : peaks_measured_at())

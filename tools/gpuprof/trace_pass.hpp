@@ -57,6 +57,7 @@ class trace_pass {
   std::string outside_note() const;
   std::vector<std::string> slowed_notes() const;
   std::vector<std::string> graph_notes() const;
+  std::vector<std::string> kernel_notes() const;  // both
 
   trace_contents& trace_;
   selection const wanted_;

@@ -28,8 +28,7 @@ finished_report trace_pass::kernel_report(report_request const& report) {
           ? table_or(reason, kernels_by_name(kernels_, labels), report::kernel_table)
           : table_or(reason, kernels_by_name_and_geometry(kernels_, labels, trace_.shapes()),
                      report::kernel_geometry_table);
-  finished.notes = graph_notes();
-  for (auto& line : slowed_notes()) finished.notes.push_back(std::move(line));
+  finished.notes = kernel_notes();
   return finished;
 }
 
@@ -50,8 +49,7 @@ finished_report trace_pass::work_report(report_request const& report) {
   if (rows.empty())
     finished.missing =
         has_filter_ ? "nothing passes the filter" : "the capture holds no kernels, copies or fills";
-  finished.notes = graph_notes();
-  for (auto& line : slowed_notes()) finished.notes.push_back(std::move(line));
+  finished.notes = kernel_notes();
   if (with_calls && trace_.file().row_count<api_record>() == 0)
     finished.notes.emplace_back("no CUDA API calls were recorded; --trace=cuda-api does");
   finished.table = with_calls
@@ -212,6 +210,12 @@ std::string trace_pass::outside_note() const {
   if (threads.size() > max_threads)
     line += " and " + report::readable_count(threads.size() - max_threads) + " more";
   return line;
+}
+
+std::vector<std::string> trace_pass::kernel_notes() const {
+  auto notes = graph_notes();
+  for (auto& line : slowed_notes()) notes.push_back(std::move(line));
+  return notes;
 }
 
 std::vector<std::string> trace_pass::graph_notes() const {
