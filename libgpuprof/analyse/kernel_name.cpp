@@ -15,7 +15,7 @@ using c_text = std::unique_ptr<char, released>;
 
 // Taking a name apart needs up to 250 bytes of stack for each of its own. The longest of PyTorch
 // and cuDNN is 4,531 long.
-constexpr std::size_t longest_taken_apart = 8 << 10;
+constexpr std::size_t max_taken_apart = 8 << 10;
 
 /// Null: it is no mangled C++ name.
 c_text demangled(std::string const& mangled) {
@@ -25,7 +25,7 @@ c_text demangled(std::string const& mangled) {
 
 /// Null: it is no mangled name of a function.
 c_text base_of(std::string const& mangled) {
-  if (mangled.size() > longest_taken_apart) return nullptr;
+  if (mangled.size() > max_taken_apart) return nullptr;
   llvm::ItaniumPartialDemangler parts;
   constexpr bool failed = true;
   if (parts.partialDemangle(mangled.c_str()) == failed || !parts.isFunction()) return nullptr;

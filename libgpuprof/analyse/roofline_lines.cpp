@@ -365,8 +365,8 @@ std::vector<roofline_row> roofline::by_graph(kernel_labels const& labels) const 
     row.launches = tally.launches;
     row.samples = metrics_.exact().samples_of(times_.id(i));
     row.mean_ns = times_.undisturbed_mean(i);
+    say_what_the_roof_would_give(row);
     row.nodes = check_nodes(i);
-    if (row.of_roof && row.mean_ns) row.to_roof_ns = *row.mean_ns * std::max(0.0, 1 - *row.of_roof);
   }
   longest_first(rows);
   return rows;

@@ -21,8 +21,7 @@ struct time_stretch {
 
 /// NAME[@DOMAIN][/INDEX], the syntax of nsys --filter-nvtx. A backslash takes the next character
 /// as it is. Without a domain: the default domain, or DOMAIN:NAME, as reports show ranges; domain
-/// "*": any. Without an index: all ranges of
-/// that name.
+/// "*": any. Without an index: all ranges of that name.
 struct range_choice {
   std::string name;
   std::string domain;
