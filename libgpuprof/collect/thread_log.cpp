@@ -49,8 +49,8 @@ std::atomic<void (*)() noexcept> configure_in_child{nullptr};
 std::atomic<std::uint32_t> drain_wanted{0};
 static_assert(sizeof drain_wanted == 4);
 bool has_parents_ranges = false;  // for configure_thread_logs() alone
-std::atomic<int> ended_logs{
-    0};  // about: so that a new thread looks at all logs only where it helps
+// About as many as there are: a new thread looks at all logs only where it helps.
+std::atomic<int> ended_logs{0};
 
 void leave_log(thread_log& log) noexcept {
   log.thread_ended.store(true, std::memory_order_release);

@@ -308,7 +308,6 @@ class Cancelled(Gpuprof):
         if "tsan" in os.environ.get("BUILT_PRELOAD_FIRST", ""):
             self.skipTest("the thread sanitizer cannot have a thread end by cancellation inside of its own functions")
 
-
     def ends_well(self, session, *options, env=None, **settings):
         run = self.profile(session, *options, env={"REPLAY_CANCELLED": "1", **(env or {})}, force_overwrite=1, **settings)
         self.assertEqual(run.code, 0, run.err)

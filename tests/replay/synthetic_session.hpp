@@ -20,8 +20,7 @@ struct synthetic_plan {
   std::uint64_t long_ns = 0;  // after a quarter of the launches one runs so long on its own stream
   unsigned step_ns = 20'000;  // from one launch to the next
   bool products = false;      // every fourth launch is of a kernel called as bf16 products are
-  unsigned churn =
-      0;  // times that a context, a module, a graph and a domain come and go, at the end
+  unsigned churn = 0;  // so often, at the end, a context, a module, a graph, a domain come and go
   bool profiler_calls = false;  // cuProfilerStart after a quarter of the launches, Stop after half
 };
 

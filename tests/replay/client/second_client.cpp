@@ -5,8 +5,6 @@
 //
 // REPLAY_SECOND_OUTPUT       file for the counts, one name=value a line
 // REPLAY_SECOND_SESSION_MS   length of a session, or that of 200 launches; 0 (default): to the end
-// of
-//                            the process
 // REPLAY_SECOND_GAP_MS       time before each session, default 0
 // REPLAY_SECOND_SESSIONS     how many, default 1
 // REPLAY_SECOND_KINDS        activity kinds by number, default 1,10

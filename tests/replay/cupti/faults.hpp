@@ -21,9 +21,7 @@ namespace gpuprof::replay {
 /// REPLAY_PUSH_US=n, REPLAY_POP_US=n   each push or pop of a range takes so much longer
 /// REPLAY_PLAN_US=n          so long takes each time metrics are added to a configuration
 /// REPLAY_DECODE_US=n        so long takes each sample that is decoded
-/// REPLAY_CANCELLED=1       each thread that plays is cancelled while a function of the client or
-/// NVTX is
-///                           called (see cancelled_thread.hpp)
+/// REPLAY_CANCELLED=1        threads are cancelled while they call the client or NVTX
 /// REPLAY_NO_CODE=1          no module is told of: kernels have no machine code
 /// REPLAY_SAMPLING_OVERFLOW=n   at every n-th decode the sampler's buffer has run over
 class faults {
