@@ -1,6 +1,7 @@
 // Attaches NVTX's extended payloads to events.
 #include "collect/nvtx_payload_events.hpp"
 
+#include "base/own_memory.hpp"
 #include "collect/nvtx_handles.hpp"
 #include "collect/nvtx_headers.hpp"
 #include "collect/nvtx_payload.hpp"
@@ -11,23 +12,12 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <sys/uio.h>
 #include <unistd.h>
 
 namespace gpuprof {
 namespace {
 
 constexpr std::size_t max_payloads = 8;
-
-// The kernel copies, so an address that is not ours to read is an error code and no fault.
-bool read_own_memory(std::uint64_t address, std::span<std::byte> into) {
-  auto const saved_errno = errno;
-  iovec const local{into.data(), into.size()};
-  iovec const remote{reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)), into.size()};
-  auto const copied = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
-  errno = saved_errno;
-  return copied == static_cast<ssize_t>(into.size());
-}
 
 std::string registered_text(std::uint64_t handle) {
   auto const id = name_of_handle(
