@@ -1,9 +1,9 @@
 #include "collect/activity_decoder.hpp"
 
+#include "base/own_memory.hpp"
 #include "collect/name_registry.hpp"
 #include "cupti/record_layouts.hpp"
 
-#include <cstring>
 #include <string>
 
 namespace gpuprof {
@@ -109,10 +109,11 @@ void activity_decoder::one(CUpti_Activity const& record) {
   }
 }
 
-shape_id activity_decoder::shape_for(shape_id known, std::uint32_t arguments) {
+shape_id activity_decoder::shape_for(shape_id known, name_id kernel, std::uint32_t arguments) {
   if (raw(known) == 0) return known;
   auto wanted = shapes_.at(known);
-  wanted.arguments = arguments;
+  if (raw(kernel) != 0) wanted.name = kernel;
+  if (arguments != 0) wanted.arguments = arguments;
   auto const shape = shapes_.intern(wanted);
   if (shape.is_new) sink_.shape(shapes_.at(shape.id));
   return raw(shape.id) != 0 ? shape.id : known;  // rather not told apart than without a name
@@ -124,7 +125,8 @@ void activity_decoder::kernel(CUpti_Activity const& record) {
     ++losses_.kernels_without_time;
     // still one launch accounted for: the sink sees it without a time
   }
-  auto const shape = shapes_.intern(shape_of(k, name_behind(k.name)));
+  auto const correlation = static_cast<correlation_id>(k.correlationId);
+  auto const shape = shapes_.intern(shape_of(k, name_of(k.name, correlation, {k.start})));
   if (shape.is_new) sink_.shape(shapes_.at(shape.id));
   kernel_record out;
   if (has_times(k.start, k.end)) {
@@ -135,7 +137,7 @@ void activity_decoder::kernel(CUpti_Activity const& record) {
   out.device = static_cast<device_id>(k.deviceId);
   out.context = static_cast<context_id>(k.contextId);
   out.stream = static_cast<stream_id>(k.streamId);
-  out.correlation = static_cast<correlation_id>(k.correlationId);
+  out.correlation = correlation;
   out.graph = static_cast<graph_id>(k.graphId);
   out.node = static_cast<graph_node_id>(k.graphNodeId);
   sink_.kernel(out);
@@ -266,29 +268,19 @@ void activity_decoder::unified_memory(CUpti_Activity const& record) {
   sink_.unified_memory(out);
 }
 
-// The same pointer nearly always means the same text, but a module unloaded and another loaded may
-// put a new name at an old address: compare.
-name_id activity_decoder::name_behind(char const* pointer) {
-  if (pointer == nullptr) return {};
-  auto& known = name_at(pointer);
-  auto const same = raw(known.id) != 0 &&
-                    std::strncmp(pointer, known.text.data(), known.text.size()) == 0 &&
-                    pointer[known.text.size()] == '\0';
-  if (!same) {
-    known.id = names_.intern(pointer);
-    known.text = pointer;
-  }
-  return known.id;
-}
-
-activity_decoder::known_name& activity_decoder::name_at(char const* pointer) {
-  auto& recent =
-      recent_names_[(reinterpret_cast<std::uintptr_t>(pointer) * 0x9e3779b97f4a7c15u) >> 56];
-  if (recent.pointer != pointer) {
-    if (names_by_pointer_.size() >= pointers_at_most) forget_pointers();
-    recent = {pointer, &names_by_pointer_[pointer]};
-  }
-  return *recent.name;
+// With the module of a kernel goes its name, and the record may be read later: what the launch said
+// holds. But CUPTI's own kernel has the number of one of the program's.
+name_id activity_decoder::name_of(char const* pointer, correlation_id correlation,
+                                  timestamp_ns began) {
+  if (auto const known = kernels_.known(pointer); raw(known) != 0) return known;
+  auto const launched = sink_.launched(correlation, began);
+  auto const then = kernels_.known(pointer, launched.generation);
+  if (launched.generation != 0 && raw(then) != 0) return then;
+  auto const generation = kernels_.generation();
+  auto const text = read_own_text(pointer, name_registry::max_text);
+  auto const is_current =
+      raw(launched.name) == 0 || text == wait_kernel_of_cupti || text == names_.text(launched.name);
+  return is_current ? kernels_.remember(pointer, text, generation) : launched.name;
 }
 
 name_id activity_decoder::api_name(CUpti_CallbackDomain domain, std::uint32_t cbid) {

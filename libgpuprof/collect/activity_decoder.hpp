@@ -1,6 +1,7 @@
 // Turns CUPTI's activity buffers into model records. Pure: no CUPTI state, no lock, no clock.
 #pragma once
 
+#include "collect/kernel_names.hpp"
 #include "collect/shape_table.hpp"
 #include "cupti/api.hpp"
 #include "model/records.hpp"
@@ -8,19 +9,24 @@
 #include <array>
 #include <cstdint>
 #include <span>
-#include <string>
-#include <unordered_map>
+#include <string_view>
 #include <vector>
 
 namespace gpuprof {
 
-class name_registry;
+struct launched_kernel {
+  name_id name{};                // 0: not known, or not one kernel
+  std::uint16_t generation = 0;  // of kernel_names, when a graph was launched; else 0
+};
 
 /// Takes what the decoder finds. Thread, range and launch time of a record are filled in by the
 /// taker.
 class activity_sink {
  public:
   virtual ~activity_sink() = default;
+  /// What is known of the launch of a kernel. Asked for where its record may not be able to tell
+  /// any more.
+  virtual launched_kernel launched(correlation_id, timestamp_ns began) = 0;
   virtual void shape(kernel_shape const&) = 0;  // before the first kernel that has it
   virtual void kernel(kernel_record const&) = 0;
   virtual void graph(graph_record const&) = 0;
@@ -31,6 +37,9 @@ class activity_sink {
   virtual void memory(memory_record const&) = 0;
   virtual void unified_memory(unified_memory_record const&) = 0;
 };
+
+/// CUPTI's own, which it runs under the number of a launch whose instructions it counts.
+inline constexpr std::string_view wait_kernel_of_cupti = "WaitNs";
 
 /// What a decoder could not use, by reason.
 struct decode_losses {
@@ -46,36 +55,21 @@ class activity_decoder {
  public:
   /// `cupti` gives cuptiActivityGetNextRecord and cuptiGetCallbackName; both work without a driver.
   activity_decoder(cupti_api const& cupti, unsigned version, name_registry& names,
-                   activity_sink& sink)
-      : cupti_(cupti), version_(version), names_(names), sink_(sink) {}
+                   kernel_names& kernels, activity_sink& sink)
+      : cupti_(cupti), version_(version), names_(names), kernels_(kernels), sink_(sink) {}
 
   /// `buffer` starts 8-byte aligned, as CUPTI requires of its buffers.
   void decode(std::span<std::uint8_t> buffer);
 
-  /// Name pointers are CUPTI's; forget them when CUPTI is finalised.
-  void forget_pointers() {
-    recent_names_.fill({});
-    names_by_pointer_.clear();
-  }
-
   decode_losses const& losses() const noexcept { return losses_; }
   std::uint64_t records() const noexcept { return records_; }
-  /// A shape of which the sink has heard, for launches with these arguments. The sink hears of it
-  /// first.
-  shape_id shape_for(shape_id known, std::uint32_t arguments);
+  /// A shape of which the sink has heard, for launches of this kernel with these arguments; 0: as
+  /// it is. The sink hears of it first.
+  shape_id shape_for(shape_id known, name_id kernel, std::uint32_t arguments);
   /// Kernels whose shape found no place in the table: their records have shape 0.
   std::uint64_t shapes_refused() const noexcept { return shapes_.refused(); }
-  /// A program that loads and unloads modules for days has ever new names: at this many the
-  /// pointers are forgotten and learnt again.
-  static constexpr std::size_t pointers_at_most = 1 << 16;
-  std::size_t pointers_known() const noexcept { return names_by_pointer_.size(); }
 
  private:
-  struct known_name {
-    name_id id{};
-    std::string text;
-  };
-
   void one(CUpti_Activity const& record);
   void kernel(CUpti_Activity const&);
   void graph(CUpti_Activity const&);
@@ -87,21 +81,15 @@ class activity_decoder {
   void memory(CUpti_Activity const&);
   void unified_memory(CUpti_Activity const&);
 
-  name_id name_behind(char const* pointer);
-  known_name& name_at(char const* pointer);
+  name_id name_of(char const* pointer, correlation_id, timestamp_ns began);
   name_id api_name(CUpti_CallbackDomain domain, std::uint32_t cbid);
 
   cupti_api const& cupti_;
   unsigned const version_;
   name_registry& names_;
+  kernel_names& kernels_;
   activity_sink& sink_;
   shape_table shapes_;
-  std::unordered_map<char const*, known_name> names_by_pointer_;
-  struct recent_name {
-    char const* pointer = nullptr;
-    known_name* name = nullptr;
-  };
-  std::array<recent_name, 256> recent_names_{};  // by address: most records need no look at the map
   std::array<std::vector<name_id>, 2> api_names_;
   decode_losses losses_;
   std::uint64_t records_ = 0;

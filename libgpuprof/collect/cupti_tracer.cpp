@@ -16,14 +16,14 @@ std::atomic<cupti_tracer*> the_tracer{nullptr};
 constexpr std::size_t device_buffers_at_most = 16;
 
 constexpr auto launching_calls = {call_class::kernel, call_class::many_kernels, call_class::copy};
-// Also between captures: what is set up in a context must go before it.
-constexpr auto calls_at_rest = {call_class::profiler_start, call_class::profiler_stop,
-                                call_class::context_reset, call_class::context_retain,
-                                call_class::context_release};
-constexpr auto calls_for_gate = {
-    call_class::stream_capture_begin, call_class::stream_capture_end, call_class::stream_work,
-    call_class::stream_end,           call_class::context_wait,       call_class::work_wait,
-    call_class::graph_change,         call_class::graph_end,          call_class::code_unload};
+// Also between captures: what is set up in a context must go before it, and names go with code.
+constexpr auto calls_at_rest = {call_class::profiler_start,  call_class::profiler_stop,
+                                call_class::context_reset,   call_class::context_retain,
+                                call_class::context_release, call_class::code_unload};
+constexpr auto calls_for_gate = {call_class::stream_capture_begin, call_class::stream_capture_end,
+                                 call_class::stream_work,          call_class::stream_end,
+                                 call_class::context_wait,         call_class::work_wait,
+                                 call_class::graph_change,         call_class::graph_end};
 
 std::string holder_in_words(std::string const& name) {
   if (name.find("<not provided>") == std::string::npos) return "\"" + name + "\"";

@@ -24,6 +24,11 @@ CUstream first_parameter_stream(CUpti_CallbackData const& call) noexcept {
   return first_parameter<CUstream>(call);
 }
 
+bool takes_code_away(call_class what) noexcept {
+  return what == call_class::code_unload || what == call_class::context_reset ||
+         what == call_class::context_release;
+}
+
 }  // namespace
 
 call_class classify_driver_call(char const* text) noexcept {
@@ -189,6 +194,7 @@ void launch_callbacks::driver_call(CUpti_CallbackId id, CUpti_CallbackData const
   if (what == call_class::context_retain) note_retain(call);
   if (what == call_class::context_release && gate != nullptr) gate->code_unloads();
   if (what == call_class::context_release && !is_taken_for_an_end(call)) return;
+  if (takes_code_away(what)) kernels_.code_unloads();
   if (call.callbackSite == CUPTI_API_ENTER) {
     switch (what) {
       case call_class::kernel:
@@ -253,8 +259,11 @@ void launch_callbacks::launch_ended(call_class what, CUpti_CallbackData const& c
     write_unrecorded_launch(*log, entered, correlation, remark);
     return;
   }
+  auto const kernel =
+      what == call_class::kernel && flags == 0 ? kernels_.of_launched(call.symbolName) : name_id{};
+  auto const arguments = flags == launch_of_graph ? kernels_.generation() : remark.arguments;
   if (flags == 0 && remark.is == launch_remark::kind::pattern) flags = launch_is_pattern;
-  write_launch(*log, entered, correlation, flags, remark.arguments);
+  write_launch(*log, entered, correlation, flags, arguments, kernel);
 }
 
 }  // namespace gpuprof

@@ -2,6 +2,7 @@
 // capture.
 #pragma once
 
+#include "collect/kernel_names.hpp"
 #include "collect/primary_contexts.hpp"
 #include "collect/thread_log.hpp"
 #include "cupti/api.hpp"
@@ -97,7 +98,9 @@ enum class call_class : std::uint8_t {
 /// One per process, never destroyed: CUPTI may call late.
 class launch_callbacks {
  public:
-  explicit launch_callbacks(cuda_event_observer& observer) noexcept : observer_(observer) {}
+  explicit launch_callbacks(cuda_event_observer& observer,
+                            kernel_names& kernels = kernels_by_pointer()) noexcept
+      : observer_(observer), kernels_(kernels) {}
 
   /// Finds the driver calls of interest in the loaded CUPTI by their names, once.
   void learn_calls(cupti_api const& api);
@@ -144,6 +147,7 @@ class launch_callbacks {
   void tell_gate(launch_gate& gate, CUpti_CallbackId id, CUpti_CallbackData const& call) noexcept;
 
   cuda_event_observer& observer_;
+  kernel_names& kernels_;
   std::array<call_class, 1024> classes_{};
   std::array<launch_call_kind, 1024> launch_calls_{};
   std::array<stream_place, 1024> stream_places_{};

@@ -19,7 +19,8 @@ struct launch {
   range_id range{};
   correlation_id correlation{};
   thread_index thread{};
-  std::uint32_t arguments = 0;  // as in kernel_shape
+  std::uint32_t arguments = 0;  // as in launch_note
+  name_id kernel{};             // 0: not known, or not one kernel
   std::uint8_t flags = 0;       // launch_flags
   bool matched = false;         // at least one record has come
   bool given_up = false;        // nobody waits for its record any more

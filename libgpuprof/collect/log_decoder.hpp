@@ -16,7 +16,8 @@ struct launch_note {
   range_id range{};             // innermost open push/pop range of the thread; 0: none
   timestamp_ns time;            // when the call was entered
   std::uint8_t flags = 0;       // launch_flags
-  std::uint32_t arguments = 0;  // as in kernel_shape
+  std::uint32_t arguments = 0;  // as in kernel_shape; of a graph: kernel_names::generation()
+  name_id kernel{};             // 0: not known, or not one kernel
   // Not 0 when kernel records were off:
   correlation_id alike{};                   // its record tells what this one ran
   timestamp_ns ran_from = {}, ran_to = {};  // no earlier, no later
@@ -79,7 +80,8 @@ std::size_t drain_log(thread_log& log, Sink& sink, tick_line const& line) {
                      .range = static_cast<range_id>(head.range),
                      .time = {line.to_time(head.time)},
                      .flags = head.flags,
-                     .arguments = head.colour});
+                     .arguments = head.colour,
+                     .kernel = head.name});
         return 1;
       case entry_kind::unrecorded_launch: {
         auto const& how = log.ring.next(1).unrecorded;

@@ -32,12 +32,12 @@ struct log_slot {
   std::uint64_t time = 0;
   std::uint64_t range = 0;        // launch: innermost open range; others: the range itself
   std::uint32_t correlation = 0;  // launch only
-  name_id name{};
+  name_id name{};                 // launch: the kernel
   entry_kind kind{};
   std::uint8_t flags = 0;  // launch_flags, or range_style
   payload_kind payload{};
   std::uint8_t level = 0;
-  std::uint32_t colour = 0;  // launch: its arguments, as in kernel_shape
+  std::uint32_t colour = 0;  // launch: its arguments, as in kernel_shape; of a graph: launch_note's
 };
 struct log_detail {
   std::uint64_t parent = 0;

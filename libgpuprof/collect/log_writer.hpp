@@ -38,7 +38,8 @@ inline bool catch_up(thread_log& log) noexcept {
 /// A launch of this thread: `time` is when the launching call was entered. False when it had to be
 /// dropped, which is counted. Call only while log_is_recording.
 inline bool write_launch(thread_log& log, std::uint64_t time, correlation_id correlation,
-                         std::uint8_t flags, std::uint32_t arguments = 0) noexcept {
+                         std::uint8_t flags, std::uint32_t arguments = 0,
+                         name_id kernel = {}) noexcept {
   catch_up(log);
   if (!has_room(log, 1)) {
     thread_counters::bump(log.counters.dropped_launches);
@@ -48,6 +49,7 @@ inline bool write_launch(thread_log& log, std::uint64_t time, correlation_id cor
   slot = {.time = time,
           .range = raw(log.ranges.innermost()),
           .correlation = raw(correlation),
+          .name = kernel,
           .kind = entry_kind::launch,
           .flags = flags,
           .colour = arguments};

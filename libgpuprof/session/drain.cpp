@@ -133,10 +133,11 @@ bool drain::take_some_buffers() {
                       raw(kernel.graph) != 0);
       });
     decoder_ = std::make_unique<activity_decoder>(tracer->library().api, tracer->library().version,
-                                                  names(), *assembler_);
-    assembler_->tell_arguments_apart([this](shape_id known, std::uint32_t arguments) {
-      return decoder_->shape_for(known, arguments);
-    });
+                                                  names(), kernels_by_pointer(), *assembler_);
+    assembler_->tell_launches_apart(
+        [this](shape_id known, name_id kernel, std::uint32_t arguments) {
+          return decoder_->shape_for(known, kernel, arguments);
+        });
   }
   // Buffers first, then rings: so the launch of every record in these buffers is known, but for
   // calls that have not returned yet.
@@ -186,15 +187,13 @@ void drain::do_beside(std::function<void()> act) {
   if (failure) std::rethrow_exception(failure);
 }
 
-// Everything CUPTI hands over now is decoded now: its name pointers are good until CUPTI is left.
+// Everything CUPTI hands over now is decoded now: its name pointers are good until CUPTI is left,
+// or their code is unloaded.
 void drain::fetch(bool forced) {
   take_windows();
   if (assembler_ == nullptr) return;
   assembler_->windows_are_known();
   auto* const tracer = tracer_.load(std::memory_order_acquire);
-  if (tracer != nullptr && pointers_stale_.exchange(false) && decoder_ != nullptr) {
-    decoder_->forget_pointers();
-  }
   auto const before = progress_seen_;
   auto const began = now().value;
   bool flushed = tracer == nullptr;

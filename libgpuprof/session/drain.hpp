@@ -64,8 +64,6 @@ class drain {
   /// Overrides the settings' name of the capture file. Without effect once a capture has begun.
   void choose_output(std::string const& pattern) { output_.choose(pattern); }
   void post(window_event event);
-  /// CUPTI has been finalised: the name pointers of earlier records mean nothing any more.
-  void forget_pointers() noexcept { pointers_stale_.store(true, std::memory_order_release); }
 
   /// Everything seen so far is on disk when this returns true; false when `timeout_ms` passed
   /// first.
@@ -121,7 +119,6 @@ class drain {
   std::atomic<cupti_tracer*> tracer_{nullptr};
   std::atomic<counter_worker*> counting_{nullptr};
   std::atomic<code_inventory const*> code_{nullptr};
-  std::atomic<bool> pointers_stale_{false};
   std::string asked_text_;  // before those two, which ask for it
   live_totals totals_;
   std::unique_ptr<live_metrics> const achieved_;

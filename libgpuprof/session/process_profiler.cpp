@@ -383,7 +383,7 @@ void process_profiler::leave_cupti() noexcept {
     if (tracer_->leave()) {  // else a flush is under way: at a later call
       callbacks_.leave_at_next_call(false);
       leaving_ = false;
-      drain_.forget_pointers();
+      kernels_by_pointer().code_unloads();  // its names go with it
     }
     costs_.leave_ns.fetch_add(monotonic_ns() - before, std::memory_order_relaxed);
   }

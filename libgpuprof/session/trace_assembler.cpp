@@ -127,6 +127,7 @@ void trace_assembler::launch(launch_note const& note) {
   l.correlation = note.correlation;
   l.thread = note.thread;
   l.arguments = note.arguments;
+  l.kernel = note.kernel;
   l.flags = flags;
   new_launches_.push_back({note.time, note.correlation});
   for (auto w = windows_.rbegin(); w != windows_.rend(); ++w) {
@@ -172,8 +173,8 @@ void trace_assembler::shape(kernel_shape const& s) {
   if (index >= shape_names_.size()) shape_names_.resize(index + 64);
   shape_names_[index] = s.name;
   shapes_ = std::max(shapes_, index + 1);
-  if (counters_are_read_ && s.grid == extent3{1, 1, 1} && s.block == extent3{1, 1, 1} &&
-      names_.text(s.name) == "WaitNs") {
+  if (s.grid == extent3{1, 1, 1} && s.block == extent3{1, 1, 1} &&
+      names_.text(s.name) == wait_kernel_of_cupti) {
     shape_is_cuptis_.resize(shape_names_.size());
     shape_is_cuptis_[index] = true;
   }
@@ -195,7 +196,25 @@ bool trace_assembler::wanted(shape_id shape) {
   return answer == 1;
 }
 
-/// Fills in thread, range and launch time, and of kernels the shape by their arguments. False when
+bool trace_assembler::is_of_cupti(shape_id shape) const noexcept {
+  auto const index = static_cast<std::size_t>(raw(shape));
+  return index < shape_is_cuptis_.size() && shape_is_cuptis_[index];
+}
+
+bool trace_assembler::tells_more(gpuprof::launch const& l, shape_id shape) const noexcept {
+  auto const index = static_cast<std::size_t>(raw(shape));
+  auto const is_another =
+      raw(l.kernel) != 0 && index < shape_names_.size() && shape_names_[index] != l.kernel;
+  return l.arguments != 0 || (is_another && !is_of_cupti(shape));
+}
+
+launched_kernel trace_assembler::launched(correlation_id correlation, timestamp_ns began) {
+  auto const* const l = launches_.find(correlation, began);
+  if (l == nullptr) return {};
+  return {l->kernel, static_cast<std::uint16_t>(l->is_graph() ? l->arguments : 0)};
+}
+
+/// Fills in thread, range and launch time, and of kernels the shape by the launch. False when
 /// the record must wait, or is not wanted.
 template <class Record>
 bool trace_assembler::attribute(Record& record, bool first_look, std::vector<Record>& pending) {
@@ -219,16 +238,15 @@ bool trace_assembler::attribute(Record& record, bool first_look, std::vector<Rec
   record.thread = l->thread;
   record.range = l->range;
   if constexpr (std::is_same_v<Record, kernel_record>) {
-    auto const is_told_apart = l->arguments != 0 && raw(record.graph) == 0;
-    if (is_told_apart && shape_of_arguments_)
-      record.shape = shape_of_arguments_(record.shape, l->arguments);
+    auto const is_plain = raw(record.graph) == 0 && !l->is_graph();
+    if (is_plain && shape_of_launch_ && tells_more(*l, record.shape))
+      record.shape = shape_of_launch_(record.shape, l->kernel, l->arguments);
   }
   return (l->flags & launch_not_selected) == 0;
 }
 
 void trace_assembler::kernel(kernel_record const& record) {
-  auto const shape = static_cast<std::size_t>(raw(record.shape));
-  if (shape < shape_is_cuptis_.size() && shape_is_cuptis_[shape]) {
+  if (counters_are_read_ && is_of_cupti(record.shape)) {
     if (achieved_ != nullptr) achieved_->expect_reading(record.correlation);
     return;
   }

@@ -68,6 +68,7 @@ class trace_assembler final : public activity_sink {
   void mark(mark_record const&);
 
   // From CUPTI's buffers.
+  launched_kernel launched(correlation_id correlation, timestamp_ns began) override;
   void shape(kernel_shape const&) override;
   void kernel(kernel_record const&) override;
   void graph(graph_record const&) override;
@@ -91,10 +92,12 @@ class trace_assembler final : public activity_sink {
   /// them. Call it before either is looked at.
   void hand_over();
 
-  /// How to get the shape of a launch whose arguments are known: that of its record with these
-  /// arguments, of which shape() has heard. Without it launches are not told apart by them.
-  using shape_of_arguments = std::function<shape_id(shape_id, std::uint32_t arguments)>;
-  void tell_arguments_apart(shape_of_arguments how) { shape_of_arguments_ = std::move(how); }
+  /// How to get the shape of a launch of which more is known than its record tells: that of the
+  /// record with this kernel and these arguments, 0: as it is. shape() has heard of it. Without it
+  /// launches are what their records say.
+  using shape_of_launch =
+      std::function<shape_id(shape_id, name_id kernel, std::uint32_t arguments)>;
+  void tell_launches_apart(shape_of_launch how) { shape_of_launch_ = std::move(how); }
   /// In whose ranges the launches of threads without one count, in what is known live.
   void main_thread_is(thread_index thread) noexcept { open_ranges_.main_thread_is(thread); }
   /// On this stretch of a thread of the program the profiler makes calls.
@@ -139,6 +142,8 @@ class trace_assembler final : public activity_sink {
   bool inside_a_window(timestamp_ns t) const noexcept;
   bool belongs_to_a_window(timestamp_ns start, correlation_id correlation) const noexcept;
   bool wanted(shape_id shape);
+  bool is_of_cupti(shape_id shape) const noexcept;
+  bool tells_more(gpuprof::launch const& l, shape_id shape) const noexcept;
   void finish_kernel(kernel_record record, bool first_look);
   void leave_out_kernel();
   void finish_copy(copy_record record, bool first_look);
@@ -176,7 +181,7 @@ class trace_assembler final : public activity_sink {
   std::size_t shapes_ = 0;                  // of which it has heard
   std::vector<bool> shape_is_cuptis_;       // by shape id
   bool counters_are_read_ = false;
-  shape_of_arguments shape_of_arguments_;
+  shape_of_launch shape_of_launch_;
   std::vector<std::uint8_t> shape_wanted_;   // by shape id: 0 not asked yet, 1 yes, 2 no
   std::unordered_set<context_id> contexts_;  // described
   std::optional<context_id> last_context_;

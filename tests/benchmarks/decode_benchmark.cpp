@@ -68,6 +68,7 @@ struct launch_loop {
 
 struct nothing final : activity_sink {
   std::uint64_t kernels = 0;
+  launched_kernel launched(correlation_id, timestamp_ns) override { return {}; }
   void shape(kernel_shape const&) override {}
   void kernel(kernel_record const&) override { ++kernels; }
   void graph(graph_record const&) override {}
@@ -92,7 +93,8 @@ void decode_only(benchmark::State& state) {
   launch_loop const loop(static_cast<unsigned>(state.range(0)), 16);
   name_registry names;
   nothing sink;
-  activity_decoder decoder(api, 130001, names, sink);
+  kernel_names kernels(names);
+  activity_decoder decoder(api, 130001, names, kernels, sink);
   for (auto _ : state) {
     for (auto const& buffer : loop.buffers) decoder.decode(buffer->used());
   }
@@ -119,7 +121,8 @@ void whole_way(benchmark::State& state, bool with_file, bool with_counters) {
     })
                                         : nullptr;
     trace_assembler assembler(file.get(), totals, names, nullptr, achieved.get());
-    activity_decoder decoder(api, 130001, names, assembler);
+    kernel_names kernels(names);
+    activity_decoder decoder(api, 130001, names, kernels, assembler);
     assembler.open_window({1, {first_start}, {}, {}});
     std::size_t next = 0;
     for (std::size_t b = 0; b < loop.buffers.size(); ++b) {

@@ -164,7 +164,8 @@ void replay(benchmark::State& state, bool with_counters, bool with_samples) {
     live_totals totals(text_of);
     auto const achieved = with_counters ? std::make_unique<live_metrics>(text_of) : nullptr;
     trace_assembler assembler(file.get(), totals, names, nullptr, achieved.get());
-    activity_decoder decoder(api, 130001, names, assembler);
+    kernel_names pointers(names);
+    activity_decoder decoder(api, 130001, names, pointers, assembler);
     assembler.open_window({1, {first_start}, {}, {}});
     if (with_samples)
       for (std::uint32_t m = 0; m < std::size(sampled_names); ++m)

@@ -1,6 +1,7 @@
 // Hand-made CUPTI buffers in, model records out: every kind, every field, every loss.
 #include "collect/activity_decoder.hpp"
 
+#include "collect/kernel_names.hpp"
 #include "collect/name_registry.hpp"
 #include "support/catch.hpp"
 #include "support/fake_cupti.hpp"
@@ -9,6 +10,8 @@
 
 #include <cstddef>
 #include <string>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <vector>
 
 using namespace gpuprof;
@@ -27,6 +30,9 @@ struct kept final : activity_sink {
   std::vector<memory_record> memories;
   std::vector<unified_memory_record> unified;
 
+  launched_kernel launch{};  // every one
+
+  launched_kernel launched(correlation_id, timestamp_ns) override { return launch; }
   void shape(kernel_shape const& r) override { shapes.push_back(r); }
   void kernel(kernel_record const& r) override { kernels.push_back(r); }
   void graph(graph_record const& r) override { graphs.push_back(r); }
@@ -41,7 +47,7 @@ struct kept final : activity_sink {
 /// A decoder with all it needs.
 struct bench {
   explicit bench(unsigned version = 130001)
-      : cupti(version), decoder(cupti.library.api, version, names, sink) {}
+      : cupti(version), decoder(cupti.library.api, version, names, kernels, sink) {}
 
   template <class... Records>
   void decode(Records const&... records) {
@@ -52,6 +58,7 @@ struct bench {
 
   fake_cupti cupti;
   name_registry names;
+  kernel_names kernels{names};
   kept sink;
   activity_decoder decoder;
 };
@@ -145,29 +152,70 @@ TEST_CASE("a kernel without a name has the empty name") {
   CHECK(b.sink.shapes.at(0).name == name_id{});
 }
 
-TEST_CASE("another name at an address used before is seen") {
+TEST_CASE("another name at an address used before is seen once code was unloaded") {
   bench b;
   char name[16] = "first";
   b.decode(kernel_record_of(name, 1));
-  std::string("fir").copy(name, sizeof name);
-  name[3] = '\0';
-  b.decode(kernel_record_of(name, 2));
+  b.kernels.code_unloads();
   std::string("firstly").copy(name, sizeof name);
   name[7] = '\0';
-  b.decode(kernel_record_of(name, 3));
-  REQUIRE(b.sink.shapes.size() == 3);
+  b.decode(kernel_record_of(name, 2));
+  REQUIRE(b.sink.shapes.size() == 2);
   CHECK(b.names.text(b.sink.shapes[0].name) == "first");
-  CHECK(b.names.text(b.sink.shapes[1].name) == "fir");
-  CHECK(b.names.text(b.sink.shapes[2].name) == "firstly");
+  CHECK(b.names.text(b.sink.shapes[1].name) == "firstly");
 }
 
-TEST_CASE("name pointers are remembered up to a limit, and every name is right all the same") {
+TEST_CASE("of a kernel whose code has gone the launch tells the name") {
   bench b;
-  constexpr auto names = activity_decoder::pointers_at_most + 1000;
+  char name[16] = "first";
+  b.sink.launch.name = b.kernels.of_launched(name);
+  b.kernels.code_unloads();
+  std::string("other").copy(name, sizeof name);  // of code that was loaded next
+  auto const other = b.kernels.of_launched(name);
+  b.kernels.code_unloads();
+  b.decode(kernel_record_of(name, 1));
+  REQUIRE(b.sink.shapes.size() == 1);
+  CHECK(b.names.text(b.sink.shapes[0].name) == "first");
+  b.sink.launch.name = other;
+  b.decode(kernel_record_of(name, 2));
+  REQUIRE(b.sink.shapes.size() == 2);
+  CHECK(b.names.text(b.sink.shapes[1].name) == "other");
+}
+
+TEST_CASE("of a graph whose code has gone the name is what it was when the graph was launched") {
+  bench b;
+  char name[16] = "first";
+  b.decode(kernel_record_of(name, 1));
+  b.sink.launch.generation = b.kernels.generation();
+  b.kernels.code_unloads();
+  std::string("other").copy(name, sizeof name);
+  b.decode(kernel_record_of(name, 2));
+  CHECK(b.sink.shapes.size() == 1);
+}
+
+TEST_CASE("a kernel that CUPTI runs under the number of a launch keeps its own name") {
+  bench b;
+  b.sink.launch.name = b.kernels.of_launched("gemm");
+  b.decode(kernel_record_of("WaitNs", 1));
+  CHECK(b.names.text(b.sink.shapes.at(0).name) == "WaitNs");
+}
+
+TEST_CASE("a name that is not there any more is none, and nothing breaks") {
+  bench b;
+  auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* const memory = mmap(nullptr, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(memory != MAP_FAILED);
+  b.decode(kernel_record_of(static_cast<char const*>(memory), 1));
+  munmap(memory, page);
+  CHECK(b.sink.shapes.at(0).name == name_id{});
+}
+
+TEST_CASE("with more kernels than pointers are remembered every name is right all the same") {
+  bench b;
+  constexpr std::size_t names = 20'000;
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < names; ++i) texts.push_back(std::to_string(i).insert(0, 1, 'k'));
-  for (std::size_t i = 0; i < names; ++i) b.decode(kernel_record_of(texts[i].c_str(), 1));
-  CHECK(b.decoder.pointers_known() == 1000);
+  for (auto const& text : texts) b.decode(kernel_record_of(text.c_str(), 1));
   REQUIRE(b.sink.shapes.size() == names);
   auto wrong = 0;
   for (std::size_t i = 0; i < names; ++i) wrong += b.names.text(b.sink.shapes[i].name) != texts[i];
@@ -195,15 +243,6 @@ TEST_CASE("kernels with one shape too many are kept without it, and counted") {
   kernel.gridX = 5;  // known ones stay known
   b.decode(kernel);
   CHECK(b.sink.kernels.back().shape == b.sink.shapes[4].id);
-}
-
-TEST_CASE("forgotten pointers are read anew") {
-  bench b;
-  b.decode(kernel_record_of("k", 1));
-  b.decoder.forget_pointers();
-  b.decode(kernel_record_of("k", 2));
-  CHECK(b.sink.shapes.size() == 1);
-  CHECK(b.sink.kernels.size() == 2);
 }
 
 TEST_CASE("a copy tells bytes, kinds and whether the call waited") {

@@ -105,6 +105,33 @@ constexpr auto copy_call = CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2;
 
 }  // namespace
 
+TEST_CASE("a launch says which kernel, and a graph when: names go with code that is unloaded") {
+  scene s;
+  char name[8] = "first";
+  auto& kernels = kernels_by_pointer();
+  auto const launch = [&](std::uint32_t cbid, std::uint32_t correlation) {
+    s.enter(cbid, correlation);
+    s.call.symbolName = name;
+    s.leave(cbid);
+  };
+  auto const before = kernels.generation();
+  auto const notes = s.record([&] {
+    launch(launch_kernel, 1);
+    launch(graph_launch, 2);
+    s.whole(CUPTI_DRIVER_TRACE_CBID_cuModuleUnload, 3);
+    name[0] = 'F';
+    launch(launch_kernel, 4);
+    launch(copy_call, 5);
+  });
+  REQUIRE(notes.size() == 4);
+  CHECK(names().text(notes[0].kernel) == "first");
+  CHECK(raw(notes[1].kernel) == 0);
+  CHECK(notes[1].arguments == before);
+  CHECK(names().text(notes[2].kernel) == "First");
+  CHECK(raw(notes[3].kernel) == 0);
+  CHECK(kernels.generation() != before);
+}
+
 TEST_CASE("driver calls are sorted by their names, also those no CUPTI has yet") {
   for (auto const* name :
        {"cuLaunchKernel", "cuLaunchKernel_ptsz", "cuLaunchKernelEx", "cuLaunchKernelEx_ptsz",

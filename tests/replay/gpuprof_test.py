@@ -134,6 +134,9 @@ class Contents(Gpuprof):
         self.assertEqual(self.kernels(), 10 + 2 * times)  # each a launch and a graph's, in a range of its own
         ranges = {row["NVTX Range"]: row["Kern Inst"] for row in self.report("nvtx_kern_sum")}
         self.assertEqual(ranges[f"domain {times - 1}:text {times - 1}"], 2)
+        # The names of kernels go with their modules, and others come to stand there.
+        named = {row["Name"] for row in self.report("cuda_gpu_kern_sum")}
+        self.assertEqual([i for i in range(times) if f"made{i}(float *)" not in named and f"made{i}(float*)" not in named], [])
 
     def test_whole_graphs(self):
         self.profile(self.synthetic(**PLAN), cuda_graph_trace="graph")

@@ -20,7 +20,11 @@ namespace gpuprof::replay {
 namespace {
 
 constexpr tool_hooks our_hooks{
-    .call = [](driver_call const& c) noexcept { library::get().on_call(c); },
+    .call =
+        [](driver_call const& c) noexcept {
+          library::get().on_call(c);
+          library::get().let_code_go(c);
+        },
     .resource = [](CUpti_CallbackIdResource id,
                    std::uint32_t context) noexcept { library::get().on_resource(id, context); },
     .record = [](activity const& a) noexcept { library::get().on_record(a); },
@@ -172,14 +176,11 @@ void library::stop_everything() {
   per_thread_fixed = false;
 }
 
-// Names become unusable, and are made so: a client that still reads them shall be seen.
 void library::finalize() {
   range_profiler::get().finalised();
   pm_sampler::get().finalised();
   stop_everything();
-  std::lock_guard const hold(texts_lock_);
-  for (auto& text : texts_) std::fill(text.begin(), text.end(), '?');
-  known_texts_.clear();
+  texts_.unload_all();
 }
 
 void library::raise(CUpti_CallbackDomain domain, CUpti_CallbackId id, void const* data,
@@ -209,7 +210,7 @@ void library::on_call(driver_call const& call) noexcept {
   data.functionName = callback_name(CUPTI_CB_DOMAIN_DRIVER_API, call.cbid);
   data.functionParams = call.parameters;
   if (call.site == CUPTI_API_EXIT) data.functionReturnValue = &result;
-  data.symbolName = call.symbol;
+  data.symbolName = texts_.keep(call.symbol, call.context);
   data.context = context_handle(call.context);
   data.contextUid = call.context;
   data.correlationData = call.correlation_data;
@@ -217,6 +218,13 @@ void library::on_call(driver_call const& call) noexcept {
   raise(CUPTI_CB_DOMAIN_DRIVER_API, call.cbid, &data, here().in_api_callback);
   if (call.site == CUPTI_API_ENTER && begins_capture(call.cbid))
     range_profiler::get().capture_begins();
+}
+
+// Once clients have heard that it is about to go.
+void library::let_code_go(driver_call const& call) noexcept {
+  auto const unloads = call.cbid == CUPTI_DRIVER_TRACE_CBID_cuModuleUnload ||
+                       call.cbid == CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload;
+  if (unloads && call.site == CUPTI_API_ENTER) texts_.unload(call.context);
 }
 
 void library::on_resource(CUpti_CallbackIdResource id, std::uint32_t context) noexcept {
@@ -261,14 +269,6 @@ bool library::wants(void const* record, std::uint32_t kind) const noexcept {
     return false;
   }
   return is_on(kind);
-}
-
-char const* library::keep_text(char const* text) {
-  if (text == nullptr) return nullptr;
-  std::lock_guard const hold(texts_lock_);
-  auto const [place, fresh] = known_texts_.try_emplace(text, nullptr);
-  if (fresh) place->second = texts_.emplace_back(text).c_str();
-  return place->second;
 }
 
 void library::on_record(activity const& given) noexcept {
@@ -317,7 +317,10 @@ void library::deliver(activity const& given) noexcept {
     std::memcpy(copy.data(), &plain, sizeof plain);
   }
   for (auto const at : fields->texts) {
-    if (at != 0) set_field(copy.data(), at, keep_text(get_field<char const*>(copy.data(), at)));
+    if (at == 0) continue;
+    auto const context =
+        fields->context != 0 ? get_field<std::uint32_t>(copy.data(), fields->context) : 0;
+    set_field(copy.data(), at, texts_.keep(get_field<char const*>(copy.data(), at), context));
   }
   set_field(copy.data(), fields->process, static_cast<std::uint32_t>(getpid()));
   set_field(copy.data(), fields->thread,

@@ -2,16 +2,15 @@
 #pragma once
 
 #include "replay/cupti/faults.hpp"
+#include "replay/cupti/kept_texts.hpp"
 #include "replay/cupti/record_buffers.hpp"
 #include "replay/driver/tool_hooks.hpp"
 
 #include <array>
 #include <atomic>
 #include <bitset>
-#include <deque>
 #include <mutex>
 #include <string>
-#include <unordered_map>
 
 namespace gpuprof::replay {
 
@@ -46,6 +45,7 @@ class library {
 
   // From the fake driver, on the program's threads.
   void on_call(driver_call const&) noexcept;
+  void let_code_go(driver_call const&) noexcept;
   void on_resource(CUpti_CallbackIdResource, std::uint32_t context) noexcept;
   void on_record(activity const&) noexcept;
   void on_driver_gone() noexcept { driver_gone_ = true; }
@@ -60,7 +60,6 @@ class library {
 
   void raise(CUpti_CallbackDomain, CUpti_CallbackId, void const* data, bool& flag) noexcept;
   bool wants(void const* record, std::uint32_t kind) const noexcept;
-  char const* keep_text(char const* text);
   void give_up() noexcept;
 
   std::atomic<bool> attached_{false}, driver_gone_{false};
@@ -75,9 +74,7 @@ class library {
   std::array<std::array<std::atomic<bool>, most_ids>, 2> api_ids_{};  // driver, runtime
   std::atomic<std::uint64_t> records_{0};
 
-  std::mutex texts_lock_;  // protects the two below
-  std::deque<std::string> texts_;
-  std::unordered_map<std::string, char const*> known_texts_;
+  kept_texts texts_;
 };
 
 }  // namespace gpuprof::replay

@@ -1,0 +1,40 @@
+#include "collect/kernel_names.hpp"
+
+namespace gpuprof {
+
+name_id kernel_names::remember(char const* pointer, std::string_view text,
+                               std::uint16_t generation) noexcept {
+  auto const id = names_.intern(text);
+  if (pointer == nullptr || raw(id) == 0) return id;
+  auto const key = key_of(pointer, generation);
+  std::lock_guard const hold(mutex_);
+  auto const [first, second] = places_of(key);
+  auto const is_free = [&](std::size_t i) {
+    auto const there = places_[i].key.load(std::memory_order_relaxed);
+    return there == 0 || there >> 48 != key >> 48;
+  };
+  // Of two that are wanted the older one goes.
+  auto& taken = places_[is_free(first) || !is_free(second) ? first : second];
+  taken.key.store(0, std::memory_order_relaxed);
+  taken.name.store(id, std::memory_order_release);
+  taken.key.store(key, std::memory_order_release);
+  return id;
+}
+
+void kernel_names::code_unloads() noexcept {
+  std::lock_guard const hold(mutex_);
+  auto const next = static_cast<std::uint16_t>(generation_.load(std::memory_order_relaxed) + 1);
+  if (next == 0) forget_all();  // else what was known so many unloads ago would be known again
+  generation_.store(next, std::memory_order_release);
+}
+
+void kernel_names::forget_all() noexcept {
+  for (auto& known : places_) known.key.store(0, std::memory_order_relaxed);
+}
+
+kernel_names& kernels_by_pointer() noexcept {
+  static auto* const instance = new kernel_names(names());
+  return *instance;
+}
+
+}  // namespace gpuprof
