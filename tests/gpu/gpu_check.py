@@ -14,6 +14,7 @@ import correctness  # noqa: E402
 import cost  # noqa: E402
 import counters  # noqa: E402
 import harness  # noqa: E402
+import lifetimes  # noqa: E402
 import other_clients  # noqa: E402
 import patience  # noqa: E402
 import peaks  # noqa: E402
@@ -39,6 +40,7 @@ def main():
     checks += [(f"counters_{c.__name__}", c, ()) for c in counters.ALL]
     checks += [(f"counters_{c.__name__}", c, ()) for c in sampling.ALL]
     checks += [(f"clients_{c.__name__}", c, ()) for c in other_clients.ALL]
+    checks += [(f"lifetimes_{c.__name__}", c, ()) for c in lifetimes.ALL]
     checks += [(f"patience_{c.__name__}", c, ()) for c in patience.ALL]
     if not arguments.no_cost:
         checks += [(f"cost_{c.__name__}", c, (times,)) for c in cost.ALL]
