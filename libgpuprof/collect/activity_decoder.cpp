@@ -5,10 +5,12 @@
 #include "cupti/record_layouts.hpp"
 
 #include <string>
+#include <utility>
 
 namespace gpuprof {
 namespace {
 
+constexpr std::size_t max_names_read = 1 << 16;
 constexpr std::uint32_t api_ids_at_most = 1 << 14;  // CUDA 13.0 has about 800 in each domain
 
 template <class Layout>
@@ -276,11 +278,20 @@ name_id activity_decoder::name_of(char const* pointer, correlation_id correlatio
   auto const launched = sink_.launched(correlation, began);
   auto const then = kernels_.known(pointer, launched.generation);
   if (launched.generation != 0 && raw(then) != 0) return then;
+  if (raw(launched.name) == 0) return name_at(pointer);
+  auto const is_of_cupti =
+      read_own_text(pointer, wait_kernel_of_cupti.size() + 1) == wait_kernel_of_cupti;
+  return is_of_cupti ? names_.intern(wait_kernel_of_cupti) : launched.name;
+}
+
+/// What stands there now. Nobody else is told: it may be of code that has gone.
+name_id activity_decoder::name_at(char const* pointer) {
   auto const generation = kernels_.generation();
-  auto const text = read_own_text(pointer, name_registry::max_text);
-  auto const is_current =
-      raw(launched.name) == 0 || text == wait_kernel_of_cupti || text == names_.text(launched.name);
-  return is_current ? kernels_.remember(pointer, text, generation) : launched.name;
+  if (std::exchange(read_in_, generation) != generation || names_read_.size() >= max_names_read)
+    names_read_.clear();
+  auto const [place, is_new] = names_read_.try_emplace(pointer);
+  if (is_new) place->second = names_.intern(read_own_text(pointer, name_registry::max_text));
+  return place->second;
 }
 
 name_id activity_decoder::api_name(CUpti_CallbackDomain domain, std::uint32_t cbid) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace gpuprof {
@@ -82,6 +83,7 @@ class activity_decoder {
   void unified_memory(CUpti_Activity const&);
 
   name_id name_of(char const* pointer, correlation_id, timestamp_ns began);
+  name_id name_at(char const* pointer);
   name_id api_name(CUpti_CallbackDomain domain, std::uint32_t cbid);
 
   cupti_api const& cupti_;
@@ -90,6 +92,8 @@ class activity_decoder {
   kernel_names& kernels_;
   activity_sink& sink_;
   shape_table shapes_;
+  std::unordered_map<char const*, name_id> names_read_;  // of kernels nobody saw launch
+  std::uint16_t read_in_ = 0;                            // the generation of kernels_
   std::array<std::vector<name_id>, 2> api_names_;
   decode_losses losses_;
   std::uint64_t records_ = 0;

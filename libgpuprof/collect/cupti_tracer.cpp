@@ -53,7 +53,7 @@ cupti_tracer::cupti_tracer(loaded_cupti const& cupti, memory_budget& budget,
       callbacks_(callbacks),
       pool_(budget, buffer_bytes, cupti.version >= cupti_version::refuses_null_buffers),
       filled_(pool_.capacity()),
-      kernels_(cupti_.api, !defects_.cannot_stop_kernel_records) {
+      kernels_(cupti_.api, callbacks.switches(), !defects_.cannot_stop_kernel_records) {
   the_tracer.store(this, std::memory_order_release);
 }
 
@@ -61,7 +61,7 @@ result<void> cupti_tracer::attach() {
   if (attached()) return {};
   if (auto ok = subscribe(); !ok) return ok;
   callbacks_.learn_calls(cupti_.api);
-  callbacks_.forget_retains();
+  callbacks_.forget_calls();
   if (auto ok = enable_driver_calls(calls_at_rest); !ok) {
     unsubscribe();
     return ok;
@@ -221,6 +221,14 @@ void cupti_tracer::enable_unified_memory(std::vector<std::string>& warnings) {
 result<void> cupti_tracer::start(trace_choice const& choice, std::vector<std::string>& warnings) {
   if (auto ok = attach(); !ok) return ok;
   pool_.keep_ready(4);
+  callbacks_.switches().enter_at_last();
+  auto started = start_kinds(choice, warnings);
+  callbacks_.switches().leave();
+  return started;
+}
+
+result<void> cupti_tracer::start_kinds(trace_choice const& choice,
+                                       std::vector<std::string>& warnings) {
   set_attributes();
   auto failed = [this](result<void> why) {
     running_.undo_all();
@@ -253,7 +261,14 @@ result<void> cupti_tracer::start(trace_choice const& choice, std::vector<std::st
   return {};
 }
 
-void cupti_tracer::stop() noexcept {
+bool cupti_tracer::stop() noexcept {
+  if (!callbacks_.switches().enter()) return false;
+  stop_kinds();
+  callbacks_.switches().leave();
+  return true;
+}
+
+void cupti_tracer::stop_kinds() noexcept {
   waits_for_cuda_.store(false, std::memory_order_release);
   if (attached()) {
     running_.undo_all();
@@ -270,14 +285,18 @@ void cupti_tracer::unsubscribe() noexcept {
 bool cupti_tracer::leave() noexcept {
   // Beside a flush on another thread cuptiFinalize would pull the library away from under it.
   if (in_flush_.test_and_set(std::memory_order_acquire)) return false;
-  stop();
-  if (attached() && !defects_.cannot_be_left) {
-    fetch_dropped();
-    unsubscribe();
-    guard_.try_call<&cupti_api::cuptiFinalize>();
+  auto const is_the_moment = callbacks_.switches().enter();
+  if (is_the_moment) {
+    stop_kinds();
+    if (attached() && !defects_.cannot_be_left) {
+      fetch_dropped();
+      unsubscribe();
+      guard_.try_call<&cupti_api::cuptiFinalize>();
+    }
+    callbacks_.switches().leave();
   }
   in_flush_.clear(std::memory_order_release);
-  return true;
+  return is_the_moment;
 }
 
 void cupti_tracer::abandon() noexcept {

@@ -62,11 +62,12 @@ class cupti_tracer {
   /// then.
   bool waits_for_cuda() const noexcept { return waits_for_cuda_.load(std::memory_order_acquire); }
   void start_the_rest(std::vector<std::string>& warnings) { enable_unified_memory(warnings); }
-  /// Stops recording; what CUPTI holds is still to be flushed.
-  void stop() noexcept;
+  /// Stops recording; what CUPTI holds is still to be flushed. False, and nothing done, while code
+  /// or a context is taken away: try again later.
+  bool stop() noexcept;
   /// Leaves CUPTI altogether: the program runs at full speed again. One that cannot be left (see
-  /// known_defects) is only stopped. False, and nothing done, while another thread is flushing: try
-  /// again later.
+  /// known_defects) is only stopped. False, and nothing done, while another thread is flushing, or
+  /// takes code or a context away: try again later.
   bool leave() noexcept;
   /// Any thread. CUPTI has torn itself down (fatal error): from now on nothing is asked of it.
   void abandon() noexcept;
@@ -114,6 +115,8 @@ class cupti_tracer {
  private:
   result<void> subscribe();
   void unsubscribe() noexcept;
+  result<void> start_kinds(trace_choice const& choice, std::vector<std::string>& warnings);
+  void stop_kinds() noexcept;
   void set_attributes() noexcept;
   result<void> enable_launch_callbacks();
   void enable_kind(CUpti_ActivityKind kind, char const* what_is_lost,

@@ -2,11 +2,9 @@
 
 namespace gpuprof {
 
-name_id kernel_names::remember(char const* pointer, std::string_view text,
-                               std::uint16_t generation) noexcept {
-  auto const id = names_.intern(text);
-  if (pointer == nullptr || raw(id) == 0) return id;
-  auto const key = key_of(pointer, generation);
+name_id kernel_names::learn(char const* pointer) noexcept {
+  auto const key = key_of(pointer, generation());
+  auto const id = names_.intern(pointer);
   std::lock_guard const hold(mutex_);
   auto const [first, second] = places_of(key);
   auto const is_free = [&](std::size_t i) {

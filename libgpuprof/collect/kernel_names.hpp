@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
-#include <string_view>
 
 namespace gpuprof {
 
@@ -36,13 +35,11 @@ class kernel_names {
   /// Of a kernel that is being launched: its name is there to be read.
   name_id of_launched(char const* pointer) noexcept {
     auto const id = known(pointer);
-    return raw(id) != 0 || pointer == nullptr ? id : remember(pointer, pointer, generation());
+    return raw(id) != 0 || pointer == nullptr ? id : learn(pointer);
   }
 
   /// Counts the times that code was unloaded.
   std::uint16_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
-  /// `text` stood at `pointer` in this generation: ask for it before the text is read.
-  name_id remember(char const* pointer, std::string_view text, std::uint16_t generation) noexcept;
 
   /// Before code goes, and after it: from now on no pointer is known.
   void code_unloads() noexcept;
@@ -62,6 +59,7 @@ class kernel_names {
     auto const first = (key * 0x9e3779b97f4a7c15u) >> (64 - place_bits);
     return {first, first ^ 1};
   }
+  name_id learn(char const* pointer) noexcept;
   void forget_all() noexcept;
 
   name_registry& names_;

@@ -47,16 +47,20 @@ result<void> kernel_switch::want(bool records) {
 }
 
 bool kernel_switch::pause() noexcept {
-  if (!can_stop_) return false;
+  if (!can_stop_ || !switches_.enter()) return false;
   state_.fetch_add(one_pause);
-  if (settle() == outcome::settled) return true;
-  resume();
-  return false;
+  auto const is_off = settle() == outcome::settled;
+  switches_.leave();
+  if (!is_off) resume();
+  return is_off;
 }
 
 void kernel_switch::resume() noexcept {
   state_.fetch_sub(one_pause);
-  if (settle() == outcome::failed)
+  auto const entered = switches_.enter();  // a launch waits for nobody who takes code away
+  auto const how = settle();
+  if (entered) switches_.leave();
+  if (how == outcome::failed)
     log_warning("kernels are not traced from here on: CUPTI did not switch their records on again");
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "collect/switch_guard.hpp"
 #include "cupti/guard.hpp"
 
 #include <atomic>
@@ -16,14 +17,14 @@ namespace gpuprof {
 class kernel_switch {
  public:
   /// `can_stop`: else records stay on once they are, and there is no pause.
-  explicit kernel_switch(cupti_api const& api, bool can_stop = true) noexcept
-      : guard_(api), can_stop_(can_stop) {}
+  kernel_switch(cupti_api const& api, switch_guard& switches, bool can_stop = true) noexcept
+      : guard_(api), switches_(switches), can_stop_(can_stop) {}
 
-  /// By the one thread that starts and stops captures.
+  /// By the one thread that starts and stops captures, inside of the switch_guard.
   result<void> want(bool records);
   /// Records of kernels that are launched from now on, in the whole process, are missing until
-  /// resume(). False, and nothing to resume, when another thread is just switching, or records
-  /// cannot be stopped.
+  /// resume(). False, and nothing to resume, when another thread is just switching or takes code
+  /// away, or records cannot be stopped.
   bool pause() noexcept;
   void resume() noexcept;
   /// CUPTI has torn itself down: it is called no more.
@@ -38,6 +39,7 @@ class kernel_switch {
   outcome settle() noexcept;
 
   cupti_guard const guard_;
+  switch_guard& switches_;
   bool const can_stop_;
   std::atomic<std::uint32_t> state_{0};  // wanted, and one_pause for each
   std::atomic_flag switching_ = ATOMIC_FLAG_INIT;

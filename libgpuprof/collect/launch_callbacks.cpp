@@ -127,6 +127,17 @@ bool launch_callbacks::is_taken_for_an_end(CUpti_CallbackData const& release) no
   return *release.correlationData != 0;
 }
 
+/// At the end of a call whose begin was not heard of there is nothing to end.
+void launch_callbacks::code_goes(CUpti_CallbackData const& call) noexcept {
+  kernels_.code_unloads();
+  if (call.callbackSite == CUPTI_API_ENTER) {
+    *call.correlationData = 1;
+    switches_.change_begins();
+  } else if (*call.correlationData != 0) {
+    switches_.change_ended();
+  }
+}
+
 void launch_callbacks::note_retain(CUpti_CallbackData const& call) noexcept {
   auto const* const parameters =
       static_cast<cuDevicePrimaryCtxRetain_params const*>(call.functionParams);
@@ -194,7 +205,7 @@ void launch_callbacks::driver_call(CUpti_CallbackId id, CUpti_CallbackData const
   if (what == call_class::context_retain) note_retain(call);
   if (what == call_class::context_release && gate != nullptr) gate->code_unloads();
   if (what == call_class::context_release && !is_taken_for_an_end(call)) return;
-  if (takes_code_away(what)) kernels_.code_unloads();
+  if (takes_code_away(what)) code_goes(call);
   if (call.callbackSite == CUPTI_API_ENTER) {
     switch (what) {
       case call_class::kernel:
@@ -259,8 +270,9 @@ void launch_callbacks::launch_ended(call_class what, CUpti_CallbackData const& c
     write_unrecorded_launch(*log, entered, correlation, remark);
     return;
   }
-  auto const kernel =
-      what == call_class::kernel && flags == 0 ? kernels_.of_launched(call.symbolName) : name_id{};
+  // Captured ones too: the graph's records point to the same name.
+  auto const has_name = what == call_class::kernel && (flags & launch_failed) == 0;
+  auto const kernel = has_name ? kernels_.of_launched(call.symbolName) : name_id{};
   auto const arguments = flags == launch_of_graph ? kernels_.generation() : remark.arguments;
   if (flags == 0 && remark.is == launch_remark::kind::pattern) flags = launch_is_pattern;
   write_launch(*log, entered, correlation, flags, arguments, kernel);

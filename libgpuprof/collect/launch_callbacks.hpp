@@ -4,6 +4,7 @@
 
 #include "collect/kernel_names.hpp"
 #include "collect/primary_contexts.hpp"
+#include "collect/switch_guard.hpp"
 #include "collect/thread_log.hpp"
 #include "cupti/api.hpp"
 #include "cupti/launch_parameters.hpp"
@@ -127,7 +128,12 @@ class launch_callbacks {
   void leave_at_next_call(bool on) noexcept { leave_.store(on, std::memory_order_release); }
 
   /// CUPTI is attached anew: calls were not heard of until now.
-  void forget_retains() noexcept { primary_contexts_.forget(); }
+  void forget_calls() noexcept {
+    primary_contexts_.forget();
+    switches_.forget_changes();
+  }
+  /// What is switched in CUPTI is switched inside of this.
+  switch_guard& switches() noexcept { return switches_; }
   /// Without an answer each release that was not preceded by a retain is taken for the last.
   void ask_of_primary_contexts(primary_contexts::question is_active) noexcept {
     primary_contexts_.ask(is_active);
@@ -144,6 +150,7 @@ class launch_callbacks {
   void launch_ended(call_class what, CUpti_CallbackData const& call, launch_gate* gate) noexcept;
   void note_retain(CUpti_CallbackData const& call) noexcept;
   bool is_taken_for_an_end(CUpti_CallbackData const& release) noexcept;
+  void code_goes(CUpti_CallbackData const& call) noexcept;
   void tell_gate(launch_gate& gate, CUpti_CallbackId id, CUpti_CallbackData const& call) noexcept;
 
   cuda_event_observer& observer_;
@@ -156,6 +163,7 @@ class launch_callbacks {
   std::atomic<bool> ask_observer_{false};
   std::atomic<bool> leave_{false};
   primary_contexts primary_contexts_;
+  switch_guard switches_;
 };
 
 /// How a driver function, by its CUPTI name (as in "cuMemcpyHtoDAsync_v2_ptsz"), is treated.

@@ -117,6 +117,7 @@ class process_profiler final : public cuda_event_observer,
   void drain_main() noexcept;
   void start_what_waited_for_cuda();
   void rest_if_nothing_runs();
+  void switch_nothing_after_exit();
 
   /// How long the last records of a capture are waited for.
   std::uint64_t patience_ns() const noexcept {
@@ -147,7 +148,8 @@ class process_profiler final : public cuda_event_observer,
   std::string reason_tracing_is_off_;  // as last told to the user
   std::uint64_t idle_since_ = 0;
 
-  bool asked_to_end_ = false;  // drain thread only
+  bool asked_to_end_ = false;  // drain thread only, as the next
+  unsigned times_stopped_ = 0;
 
   std::atomic<std::uint32_t> open_window_{0};  // index of the window being recorded; 0: none
   int const owner_ = getpid();

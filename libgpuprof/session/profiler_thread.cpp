@@ -2,11 +2,14 @@
 // when a capture has ended.
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/process.hpp"
 #include "base/quiet_thread.hpp"
 #include "session/process_profiler.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
+#include <cstdlib>
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -93,6 +96,18 @@ void process_profiler::start_what_waited_for_cuda() {
   for (auto const& warning : warnings) log_warning(warning);
 }
 
+/// Exit handlers run last one first: one that is made when CUDA has long begun runs before the
+/// driver is torn down, which must not happen while this thread switches CUPTI's records off. Made
+/// anew now and then, since the driver's own may come later.
+void process_profiler::switch_nothing_after_exit() {
+  if (!std::has_single_bit(++times_stopped_)) return;
+  std::atexit([] {
+    auto* const profiler = existing();
+    if (profiler != nullptr && getpid() == profiler->owner_ && !is_forked_child())
+      profiler->callbacks_.switches().close();
+  });
+}
+
 // After a capture: when its last records are in, CUPTI's tracing is switched off, and when no other
 // capture can start by itself, CUPTI is left at the end of the program's next CUDA call.
 void process_profiler::rest_if_nothing_runs() {
@@ -115,9 +130,11 @@ void process_profiler::rest_if_nothing_runs() {
     auto const resting = counters_ == nullptr || counters_->is_idle() || idle > longest_unrest_ns;
     if ((!armed || idle > linger_ns) && resting) {
       drain_.last_round();
-      tracer_->stop();
-      drain_.last_round();
-      tracing_ = false;
+      switch_nothing_after_exit();
+      if (tracer_->stop()) {
+        drain_.last_round();
+        tracing_ = false;
+      }
     }
   }
   auto const stuck = counters_ != nullptr && counters_->is_stuck();

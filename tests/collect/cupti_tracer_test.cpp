@@ -109,8 +109,10 @@ TEST_CASE("counters hear of it when code is unloaded, since handles may mean oth
   static listening_gate gate;
   s.callbacks.place_gate(gate);
   REQUIRE(s.start());
+  std::uint64_t data = 0;
   CUpti_CallbackData call{};
   call.callbackSite = CUPTI_API_ENTER;
+  call.correlationData = &data;
   launch_callbacks::entry(&s.callbacks, CUPTI_CB_DOMAIN_DRIVER_API,
                           CUPTI_DRIVER_TRACE_CBID_cuModuleUnload, &call);
   CHECK(gate.unloads == 1);

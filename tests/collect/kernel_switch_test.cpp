@@ -38,7 +38,8 @@ struct scene {
     api.cuptiActivityDisable = disable;
   }
   cupti_api api;
-  kernel_switch records{api};
+  switch_guard switches;
+  kernel_switch records{api, switches};
 };
 
 }  // namespace
@@ -88,7 +89,7 @@ TEST_CASE("a refusal is told to the capture, and nothing is on then") {
 
 TEST_CASE("where records cannot be stopped they stay on, and nothing pauses them") {
   scene s;
-  kernel_switch stays(s.api, false);
+  kernel_switch stays(s.api, s.switches, false);
   REQUIRE(stays.want(true));
   CHECK_FALSE(stays.pause());
   REQUIRE(stays.want(false));

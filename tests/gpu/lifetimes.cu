@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <functional>
+#include <malloc.h>
 #include <map>
 #include <pthread.h>
 #include <string>
@@ -154,7 +155,7 @@ void* until_cancelled(void* data) {
     add_one<<<1, 32, 0, mine.stream>>>(mine.x, 32);
     pthread_setcancelstate(before, nullptr);
     nvtxRangePop();
-    pthread_testcancel();
+    usleep(100);  // here, too; and launches that fill the queue keep streams from being destroyed
   }
 }
 
@@ -334,10 +335,16 @@ long resident_kib() {
   return resident * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-/// All of it or one part, over and over; "resident_mib" every five seconds.
+/// What malloc has given out, MiB.
+double allocated_mib() {
+  auto const known = mallinfo2();
+  return double(known.uordblks + known.hblkhd) / (1 << 20);
+}
+
+/// All of it or some parts ("threads,graphs"), over and over; "resident_mib" and "allocated_mib" every five seconds.
 int soak(std::vector<std::string> const& words) {
   auto const only = words.size() > 2 ? words[2] : std::string{};
-  auto const has = [&](char const* part) { return only.empty() || only == part; };
+  auto const has = [&](char const* part) { return only.empty() || only.find(part) != only.npos; };
   float* const x = new_numbers(1 << 16);
   cudaStream_t stream{};
   CUDA_OK(cudaStreamCreate(&stream));
@@ -354,6 +361,7 @@ int soak(std::vector<std::string> const& words) {
     if (seconds_since(begin) >= 5.0 * (told + 1)) {
       ++told;
       print("resident_mib", double(resident_kib()) / 1024);
+      print("allocated_mib", allocated_mib());
     }
   }
   print("kernels", double(kernels));

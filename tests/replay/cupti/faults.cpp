@@ -35,6 +35,7 @@ faults::faults()
       pop_us(static_cast<unsigned>(number("REPLAY_POP_US", 0))),
       decode_us(static_cast<unsigned>(number("REPLAY_DECODE_US", 0))),
       plan_us(static_cast<unsigned>(number("REPLAY_PLAN_US", 0))),
+      unload_us(static_cast<unsigned>(number("REPLAY_UNLOAD_US", 0))),
       drop_every_(number("REPLAY_DROP", 0)),
       zero_every_(number("REPLAY_ZERO_TIMES", 0)),
       overflow_every_(number("REPLAY_SAMPLING_OVERFLOW", 0)) {

@@ -22,6 +22,7 @@ namespace gpuprof::replay {
 /// REPLAY_PLAN_US=n          so long takes each time metrics are added to a configuration
 /// REPLAY_DECODE_US=n        so long takes each sample that is decoded
 /// REPLAY_CANCELLED=1        threads are cancelled while they call the client or NVTX
+/// REPLAY_UNLOAD_US=n        so long takes each call that unloads code
 /// REPLAY_NO_CODE=1          no module is told of: kernels have no machine code
 /// REPLAY_SAMPLING_OVERFLOW=n   at every n-th decode the sampler's buffer has run over
 class faults {
@@ -36,7 +37,7 @@ class faults {
   std::uint64_t fatal_after = 0;
   unsigned slow_flush_ms = 0;
   bool no_code = false;
-  unsigned push_us = 0, pop_us = 0, decode_us = 0, plan_us = 0;
+  unsigned push_us = 0, pop_us = 0, decode_us = 0, plan_us = 0, unload_us = 0;
 
   bool drops_this_record() noexcept { return hits(drop_every_, dropped_counter_); }
   bool overflows_this_decode() noexcept { return hits(overflow_every_, decode_counter_); }

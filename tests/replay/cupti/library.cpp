@@ -9,10 +9,12 @@
 #include "replay/cupti/range_profiler.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sys/syscall.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -138,12 +140,23 @@ CUptiResult library::enable_kind(CUpti_ActivityKind kind, bool on) {
   if (kind == CUPTI_ACTIVITY_KIND_DRIVER || kind == CUPTI_ACTIVITY_KIND_RUNTIME) {
     for (auto& id : api_ids_[kind == CUPTI_ACTIVITY_KIND_RUNTIME]) id = on;
   }
-  kinds_[kind] = on;
   if (on) {
+    kinds_[kind] = true;
     per_thread_fixed = true;
     buffers.start_worker();
+  } else {
+    stop_kind(kind);
   }
   return CUPTI_SUCCESS;
+}
+
+// CUPTI 13.0.1 has been seen to crash.
+void library::stop_kind(CUpti_ActivityKind kind) {
+  ++disables_;
+  if (unloads_ > 0) broken("a kind was disabled while another thread unloads code");
+  kinds_[kind] = false;
+  std::this_thread::sleep_for(std::chrono::microseconds(faults::get().unload_us / 10));
+  --disables_;
 }
 
 CUptiResult library::enable_api_kind(CUpti_ActivityKind kind, CUpti_CallbackId id, bool on) {
@@ -224,7 +237,12 @@ void library::on_call(driver_call const& call) noexcept {
 void library::let_code_go(driver_call const& call) noexcept {
   auto const unloads = call.cbid == CUPTI_DRIVER_TRACE_CBID_cuModuleUnload ||
                        call.cbid == CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload;
-  if (unloads && call.site == CUPTI_API_ENTER) texts_.unload(call.context);
+  if (!unloads || call.site != CUPTI_API_ENTER) return;
+  ++unloads_;
+  if (disables_ > 0) broken("code was let go while another thread disables a kind");
+  std::this_thread::sleep_for(std::chrono::microseconds(faults::get().unload_us));
+  texts_.unload(call.context);
+  --unloads_;
 }
 
 void library::on_resource(CUpti_CallbackIdResource id, std::uint32_t context) noexcept {

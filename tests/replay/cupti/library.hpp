@@ -53,6 +53,7 @@ class library {
  private:
   void stop_everything();
   void load_module_of(char const* kernel, std::uint32_t context) noexcept;
+  void stop_kind(CUpti_ActivityKind kind);
   void add_own_kernel(activity const& counted) noexcept;
   void deliver(activity const&) noexcept;
   static constexpr std::size_t most_ids = 1024;
@@ -75,6 +76,7 @@ class library {
   std::atomic<std::uint64_t> records_{0};
 
   kept_texts texts_;
+  std::atomic<int> unloads_{0}, disables_{0};  // under way
 };
 
 }  // namespace gpuprof::replay

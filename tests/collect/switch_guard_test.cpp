@@ -1,0 +1,82 @@
+// Who switches CUPTI and who takes code away are never at it at once.
+#include "collect/switch_guard.hpp"
+
+#include "support/catch.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+using namespace gpuprof;
+
+TEST_CASE("nobody switches while code is taken away") {
+  switch_guard guard;
+  guard.change_begins();
+  guard.change_begins();
+  CHECK_FALSE(guard.enter());
+  guard.change_ended();
+  CHECK_FALSE(guard.enter());
+  guard.change_ended();
+  REQUIRE(guard.enter());
+  guard.leave();
+}
+
+TEST_CASE(
+    "an end without a begin ends nothing, and begins are forgotten when calls were not heard") {
+  switch_guard guard;
+  guard.change_ended();
+  guard.change_begins();
+  CHECK_FALSE(guard.enter());
+  guard.forget_changes();
+  REQUIRE(guard.enter());
+  guard.leave();
+}
+
+TEST_CASE("a switch that calls back into the program's calls does not wait for itself") {
+  switch_guard guard;
+  REQUIRE(guard.enter());
+  auto const began = std::chrono::steady_clock::now();
+  guard.change_begins();
+  guard.change_ended();
+  CHECK(std::chrono::steady_clock::now() - began < std::chrono::milliseconds(500));
+  guard.leave();
+}
+
+TEST_CASE("what cannot be put off switches in the end") {
+  switch_guard guard;
+  guard.close();
+  guard.enter_at_last();
+  guard.leave();
+}
+
+TEST_CASE("threads that switch and threads that take code away never meet") {
+  switch_guard guard;
+  std::atomic<int> switching{0}, changing{0}, met{0}, switched{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 2; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 2000; ++i) {
+        guard.change_begins();
+        ++changing;
+        if (switching > 0) ++met;
+        --changing;
+        guard.change_ended();
+        std::this_thread::yield();
+      }
+    });
+    threads.emplace_back([&] {
+      for (int i = 0; i < 2000; ++i) {
+        if (!guard.enter()) continue;
+        ++switching;
+        ++switched;
+        if (changing > 0) ++met;
+        --switching;
+        guard.leave();
+      }
+    });
+  }
+  for (auto& t : threads) t.join();
+  CHECK(met == 0);
+  CHECK(switched > 0);
+}
