@@ -5,7 +5,7 @@
     read_capture.py CAPTURE TABLE      the rows of one as CSV
     read_capture.py CAPTURE kernels    start, duration and name of each kernel
 
-Written from libgpuprof/capture/README.md alone, as a start for readers in other languages; needs libzstd.
+Written from docs/capture-format.md alone, as a start for readers in other languages; needs libzstd.
 """
 import collections
 import csv
@@ -19,7 +19,8 @@ BLOCK_HEADER = struct.Struct("<8sHHIIIQQ")
 COLUMN = struct.Struct("<HBBIQQQ")
 SCHEMA, END = 0, 22
 # The columns of the table that describes all others.
-SCHEMA_COLUMNS = {0: ("table", "u16"), 1: ("column", "u16"), 2: ("table_name", "text"), 3: ("column_name", "text"), 4: ("type", "text")}
+SCHEMA_COLUMNS = {0: ("table", "u16"), 1: ("column", "u16"), 2: ("table_name", "text"), 3: ("column_name", "text"), 4: ("type", "text"),
+                  5: ("unit", "text"), 6: ("refers_to", "text")}
 MODULO = (1 << 64) - 1
 
 zstd = ctypes.CDLL("libzstd.so.1")
@@ -124,7 +125,7 @@ class Capture:
             for i in range(rows):
                 self.tables[names[table]].append({**defaults, **{name: values[i] for name, values in columns.items()}})
             self.is_complete = self.is_complete or table == END
-            if table == SCHEMA:
+            if table == SCHEMA:  # at the begin of a file, and once more at its end
                 for row in self.tables["schema"][-rows:]:
                     described.setdefault(row["table"], {})[row["column"]] = (row["column_name"], row["type"])
                     names[row["table"]] = row["table_name"]

@@ -97,7 +97,7 @@ typedef struct gpuprof_copy_total {
   uint64_t count, bytes, total_ns;
 } gpuprof_copy_total;
 
-/** A named counter of losses ("lost....") or costs ("cost....", unit in the name); libgpuprof/capture/README.md lists them. */
+/** A named counter of losses ("lost....") or costs ("cost....", unit in the name); docs/capture-format.md lists them. */
 typedef struct gpuprof_counter {
   const char* name;
   uint64_t value;

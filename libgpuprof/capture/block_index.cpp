@@ -93,6 +93,18 @@ std::string name_of_table(std::uint16_t number) {
                               : "table " + to_string(number);
 }
 
+namespace {
+
+/// Blocks are numbered in file order.
+std::string where_another_begins(std::string const& path, std::uint64_t offset) {
+  return "'" + path + "': from offset " + to_string(offset) +
+         " on it holds another capture, or a part of this one again: files seem to have been "
+         "joined. "
+         "Only what comes before is read";
+}
+
+}  // namespace
+
 result<block_index> index_blocks(input_file const& file, std::string const& path,
                                  warning_list& warnings) {
   if (auto const known = check_file_header(file, path, warnings); !known) {
@@ -115,12 +127,19 @@ result<block_index> index_blocks(input_file const& file, std::string const& path
       }
       header = header_at(file, resumed);
       if (!header) break;  // the file changed under our hands
+      if (header->sequence < expected) {
+        warnings.add(where_another_begins(path, offset));
+        break;
+      }
       auto const lost = header->sequence > expected ? header->sequence - expected : 0;
       warnings.add("'" + path + "': " + bytes + " at offset " + to_string(offset) +
                    " are damaged and skipped" +
                    (lost > 0 ? ", " + count_of(lost, "block") + " of records lost" : ""));
       index.losses.blocks += lost;
       offset = resumed;
+    } else if (header->sequence < expected) {
+      warnings.add(where_another_begins(path, offset));
+      break;
     } else if (header->sequence > expected) {
       index.losses.blocks += header->sequence - expected;
       warnings.add("'" + path + "': " + count_of(header->sequence - expected, "block") +

@@ -28,6 +28,8 @@ struct schema_row {
   std::string_view table_name;
   std::string_view column_name;
   std::string_view type;  // u8 u16 u32 u64 i32 i64 f64 bool text
+  std::string_view unit;  // as in column_note, with the next
+  std::string_view refers_to;
 };
 
 /// The last row of a file that was closed.
@@ -52,6 +54,8 @@ struct table<schema_row> {
     column("table_name", at<&schema_row::table_name>);
     column("column_name", at<&schema_row::column_name>);
     column("type", at<&schema_row::type>);
+    column("unit", at<&schema_row::unit>);
+    column("refers_to", at<&schema_row::refers_to>);
   }
 };
 
@@ -217,6 +221,7 @@ struct table<kernel_record> {
     column("range", at<&kernel_record::range>);
     column("graph", at<&kernel_record::graph>);
     column("node", at<&kernel_record::node>);
+    column("time_of", at<&kernel_record::time_of>);
   }
 };
 
@@ -480,6 +485,7 @@ struct table<sampled_launch_record> {
     column("opened", at<&sampled_launch_record::opened>);
     column("closed", at<&sampled_launch_record::closed>);
     column("reading", at<&sampled_launch_record::reading>);
+    column("whole_graph", at<&sampled_launch_record::whole_graph>);
   }
 };
 

@@ -1,5 +1,7 @@
 #include "capture/writer.hpp"
 
+#include "capture/column_notes.hpp"
+
 #include <cerrno>
 #include <cstring>
 #include <unistd.h>
@@ -87,7 +89,9 @@ void writer::write_schema() noexcept {
                      .column = place++,
                      .table_name = described.name,
                      .column_name = column.name,
-                     .type = name_of(column.type)});
+                     .type = name_of(column.type),
+                     .unit = note_of(described.name, column.name)->unit,
+                     .refers_to = note_of(described.name, column.name)->refers_to});
     }
   }
 }
@@ -123,15 +127,28 @@ result<void> writer::report_failure_once() noexcept {
   }
 }
 
-// Also after a failed write, when these few bytes often still fit: then the reader can say why rows
-// are missing.
+bool writer::append_end(std::uint64_t sequence) noexcept {
+  auto& buffer = buffers_[table<end_row>::number];
+  if (buffer.rows() == 0 && !buffer.add(end_row{.rows_lost = rows_lost_, .error = failure_}))
+    return false;
+  return encoder_.append(table<end_row>::number, sequence, buffer.columns(), pending_) &&
+         file_.append(pending_) == 0;
+}
+
+// The end also after a failed write, when these few bytes often still fit: then the reader can say
+// why rows are missing. The schema once more, for readers that know nothing else of the tables: its
+// first block may be damaged.
 void writer::write_end() noexcept {
   pending_.clear();
-  auto& buffer = buffers_[table<end_row>::number];
-  if (!buffer.add(end_row{.rows_lost = rows_lost_, .error = failure_})) return;
-  if (encoder_.append(table<end_row>::number, written_sequence_, buffer.columns(), pending_)) {
-    static_cast<void>(file_.append(pending_));
+  if (failure_ == 0) {
+    write_schema();
+    auto& schema = buffers_[table<schema_row>::number];
+    if (encoder_.append(table<schema_row>::number, written_sequence_, schema.columns(), pending_) &&
+        append_end(written_sequence_ + 1))
+      return;
+    pending_.clear();
   }
+  static_cast<void>(append_end(written_sequence_));
 }
 
 result<void> writer::close() noexcept {

@@ -75,6 +75,7 @@ class writer {
   void write_schema() noexcept;
   void write_pending() noexcept;
   void write_end() noexcept;
+  bool append_end(std::uint64_t sequence) noexcept;
   result<void> report_failure_once() noexcept;
   bool is_owner() const noexcept;
 

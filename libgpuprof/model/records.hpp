@@ -48,6 +48,7 @@ struct kernel_record {
   range_id range{};       // innermost NVTX push/pop range open on that thread at launch; 0: none
   graph_id graph{};
   graph_node_id node{};
+  correlation_id time_of{};  // the launch whose length this is; 0: its own
 };
 
 /// One execution of a whole CUDA graph (graph-level tracing only).
@@ -301,6 +302,7 @@ struct sampled_launch_record {
   timestamp_ns opened;        // the counters ran from no earlier than here
   timestamp_ns closed;        // to no later than here
   std::uint32_t reading = 0;  // launches of one reading ran its passes, one each; 0: alone
+  bool whole_graph = false;   // of a graph: counted around all its kernels together
 };
 
 /// What a counter had counted at the end of such a launch, or at the end of the reading's last.
@@ -339,7 +341,7 @@ struct window_record {
 
 /// A counter of what was lost or spent. Written repeatedly; the last value of a name is the truth.
 struct counter_record {
-  name_id name{};  // see capture/README.md for the list
+  name_id name{};  // docs/capture-format.md lists them
   std::uint64_t value = 0;
 };
 

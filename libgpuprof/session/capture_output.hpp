@@ -18,7 +18,7 @@
 
 namespace gpuprof {
 
-/// Named numbers: what was seen, lost and spent. The names are listed in capture/README.md.
+/// Named numbers: what was seen, lost and spent. docs/capture-format.md lists them.
 using named_counters = std::vector<std::pair<std::string, std::uint64_t>>;
 
 /// The GPUs, what is stored of their peaks, and the libraries.

@@ -29,6 +29,7 @@ std::vector<kernel_record> unrecorded_launches::take() {
     if (pattern == patterns_.end() || !pattern->second)
       return launch.time + longest_wait < newest_;  // it stays without a record, and is counted
     auto& record = made.emplace_back(*pattern->second);
+    record.time_of = launch.alike;
     record.correlation = launch.correlation;
     record.duration = std::min(record.duration, launch.ran_to - launch.ran_from);
     record.start = {launch.ran_to.value - static_cast<std::uint64_t>(record.duration.value)};

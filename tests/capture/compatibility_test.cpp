@@ -34,7 +34,8 @@ std::uint64_t expected_value(std::size_t place, std::uint64_t i, std::uint64_t b
 
 /// Columns that tables got since: the file has defaults there.
 bool is_appended(std::uint16_t table_number, std::size_t place) {
-  return table_number == table<kernel_shape>::number && place >= 18;
+  return (table_number == table<kernel_shape>::number && place >= 18) ||
+         (table_number == table<kernel_record>::number && place >= 12);
 }
 
 template <class Row>

@@ -42,6 +42,16 @@ bool is_all_of(reading const& read, sample const& content) {
 
 }  // namespace
 
+TEST_CASE("of two captures that were joined the first is read, and the other is told") {
+  stored_sample const stored;
+  auto joined = stored.bytes;
+  joined.insert(joined.end(), stored.bytes.begin(), stored.bytes.end());
+  auto const read = stored.read_changed(joined);
+  CHECK(is_all_of(read, stored.content));
+  REQUIRE(read.warnings.size() == 1);
+  CHECK_THAT(read.warnings[0], Contains("files seem to have been joined"));
+}
+
 TEST_CASE("the sample itself reads without a word") {
   stored_sample const stored;
   auto const read = stored.read_changed(stored.bytes);
@@ -80,9 +90,10 @@ TEST_CASE("a capture cut off after any byte opens with one line and the rows up 
 TEST_CASE("a cut-off capture says how much is lost") {
   stored_sample const stored;
   auto cut = stored.bytes;
-  // The last block is the end mark, the one before it holds the last ranges.
+  // The last block is the end mark, before it comes the schema once more, then the last ranges.
   auto const end = std::string_view{cut.data(), cut.size()}.rfind("gpblock") - 1;
-  auto const last = std::string_view{cut.data(), end}.rfind("gpblock") - 1;
+  auto const schema = std::string_view{cut.data(), end}.rfind("gpblock") - 1;
+  auto const last = std::string_view{cut.data(), schema}.rfind("gpblock") - 1;
   cut.resize(last + block_header_bytes + 3);
   auto const read = stored.read_changed(cut);
   REQUIRE(read.warnings.size() == 1);

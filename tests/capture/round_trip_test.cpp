@@ -215,8 +215,15 @@ TEST_CASE("a file says itself which tables and columns it may hold") {
     for (auto const& row : rows) {
       if (row.table_name != "range_end") continue;
       lines.push_back(std::to_string(row.table) + "." + std::to_string(row.column) + " " +
-                      std::string{row.column_name} + " " + std::string{row.type});
+                      std::string{row.column_name} + " " + std::string{row.type} +
+                      (row.unit.empty() && row.refers_to.empty() ? "" : " ") +
+                      std::string{row.unit} + (row.refers_to.empty() ? "" : " ") +
+                      std::string{row.refers_to});
     }
   });
-  CHECK(lines == std::vector<std::string>{"20.0 time u64", "20.1 range u64", "20.2 thread u32"});
+  // At its begin, and once more at its end.
+  CHECK(lines == std::vector<std::string>{
+                     "20.0 time u64 ns of CLOCK_REALTIME", "20.1 range u64  range_begin.range",
+                     "20.2 thread u32  thread.thread", "20.0 time u64 ns of CLOCK_REALTIME",
+                     "20.1 range u64  range_begin.range", "20.2 thread u32  thread.thread"});
 }

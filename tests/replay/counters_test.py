@@ -1,6 +1,8 @@
 """The shipped library reading counters around launches, in real processes: values, what is left out, refusals, endings."""
+import importlib.util
 import json
 import os
+import pathlib
 import re
 import sys
 import time
@@ -18,6 +20,11 @@ IS_SLOWED = bool(os.environ.get("BUILT_PRELOAD_FIRST"))
 # A program that has the cores for itself waits for them less than that.
 MOST_WAIT_MS = 100
 PRODUCT = "gemm_bf16(float*, int)"
+
+
+reader = importlib.util.spec_from_file_location("read_capture", pathlib.Path(__file__).parents[2] / "examples/read_capture.py")
+read_capture = importlib.util.module_from_spec(reader)
+reader.loader.exec_module(read_capture)
 
 
 class Counters(Gpuprof):
@@ -41,6 +48,9 @@ class Counters(Gpuprof):
     def metrics(self):
         """{(kernel, metric): row} of everything that was read."""
         return {(row["Name"], row["Metric"]): row for row in self.report("gpu_metrics_sum")}
+
+    def tables(self):
+        return read_capture.Capture(self.capture).tables
 
     def waited_ms(self):
         """How long the threads of the programs of the last session were ready to run and had no core."""
@@ -101,6 +111,18 @@ class Values(Counters):
         self.assertGreater(report["flop_counted_share"], 0.99)
         row = next(k for k in report["kernels"] if k["name"] == "even(float*, int)")
         self.assertAlmostEqual(row["flops"] * row["avg_ns"] * 1e-9 / (2.75 * fused), 1, places=4)  # 2 x 4 w + 2 w + w
+
+    def test_a_launch_without_a_record_says_whose_time_it_has(self):
+        run = self.counted(self.session())
+        self.assertEqual(run.code, 0, run.err)
+        kernels = {kernel["correlation"]: kernel for kernel in self.tables()["kernel"]}
+        others = [kernel for kernel in kernels.values() if kernel["time_of"]]
+        self.check_in_time(others)
+        for kernel in others:
+            own = kernels[kernel["time_of"]]
+            self.assertEqual(own["time_of"], 0)
+            self.assertEqual(own["shape"], kernel["shape"])
+            self.assertLessEqual(kernel["duration"], own["duration"])
 
     def lines_of_even(self):
         """Of the roofline by signature, by what it says of the arguments."""
@@ -192,6 +214,11 @@ class Values(Counters):
         disturbed = self.outcomes()[2]  # of 20 other launches too
         self.assertLessEqual(graphs[0]["Samples"], in_ranges)
         self.assertGreaterEqual(graphs[0]["Samples"] + disturbed, in_ranges)
+        # The capture says which readings are of a whole graph.
+        tables = self.tables()
+        of_graphs = {kernel["correlation"] for kernel in tables["kernel"] if kernel["graph"]}
+        for launch in tables["sampled_launch"]:
+            self.assertEqual(launch["whole_graph"], launch["correlation"] in of_graphs)
 
     def test_nothing_is_read_without_being_asked_for(self):
         run = self.profile(self.session(launches=50), env={"REPLAY_COUNTER_LOG": str(self.log)})

@@ -57,4 +57,5 @@ install(FILES "${PROJECT_SOURCE_DIR}/tools/completion/_gpuprof"
 install(FILES "${PROJECT_SOURCE_DIR}/tools/completion/gpuprof.fish"
   DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md"
-  "${PROJECT_SOURCE_DIR}/CHANGELOG.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+  "${PROJECT_SOURCE_DIR}/CHANGELOG.md" "${PROJECT_SOURCE_DIR}/docs/capture-format.md"
+  "${PROJECT_SOURCE_DIR}/docs/reading-the-reports.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}")

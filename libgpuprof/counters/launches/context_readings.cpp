@@ -76,7 +76,8 @@ bool context_readings::pop(bool is_kept, correlation_id correlation) noexcept {
   auto const kept = profiler_->pop() && is_kept;
   try {
     cycle_->add(range.number, *range.kind, kept,
-                {correlation, device_, id_, 0, range.opened, now(), 0}, monotonic_ns());
+                {correlation, device_, id_, 0, range.opened, now(), 0, range.kind->is_graph()},
+                monotonic_ns());
     return kept;
   } catch (...) {  // lost for want of memory
     return false;
