@@ -1,39 +1,10 @@
 #include "session/kernel_filter.hpp"
 
-#include "analyse/kernel_name.hpp"
-
 #include <cstring>
 #include <functional>
-#include <optional>
-#include <regex>
 #include <string>
 
 namespace gpuprof {
-
-namespace {
-
-// libstdc++'s own: a matcher that goes through the name once, all alternatives side by side. The
-// default one recurses for every character and may take exponential time. Without back references.
-constexpr auto grammar = std::regex::ECMAScript | std::regex_constants::__polynomial;
-
-/// Found anywhere; as part of the expression, else every place would be tried by itself.
-std::regex anywhere(kernel_pattern const& wanted) {
-  std::regex const valid_alone(wanted.text, grammar);  // "a)(b" would be valid in parentheses
-  auto const how = wanted.ignores_case ? grammar | std::regex::icase : grammar;
-  return std::regex("[\\s\\S]*(?:" + wanted.text + ")", how | std::regex::nosubs);
-}
-
-}  // namespace
-
-struct kernel_filter::pattern {
-  std::string text;
-  std::optional<std::regex> expression;
-
-  bool matches(std::string const& name) const {
-    return expression ? std::regex_search(name, *expression, std::regex_constants::match_continuous)
-                      : name == text;
-  }
-};
 
 kernel_filter::kernel_filter(std::uint64_t skip, std::uint64_t count)
     : skip_(skip), count_(count) {}
@@ -55,15 +26,9 @@ result<std::unique_ptr<kernel_filter>> kernel_filter::make(
 }
 
 std::string kernel_filter::add_names(std::vector<kernel_pattern> const& names) {
-  for (auto const& wanted : names) {
-    pattern p{wanted.text, {}};
-    try {
-      if (wanted.is_regex) p.expression.emplace(anywhere(wanted));
-    } catch (std::regex_error const& e) {
-      return "regex:" + wanted.text + " is not a regular expression (" + e.what() + ")";
-    }
-    patterns_.push_back(std::move(p));
-  }
+  auto made = kernel_patterns::make(names);
+  if (!made) return made.message();
+  patterns_ = *std::move(made);
   if (has_names()) {
     matcher_.emplace([this](std::string_view mangled) { return name_matches(mangled); });
   }
@@ -71,17 +36,7 @@ std::string kernel_filter::add_names(std::vector<kernel_pattern> const& names) {
 }
 
 bool kernel_filter::name_matches(std::string_view mangled) const {
-  if (patterns_.empty()) return true;
-  mangled = mangled.substr(0, name_matcher::longest_name);
-  std::string const names[] = {std::string(mangled),
-                               kernel_display_name(mangled, kernel_name_style::demangled),
-                               kernel_display_name(mangled, kernel_name_style::base)};
-  for (auto const& p : patterns_) {
-    for (auto const& name : names) {
-      if (p.matches(name)) return true;
-    }
-  }
-  return false;
+  return patterns_.empty() || patterns_.match(mangled);
 }
 
 bool kernel_filter::selects_launch(char const* mangled) noexcept {

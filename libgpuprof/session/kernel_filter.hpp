@@ -1,6 +1,7 @@
 // Holds kernel names and launch order against what the user asked for.
 #pragma once
 
+#include "analyse/kernel_patterns.hpp"
 #include "base/result.hpp"
 #include "session/name_matcher.hpp"
 #include "session/settings.hpp"
@@ -42,12 +43,11 @@ class kernel_filter {
   bool selects_launch(char const* mangled) noexcept;
 
  private:
-  struct pattern;
   kernel_filter(std::uint64_t skip, std::uint64_t count);
   std::string add_names(std::vector<kernel_pattern> const&);  // what is wrong; empty: nothing
   bool remembered_name_matches(char const* mangled) noexcept;
 
-  std::vector<pattern> patterns_;
+  kernel_patterns patterns_;
   std::uint64_t const skip_, count_;
   std::atomic<std::uint64_t> matching_{0};
   // By hash: the hash with the answer in its lowest bit. A thread_local cache would be part of the

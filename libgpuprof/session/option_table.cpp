@@ -161,11 +161,8 @@ bool read_kernel_patterns(std::vector<kernel_pattern>& out, std::string_view tex
                           bool ignores_case) {
   std::vector<kernel_pattern> patterns;
   for (auto part : split(text, ';')) {
-    kernel_pattern pattern;
-    pattern.is_regex = part.starts_with("regex:");
+    auto pattern = kernel_pattern_of(part);
     pattern.ignores_case = pattern.is_regex && ignores_case;
-    if (pattern.is_regex) part.remove_prefix(6);
-    pattern.text = part;
     if (pattern.text.empty() || (pattern.is_regex && !is_regex(pattern.text))) return false;
     patterns.push_back(std::move(pattern));
   }

@@ -3,6 +3,7 @@
 
 #include "base/log.hpp"
 #include "base/time.hpp"
+#include "model/kernel_pattern.hpp"
 #include "session/process_rank.hpp"
 
 #include <cstdint>
@@ -52,14 +53,6 @@ struct range_pattern {
 struct step_schedule {
   std::uint32_t wait = 0, warmup = 0, active = 1, repeat = 1, skip_first = 0;  // repeat 0: for ever
   friend bool operator==(step_schedule const&, step_schedule const&) = default;
-};
-
-/// Selects kernels by demangled or base name.
-struct kernel_pattern {
-  std::string text;
-  bool is_regex = false;      // else the whole name must be equal
-  bool ignores_case = false;  // of a regular expression
-  friend bool operator==(kernel_pattern const&, kernel_pattern const&) = default;
 };
 
 enum class graph_detail { graph, node };

@@ -1,0 +1,23 @@
+// How a user names kernels.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace gpuprof {
+
+struct kernel_pattern {
+  std::string text;
+  bool is_regex = false;      // else the whole name must be equal
+  bool ignores_case = false;  // of a regular expression
+  friend bool operator==(kernel_pattern const&, kernel_pattern const&) = default;
+};
+
+/// NAME or regex:EXPRESSION.
+inline kernel_pattern kernel_pattern_of(std::string_view text) {
+  constexpr std::string_view mark = "regex:";
+  auto const is_regex = text.starts_with(mark);
+  return {std::string(is_regex ? text.substr(mark.size()) : text), is_regex, false};
+}
+
+}  // namespace gpuprof
