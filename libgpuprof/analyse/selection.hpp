@@ -1,4 +1,5 @@
-// Which part of a trace the user wants to see: a stretch of time, the inside of NVTX ranges.
+// Which part of a trace the user wants to see: a stretch of time, the inside of NVTX ranges, a GPU,
+// a stream, some kernels.
 #pragma once
 
 #include "analyse/kernel_labels.hpp"
@@ -9,6 +10,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace gpuprof {
@@ -42,17 +45,25 @@ class selection {
   result<void> only(range_choice const& choice, range_tree const& tree, open_ranges const& open,
                     launch_ranges const& launched, text_of_name const& text);
 
-  bool is_everything() const noexcept { return !stretch_ && tree_ == nullptr; }
+  /// GPU work of these alone.
+  void only(device_id device) { device_ = device; }
+  void only(stream_id stream) { stream_ = stream; }
+  /// By shape_id: of GPU work these kernels alone.
+  void only_kernels(std::vector<bool> shapes) { shapes_ = std::move(shapes); }
+
+  bool is_everything() const noexcept {
+    return !stretch_ && tree_ == nullptr && !device_ && !stream_ && !shapes_;
+  }
 
   /// GPU work: launched inside one of the chosen ranges, overlapping the stretch.
   template <class Record>
   bool keeps(Record const& record) const {
-    return overlaps(record.start, record.start + record.duration) &&
+    return is_of_chosen(record) && overlaps(record.start, record.start + record.duration) &&
            (tree_ == nullptr || launched_inside(launched_->innermost(record), record.launched));
   }
   /// What no thread launched belongs to no range.
   bool keeps_unlaunched(timestamp_ns begin, timestamp_ns end) const noexcept {
-    return tree_ == nullptr && overlaps(begin, end);
+    return tree_ == nullptr && !stream_ && !shapes_ && overlaps(begin, end);
   }
   /// API calls: begun while a chosen range was open on that thread (start/end ranges: on any).
   bool keeps(api_record const& call, thread_index thread) const;
@@ -63,9 +74,21 @@ class selection {
   bool overlaps(timestamp_ns begin, timestamp_ns end) const noexcept {
     return !stretch_ || (begin <= stretch_->end && end >= stretch_->begin);
   }
+  template <class Record>
+  bool is_of_chosen(Record const& record) const {
+    if (device_ && record.device != *device_) return false;
+    if (stream_ && record.stream != *stream_) return false;
+    if constexpr (std::is_same_v<Record, kernel_record>)
+      return !shapes_ || (raw(record.shape) < shapes_->size() && (*shapes_)[raw(record.shape)]);
+    else
+      return !shapes_;
+  }
   bool launched_inside(std::uint32_t innermost, timestamp_ns launched) const;
 
   std::optional<time_stretch> stretch_;
+  std::optional<device_id> device_;
+  std::optional<stream_id> stream_;
+  std::optional<std::vector<bool>> shapes_;
   range_tree const* tree_ = nullptr;
   open_ranges const* open_ = nullptr;
   launch_ranges const* launched_ = nullptr;

@@ -1,4 +1,4 @@
-// The CSV format: RFC 4180, one header line.
+// The CSV format: RFC 4180, one header line. And TSV.
 #include "report/table.hpp"
 
 #include <algorithm>
@@ -22,13 +22,17 @@ void append_field(std::string& line, std::string_view text) {
   line += '"';
 }
 
-}  // namespace
+/// TSV has no quotes: what parts fields and lines becomes a blank.
+void append_tsv_field(std::string& line, std::string_view text) {
+  for (char const c : text) line += c == '\t' || c == '\r' || c == '\n' ? ' ' : c;
+}
 
-void write_csv(table const& table, time_unit unit, text_sink const& out) {
+void write_separated(table const& table, time_unit unit, text_sink const& out, char separator,
+                     void (*append)(std::string&, std::string_view)) {
   std::string line;
   for (auto const& column : table.columns) {
-    if (!line.empty()) line += ',';
-    append_field(line, header_of(column, unit));
+    if (!line.empty()) line += separator;
+    append(line, header_of(column, unit));
   }
   line += '\n';
   out(line);
@@ -36,15 +40,25 @@ void write_csv(table const& table, time_unit unit, text_sink const& out) {
   table.each_row([&](row const& cells) {
     line.clear();
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      if (i > 0) line += ',';
+      if (i > 0) line += separator;
       if (auto const* const text = std::get_if<std::string_view>(&cells[i]))
-        append_field(line, *text);
+        append(line, *text);
       else
         append_cell(line, cells[i], table.columns[i].kind, unit);  // numbers need no quotes
     }
     line += '\n';
     out(line);
   });
+}
+
+}  // namespace
+
+void write_csv(table const& table, time_unit unit, text_sink const& out) {
+  write_separated(table, unit, out, ',', append_field);
+}
+
+void write_tsv(table const& table, time_unit unit, text_sink const& out) {
+  write_separated(table, unit, out, '\t', append_tsv_field);
 }
 
 }  // namespace gpuprof::report

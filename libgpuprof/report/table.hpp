@@ -75,6 +75,8 @@ void write_columns(table const& table, time_unit unit, text_sink const& out, pag
 table first_rows(table const& of, std::size_t count, std::shared_ptr<std::size_t> left_out);
 /// RFC 4180, with a header line; lines end with \n as nsys writes them.
 void write_csv(table const& table, time_unit unit, text_sink const& out);
+/// The same with tabs between fields and no quotes: tabs and line ends in a text become blanks.
+void write_tsv(table const& table, time_unit unit, text_sink const& out);
 /// An array of objects, one a row, keys as in the CSV header; empty cells are null.
 void write_json(table const& table, time_unit unit, text_sink const& out);
 

@@ -37,7 +37,7 @@ TEST_CASE("a wrong command line ends with 2 and one line that names what is acce
   check_refusal(stats("-r kern_sum"), 2,
                 "there is no report 'kern_sum'; choose from cuda_gpu_kern_sum");
   check_refusal(stats("-r nvtx_sum:short"), 2, "choose from :base, :mangled");
-  check_refusal(stats("-f yaml"), 2, "choose from column, csv, json");
+  check_refusal(stats("-f yaml"), 2, "choose from table, csv, tsv, json");
   check_refusal(stats("--timeunit days"), 2, "choose from ns, us, ms, s");
   check_refusal(stats("--filter-time yesterday"), 2, "START/END");
   check_refusal(stats("--filter-nvtx @x"), 2, "NAME[@DOMAIN][/INDEX]");

@@ -103,6 +103,44 @@ TEST_CASE("a time filter leaves what overlaps it") {
   CHECK(lines_of(s.csv("nvtx_sum --filter-time /5us")) == 2);
 }
 
+TEST_CASE("work can be that of some kernels, of a GPU or of a stream") {
+  session const s;
+  CHECK(lines_of(s.csv("cuda_gpu_trace --kernel gemm")) == 4);
+  CHECK(s.csv("cuda_gpu_trace --kernel gemm").find("memcpy") == std::string::npos);
+  CHECK(lines_of(s.csv("cuda_gpu_kern_sum --kernel gemm --kernel regex:relu")) == 4);
+  CHECK(s.csv("cuda_gpu_kern_sum --kernel '_ZN2nn4reluEPfi'").find("relu") != std::string::npos);
+  CHECK(lines_of(s.csv("cuda_gpu_trace --device 0")) == lines_of(s.csv("cuda_gpu_trace")));
+  CHECK(lines_of(s.csv("cuda_gpu_trace --stream 12345")) == 1);
+  auto const near = s.stats("--kernel gem");
+  CHECK(near.code == 1);
+  CHECK(near.err.find("holds no kernel 'gem'; did you mean 'gemm'?") != std::string::npos);
+  CHECK(s.stats("--kernel 'regex:('").code == 2);
+  CHECK(s.stats("--device 7").err.find("there is no GPU 7 in app.gpuprof; it has 0") !=
+        std::string::npos);
+}
+
+TEST_CASE("TSV is CSV with tabs and without quotes") {
+  session const s;
+  auto csv = s.csv("cuda_gpu_kern_sum:base"), tsv = s.stats("-f tsv -r cuda_gpu_kern_sum:base").out;
+  std::replace(csv.begin(), csv.end(), ',', '\t');
+  CHECK(tsv == csv);
+  auto const whole = s.stats("-f tsv -r cuda_gpu_kern_sum").out;  // names with commas
+  CHECK(whole.find('"') == std::string::npos);
+  CHECK(whole.find("void gemm<float>(float const*, float const*, float*, int)") !=
+        std::string::npos);
+}
+
+TEST_CASE("the extension of the output says the format") {
+  session const s;
+  CHECK(s.stats("-r cuda_gpu_kern_sum -o kernels.csv").code == 0);
+  CHECK(read_file(s.folder / "kernels.csv") == s.csv("cuda_gpu_kern_sum"));
+  CHECK(s.stats("-r cuda_gpu_kern_sum,nvtx_sum -o both.tsv").code == 0);
+  CHECK(read_file(s.folder / "both_nvtx_sum.tsv") == s.stats("-f tsv -r nvtx_sum").out);
+  CHECK(s.stats("-r nvtx_sum -f json -o said.csv").code == 0);  // what is said holds
+  CHECK(read_file(s.folder / "said.csv").starts_with("["));
+  CHECK(s.stats("-r nvtx_sum -f column").out == s.stats("-r nvtx_sum -f table").out);
+}
+
 TEST_CASE("a filter that leaves nothing says so, and is no error") {
   auto const r = session().stats("-r cuda_gpu_kern_sum --filter-time 1s/2s");
   CHECK(r.code == 0);

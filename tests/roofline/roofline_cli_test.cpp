@@ -467,11 +467,36 @@ TEST_CASE("one GPU of several can be looked at alone") {
   check_refusal(s.roofline("--device 7"), 2, "there is no GPU 7 in app.gpuprof; it has 0");
 }
 
+TEST_CASE("lines can be those of some kernels, ranges and times, as in stats") {
+  session const s;
+  auto const lines_of = [&](std::string const& arguments) {
+    return nlohmann::json::parse(s.roofline("-f json " + arguments).out)["kernels"];
+  };
+  auto const all = lines_of("");
+  REQUIRE(all.size() > 1);
+  auto const name = all[1]["name"].get<std::string>();
+  auto const one = lines_of("--kernel '" + name + "'");
+  REQUIRE(one.size() == 1);
+  for (auto const* const figure : {"launches", "avg_ns", "dram_bytes_per_second", "flops"})
+    CHECK(one[0][figure] == all[1][figure]);
+  CHECK(one[0]["time_share"] == 1.0);
+  check_refusal(s.roofline("--filter-time 100s/"), 1, "no kernel passes the filters");
+  check_refusal(s.roofline("--filter-nvtx nowhere"), 1, "nowhere");
+}
+
+TEST_CASE("the extension of the output says the format") {
+  session const s;
+  CHECK(s.roofline("-o chart.svg").code == 0);
+  CHECK(read_file(s.folder / "chart.svg").starts_with("<svg"));
+  CHECK(s.roofline("-o lines.tsv").code == 0);
+  CHECK(read_file(s.folder / "lines.tsv").starts_with("name\t"));
+}
+
 TEST_CASE("a wrong command line ends with 2 and one line that names what is accepted") {
   session const s;
   check_refusal(run_cli(s.folder, "roofline"), 2, "FILE");
   check_refusal(s.roofline("--by stream"), 2, "choose from kernel, signature, range");
-  check_refusal(s.roofline("--format html"), 2, "choose from table, csv, json, svg");
+  check_refusal(s.roofline("--format html"), 2, "choose from table, csv, tsv, json, svg");
   check_refusal(s.roofline("--limit -3"), 2, "--limit");
   check_refusal(s.roofline("--device one"), 2, "--device");
   check_refusal(s.roofline("--device 4294967296"), 2, "--device");

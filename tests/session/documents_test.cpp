@@ -64,10 +64,11 @@ std::vector<std::string> words_of(std::string_view syntax) {
 
 /// And of the command line alone: profile --peaks.
 std::set<std::string> const of_other_commands{
-    "help",        "version", "json", "report",  "format",      "timeunit",     "filter-nvtx",
-    "filter-time", "quick",   "only", "refresh", "force",       "sustained",    "zeros",
-    "device",      "from",    "csv",  "list",    "peaks",       "chip",         "query",
-    "set",         "passes",  "by",   "limit",   "range-scope", "memory-limit", "wide"};
+    "help",        "version",     "json",      "report",      "format",       "timeunit",
+    "filter-nvtx", "filter-time", "kernel",    "stream",      "quick",        "only",
+    "refresh",     "force",       "sustained", "zeros",       "device",       "from",
+    "csv",         "list",        "peaks",     "chip",        "query",        "set",
+    "passes",      "by",          "limit",     "range-scope", "memory-limit", "wide"};
 
 }  // namespace
 

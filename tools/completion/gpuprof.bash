@@ -64,13 +64,13 @@ _gpuprof() {
       case "${COMP_WORDS[COMP_CWORD - 1]}" in
         --range-scope) COMPREPLY=($(compgen -W 'process thread' -- "$current")) ;;
         --by) COMPREPLY=($(compgen -W 'kernel signature range graph' -- "$current")) ;;
-        -f | --format) COMPREPLY=($(compgen -W 'table csv json svg' -- "$current")) ;;
+        -f | --format) COMPREPLY=($(compgen -W 'table csv tsv json svg' -- "$current")) ;;
         -o | --output) COMPREPLY=($(compgen -f -- "$current")) ;;
-        --limit | --device | --memory-limit) COMPREPLY=() ;;
+        --limit | --device | --stream | --kernel | --filter-nvtx | --filter-time | --memory-limit) COMPREPLY=() ;;
         *)
           if [[ $current == -* ]]; then
             COMPREPLY=($(compgen -W '--by --range-scope --format --output --force-overwrite --limit
-              --device --memory-limit --wide --help' -- "$current"))
+              --filter-nvtx --filter-time --kernel --device --stream --memory-limit --wide --help' -- "$current"))
           else
             COMPREPLY=($(compgen -f -X '!*.gpuprof' -- "$current") $(compgen -d -- "$current"))
           fi
@@ -114,13 +114,13 @@ _gpuprof() {
             cuda_gpu_mem_size_sum cuda_api_sum cuda_gpu_trace cuda_kern_exec_sum nvtx_sum
             nvtx_kern_sum nvtx_gpu_proj_sum nvtx_pushpop_sum nvtx_startend_sum cuda_gpu_sum cuda_api_gpu_sum gpu_metrics_sum nvtx_metrics_sum' -- "$current"))
           ;;
-        -f | --format) COMPREPLY=($(compgen -W 'column csv json' -- "$current")) ;;
+        -f | --format) COMPREPLY=($(compgen -W 'table csv tsv json' -- "$current")) ;;
         --range-scope) COMPREPLY=($(compgen -W 'process thread' -- "$current")) ;;
         --timeunit) COMPREPLY=($(compgen -W 'ns us ms s' -- "$current")) ;;
         *)
           if [[ $current == -* ]]; then
             COMPREPLY=($(compgen -W '--report --format --output --force-overwrite --timeunit --limit
-              --filter-nvtx --filter-time --range-scope --memory-limit --wide --help' -- "$current"))
+              --filter-nvtx --filter-time --kernel --device --stream --range-scope --memory-limit --wide --help' -- "$current"))
           else
             COMPREPLY=($(compgen -f -X '!*.gpuprof' -- "$current") $(compgen -d -- "$current"))
           fi

@@ -1,6 +1,8 @@
 // gpuprof roofline FILE: what kernels and ranges of a capture achieved, against what the GPU can
 // do.
 #include "base/rank_files.hpp"
+#include "filter_options.hpp"
+#include "format_choice.hpp"
 #include "later_peaks.hpp"
 #include "memory_limit.hpp"
 #include "named_capture.hpp"
@@ -26,11 +28,12 @@ namespace gpuprof {
 namespace {
 
 struct roofline_options {
-  std::string file, by = "kernel", range_scope = "process", format = "table", output = "-";
+  std::string file, by = "kernel", range_scope = "process", output = "-";
+  std::string format;  // empty: by the extension of `output`, else table
+  filter_options filters;
   bool force_overwrite = false;
   bool wide = false;
   std::optional<std::int64_t> limit;
-  std::optional<std::int64_t> device;
   double memory_gib = default_memory_gib;
 };
 
@@ -48,6 +51,7 @@ constexpr choice<roofline_lines> groupings[] = {{"kernel", roofline_lines::kerne
                                                 {"graph", roofline_lines::graphs}};
 constexpr choice<roofline_format> formats[] = {{"table", roofline_format::table},
                                                {"csv", roofline_format::csv},
+                                               {"tsv", roofline_format::tsv},
                                                {"json", roofline_format::json},
                                                {"svg", roofline_format::svg}};
 
@@ -124,26 +128,25 @@ int run(roofline_options const& options) {
   if (!by) return fail(2, by.message());
   auto const scope = choose("--range-scope", options.range_scope, range_scopes);
   if (!scope) return fail(2, scope.message());
-  auto const format = choose("--format", options.format, formats);
+  auto const format =
+      options.format.empty()
+          ? format_by_extension(options.output, formats).value_or(roofline_format::table)
+          : choose("--format", options.format, formats);
   if (!format) return fail(2, format.message());
   auto opened = capture::reader::open(options.file);
   if (!opened) return fail(1, opened.message());
   trace_contents trace(*std::move(opened));
 
+  selection wanted;
+  if (auto const failed = narrow(wanted, options.filters, trace, options.file, *scope))
+    return fail(failed->wrong_request ? 2 : 1, failed->message);
   std::optional<device_id> device;
-  if (options.device) device = static_cast<device_id>(*options.device);
-  roofline_reading read(trace, device, *scope);
-  if (device && !read.devices().contains(*device)) {
-    std::string known;
-    for (auto const& [id, facts] : read.devices())
-      known += (known.empty() ? "" : ", ") + std::to_string(raw(id));
-    return fail(2, "there is no GPU " + std::to_string(*options.device) + " in " + options.file +
-                       (known.empty() ? "" : "; it has " + known));
-  }
+  if (options.filters.device) device = static_cast<device_id>(*options.filters.device);
+  roofline_reading read(trace, device, *scope, wanted.is_everything() ? nullptr : &wanted);
   auto peaks = find_peaks(trace, read);
   read.read(*by == roofline_lines::ranges);
   if (!read.has_counters())
-    return fail(1, options.file + (device ? ": GPU " + std::to_string(*options.device) : "") + " " +
+    return fail(1, options.file + (device ? ": GPU " + std::to_string(raw(*device)) : "") + " " +
                        trace.without_counters());
   if (*by == roofline_lines::ranges && read.ranges().empty())
     return fail(1, options.file + " holds no NVTX ranges that launched kernels; try --by kernel");
@@ -153,6 +156,8 @@ int run(roofline_options const& options) {
 
   auto const of_ranks = read_other_ranks(options.file, trace, read);
   roofline const roofs(read.metrics(), read.times(), read.devices(), trace.shapes(), read.codes());
+  if (!wanted.is_everything() && roofs.gpu_ns() <= 0)
+    return fail(1, options.file + ": no kernel passes the filters");
   auto rows = lines_of(*by, roofs, trace, read.ranges());
   if (device) std::erase_if(peaks, [&](auto const& of) { return of.first != raw(*device); });
   report::roofline_facts facts;
@@ -209,8 +214,10 @@ void add_roofline(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_option("--range-scope", options->range_scope, range_scope_help)
       ->capture_default_str();
-  command->add_option("-f,--format", options->format, "table, csv, json or svg")
-      ->capture_default_str();
+  command->add_option("-f,--format", options->format,
+                      "table, csv, tsv, json or svg. Default: as the extension of --output says, "
+                      "else table");
+  add_filter_options(*command, options->filters);
   command->add_option("-o,--output", options->output, "-: standard output; else this file")
       ->capture_default_str();
   command->add_flag("--force-overwrite", options->force_overwrite, "Replace an existing file");
@@ -218,8 +225,6 @@ void add_roofline(CLI::App& app, int& exit_code) {
       ->add_option("--limit", options->limit,
                    "N: at most so many lines, 0 for all; 30 in tables, else all")
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--device", options->device, "N: only this GPU, as CUDA counts them")
-      ->check(CLI::Range(0, 65535));
   command->add_flag("--wide", options->wide, wide_help);
   command->add_option("--memory-limit", options->memory_gib, memory_limit_help)
       ->check(CLI::PositiveNumber)

@@ -55,6 +55,8 @@ void write_to(std::FILE* out, std::span<roofline_row const> lines, report::roofl
     }
     case roofline_format::csv:
       return report::write_csv(report::roofline_csv_table(lines, of), {}, sink);
+    case roofline_format::tsv:
+      return report::write_tsv(report::roofline_csv_table(lines, of), {}, sink);
     case roofline_format::json:
       return report::write_roofline_json(lines, of, facts, sink);
     case roofline_format::svg:

@@ -9,7 +9,7 @@
 
 namespace gpuprof {
 
-enum class roofline_format { table, csv, json, svg };
+enum class roofline_format { table, csv, tsv, json, svg };
 
 struct roofline_place {
   roofline_format format{};

@@ -161,7 +161,8 @@ void roofline_reading::sum_up(bool with_ranges) {
       },
       capture::only(&kernel_record::start, &kernel_record::duration, &kernel_record::shape,
                     &kernel_record::device, &kernel_record::correlation, &kernel_record::graph,
-                    &kernel_record::range, &kernel_record::launched));
+                    &kernel_record::range, &kernel_record::launched, &kernel_record::thread,
+                    &kernel_record::stream));
   each<graph_record>(file, take);
   if (sampled_.has_samples()) {
     each<copy_record>(file, [this](auto const& copy) { sampled_.see(copy); });

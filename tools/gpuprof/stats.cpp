@@ -1,4 +1,6 @@
 // gpuprof stats FILE: tables of what a capture holds, with the names and columns of nsys stats.
+#include "filter_options.hpp"
+#include "format_choice.hpp"
 #include "memory_limit.hpp"
 #include "named_capture.hpp"
 #include "range_scope_option.hpp"
@@ -22,11 +24,10 @@ struct stats_options {
   std::string file;
   std::vector<std::string> reports = {"nvtx_sum", "cuda_api_sum", "cuda_gpu_kern_sum",
                                       "cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum"};
-  std::vector<std::string> formats = {"column"};
+  std::vector<std::string> formats;  // empty: by the extension of `output`, else table
   std::string output = "-";
   bool force_overwrite = false;
-  std::string filter_nvtx;
-  std::string filter_time;
+  filter_options filters;
   std::string range_scope = "process";
   std::string unit = "ns";
   bool wide = false;
@@ -34,8 +35,10 @@ struct stats_options {
   double memory_gib = default_memory_gib;
 };
 
-constexpr choice<report_format> formats[] = {
-    {"column", report_format::column}, {"csv", report_format::csv}, {"json", report_format::json}};
+constexpr choice<report_format> formats[] = {{"table", report_format::table},
+                                             {"csv", report_format::csv},
+                                             {"tsv", report_format::tsv},
+                                             {"json", report_format::json}};
 using report::time_unit;
 constexpr choice<time_unit> units[] = {
     {"ns", time_unit::nanoseconds},    {"us", time_unit::microseconds},
@@ -58,16 +61,22 @@ std::string output_base(stats_options const& options) {
 int run(stats_options const& options) {
   auto const scope = choose("--range-scope", options.range_scope, range_scopes);
   if (!scope) return fail(2, scope.message());
-  stats_request request{options.file, {}, options.filter_nvtx, options.filter_time, *scope};
+  stats_request request{options.file, {}, options.filters, *scope};
   for (auto const& name : options.reports) {
     auto const report = parse_report(name);
     if (!report) return fail(2, report.message());
     request.reports.push_back(*report);
   }
-  output_choice output{{}, output_base(options), options.force_overwrite,
+  output_choice output{{}, output_base(options), {},           options.force_overwrite,
                        {}, options.wide,         options.limit};
+  auto const by_name = format_by_extension(output.base, formats);
+  if (by_name) {
+    output.file = output.base;
+    output.base.resize(output.base.rfind('.'));
+  }
+  if (options.formats.empty()) output.formats.push_back(by_name.value_or(report_format::table));
   for (auto const& word : options.formats) {
-    auto const format = choose("--format", word, formats);
+    auto const format = choose("--format", word == "column" ? "table" : word, formats);  // of 0.1
     if (!format) return fail(2, format.message());
     output.formats.push_back(*format);
   }
@@ -100,19 +109,16 @@ void add_stats(CLI::App& app, int& exit_code) {
            "NAME[:base|:mangled][,NAME...]: reports to print; kernels go by their full, base or "
            "mangled name");
   add_list("-f,--format", options->formats,
-           "column, csv or json; a list gives one format to each report");
+           "table, csv, tsv or json; a list gives one format to each report. Default: as the "
+           "extension of --output says, else table");
   stats
-      ->add_option("-o,--output", options->output,
-                   "-: standard output; BASE: files BASE_REPORT.EXTENSION; .: the same beside FILE")
+      ->add_option(
+          "-o,--output", options->output,
+          "-: standard output; BASE: files BASE_REPORT.EXTENSION; .: the same beside FILE; "
+          "NAME.csv (or .tsv, .json): this file for a single report")
       ->capture_default_str();
   stats->add_flag("--force-overwrite", options->force_overwrite, "Replace existing output files");
-  stats->add_option(
-      "--filter-nvtx", options->filter_nvtx,
-      "RANGE[@DOMAIN][/INDEX], or DOMAIN:RANGE as reports show it: only what was launched "
-      "inside these NVTX ranges");
-  stats->add_option("--filter-time", options->filter_time,
-                    "START/END: only what overlaps this time since the start of the capture (ns, "
-                    "us, ms, s)");
+  add_filter_options(*stats, options->filters);
   stats
       ->add_option("--range-scope", options->range_scope,
                    std::string(range_scope_help) +

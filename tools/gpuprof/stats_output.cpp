@@ -24,9 +24,11 @@ char const* extension_of(report_format format) noexcept {
   switch (format) {
     case report_format::csv:
       return ".csv";
+    case report_format::tsv:
+      return ".tsv";
     case report_format::json:
       return ".json";
-    case report_format::column:
+    case report_format::table:
       break;
   }
   return ".txt";
@@ -43,16 +45,19 @@ std::size_t write_table(report::table const& whole, report_format format,
                         output_choice const& choice, std::FILE* out) {
   auto const sink = [out](std::string_view text) { put(out, text); };
   auto const by_default =
-      format == report_format::column && is_terminal(out) ? lines_on_a_terminal : 0;
+      format == report_format::table && is_terminal(out) ? lines_on_a_terminal : 0;
   auto const limit = choice.limit.value_or(by_default);
   auto const left_out = std::make_shared<std::size_t>(0);
   auto const table = limit == 0 ? whole : report::first_rows(whole, limit, left_out);
   switch (format) {
-    case report_format::column:
+    case report_format::table:
       report::write_columns(table, choice.unit, sink, page_of(out, choice.wide));
       break;
     case report_format::csv:
       report::write_csv(table, choice.unit, sink);
+      break;
+    case report_format::tsv:
+      report::write_tsv(table, choice.unit, sink);
       break;
     case report_format::json:
       report::write_json(table, choice.unit, sink);
@@ -68,7 +73,7 @@ void write_for_people(finished_report const& report, output_choice const& choice
     put_line(out, " " + report.missing);
     return;
   }
-  auto const left_out = write_table(report.table, report_format::column, choice, out);
+  auto const left_out = write_table(report.table, report_format::table, choice, out);
   if (left_out != 0)
     put(out, " ... and " + report::readable_count(left_out) + " more; --limit 0 shows all\n");
   for (auto const& note : report.notes) put_line(out, " " + note);
@@ -109,7 +114,7 @@ result<void> write_to_standard_output(std::vector<finished_report> const& report
                                       output_choice const& choice) {
   bool for_people = false;
   for (std::size_t i = 0; i < reports.size(); ++i)
-    for_people = for_people || format_of(choice, i) == report_format::column;
+    for_people = for_people || format_of(choice, i) == report_format::table;
   for (auto const& line : heading) put_line(for_people ? stdout : stderr, line);
 
   if (reports.size() > 1 && only_json(reports, choice)) {
@@ -120,11 +125,11 @@ result<void> write_to_standard_output(std::vector<finished_report> const& report
   std::string empty;  // several that have nothing to show take one line together
   for (std::size_t i = 0; i < reports.size(); ++i) {
     auto const format = format_of(choice, i);
-    if (format == report_format::column && reports.size() > 1 && !reports[i].missing.empty()) {
+    if (format == report_format::table && reports.size() > 1 && !reports[i].missing.empty()) {
       empty += (empty.empty() ? "" : "; ") + reports[i].table.name + ": " + reports[i].missing;
       continue;
     }
-    if (format == report_format::column) {
+    if (format == report_format::table) {
       write_for_people(reports[i], choice, stdout);
       continue;
     }
@@ -160,10 +165,12 @@ result<void> write_reports(std::vector<finished_report> const& reports,
   if (choice.base == "-") return write_to_standard_output(reports, heading, choice);
   for (std::size_t i = 0; i < reports.size(); ++i) {
     auto const format = format_of(choice, i);
-    auto const name = choice.base + "_" + reports[i].table.name + extension_of(format);
+    auto const name = reports.size() == 1 && !choice.file.empty()
+                          ? choice.file
+                          : choice.base + "_" + reports[i].table.name + extension_of(format);
     auto out = open_output(name, choice.overwrite);
     if (!out) return error{out.message()};
-    if (format == report_format::column) {
+    if (format == report_format::table) {
       for (auto const& line : heading) put(out->get(), line + "\n");
       write_for_people(reports[i], choice, out->get());
     } else {

@@ -10,7 +10,7 @@
 
 namespace gpuprof {
 
-enum class report_format { column, csv, json };
+enum class report_format { table, csv, tsv, json };
 
 /// A report, or the one line that says why there is none.
 struct finished_report {
@@ -22,6 +22,7 @@ struct finished_report {
 struct output_choice {
   std::vector<report_format> formats;  // of each report; the last one holds for the rest
   std::string base;                    // "-": standard output; else BASE_REPORT.EXTENSION
+  std::string file;                    // not empty: of a single report, in place of that
   bool overwrite = false;
   report::time_unit unit{};
   bool wide = false;                 // names stay whole on narrow terminals

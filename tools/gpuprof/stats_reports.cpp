@@ -106,19 +106,8 @@ stats_outcome make_stats(stats_request const& request) {
   auto& trace = made->trace;
 
   selection wanted;
-  if (!request.time_filter.empty()) {
-    auto const stretch = parse_time_stretch(request.time_filter, trace.origin());
-    if (!stretch) return {{}, {stretch.message(), true}};
-    wanted.only(*stretch);
-  }
-  if (!request.nvtx_filter.empty()) {
-    auto const choice = parse_range_choice(request.nvtx_filter);
-    if (!choice) return {{}, {choice.message(), true}};
-    if (auto const found = wanted.only(*choice, trace.ranges(), trace.open(),
-                                       trace.launched(request.scope), trace.text());
-        !found)
-      return {{}, {request.path + ": " + found.message(), false}};
-  }
+  if (auto const failed = narrow(wanted, request.filters, trace, request.path, request.scope))
+    return {{}, {failed->message, failed->wrong_request}};
 
   made->pass =
       std::make_unique<trace_pass>(trace, std::move(wanted), request.scope, request.reports);

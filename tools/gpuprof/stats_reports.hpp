@@ -4,6 +4,7 @@
 #include "analyse/kernel_name.hpp"
 #include "analyse/launch_ranges.hpp"
 #include "base/result.hpp"
+#include "filter_options.hpp"
 #include "report/overview.hpp"
 #include "stats_output.hpp"
 
@@ -46,8 +47,7 @@ std::string report_names();
 struct stats_request {
   std::string path;
   std::vector<report_request> reports;
-  std::string nvtx_filter;  // empty: none
-  std::string time_filter;
+  filter_options filters;
   range_scope scope = range_scope::process;
 };
 

@@ -57,6 +57,10 @@ capture::column_set<kernel_record> trace_pass::kernel_columns() const {
   auto const has_lines = wants(report_kind::cuda_gpu_trace) || !launches_.empty();
   if (slowed_.any()) columns.insert(&kernel_record::correlation);
   if (has_filter_ || projection_ || has_lines) columns.insert(&kernel_record::start);
+  if (has_filter_) {
+    columns.insert(&kernel_record::device);
+    columns.insert(&kernel_record::stream);
+  }
   if (has_filter_ || has_ranges) {
     columns.insert(&kernel_record::range);
     columns.insert(&kernel_record::launched);

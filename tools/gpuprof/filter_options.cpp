@@ -1,0 +1,106 @@
+#include "filter_options.hpp"
+
+#include "analyse/kernel_patterns.hpp"
+#include "base/nearest_name.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+
+namespace gpuprof {
+namespace {
+
+using outcome = std::optional<filter_failure>;
+
+outcome narrow_to_kernels(selection& wanted, std::vector<std::string> const& names,
+                          trace_contents& trace, std::string const& path) {
+  std::vector<kernel_pattern> asked_for;
+  for (auto const& name : names) asked_for.push_back(kernel_pattern_of(name));
+  auto const patterns = kernel_patterns::make(asked_for);
+  if (!patterns) return filter_failure{"--kernel " + patterns.message(), true};
+  auto const& shapes = trace.shapes();
+  std::vector<bool> chosen;
+  std::vector<std::string> known;
+  for (auto const& shape : shapes) {
+    auto const mangled = trace.text()(shape.name);
+    auto const id = std::size_t{raw(shape.id)};
+    if (id >= chosen.size()) chosen.resize(id + 1);
+    chosen[id] = patterns->match(mangled);
+    known.push_back(kernel_display_name(mangled, kernel_name_style::base));
+  }
+  if (std::find(chosen.begin(), chosen.end(), true) == chosen.end()) {
+    auto const near = nearest_name(names.front(), known);
+    return filter_failure{path + " holds no kernel '" + names.front() + "'" +
+                          (near.empty() ? "" : "; did you mean '" + near + "'?")};
+  }
+  wanted.only_kernels(std::move(chosen));
+  return {};
+}
+
+outcome narrow_to_device(selection& wanted, std::uint32_t number, trace_contents& trace,
+                         std::string const& path) {
+  std::string known;
+  for (auto const& device : trace.devices()) {
+    if (raw(device.device) == number) {
+      wanted.only(device.device);
+      return {};
+    }
+    known += (known.empty() ? "" : ", ") + std::to_string(raw(device.device));
+  }
+  return filter_failure{"there is no GPU " + std::to_string(number) + " in " + path +
+                            (known.empty() ? "" : "; it has " + known),
+                        true};
+}
+
+outcome narrow_to_ranges(selection& wanted, std::string const& text, trace_contents& trace,
+                         std::string const& path, range_scope scope) {
+  auto const choice = parse_range_choice(text);
+  if (!choice) return filter_failure{choice.message(), true};
+  auto const found =
+      wanted.only(*choice, trace.ranges(), trace.open(), trace.launched(scope), trace.text());
+  if (!found) return filter_failure{path + ": " + found.message()};
+  return {};
+}
+
+}  // namespace
+
+void add_filter_options(CLI::App& command, filter_options& options) {
+  command.add_option(
+      "--filter-nvtx", options.nvtx,
+      "RANGE[@DOMAIN][/INDEX], or DOMAIN:RANGE as reports show it: only what was launched "
+      "inside these NVTX ranges");
+  command.add_option("--filter-time", options.time,
+                     "START/END: only what overlaps this time since the start of the capture (ns, "
+                     "us, ms, s)");
+  command
+      .add_option("--kernel", options.kernels,
+                  "NAME or regex:EXPRESSION: of GPU work only these kernels, by full or base "
+                  "name. May be given several times")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
+      .add_option("--device", options.device, "N: of GPU work only this GPU's, as CUDA counts them")
+      ->check(CLI::Range(0, 65535));
+  command.add_option(
+      "--stream", options.stream,
+      "N: of GPU work only that of streams of this number, as cuda_gpu_trace shows it");
+}
+
+std::optional<filter_failure> narrow(selection& wanted, filter_options const& options,
+                                     trace_contents& trace, std::string const& path,
+                                     range_scope scope) {
+  if (!options.time.empty()) {
+    auto const stretch = parse_time_stretch(options.time, trace.origin());
+    if (!stretch) return filter_failure{stretch.message(), true};
+    wanted.only(*stretch);
+  }
+  if (options.stream) wanted.only(static_cast<stream_id>(*options.stream));
+  if (options.device)
+    if (auto failed = narrow_to_device(wanted, *options.device, trace, path)) return failed;
+  if (!options.kernels.empty())
+    if (auto failed = narrow_to_kernels(wanted, options.kernels, trace, path)) return failed;
+  if (!options.nvtx.empty()) return narrow_to_ranges(wanted, options.nvtx, trace, path, scope);
+  return {};
+}
+
+}  // namespace gpuprof
