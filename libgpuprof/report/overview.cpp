@@ -58,6 +58,23 @@ std::string number(char const* format, double value, char const* unit) {
   return std::string(text) + " " + unit;
 }
 
+/// The option of the next run that keeps what was lost for this reason; empty: there is none.
+std::string_view way_to_lose_less(std::string_view reason) {
+  constexpr std::pair<std::string_view, std::string_view> ways[] = {
+      {"buffers_refused", "a greater --buffer-limit-mib"},
+      {"records_dropped_by_cupti", "a greater --buffer-limit-mib"},
+      {"launch_notes", "a greater --buffer-limit-mib"},
+      {"ranges", "a greater --buffer-limit-mib"},
+      {"threads", "a greater --buffer-limit-mib"},
+      {"kernels", "a greater --flush-timeout-ms"},
+      {"graph_launches", "a greater --flush-timeout-ms"},
+      {"rows_on_disk", "more room on the disk, or another --output"},
+      {"sampling_overflows", "a longer --pm-sampling-interval"}};
+  auto const known = std::find_if(std::begin(ways), std::end(ways),
+                                  [&](auto const& way) { return way.first == reason; });
+  return known != std::end(ways) ? known->second : std::string_view{};
+}
+
 }  // namespace
 
 std::vector<std::string> overview_lines(overview const& about) {
@@ -70,8 +87,12 @@ std::vector<std::string> overview_lines(overview const& about) {
 
   auto losses = shown(about.losses);
   losses.insert(losses.end(), about.other_losses.begin(), about.other_losses.end());
+  auto lost = "lost: " + (losses.empty() ? "nothing" : joined(losses, ", "));
+  if (!about.ways_to_lose_less.empty())
+    lost += ". To lose less: " +
+            joined({about.ways_to_lose_less.begin(), about.ways_to_lose_less.end()}, ", ");
   std::vector<std::string> lines = {
-      std::move(captured), "lost: " + (losses.empty() ? "nothing" : joined(losses, ", ")),
+      std::move(captured), std::move(lost),
       "cost: " + (about.costs.empty() ? "not recorded" : joined(about.costs, ", "))};
   lines.insert(lines.end(), about.remarks.begin(), about.remarks.end());
   return lines;
@@ -123,7 +144,11 @@ void add_counter(overview& about, std::string_view name, std::uint64_t value) {
   if (name == "note.names_grouped" && value > 0)
     about.remarks.push_back("the names of " + counted(value, "ranges") +
                             " stand for others too, as 'request *': there were too many to keep");
-  if (family == "lost") about.losses.push_back({in_words(what), value});
+  if (family == "lost") {
+    about.losses.push_back({in_words(what), value});
+    if (auto const way = way_to_lose_less(what); value > 0 && !way.empty())
+      about.ways_to_lose_less.emplace(way);
+  }
   if (family != "cost" && family != "memory") return;
   auto const amount = static_cast<double>(value);
   if (what.ends_with("_ns")) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,8 +22,9 @@ struct overview {
   std::vector<amount> losses;        // likewise
   /// Losses that are no number of their own: "the end of the file".
   std::vector<std::string> other_losses;
-  std::vector<std::string> costs;    // "start 9.8 ms"
-  std::vector<std::string> remarks;  // further lines: warnings of the reader and the like
+  std::set<std::string> ways_to_lose_less;  // "a greater --buffer-limit-mib"
+  std::vector<std::string> costs;           // "start 9.8 ms"
+  std::vector<std::string> remarks;         // further lines: warnings of the reader and the like
 };
 
 /// "captured: ...", "lost: ...", "cost: ...", then the remarks; without line ends.

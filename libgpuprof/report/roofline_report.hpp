@@ -49,6 +49,9 @@ struct roofline_facts {
 void write_roofline_json(std::span<roofline_row const> lines, roofline_lines of,
                          roofline_facts const& facts, text_sink const& out);
 
+/// Whether a chart of them shows anything: a point needs FLOP and DRAM bytes.
+bool has_points(std::span<roofline_row const> lines);
+
 /// A chart of FLOP per DRAM byte against FLOP per second; a picture that needs nothing else.
 void write_roofline_svg(std::span<roofline_row const> lines, roofline_lines of,
                         roofline_facts const& facts, text_sink const& out);

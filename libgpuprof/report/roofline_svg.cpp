@@ -15,6 +15,13 @@
 namespace gpuprof::report {
 namespace {
 
+bool is_plotted(roofline_row const& line) {
+  auto const is_shown = [](std::optional<double> const& value) {
+    return value && *value > 0 && std::isfinite(*value);
+  };
+  return is_shown(line.intensity) && is_shown(line.total_flops);
+}
+
 constexpr double width = 1180, height = 720;
 using plot::left, plot::right, plot::top, plot::bottom;
 constexpr std::size_t labels_at_most = 12;
@@ -139,13 +146,6 @@ class chart {
   }
 
  private:
-  static bool is_plotted(roofline_row const& line) {
-    auto const is_shown = [](std::optional<double> const& value) {
-      return value && *value > 0 && std::isfinite(*value);
-    };
-    return is_shown(line.intensity) && is_shown(line.total_flops);
-  }
-
   /// Room around all points and, where roofs are known, the places where they bend.
   roofline_axes make_axes() {
     double x0 = 1, x1 = 1, y0 = 1e12, y1 = 1e12;
@@ -429,6 +429,10 @@ class chart {
 };
 
 }  // namespace
+
+bool has_points(std::span<roofline_row const> lines) {
+  return std::any_of(lines.begin(), lines.end(), is_plotted);
+}
 
 void write_roofline_svg(std::span<roofline_row const> lines, roofline_lines of,
                         roofline_facts const& facts, text_sink const& out) {

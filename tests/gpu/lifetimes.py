@@ -107,7 +107,7 @@ def growth(done, name):
 
 def soak():
     """CUPTI itself keeps some memory of what has gone: we may keep no more than raw kernel records do."""
-    seconds = 60
+    seconds = 40
     runs = {"bare": once("bare", "soak", seconds), "raw CUPTI": run([PROGRAM, "soak", seconds], traced=False, injected=HERE.parent / "gpu_raw_cupti.so", timeout=TIMEOUT)}
     if any(done.code != 0 for done in runs.values()):
         row("soak", "; ".join(f"{name}: exit {done.code}" for name, done in runs.items()), "runs by itself", "not run")

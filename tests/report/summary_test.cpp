@@ -44,7 +44,8 @@ TEST_CASE("losses are named with their number") {
   add_counter(about, "lost.launches", 1);
   add_counter(about, "lost.buffers_refused", 1);
   CHECK(overview_lines(about)[1] ==
-        "lost: 12 kernels without time, 1,500 ranges, 1 launch, 1 buffer refused");
+        "lost: 12 kernels without time, 1,500 ranges, 1 launch, 1 buffer refused. To lose less: a "
+        "greater --buffer-limit-mib");
 }
 
 TEST_CASE("range names that were grouped are a remark, and none where none was") {

@@ -210,6 +210,15 @@ TEST_CASE("graphs have lines of their own, beside what their kernels add up to")
               ",nodes_exceed_tensor_cycles,flop_known_share,read_by_ranks,dram_known_share,"));
   auto const kernels = s.roofline().out;
   CHECK_FALSE(holds(kernels, "[CUDA graph"));
+  // Launches inside graphs and outside, as in stats.
+  auto const lines = nlohmann::json::parse(s.roofline("-f json").out)["kernels"];
+  auto const sums = nlohmann::json::parse(
+      run_cli(s.folder, "stats -r cuda_gpu_kern_sum -f json app.gpuprof").out);
+  REQUIRE(lines.size() == 2);
+  for (auto const& line : lines)
+    CHECK(std::count_if(sums.begin(), sums.end(), [&](auto const& sum) {
+            return sum["Name"] == line["name"] && sum["Instances"] == line["launches"];
+          }) == 1);
   CHECK(holds(s.roofline("-f json").out, "1 CUDA graph counted as a whole; --by graph"));
   CHECK_FALSE(holds(s.roofline("--by graph -f json").out, "--by graph shows"));
   check_refusal(session().roofline("--by graph"), 1, "holds no CUDA graphs");
@@ -226,6 +235,15 @@ TEST_CASE("CSV and SVG stand alone on standard output, the rest goes to stderr")
   CHECK(svg.out.starts_with("<svg "));
   CHECK(svg.out.ends_with("</svg>\n"));
   check_golden("roofline_kernels.svg", svg.out);
+}
+
+TEST_CASE("a chart without points is not drawn, and one line says what gives it some") {
+  scratch_folder const folder;  // sampled alone: no FLOP of any kernel
+  auto const r =
+      run_cli(folder, "roofline " GPUPROF_TEST_DATA "/h200/mixed_sampled.gpuprof -o chart.svg");
+  check_refusal(r, 1, "nothing to draw");
+  CHECK(holds(r.err, "--metrics auto"));
+  CHECK_FALSE(std::ifstream(folder / "chart.svg").good());
 }
 
 TEST_CASE("JSON holds everything in one object") {
@@ -396,7 +414,8 @@ TEST_CASE("the lines above a table say what is known, what it cost and what is m
         "captured: ./train on NVIDIA H200, 2 ms, 22 kernels, 2 NVTX ranges\n"
         "lost: nothing\n"
         "known: DRAM and L2 rates of 97.0% of the kernel time, FLOP of 97.0%, counted\n"
-        "cost: 1.0% of 2 ms for counters, and 40 us once to set them up\n"
+        "cost: 1.0% of 2 ms for counters, and 40 us once to set them up (--overhead-budget 1 %, "
+        "--overhead-once 0.25 s)\n"
         "missing: peaks of this GPU, so no percentages: run gpuprof peaks (3 s), then this again");
   // The longest kernel was not counted.
   std::erase_if(c.samples, [&](auto const& sample) { return raw(sample.correlation) <= 6; });

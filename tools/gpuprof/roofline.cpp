@@ -183,6 +183,12 @@ int run(roofline_options const& options) {
   facts.overview = overview_lines(about);
   facts.summary = roofline_summary(trace, about, read, roofs, peaks);
 
+  if (*format == roofline_format::svg && !report::has_points(rows))
+    return fail(1,
+                "there is nothing to draw: no line of " + options.file +
+                    " has FLOP and DRAM bytes, both of which a point needs. gpuprof profile "
+                    "--metrics auto, for longer or with a greater --overhead-budget, reads more; "
+                    "-f table shows what is known");
   auto const limit =
       options.limit.value_or(*format == roofline_format::table ? lines_for_reading : 0);
   std::size_t left_out = 0;

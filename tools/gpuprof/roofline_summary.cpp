@@ -48,6 +48,17 @@ std::string known_line(roofline const& roofs, std::map<std::uint32_t, std::strin
   return line + "; peaks measured " + latest->second;
 }
 
+/// What was asked for, beside what it was; nothing where every launch was to be read.
+std::string budget_words(trace_contents const& trace) {
+  auto const asked_for = [&](char const* name, char const* by_default) {
+    auto const said = trace.fact("environment.GPUPROF_" + std::string(name));
+    return said.empty() ? std::string(by_default) : said;
+  };
+  if (asked_for("METRICS", "").starts_with("exact")) return {};
+  return " (--overhead-budget " + asked_for("OVERHEAD_BUDGET", "1") + " %, --overhead-once " +
+         asked_for("OVERHEAD_ONCE", "0.25") + " s)";
+}
+
 /// Without what counters cost, as in all reports.
 std::string cost_line(trace_contents const& trace, report::overview const& about) {
   auto const seconds = [&](char const* name) {
@@ -59,7 +70,7 @@ std::string cost_line(trace_contents const& trace, report::overview const& about
     line += percent(std::max(0.0, all - once) / about.seconds) + " of " +
             report::readable_time(about.seconds * 1e9) + " for counters";
     if (once > 0) line += ", and " + report::readable_time(once * 1e9) + " once to set them up";
-    return line;
+    return line + budget_words(trace);
   }
   if (about.costs.empty()) return line + "not recorded";
   return line + joined(about.costs, ", ");
