@@ -41,7 +41,7 @@ TEST_CASE("every report prints its rows as nsys does") {
        {"cuda_gpu_kern_sum", "cuda_gpu_kern_gb_sum", "cuda_gpu_mem_time_sum",
         "cuda_gpu_mem_size_sum", "cuda_api_sum", "cuda_gpu_trace", "cuda_kern_exec_sum", "nvtx_sum",
         "nvtx_kern_sum", "nvtx_gpu_proj_sum", "nvtx_pushpop_sum", "nvtx_startend_sum",
-        "cuda_gpu_sum", "cuda_api_gpu_sum"}) {
+        "cuda_gpu_sum", "cuda_api_gpu_sum", "nvtx_pushpop_trace"}) {
     check_golden("stats_" + name + ".csv", s.csv(name));
   }
 }

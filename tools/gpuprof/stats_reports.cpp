@@ -34,6 +34,8 @@ constexpr std::array named_reports = {
                  report_kind::cuda_kern_exec_sum},
     named_report{"nvtx_sum", "NVTX Range Summary", report_kind::nvtx_sum},
     named_report{"nvtx_pushpop_sum", "NVTX Push/Pop Range Summary", report_kind::nvtx_pushpop_sum},
+    named_report{"nvtx_pushpop_trace", "NVTX Push/Pop Range Trace",
+                 report_kind::nvtx_pushpop_trace},
     named_report{"nvtx_startend_sum", "NVTX Start/End Range Summary",
                  report_kind::nvtx_startend_sum},
     named_report{"nvtx_kern_sum", "NVTX Range Kernel Summary", report_kind::nvtx_kern_sum},

@@ -27,6 +27,7 @@ enum class report_kind {
   cuda_kern_exec_sum,
   nvtx_sum,
   nvtx_pushpop_sum,
+  nvtx_pushpop_trace,
   nvtx_startend_sum,
   nvtx_kern_sum,
   nvtx_gpu_proj_sum,

@@ -173,6 +173,7 @@ finished_report trace_pass::finish(report_request const& report) {
       return launch_report(report);
     case report_kind::nvtx_sum:
     case report_kind::nvtx_pushpop_sum:
+    case report_kind::nvtx_pushpop_trace:
     case report_kind::nvtx_startend_sum:
     case report_kind::nvtx_kern_sum:
     case report_kind::nvtx_gpu_proj_sum:

@@ -1,5 +1,6 @@
 // The second half of a pass: what was gathered becomes tables, or the reason why there is none.
 #include "report/metric_tables.hpp"
+#include "report/range_trace_table.hpp"
 #include "report/summary_tables.hpp"
 #include "report/trace_table.hpp"
 #include "sampling_notes.hpp"
@@ -148,6 +149,15 @@ finished_report trace_pass::range_report(report_request const& report) {
       finished.missing = "the capture holds no ranges of this kind";
       return finished;
     }
+  } else if (report.kind == report_kind::nvtx_pushpop_trace) {
+    auto const is_shown = [&](traced_range const& range) {
+      return range.style == range_style::push_pop;
+    };
+    is_empty = std::none_of(tree.ranges().begin(), tree.ranges().end(), is_shown);
+    finished.table = report::range_trace_table(
+        tree, keeps,
+        {trace_.text(), trace_.process_id(),
+         [this](thread_index thread) { return trace_.os_thread(thread); }, trace_.origin()});
   } else if (report.kind == report_kind::nvtx_gpu_proj_sum) {
     auto const rows = projection_->rows(keeps);
     is_empty = rows.empty();
