@@ -80,6 +80,16 @@ class WaysIn(Gpuprof):
         self.assertEqual(len(said), 1, run.err)
         self.assertRegex(said[0], rf"^\[gpuprof\] {KERNELS} kernels, .*; next: gpuprof stats {self.capture}$")
 
+    def test_a_metric_that_there_is_not_keeps_the_program_from_starting(self):
+        started = self.folder / "started"
+        for names, words in ("dram__bytes_rea.sum", "did you mean dram__bytes_read.sum?"), ("basic,dram__bytes_read.smu", "has no suffix .smu"):
+            run = self.run_program(processes.path("BUILT_GPUPROF"), "profile", "--peaks", "off", "--metrics", names, "-o", self.folder / "out", "--",
+                                   "touch", started, env={"LD_LIBRARY_PATH": processes.path("BUILT_REPLAY_LIBS"), "REPLAY_SESSION": self.synthetic(**PLAN)})
+            self.assertEqual(run.code, 2, run.err)
+            self.assertIn(words, run.err)
+            self.assertEqual(run.err.count("\n"), 1)
+            self.assertFalse(started.exists())
+
     def test_preloaded_and_injected_at_once(self):
         library = processes.path("BUILT_LIBGPUPROF")
         self.check(self.profile(self.synthetic(**PLAN), env={"CUDA_INJECTION64_PATH": library,

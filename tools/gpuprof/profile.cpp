@@ -5,6 +5,7 @@
 #include "capture_files.hpp"
 #include "launch_environment.hpp"
 #include "library_file.hpp"
+#include "metric_names.hpp"
 #include "peaks_beforehand.hpp"
 #include "program_file.hpp"
 #include "report/overview.hpp"
@@ -197,6 +198,8 @@ int profile(profile_arguments const& arguments) {
   if (auto const writable = check_output(*s); !writable) {
     return fail(wrong_usage, writable.message());
   }
+  if (auto const unknown = unknown_metric(s->metrics.words); !unknown.empty())
+    return fail(wrong_usage, unknown + " The program was not started");
   if (!program.preload_obstacle.empty()) say(program.preload_obstacle);
 
   if (wants_peaks(*peaks, *s))
