@@ -3,6 +3,7 @@
 #include "session/option_table.hpp"
 #include "support/catch.hpp"
 
+#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <regex>
@@ -109,4 +110,22 @@ TEST_CASE("each completion has every option and every fixed value") {
       }
     }
   }
+}
+
+TEST_CASE("bash completes each word of a list") {
+  auto const completed = [](std::string const& words, int last) {
+    auto const script = "source " GPUPROF_DOCUMENTS "/completion/gpuprof.bash; COMP_WORDS=(" +
+                        words + "); COMP_CWORD=" + std::to_string(last) +
+                        "; _gpuprof; echo \"${COMPREPLY[*]}\"";
+    auto* const out = popen(("bash -c '" + script + "'").c_str(), "r");
+    REQUIRE(out != nullptr);
+    char line[4096] = {};
+    REQUIRE(fgets(line, sizeof line, out) != nullptr);
+    pclose(out);
+    return std::string(line);
+  };
+  CHECK(completed("gpuprof stats -r nvtx_sum,cuda_gpu_mem", 3) ==
+        "nvtx_sum,cuda_gpu_mem_time_sum nvtx_sum,cuda_gpu_mem_size_sum\n");
+  CHECK(completed("gpuprof profile -t cuda,nv", 3) == "cuda,nvtx\n");
+  CHECK(completed("gpuprof stats -f js", 3) == "json\n");
 }

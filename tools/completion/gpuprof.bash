@@ -1,5 +1,12 @@
 # bash completion for gpuprof
 
+# Words of a list that commas part: what stands before the last comma stays.
+_gpuprof_list() {
+  local before=""
+  [[ $current == *,* ]] && before="${current%,*},"
+  COMPREPLY=($(compgen -P "$before" -W "$1" -- "${current##*,}"))
+}
+
 # The words before the program being profiled belong to gpuprof, those after it to the program.
 _gpuprof_profile() {
   local current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD - 1]}" i
@@ -20,14 +27,14 @@ _gpuprof_profile() {
     return
   fi
   case "$previous" in
-    -t | --trace) COMPREPLY=($(compgen -W 'cuda nvtx cuda-api cuda-memory sync um none' -- "$current")) ;;
+    -t | --trace) _gpuprof_list 'cuda nvtx cuda-api cuda-memory sync um none' ;;
     -c | --capture-range) COMPREPLY=($(compgen -W 'none cudaProfilerApi nvtx' -- "$current")) ;;
     --capture-range-end)
       COMPREPLY=($(compgen -W 'none stop stop-shutdown repeat repeat: repeat-shutdown:' -- "$current"))
       ;;
     --cuda-graph-trace) COMPREPLY=($(compgen -W 'graph node' -- "$current")) ;;
     --metrics)
-      COMPREPLY=($(compgen -W 'none auto sampled exact basic roofline memory full' -- "$current"))
+      _gpuprof_list 'none auto sampled exact basic roofline memory full'
       ;;
     --set) COMPREPLY=($(compgen -W 'basic roofline memory full' -- "$current")) ;;
     --peaks) COMPREPLY=($(compgen -W 'auto on off' -- "$current")) ;;
@@ -80,11 +87,11 @@ _gpuprof() {
     peaks)
       case "${COMP_WORDS[COMP_CWORD - 1]}" in
         --only)
-          COMPREPLY=($(compgen -W 'fp64 fp32 fp16 bf16 int32 special tensor_fp64 tensor_tf32 tensor_fp16 tensor_fp16_acc16
+          _gpuprof_list 'fp64 fp32 fp16 bf16 int32 special tensor_fp64 tensor_tf32 tensor_fp16 tensor_fp16_acc16
             tensor_bf16 tensor_fp8 tensor_int8 tensor_fp6 tensor_fp4 dram_read dram_write dram_copy
             dram_triad l2_read l2_write shared_read shared_write l1_read h2d d2h h2d_d2h
             h2d_pageable d2h_pageable p2p launch_latency launch_throughput graph_node synchronize
-            cuda_cores tensor_cores memory links latency' -- "$current"))
+            cuda_cores tensor_cores memory links latency'
           ;;
         --from) COMPREPLY=($(compgen -f -- "$current")) ;;
         --device) COMPREPLY=() ;;
@@ -96,7 +103,7 @@ _gpuprof() {
       ;;
     metrics)
       case "${COMP_WORDS[COMP_CWORD - 1]}" in
-        --set) COMPREPLY=($(compgen -W 'basic roofline memory full' -- "$current")) ;;
+        --set) _gpuprof_list 'basic roofline memory full' ;;
         --chip)
           COMPREPLY=($(compgen -W 'GV100 TU102 TU104 TU106 TU116 TU117 GA100 GA102 GA103 GA104 GA106 GA107 GA10B
             GH100 AD102 AD103 AD104 AD106 AD107 GB100 GB102 GB110 GB10B GB202 GB203 GB205 GB206 GB207
@@ -110,9 +117,9 @@ _gpuprof() {
     stats)
       case "${COMP_WORDS[COMP_CWORD - 1]}" in
         -r | --report)
-          COMPREPLY=($(compgen -W 'cuda_gpu_kern_sum cuda_gpu_kern_gb_sum cuda_gpu_mem_time_sum
+          _gpuprof_list 'cuda_gpu_kern_sum cuda_gpu_kern_gb_sum cuda_gpu_mem_time_sum
             cuda_gpu_mem_size_sum cuda_api_sum cuda_gpu_trace cuda_kern_exec_sum nvtx_sum
-            nvtx_kern_sum nvtx_gpu_proj_sum nvtx_pushpop_sum nvtx_pushpop_trace nvtx_startend_sum cuda_gpu_sum cuda_api_gpu_sum gpu_metrics_sum nvtx_metrics_sum' -- "$current"))
+            nvtx_kern_sum nvtx_gpu_proj_sum nvtx_pushpop_sum nvtx_pushpop_trace nvtx_startend_sum cuda_gpu_sum cuda_api_gpu_sum gpu_metrics_sum nvtx_metrics_sum'
           ;;
         -f | --format) COMPREPLY=($(compgen -W 'table csv tsv json' -- "$current")) ;;
         --range-scope) COMPREPLY=($(compgen -W 'process thread' -- "$current")) ;;
