@@ -128,7 +128,11 @@ void activity_decoder::kernel(CUpti_Activity const& record) {
     // still one launch accounted for: the sink sees it without a time
   }
   auto const correlation = static_cast<correlation_id>(k.correlationId);
-  auto const shape = shapes_.intern(shape_of(k, name_of(k.name, correlation, {k.start})));
+  auto shape_seen = shape_of(k, {});
+  auto const is_one_thread =
+      shape_seen.grid == extent3{1, 1, 1} && shape_seen.block == extent3{1, 1, 1};
+  shape_seen.name = name_of(k.name, correlation, {k.start}, is_one_thread);
+  auto const shape = shapes_.intern(shape_seen);
   if (shape.is_new) sink_.shape(shapes_.at(shape.id));
   kernel_record out;
   if (has_times(k.start, k.end)) {
@@ -271,16 +275,16 @@ void activity_decoder::unified_memory(CUpti_Activity const& record) {
 }
 
 // With the module of a kernel goes its name, and the record may be read later: what the launch said
-// holds. But CUPTI's own kernel has the number of one of the program's.
+// holds. But CUPTI's own kernel, of one thread, has the number of one of the program's.
 name_id activity_decoder::name_of(char const* pointer, correlation_id correlation,
-                                  timestamp_ns began) {
+                                  timestamp_ns began, bool may_be_of_cupti) {
   if (auto const known = kernels_.known(pointer); raw(known) != 0) return known;
   auto const launched = sink_.launched(correlation, began);
   auto const then = kernels_.known(pointer, launched.generation);
   if (launched.generation != 0 && raw(then) != 0) return then;
   if (raw(launched.name) == 0) return name_at(pointer);
-  auto const is_of_cupti =
-      read_own_text(pointer, wait_kernel_of_cupti.size() + 1) == wait_kernel_of_cupti;
+  auto const is_of_cupti = may_be_of_cupti && read_own_text(pointer, wait_kernel_of_cupti.size() +
+                                                                         1) == wait_kernel_of_cupti;
   return is_of_cupti ? names_.intern(wait_kernel_of_cupti) : launched.name;
 }
 

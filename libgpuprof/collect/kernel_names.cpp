@@ -1,18 +1,19 @@
 #include "collect/kernel_names.hpp"
 
+#include <algorithm>
+
 namespace gpuprof {
 
 name_id kernel_names::learn(char const* pointer) noexcept {
   auto const key = key_of(pointer, generation());
   auto const id = names_.intern(pointer);
   std::lock_guard const hold(mutex_);
-  auto const [first, second] = places_of(key);
-  auto const is_free = [&](std::size_t i) {
+  auto const places = places_of(key);
+  auto const free = std::find_if(places.begin(), places.end(), [&](std::size_t i) {
     auto const there = places_[i].key.load(std::memory_order_relaxed);
     return there == 0 || there >> 48 != key >> 48;
-  };
-  // Of two that are wanted the older one goes.
-  auto& taken = places_[is_free(first) || !is_free(second) ? first : second];
+  });
+  auto& taken = places_[free != places.end() ? *free : places[raw(id) % places.size()]];
   taken.key.store(0, std::memory_order_relaxed);
   taken.name.store(id, std::memory_order_release);
   taken.key.store(key, std::memory_order_release);

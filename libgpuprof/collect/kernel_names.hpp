@@ -49,15 +49,16 @@ class kernel_names {
     std::atomic<std::uint64_t> key{0};
     std::atomic<name_id> name{};
   };
-  static constexpr int place_bits = 12;
+  // A program with 1,500 kernels finds room for all but one or two.
+  static constexpr int place_bits = 13;
 
   /// Never 0. Addresses of programs have 47 bits (48 on arm64).
   static std::uint64_t key_of(char const* pointer, std::uint16_t generation) noexcept {
     return reinterpret_cast<std::uintptr_t>(pointer) ^ (std::uint64_t{generation} << 48);
   }
-  static std::array<std::size_t, 2> places_of(std::uint64_t key) noexcept {
+  static std::array<std::size_t, 4> places_of(std::uint64_t key) noexcept {
     auto const first = (key * 0x9e3779b97f4a7c15u) >> (64 - place_bits);
-    return {first, first ^ 1};
+    return {first, first ^ 1, first ^ 2, first ^ 3};
   }
   name_id learn(char const* pointer) noexcept;
   void forget_all() noexcept;
