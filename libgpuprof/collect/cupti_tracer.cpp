@@ -262,7 +262,7 @@ result<void> cupti_tracer::start_kinds(trace_choice const& choice,
 }
 
 bool cupti_tracer::stop() noexcept {
-  if (!callbacks_.switches().enter()) return false;
+  if (!callbacks_.switches().enter_soon()) return false;
   stop_kinds();
   callbacks_.switches().leave();
   return true;

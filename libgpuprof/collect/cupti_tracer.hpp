@@ -62,8 +62,8 @@ class cupti_tracer {
   /// then.
   bool waits_for_cuda() const noexcept { return waits_for_cuda_.load(std::memory_order_acquire); }
   void start_the_rest(std::vector<std::string>& warnings) { enable_unified_memory(warnings); }
-  /// Stops recording; what CUPTI holds is still to be flushed. False, and nothing done, while code
-  /// or a context is taken away: try again later.
+  /// Stops recording; what CUPTI holds is still to be flushed. False, and nothing done, when code
+  /// or a context is taken away and that lasts: try again later.
   bool stop() noexcept;
   /// Leaves CUPTI altogether: the program runs at full speed again. One that cannot be left (see
   /// known_defects) is only stopped. False, and nothing done, while another thread is flushing, or

@@ -29,6 +29,7 @@ void switch_guard::change_ended() noexcept {
   auto now = changes_.load();
   while (now > 0 && !changes_.compare_exchange_weak(now, now - 1)) {
   }
+  futex_wake(changes_);
 }
 
 bool switch_guard::enter() noexcept {
@@ -42,17 +43,20 @@ bool switch_guard::enter() noexcept {
   return false;
 }
 
-void switch_guard::enter_at_last() noexcept {
+bool switch_guard::enter_soon() noexcept {
   auto const deadline = monotonic_ns() + patience_with_changes_ns;
   while (!enter()) {
-    auto const changes = changes_.load();
-    if (monotonic_ns() >= deadline) {
-      inside_.fetch_add(1);
-      ++entered_here;
-      return;
-    }
-    futex_wait(changes_, changes, 1'000'000);
+    if (monotonic_ns() >= deadline) return false;
+    if (auto const changes = changes_.load(); changes != 0)
+      futex_wait(changes_, changes, patience_with_changes_ns / 10);
   }
+  return true;
+}
+
+void switch_guard::enter_at_last() noexcept {
+  if (enter_soon()) return;
+  inside_.fetch_add(1);
+  ++entered_here;
 }
 
 void switch_guard::leave() noexcept {

@@ -22,7 +22,9 @@ class switch_guard {
   /// False when it is not the moment: try again later. Else leave() must follow on this thread.
   bool enter() noexcept;
   void leave() noexcept;
-  /// The same with patience, for what cannot be put off: switches in any case in the end.
+  /// The same, but waits for 20 ms at most.
+  bool enter_soon() noexcept;
+  /// For what cannot be put off: waits as long, and switches in any case.
   void enter_at_last() noexcept;
 
  private:

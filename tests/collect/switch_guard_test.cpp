@@ -50,6 +50,27 @@ TEST_CASE("what cannot be put off switches in the end") {
   guard.leave();
 }
 
+TEST_CASE("who can wait switches between two changes, however close they follow each other") {
+  switch_guard guard;
+  std::atomic<bool> stop{false};
+  std::thread changing([&] {
+    while (!stop) {
+      guard.change_begins();
+      std::this_thread::sleep_for(std::chrono::microseconds(500));
+      guard.change_ended();
+    }
+  });
+  int entered = 0;
+  for (int i = 0; i < 200 && entered == 0; ++i) {
+    if (!guard.enter_soon()) continue;
+    ++entered;
+    guard.leave();
+  }
+  stop = true;
+  changing.join();
+  CHECK(entered == 1);
+}
+
 TEST_CASE("threads that switch and threads that take code away never meet") {
   switch_guard guard;
   std::atomic<int> switching{0}, changing{0}, met{0}, switched{0};
