@@ -117,7 +117,14 @@ class Capture:
             raise ValueError(f"{path} is no capture of format 1")
         described, names = {SCHEMA: SCHEMA_COLUMNS}, {SCHEMA: "schema"}
         self.tables, self.is_complete = collections.defaultdict(list), False
-        for table, rows, content in blocks(data):
+        found = list(blocks(data))
+        for table, rows, content in found:  # of the two schemas one may be damaged
+            if table == SCHEMA:
+                columns = columns_of(content, rows, SCHEMA_COLUMNS)
+                for i in range(rows):
+                    described.setdefault(columns["table"][i], {})[columns["column"][i]] = (columns["column_name"][i], columns["type"][i])
+                    names[columns["table"][i]] = columns["table_name"][i]
+        for table, rows, content in found:
             if table not in described:
                 continue  # of a newer version
             defaults = {name: "" if kind == "text" else 0 for name, kind in described[table].values()}
@@ -125,10 +132,6 @@ class Capture:
             for i in range(rows):
                 self.tables[names[table]].append({**defaults, **{name: values[i] for name, values in columns.items()}})
             self.is_complete = self.is_complete or table == END
-            if table == SCHEMA:  # at the begin of a file, and once more at its end
-                for row in self.tables["schema"][-rows:]:
-                    described.setdefault(row["table"], {})[row["column"]] = (row["column_name"], row["type"])
-                    names[row["table"]] = row["table_name"]
 
     def texts(self):
         return {row["id"]: row["text"] for row in self.tables["name"]}

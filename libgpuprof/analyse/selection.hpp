@@ -61,9 +61,9 @@ class selection {
     return is_of_chosen(record) && overlaps(record.start, record.start + record.duration) &&
            (tree_ == nullptr || launched_inside(launched_->innermost(record), record.launched));
   }
-  /// What no thread launched belongs to no range.
+  /// What no thread launched belongs to no range and no stream, and to two GPUs or none.
   bool keeps_unlaunched(timestamp_ns begin, timestamp_ns end) const noexcept {
-    return tree_ == nullptr && !stream_ && !shapes_ && overlaps(begin, end);
+    return tree_ == nullptr && !device_ && !stream_ && !shapes_ && overlaps(begin, end);
   }
   /// API calls: begun while a chosen range was open on that thread (start/end ranges: on any).
   bool keeps(api_record const& call, thread_index thread) const;

@@ -127,12 +127,9 @@ void activity_decoder::kernel(CUpti_Activity const& record) {
     ++losses_.kernels_without_time;
     // still one launch accounted for: the sink sees it without a time
   }
-  auto const correlation = static_cast<correlation_id>(k.correlationId);
-  auto shape_seen = shape_of(k, {});
-  auto const is_one_thread =
-      shape_seen.grid == extent3{1, 1, 1} && shape_seen.block == extent3{1, 1, 1};
-  shape_seen.name = name_of(k.name, correlation, {k.start}, is_one_thread);
-  auto const shape = shapes_.intern(shape_seen);
+  auto seen = shape_of(k, {});
+  seen.name = name_of(seen, record);
+  auto const shape = shapes_.intern(seen);
   if (shape.is_new) sink_.shape(shapes_.at(shape.id));
   kernel_record out;
   if (has_times(k.start, k.end)) {
@@ -143,7 +140,7 @@ void activity_decoder::kernel(CUpti_Activity const& record) {
   out.device = static_cast<device_id>(k.deviceId);
   out.context = static_cast<context_id>(k.contextId);
   out.stream = static_cast<stream_id>(k.streamId);
-  out.correlation = correlation;
+  out.correlation = static_cast<correlation_id>(k.correlationId);
   out.graph = static_cast<graph_id>(k.graphId);
   out.node = static_cast<graph_node_id>(k.graphNodeId);
   sink_.kernel(out);
@@ -275,16 +272,22 @@ void activity_decoder::unified_memory(CUpti_Activity const& record) {
 }
 
 // With the module of a kernel goes its name, and the record may be read later: what the launch said
-// holds. But CUPTI's own kernel, of one thread, has the number of one of the program's.
-name_id activity_decoder::name_of(char const* pointer, correlation_id correlation,
-                                  timestamp_ns began, bool may_be_of_cupti) {
-  if (auto const known = kernels_.known(pointer); raw(known) != 0) return known;
-  auto const launched = sink_.launched(correlation, began);
-  auto const then = kernels_.known(pointer, launched.generation);
+// holds, and of a graph what was known when it was launched. But CUPTI's own kernel, of one thread,
+// has the number of one of the program's.
+name_id activity_decoder::name_of(kernel_shape const& shape, CUpti_Activity const& record) {
+  auto const& k = as<layout::kernel>(record);
+  auto const is_of_graph = k.graphId != 0;
+  auto const known = kernels_.known(k.name);
+  if (raw(known) != 0 && !is_of_graph) return known;
+  auto const launched =
+      sink_.launched(static_cast<correlation_id>(k.correlationId), timestamp_ns{k.start});
+  auto const then = kernels_.known(k.name, launched.generation);
   if (launched.generation != 0 && raw(then) != 0) return then;
-  if (raw(launched.name) == 0) return name_at(pointer);
-  auto const is_of_cupti = may_be_of_cupti && read_own_text(pointer, wait_kernel_of_cupti.size() +
-                                                                         1) == wait_kernel_of_cupti;
+  if (raw(known) != 0) return known;
+  if (raw(launched.name) == 0) return name_at(k.name);
+  auto const is_one_thread = shape.grid == extent3{1, 1, 1} && shape.block == extent3{1, 1, 1};
+  auto const is_of_cupti = is_one_thread && read_own_text(k.name, wait_kernel_of_cupti.size() +
+                                                                      1) == wait_kernel_of_cupti;
   return is_of_cupti ? names_.intern(wait_kernel_of_cupti) : launched.name;
 }
 

@@ -82,7 +82,7 @@ class activity_decoder {
   void memory(CUpti_Activity const&);
   void unified_memory(CUpti_Activity const&);
 
-  name_id name_of(char const* pointer, correlation_id, timestamp_ns began, bool may_be_of_cupti);
+  name_id name_of(kernel_shape const& shape, CUpti_Activity const& record);
   name_id name_at(char const* pointer);
   name_id api_name(CUpti_CallbackDomain domain, std::uint32_t cbid);
 

@@ -288,12 +288,12 @@ bool cupti_tracer::leave() noexcept {
   auto const is_the_moment = callbacks_.switches().enter();
   if (is_the_moment) {
     stop_kinds();
+    callbacks_.switches().leave();  // nobody waits in a callback while CUPTI goes
     if (attached() && !defects_.cannot_be_left) {
       fetch_dropped();
       unsubscribe();
       guard_.try_call<&cupti_api::cuptiFinalize>();
     }
-    callbacks_.switches().leave();
   }
   in_flush_.clear(std::memory_order_release);
   return is_the_moment;

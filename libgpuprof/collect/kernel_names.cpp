@@ -22,8 +22,11 @@ name_id kernel_names::learn(char const* pointer) noexcept {
 
 void kernel_names::code_unloads() noexcept {
   std::lock_guard const hold(mutex_);
-  auto const next = static_cast<std::uint16_t>(generation_.load(std::memory_order_relaxed) + 1);
-  if (next == 0) forget_all();  // else what was known so many unloads ago would be known again
+  auto next = static_cast<std::uint16_t>(generation_.load(std::memory_order_relaxed) + 1);
+  if (next == 0) {  // else what was known so many unloads ago would be known again
+    forget_all();
+    next = 1;
+  }
   generation_.store(next, std::memory_order_release);
 }
 

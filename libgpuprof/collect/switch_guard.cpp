@@ -34,7 +34,7 @@ void switch_guard::change_ended() noexcept {
 
 bool switch_guard::enter() noexcept {
   inside_.fetch_add(1);
-  if (changes_.load() == 0) {
+  if (changes_.load() == 0 && !closed_.load()) {
     ++entered_here;
     return true;
   }

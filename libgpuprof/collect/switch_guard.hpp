@@ -15,7 +15,10 @@ class switch_guard {
   void change_begins() noexcept;
   void change_ended() noexcept;
   /// From now on nobody switches: the process ends, and the driver with it.
-  void close() noexcept { change_begins(); }
+  void close() noexcept {
+    closed_.store(true);
+    change_begins();
+  }
   /// Calls were not heard of for a while.
   void forget_changes() noexcept { changes_.store(0); }
 
@@ -29,6 +32,7 @@ class switch_guard {
 
  private:
   std::atomic<std::uint32_t> changes_{0}, inside_{0};
+  std::atomic<bool> closed_{false};
 };
 
 }  // namespace gpuprof

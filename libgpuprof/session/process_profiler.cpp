@@ -346,6 +346,7 @@ void process_profiler::switch_tracing_on() {
   std::vector<std::string> warnings;
   if (auto const ok = tracer_->start(choice, warnings)) {
     tracing_ = true;
+    switch_nothing_after_exit();
     reason_tracing_is_off_.clear();
     if (counters_ != nullptr) counters_->callbacks_begin();
     // A capture that began before CUDA was up.

@@ -148,8 +148,8 @@ class process_profiler final : public cuda_event_observer,
   std::string reason_tracing_is_off_;  // as last told to the user
   std::uint64_t idle_since_ = 0;
 
-  bool asked_to_end_ = false;  // drain thread only, as the next
-  unsigned times_stopped_ = 0;
+  bool asked_to_end_ = false;  // drain thread only
+  std::atomic<unsigned> times_switched_{0};
 
   std::atomic<std::uint32_t> open_window_{0};  // index of the window being recorded; 0: none
   int const owner_ = getpid();

@@ -100,7 +100,7 @@ void process_profiler::start_what_waited_for_cuda() {
 /// driver is torn down, which must not happen while this thread switches CUPTI's records off. Made
 /// anew now and then, since the driver's own may come later.
 void process_profiler::switch_nothing_after_exit() {
-  if (!std::has_single_bit(++times_stopped_)) return;
+  if (!std::has_single_bit(++times_switched_)) return;
   std::atexit([] {
     auto* const profiler = existing();
     if (profiler != nullptr && getpid() == profiler->owner_ && !is_forked_child())

@@ -193,6 +193,20 @@ TEST_CASE("of a graph whose code has gone the name is what it was when the graph
   CHECK(b.names.text(b.sink.shapes.at(0).name) == "first");
 }
 
+TEST_CASE("a graph's kernel keeps its name where another's has come to stand there since") {
+  bench b;
+  char name[16] = "first";
+  b.kernels.of_launched(name);
+  b.sink.launch.generation = b.kernels.generation();
+  b.kernels.code_unloads();
+  std::string("other").copy(name, sizeof name);
+  b.kernels.of_launched(name);
+  auto node = kernel_record_of(name, 1);
+  node.graphId = 5;
+  b.decode(node);
+  CHECK(b.names.text(b.sink.shapes.at(0).name) == "first");
+}
+
 TEST_CASE("a kernel that CUPTI runs under the number of a launch keeps its own name") {
   bench b;
   b.sink.launch.name = b.kernels.of_launched("gemm");

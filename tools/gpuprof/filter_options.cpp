@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <map>
 
 namespace gpuprof {
 namespace {
@@ -20,13 +21,18 @@ outcome narrow_to_kernels(selection& wanted, std::vector<std::string> const& nam
   if (!patterns) return filter_failure{"--kernel " + patterns.message(), true};
   auto const& shapes = trace.shapes();
   std::vector<bool> chosen;
+  std::map<name_id, bool> answers;  // a kernel has a shape for each grid and block
   std::vector<std::string> known;
   for (auto const& shape : shapes) {
-    auto const mangled = trace.text()(shape.name);
+    auto const [answer, is_new] = answers.try_emplace(shape.name);
+    if (is_new) {
+      auto const mangled = trace.text()(shape.name);
+      answer->second = patterns->match(mangled);
+      known.push_back(kernel_display_name(mangled, kernel_name_style::base));
+    }
     auto const id = std::size_t{raw(shape.id)};
     if (id >= chosen.size()) chosen.resize(id + 1);
-    chosen[id] = patterns->match(mangled);
-    known.push_back(kernel_display_name(mangled, kernel_name_style::base));
+    chosen[id] = answer->second;
   }
   if (std::find(chosen.begin(), chosen.end(), true) == chosen.end()) {
     auto const near = nearest_name(names.front(), known);

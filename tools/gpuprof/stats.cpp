@@ -69,7 +69,7 @@ int run(stats_options const& options) {
   }
   output_choice output{{}, output_base(options), {},           options.force_overwrite,
                        {}, options.wide,         options.limit};
-  auto const by_name = format_by_extension(output.base, formats);
+  auto const by_name = format_by_extension(options.output, formats);
   if (by_name) {
     output.file = output.base;
     output.base.resize(output.base.rfind('.'));

@@ -150,10 +150,12 @@ finished_report trace_pass::range_report(report_request const& report) {
       return finished;
     }
   } else if (report.kind == report_kind::nvtx_pushpop_trace) {
-    auto const is_shown = [&](traced_range const& range) {
-      return range.style == range_style::push_pop;
-    };
-    is_empty = std::none_of(tree.ranges().begin(), tree.ranges().end(), is_shown);
+    for (std::uint32_t i = 0; i < tree.size() && is_empty; ++i)
+      is_empty = tree[i].style != range_style::push_pop || (keeps && !keeps(i));
+    if (is_empty && !has_filter_ && !tree.empty()) {
+      finished.missing = "the capture holds no ranges of this kind";
+      return finished;
+    }
     finished.table = report::range_trace_table(
         tree, keeps,
         {trace_.text(), trace_.process_id(),
