@@ -66,8 +66,6 @@ std::string_view way_to_lose_less(std::string_view reason) {
       {"launch_notes", "a greater --buffer-limit-mib"},
       {"ranges", "a greater --buffer-limit-mib"},
       {"threads", "a greater --buffer-limit-mib"},
-      {"kernels", "a greater --flush-timeout-ms"},
-      {"graph_launches", "a greater --flush-timeout-ms"},
       {"rows_on_disk", "more room on the disk, or another --output"},
       {"sampling_overflows", "a longer --pm-sampling-interval"}};
   auto const known = std::find_if(std::begin(ways), std::end(ways),

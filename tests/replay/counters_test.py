@@ -72,7 +72,7 @@ class Counters(Gpuprof):
 
     def losses(self):
         """{what: how many} of the line that says what is missing."""
-        found = re.findall(r"(\d+) ([a-z ]+?)s?(?:, |$)", self.lost().removeprefix("lost: "))
+        found = re.findall(r"(\d+) ([a-z ]+?)s?(?:, |$)", self.lost().removeprefix("lost: ").split(". ")[0])
         return {what: int(number) for number, what in found}
 
     def check_that_few_are_lost(self, launched):
