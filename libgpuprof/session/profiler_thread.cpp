@@ -97,7 +97,7 @@ void process_profiler::start_what_waited_for_cuda() {
 }
 
 /// Exit handlers run last one first: one that is made when CUDA has long begun runs before the
-/// driver is torn down, which must not happen while this thread switches CUPTI's records off. Made
+/// driver is torn down, which must not happen while a thread switches CUPTI's records off. Made
 /// anew now and then, since the driver's own may come later.
 void process_profiler::switch_nothing_after_exit() {
   if (!std::has_single_bit(++times_switched_)) return;
