@@ -15,19 +15,23 @@
 namespace gpuprof {
 
 struct launch {
+  static constexpr int name_bits = 24;  // the registry has place for two million
+
   timestamp_ns time;
   range_id range{};
   correlation_id correlation{};
   thread_index thread{};
-  std::uint32_t arguments = 0;  // as in launch_note
-  name_id kernel{};             // 0: not known, or not one kernel
-  std::uint8_t flags = 0;       // launch_flags
-  bool matched = false;         // at least one record has come
-  bool given_up = false;        // nobody waits for its record any more
+  std::uint32_t arguments = 0;             // as in launch_note
+  name_id kernel : name_bits = name_id{};  // 0: not known, or not one kernel
+  std::uint32_t flags : 6 = 0;             // launch_flags
+  bool matched : 1 = false;                // at least one record has come
+  bool given_up : 1 = false;               // nobody waits for its record any more
 
   bool is_graph() const noexcept { return flags == launch_of_graph; }
   bool is_copy() const noexcept { return flags == launch_is_copy; }
 };
+
+static_assert(sizeof(launch) == 32);  // a million of them are kept
 
 /// One thread. Correlation ids count up, so the low bits place an entry; it grows while entries
 /// still waiting would be overwritten, up to `most` entries, and after that overwrites: the records
@@ -76,7 +80,7 @@ class launch_table {
 
   /// Forgets all, keeps the memory.
   void clear() {
-    slots_.assign(slots_.size(), {});
+    slots_.assign(slots_.size(), launch{});
     aside_.clear();
     any_ = false;
   }

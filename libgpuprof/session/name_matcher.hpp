@@ -1,6 +1,8 @@
 // Answers one question about a kernel name at a time, on a thread of its own.
 #pragma once
 
+#include "analyse/kernel_patterns.hpp"
+
 #include <array>
 #include <chrono>
 #include <condition_variable>
@@ -19,7 +21,7 @@ namespace gpuprof {
 class name_matcher {
  public:
   using question = std::function<bool(std::string_view)>;
-  static constexpr std::size_t longest_name = 8 << 10;
+  static constexpr std::size_t longest_name = kernel_patterns::longest_name;
   /// Matching takes microseconds. Only what the caller holds, such as the lock of the loader, can
   /// make it wait for the caller, and then an answer is not worth a standstill.
   static constexpr std::chrono::milliseconds patience{1000};

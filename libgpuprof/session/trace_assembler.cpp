@@ -127,7 +127,7 @@ void trace_assembler::launch(launch_note const& note) {
   l.correlation = note.correlation;
   l.thread = note.thread;
   l.arguments = note.arguments;
-  l.kernel = note.kernel;
+  if (raw(note.kernel) >> gpuprof::launch::name_bits == 0) l.kernel = note.kernel;
   l.flags = flags;
   new_launches_.push_back({note.time, note.correlation});
   for (auto w = windows_.rbegin(); w != windows_.rend(); ++w) {
@@ -229,7 +229,8 @@ bool trace_assembler::attribute(Record& record, bool first_look, std::vector<Rec
     if (!belongs) ++counts_.outside;
     return belongs;
   }
-  if (!std::exchange(l->matched, true)) {
+  if (!l->matched) {
+    l->matched = true;
     if (l->flags == 0) ++counts_.launches_matched;
     if (l->flags == launch_of_graph) ++counts_.graph_launches_matched;
     if (l->flags == launch_is_copy) ++counts_.copy_calls_matched;

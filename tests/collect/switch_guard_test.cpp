@@ -46,8 +46,17 @@ TEST_CASE("a switch that calls back into the program's calls does not wait for i
 TEST_CASE("what cannot be put off switches in the end") {
   switch_guard guard;
   guard.close();
+  CHECK_FALSE(guard.enter_soon());
   guard.enter_at_last();
+  std::atomic<bool> changes{false};
+  std::thread changing([&] {
+    guard.change_begins();  // waits, as for every switch
+    changes = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  CHECK_FALSE(changes);
   guard.leave();
+  changing.join();
 }
 
 TEST_CASE("who can wait switches between two changes, however close they follow each other") {
