@@ -49,7 +49,7 @@ constexpr auto columns = std::to_array<column_note>({
     {"", "duration", "ns", "", "how long it took"},
     {"", "time", "ns of CLOCK_REALTIME", "", "when it happened"},
     {"", "launched", "ns of CLOCK_REALTIME", "", "when the launching call was entered, on the CPU; 0: not seen"},
-    {"", "device", "", "device.device", "the GPU, by the driver's number"},
+    {"", "device", "", "device.device", "the GPU"},
     {"", "context", "", "context.context", "the CUDA context, by CUPTI's number in this process"},
     {"", "stream", "", "", "the stream, by CUPTI's number in its context"},
     {"", "correlation", "", "", "what a call and its work share, by CUPTI's number in this process. It begins anew after 2^32 calls: within half an hour it is unique"},

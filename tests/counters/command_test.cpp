@@ -167,6 +167,6 @@ TEST_CASE("without CUPTI one line says how to point to it") {
 
 TEST_CASE("the manual and the completions have every option of metrics") {
   auto const help = metrics("--help").out;
-  check_documented_options("metrics", help, 7);
+  check_documented_options("metrics", help, 10);
   has(help, "roofline  ");
 }

@@ -2,11 +2,12 @@
 
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import time
 
-from harness import COMMAND, HERE, TORCH_WORKLOAD, ratio_of_medians, row, run, workload
+from harness import COMMAND, HERE, SCRATCH, TORCH_WORKLOAD, ratio_of_medians, row, run, workload
 
 
 def in_turns(times, *programs):
@@ -74,20 +75,27 @@ def pytorch(times):
 def generation(times):
     """Eager generation of a small Llama: many different kernels, caches that are cold for each launch."""
     raw = HERE.parent / "gpu_raw_cupti.so"
-    words = ["python3", HERE / "unmodified" / "llama.py", 3]
+    words = [HERE / "unmodified" / "llama.py", 3]
+    ways = {
+        "bare": lambda: run(["python3", *words], traced=False, toolkit=False),
+        "raw CUPTI": lambda: run(["python3", *words], traced=False, toolkit=False, injected=raw),
+        "traced": lambda: run(["python3", *words], toolkit=False),
+        "torch.profiler": lambda: run(["python3", HERE / "under_torch_profiler.py", *words], traced=False, toolkit=False),
+    }
+    if shutil.which("nsys"):
+        ways["nsys"] = lambda: run(["nsys", "profile", "-t", "cuda,nvtx", "-o", SCRATCH / "generation", "-f", "true", "python3", *words], traced=False, toolkit=False)
     try:
-        bare, floor, ours = in_turns(
-            times,
-            lambda: run(words, traced=False, toolkit=False).value("step_ms"),
-            lambda: run(words, traced=False, toolkit=False, injected=raw).value("step_ms"),
-            lambda: run(words, toolkit=False).value("step_ms"))
+        runs = dict(zip(ways, in_turns(times, *(lambda way=way: way().value("step_ms") for way in ways.values()))))
     except KeyError:
         row("eager generation", "no transformers with CUDA here", "needs it", "not run")
         return
-    for name, values in (("bare", bare), ("raw CUPTI", floor), ("traced", ours)):
+    for name, values in runs.items():
         print(f"    {name}: {', '.join(f'{v:.0f}' for v in values)} ms a text", flush=True)
-    row("eager generation, raw CUPTI / bare and traced / bare", f"{ratio_of_medians(floor, bare):.3f} and {ratio_of_medians(ours, bare):.3f}", "", "")
-    row("eager generation, traced / raw CUPTI", f"{ratio_of_medians(ours, floor):.3f}", "<= 1.03", ratio_of_medians(ours, floor) <= 1.03)
+    others = [name for name in ways if name not in ("bare", "traced")]
+    row(f"eager generation, traced / bare; {', '.join(others)} / bare", "; ".join(f"{ratio_of_medians(runs[name], runs['bare']):.3f}" for name in ("traced", *others)), "", "")
+    for name in others:
+        ratio, goal = ratio_of_medians(runs["traced"], runs[name]), 1.03 if name == "raw CUPTI" else 1.0
+        row(f"eager generation, traced / {name}", f"{ratio:.3f}", f"<= {goal}", ratio <= goal)
 
 
 def file_and_memory(_):

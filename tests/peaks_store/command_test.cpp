@@ -67,7 +67,8 @@ TEST_CASE("a wrong command line ends with 2 and one line") {
   folder_with_files const f;
   check_refusal(f.peaks("--only nonsense"), 2, "nonsense");
   check_refusal(f.peaks("--only tensor_bf61"), 2, "tensor_bf16");
-  check_refusal(f.peaks("--json --csv"), 2, "choose one of --json and --csv");
+  check_refusal(f.peaks("--json --csv"), 2, "choose one of --format, --json and --csv");
+  check_refusal(f.peaks("--list -f jsno"), 2, "did you mean json?");
   check_refusal(f.peaks("--quick --sustained"), 2, "leave out --sustained");
   check_refusal(f.peaks("--from one.json --refresh"), 2, "leave out --refresh");
   check_refusal(f.peaks("--list --from one.json"), 2, "leave out --only and --from");
@@ -123,6 +124,19 @@ TEST_CASE("a file without peaks is one line") {
   check_refusal(f.peaks("--from other.json"), 1, "other.json cannot be used: gpus is missing");
 }
 
+TEST_CASE("a file gets the format that its extension names, and none that is there is replaced") {
+  folder_with_files const f;
+  auto const written = f.peaks("--from one.json -o here.csv");
+  CHECK(written.code == 0);
+  CHECK(written.out.empty());
+  has(written.err, "gpuprof: wrote here.csv");
+  CHECK(read_file(f.scratch / "here.csv") == f.peaks("--from one.json --csv").out);
+  check_refusal(f.peaks("--from one.json -o here.csv"), 1, "here.csv exists already");
+  CHECK(f.peaks("--from one.json -f json -o here.csv --force-overwrite").code == 0);
+  CHECK(read_file(f.scratch / "here.csv") == read_file(f.scratch / "one.json"));
+  CHECK(f.peaks("--list -f tsv").out.starts_with("test\tgroup\ttitle\tunit\nfp64\tcuda_cores\t"));
+}
+
 TEST_CASE("output that cannot be written ends with 1") {
   folder_with_files const f;
   auto const r = f.peaks("--from one.json 2>err >/dev/full; exit $? #");
@@ -141,7 +155,7 @@ TEST_CASE("bars are of # where the terminal has no blocks") {
 TEST_CASE("the manual and the completions have every option of peaks") {
   folder_with_files const f;
   auto const help = f.peaks("--help").out;
-  check_documented_options("peaks", help, 12);
+  check_documented_options("peaks", help, 15);
   std::string names;
   for (auto const& test : peaks::all_tests()) names += std::string(test.name) + " ";
   names.pop_back();

@@ -93,11 +93,12 @@ _gpuprof() {
             h2d_pageable d2h_pageable p2p launch_latency launch_throughput graph_node synchronize
             cuda_cores tensor_cores memory links latency'
           ;;
-        --from) COMPREPLY=($(compgen -f -- "$current")) ;;
+        --from | -o | --output) COMPREPLY=($(compgen -f -- "$current")) ;;
+        -f | --format) COMPREPLY=($(compgen -W 'table csv tsv json' -- "$current")) ;;
         --device) COMPREPLY=() ;;
         *)
           COMPREPLY=($(compgen -W '--quick --only --refresh --force --sustained --zeros --device
-            --from --json --csv --list --help' -- "$current"))
+            --from --format --output --force-overwrite --json --csv --list --help' -- "$current"))
           ;;
       esac
       ;;
@@ -109,8 +110,13 @@ _gpuprof() {
             GH100 AD102 AD103 AD104 AD106 AD107 GB100 GB102 GB110 GB10B GB202 GB203 GB205 GB206 GB207
             GB20B' -- "$current"))
           ;;
+        -o | --output) COMPREPLY=($(compgen -f -- "$current")) ;;
+        -f | --format) COMPREPLY=($(compgen -W 'table csv tsv json' -- "$current")) ;;
         --query) COMPREPLY=() ;;
-        *) COMPREPLY=($(compgen -W '--chip --query --set --passes --json --csv --help' -- "$current")) ;;
+        *)
+          COMPREPLY=($(compgen -W '--chip --query --set --passes --format --output
+            --force-overwrite --json --csv --help' -- "$current"))
+          ;;
       esac
       ;;
     status) COMPREPLY=($(compgen -W '--json --help' -- "$current")) ;;

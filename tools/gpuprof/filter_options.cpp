@@ -22,19 +22,17 @@ outcome narrow_to_kernels(selection& wanted, std::vector<std::string> const& nam
   auto const& shapes = trace.shapes();
   std::vector<bool> chosen;
   std::map<name_id, bool> answers;  // a kernel has a shape for each grid and block
-  std::vector<std::string> known;
   for (auto const& shape : shapes) {
     auto const [answer, is_new] = answers.try_emplace(shape.name);
-    if (is_new) {
-      auto const mangled = trace.text()(shape.name);
-      answer->second = patterns->match(mangled);
-      known.push_back(kernel_display_name(mangled, kernel_name_style::base));
-    }
+    if (is_new) answer->second = patterns->match(trace.text()(shape.name));
     auto const id = std::size_t{raw(shape.id)};
     if (id >= chosen.size()) chosen.resize(id + 1);
     chosen[id] = answer->second;
   }
   if (std::find(chosen.begin(), chosen.end(), true) == chosen.end()) {
+    std::vector<std::string> known;
+    for (auto const& [name, passes] : answers)
+      known.push_back(kernel_display_name(trace.text()(name), kernel_name_style::base));
     auto const near = nearest_name(names.front(), known);
     return filter_failure{path + " holds no kernel '" + names.front() + "'" +
                           (near.empty() ? "" : "; did you mean '" + near + "'?")};

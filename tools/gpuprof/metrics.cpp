@@ -21,12 +21,9 @@ namespace {
 struct metrics_options {
   std::string chip, query;
   std::vector<std::string> set;
-  bool passes = false, json = false, csv = false;
-
-  metrics_format format() const noexcept {
-    if (json) return metrics_format::json;
-    return csv ? metrics_format::csv : metrics_format::text;
-  }
+  bool passes = false;
+  output_options output;
+  report_format format{};
 };
 
 /// Up to so many metrics are asked one by one in a second.
@@ -108,8 +105,11 @@ int list_metrics(metrics_options const& options, counters_of_chip const& chip) {
     if (auto const added = add_passes(list.metrics, *ranges, sampler); !added)
       return fail(1, added.message());
   }
-  auto const printed = print_metrics(list, options.format());
-  return printed ? 0 : fail(1, printed.message());
+  auto const out = output_file::open(options.output.output, options.output.force_overwrite);
+  if (!out) return fail(1, out.message());
+  write_metrics(list, options.format, *out);
+  auto const written = out->finish();
+  return written ? 0 : fail(1, written.message());
 }
 
 result<pass_plan> plan_watched(counters_of_chip const& chip, std::vector<std::string> metrics) {
@@ -161,14 +161,18 @@ int plan_set(metrics_options const& options, counters_of_chip const& chip) {
   for (auto const& metric : set.plan.unusable)
     fail(1, metric.name + ": " + metric.reason +
                 (metric.nearest.empty() ? "" : ", did you mean " + metric.nearest + "?"));
-  if (set.metrics.empty() && options.format() != metrics_format::json) return 1;
-  auto const printed = print_plan(set, options.format());
-  if (!printed) return fail(1, printed.message());
+  if (set.metrics.empty() && options.format != report_format::json) return 1;
+  auto const out = output_file::open(options.output.output, options.output.force_overwrite);
+  if (!out) return fail(1, out.message());
+  write_plan(set, options.format, *out);
+  if (auto const written = out->finish(); !written) return fail(1, written.message());
   return set.plan.unusable.empty() ? 0 : 1;
 }
 
-int run(metrics_options const& options) {
-  if (options.json && options.csv) return fail(2, "choose one of --json and --csv");
+int run(metrics_options options) {
+  auto const format = chosen_format(options.output);
+  if (!format) return fail(2, format.message());
+  options.format = *format;
   if (!options.set.empty() && !options.query.empty())
     return fail(2, "--set says which metrics: leave out --query");
   auto const library = counter_library::open();
@@ -217,8 +221,7 @@ void add_metrics(CLI::App& app, int& exit_code) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_flag("--passes", options->passes,
                     "Passes of every metric listed, however many: half a minute for all");
-  command->add_flag("--json", options->json, "Print JSON");
-  command->add_flag("--csv", options->csv, "Print CSV");
+  add_output_options(*command, options->output);
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

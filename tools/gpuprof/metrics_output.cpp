@@ -5,9 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
+#include <string_view>
 
 namespace gpuprof {
 namespace {
@@ -15,17 +13,8 @@ namespace {
 using nlohmann::ordered_json;
 constexpr auto no_unit = report::time_unit::nanoseconds;
 
-void put(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-}
-
-result<void> finished() {
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return {};
-  return error{"writing to standard output failed: " + std::string(std::strerror(errno))};
-}
-
-void put_json(ordered_json const& json) {
-  put(json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+void put_json(ordered_json const& json, output_file const& out) {
+  out.put(json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
 }
 
 char const* word_for(metric_type type) {
@@ -107,7 +96,8 @@ bool any_of_type(std::vector<shown_metric> const& metrics, metric_type type) {
                      [&](shown_metric const& metric) { return metric.properties.type == type; });
 }
 
-void put_list_text(metric_list const& list) {
+void put_list_text(metric_list const& list, output_file const& out) {
+  auto const put = [&out](std::string_view text) { out.put(text); };
   auto const with_passes = !list.metrics.empty() && list.metrics.front().passes.has_value();
   report::write_columns(text_table(list.metrics, with_passes), no_unit, put);
   put("\n" + std::to_string(list.metrics.size()) + " of " +
@@ -207,7 +197,8 @@ std::string sampling_line(pass_plan const& plan) {
   return line + ".\n";
 }
 
-void put_plan_text(set_plan const& set) {
+void put_plan_text(set_plan const& set, output_file const& out) {
+  auto const put = [&out](std::string_view text) { out.put(text); };
   auto const& plan = set.plan;
   auto const rows = rows_of(set);
   report::write_columns(plan_table(rows, true), no_unit, put);
@@ -252,34 +243,32 @@ ordered_json json_of(set_plan const& set) {
 
 }  // namespace
 
-result<void> print_metrics(metric_list const& list, metrics_format format) {
+void write_metrics(metric_list const& list, report_format format, output_file const& out) {
+  auto const sink = [&out](std::string_view text) { out.put(text); };
   switch (format) {
-    case metrics_format::json:
-      put_json(json_of(list));
-      break;
-    case metrics_format::csv:
-      report::write_csv(csv_table(list.metrics), no_unit, put);
-      break;
-    case metrics_format::text:
-      put_list_text(list);
-      break;
+    case report_format::json:
+      return put_json(json_of(list), out);
+    case report_format::csv:
+      return report::write_csv(csv_table(list.metrics), no_unit, sink);
+    case report_format::tsv:
+      return report::write_tsv(csv_table(list.metrics), no_unit, sink);
+    case report_format::table:
+      return put_list_text(list, out);
   }
-  return finished();
 }
 
-result<void> print_plan(set_plan const& set, metrics_format format) {
+void write_plan(set_plan const& set, report_format format, output_file const& out) {
+  auto const sink = [&out](std::string_view text) { out.put(text); };
   switch (format) {
-    case metrics_format::json:
-      put_json(json_of(set));
-      break;
-    case metrics_format::csv:
-      report::write_csv(plan_table(rows_of(set), false), no_unit, put);
-      break;
-    case metrics_format::text:
-      put_plan_text(set);
-      break;
+    case report_format::json:
+      return put_json(json_of(set), out);
+    case report_format::csv:
+      return report::write_csv(plan_table(rows_of(set), false), no_unit, sink);
+    case report_format::tsv:
+      return report::write_tsv(plan_table(rows_of(set), false), no_unit, sink);
+    case report_format::table:
+      return put_plan_text(set, out);
   }
-  return finished();
 }
 
 }  // namespace gpuprof

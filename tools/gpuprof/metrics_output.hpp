@@ -1,16 +1,15 @@
-// Prints metrics of a chip and the plan of a set: text, CSV or JSON.
+// Prints metrics of a chip and the plan of a set: a table, CSV, TSV or JSON.
 #pragma once
 
-#include "base/result.hpp"
 #include "counters/planning/pass_plan.hpp"
+#include "output_file.hpp"
+#include "report_format.hpp"
 
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace gpuprof {
-
-enum class metrics_format { text, csv, json };
 
 struct shown_metric {
   std::string name;
@@ -35,8 +34,8 @@ struct set_plan {
   pass_plan plan;
 };
 
-result<void> print_metrics(metric_list const& list, metrics_format format);
+void write_metrics(metric_list const& list, report_format format, output_file const& out);
 /// Unusable metrics are in JSON, and else said by the caller.
-result<void> print_plan(set_plan const& set, metrics_format format);
+void write_plan(set_plan const& set, report_format format, output_file const& out);
 
 }  // namespace gpuprof

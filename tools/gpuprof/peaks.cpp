@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <memory>
 
 namespace gpuprof {
@@ -19,12 +20,9 @@ struct peaks_options {
   std::vector<std::string> only, from;
   std::vector<int> devices;
   bool quick = false, sustained = false, refresh = false, force = false, zeros = false;
-  bool json = false, csv = false, list = false;
-
-  peaks_format format() const noexcept {
-    if (json) return peaks_format::json;
-    return csv ? peaks_format::csv : peaks_format::text;
-  }
+  bool list = false;
+  output_options output;
+  report_format format{};
 };
 
 int fail(int code, std::string const& message) {
@@ -32,8 +30,14 @@ int fail(int code, std::string const& message) {
   return code;
 }
 
-int finish(result<void> const& printed, int code) {
-  return printed ? code : fail(1, printed.message());
+/// `code`, when all that `write` writes could be written.
+int write_out(peaks_options const& options, int code,
+              std::function<void(output_file const&)> const& write) {
+  auto const out = output_file::open(options.output.output, options.output.force_overwrite);
+  if (!out) return fail(1, out.message());
+  write(*out);
+  auto const written = out->finish();
+  return written ? code : fail(1, written.message());
 }
 
 result<std::vector<peaks::test_id>> asked_tests(peaks_options const& options) {
@@ -52,7 +56,8 @@ int print_files(peaks_options const& options, std::vector<peaks::test_id> const&
   if (gpus.empty()) return fail(1, "there are no peaks in " + options.from.front());
   if (!options.only.empty())  // else also tests that this gpuprof does not know
     for (auto& gpu : gpus) peaks::keep_only(gpu, tests);
-  return finish(print_peaks(gpus, {}, options.format()), 0);
+  return write_out(options, 0,
+                   [&](output_file const& out) { write_peaks(gpus, {}, options.format, out); });
 }
 
 bool any_failed(gpu_peaks const& peaks) {
@@ -61,16 +66,10 @@ bool any_failed(gpu_peaks const& peaks) {
   });
 }
 
-/// Where figures come from goes before the text; CSV and JSON have standard output to themselves.
-void say_origin(std::string const& label, std::string const& origin, peaks_format format) {
-  std::fprintf(format == peaks_format::text ? stdout : stderr, "%s%s\n", label.c_str(),
-               origin.c_str());
-}
-
 int measure_devices(peaks_options const& options, std::vector<int> const& devices,
                     peaks::request const& request) {
   std::vector<gpu_peaks> gpus;
-  std::vector<std::string> labels;
+  std::vector<std::string> labels, origins;
   int code = 0;
   for (auto const device : devices) {
     auto const label = "GPU " + std::to_string(device);
@@ -80,15 +79,21 @@ int measure_devices(peaks_options const& options, std::vector<int> const& device
       code = fail(1, prefix + obtained.message());
       continue;
     }
-    say_origin(prefix, obtained->origin, options.format());
+    origins.push_back(prefix + obtained->origin + "\n");
     if (!obtained->trouble.empty()) fail(0, prefix + obtained->trouble);
     if (any_failed(obtained->peaks)) code = 1;
     gpus.push_back(std::move(obtained->peaks));
     labels.push_back(label);
   }
   if (gpus.empty()) return code;
-  if (options.format() == peaks_format::text) std::puts("");
-  return finish(print_peaks(gpus, labels, options.format()), code);
+  return write_out(options, code, [&](output_file const& out) {
+    // Where figures come from goes before the text; other formats hold the table alone.
+    auto const for_people = options.format == report_format::table;
+    for (auto const& origin : origins)
+      for_people ? out.put(origin) : void(std::fputs(origin.c_str(), stderr));
+    if (for_people) out.put("\n");
+    write_peaks(gpus, labels, options.format, out);
+  });
 }
 
 /// The first two options that do not go together, in one line; empty when all do.
@@ -108,13 +113,17 @@ std::string contradiction(peaks_options const& o) {
   if (o.list && !(o.only.empty() && o.from.empty()))
     return "--list prints all tests: leave out --only and --from";
   if (o.quick && o.sustained) return "--quick has no sustained figures: leave out --sustained";
-  if (o.json && o.csv) return "choose one of --json and --csv";
   return {};
 }
 
-int run(peaks_options const& options) {
+int run(peaks_options options) {
+  auto const format = chosen_format(options.output);
+  if (!format) return fail(2, format.message());
+  options.format = *format;
   if (auto const line = contradiction(options); !line.empty()) return fail(2, line);
-  if (options.list) return finish(print_test_list(options.format()), 0);
+  if (options.list)
+    return write_out(options, 0,
+                     [&](output_file const& out) { write_test_list(options.format, out); });
   auto const tests = asked_tests(options);
   if (!tests) return fail(2, tests.message());
   if (!options.from.empty()) return print_files(options, *tests);
@@ -171,8 +180,7 @@ void add_peaks(CLI::App& app, int& exit_code) {
   add_list("--from", options->from,
            "FILE: print what is in it, as --json or the store wrote it, and measure nothing; given "
            "several times, side by side");
-  command->add_flag("--json", options->json, "Print JSON, as it is stored");
-  command->add_flag("--csv", options->csv, "Print CSV, a row for each GPU and test");
+  add_output_options(*command, options->output);
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

@@ -5,28 +5,17 @@
 #include "report/peaks_table.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <clocale>
 #include <cstdio>
 #include <cstring>
 #include <langinfo.h>
 #include <string_view>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 namespace gpuprof {
 namespace {
 
 constexpr auto no_unit = report::time_unit::nanoseconds;
-
-void put(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-}
-
-result<void> finished() {
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return {};
-  return error{"writing to standard output failed: " + std::string(std::strerror(errno))};
-}
 
 bool shows_unicode() {
   std::setlocale(LC_CTYPE, "");
@@ -34,10 +23,10 @@ bool shows_unicode() {
 }
 
 /// What most terminals can be widened to, unless this one is narrower.
-std::size_t width_of_output() {
+std::size_t width_of_output(output_file const& out) {
   constexpr std::size_t usual = 120;
   winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return usual;
+  if (ioctl(fileno(out.stream()), TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return usual;
   return std::min<std::size_t>(usual, size.ws_col);
 }
 
@@ -54,38 +43,36 @@ report::table test_table() {
 
 }  // namespace
 
-result<void> print_peaks(std::span<gpu_peaks const> gpus, std::vector<std::string> labels,
-                         peaks_format format) {
+void write_peaks(std::span<gpu_peaks const> gpus, std::vector<std::string> labels,
+                 report_format format, output_file const& out) {
+  auto const sink = [&out](std::string_view text) { out.put(text); };
   switch (format) {
-    case peaks_format::json:
-      put(peaks::to_json(gpus));
-      break;
-    case peaks_format::csv:
-      report::write_csv(report::peaks_table(gpus), no_unit, put);
-      break;
-    case peaks_format::text:
-      report::write_peaks(
+    case report_format::json:
+      return out.put(peaks::to_json(gpus));
+    case report_format::csv:
+      return report::write_csv(report::peaks_table(gpus), no_unit, sink);
+    case report_format::tsv:
+      return report::write_tsv(report::peaks_table(gpus), no_unit, sink);
+    case report_format::table:
+      return report::write_peaks(
           gpus,
-          {.width = width_of_output(), .blocks = shows_unicode(), .labels = std::move(labels)},
-          put);
-      break;
+          {.width = width_of_output(out), .blocks = shows_unicode(), .labels = std::move(labels)},
+          sink);
   }
-  return finished();
 }
 
-result<void> print_test_list(peaks_format format) {
+void write_test_list(report_format format, output_file const& out) {
+  auto const sink = [&out](std::string_view text) { out.put(text); };
   switch (format) {
-    case peaks_format::json:
-      report::write_json(test_table(), no_unit, put);
-      break;
-    case peaks_format::csv:
-      report::write_csv(test_table(), no_unit, put);
-      break;
-    case peaks_format::text:
-      report::write_columns(test_table(), no_unit, put);
-      break;
+    case report_format::json:
+      return report::write_json(test_table(), no_unit, sink);
+    case report_format::csv:
+      return report::write_csv(test_table(), no_unit, sink);
+    case report_format::tsv:
+      return report::write_tsv(test_table(), no_unit, sink);
+    case report_format::table:
+      return report::write_columns(test_table(), no_unit, sink);
   }
-  return finished();
 }
 
 }  // namespace gpuprof

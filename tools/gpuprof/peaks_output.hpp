@@ -1,8 +1,9 @@
-// Prints peaks as text, CSV or JSON, and the list of tests.
+// Writes peaks as text, CSV, TSV or JSON, and the list of tests.
 #pragma once
 
-#include "base/result.hpp"
 #include "model/peaks.hpp"
+#include "output_file.hpp"
+#include "report_format.hpp"
 
 #include <span>
 #include <string>
@@ -10,12 +11,10 @@
 
 namespace gpuprof {
 
-enum class peaks_format { text, csv, json };
-
 /// `labels`: of the GPUs when there are several.
-result<void> print_peaks(std::span<gpu_peaks const> gpus, std::vector<std::string> labels,
-                         peaks_format format);
+void write_peaks(std::span<gpu_peaks const> gpus, std::vector<std::string> labels,
+                 report_format format, output_file const& out);
 
-result<void> print_test_list(peaks_format format);
+void write_test_list(report_format format, output_file const& out);
 
 }  // namespace gpuprof

@@ -148,11 +148,12 @@ int run(roofline_options const& options) {
   if (!read.has_counters())
     return fail(1, options.file + (device ? ": GPU " + std::to_string(raw(*device)) : "") + " " +
                        trace.without_counters());
+  auto const of_what_passes = wanted.is_everything() ? "" : " among what passes the filters";
   if (*by == roofline_lines::ranges && read.ranges().empty())
-    return fail(1, options.file + " holds no NVTX ranges that launched kernels; try --by kernel");
-
+    return fail(1, options.file + " holds no NVTX ranges that launched kernels" + of_what_passes +
+                       "; try --by kernel");
   if (*by == roofline_lines::graphs && !read.times().has_graphs())
-    return fail(1, options.file + " holds no CUDA graphs; try --by kernel");
+    return fail(1, options.file + " holds no CUDA graphs" + of_what_passes + "; try --by kernel");
 
   auto const of_ranks = read_other_ranks(options.file, trace, read);
   roofline const roofs(read.metrics(), read.times(), read.devices(), trace.shapes(), read.codes());

@@ -1,5 +1,7 @@
 #include "roofline_summary.hpp"
 
+#include "session/option_table.hpp"
+
 #include <algorithm>
 #include <cstdio>
 #include <string_view>
@@ -50,13 +52,14 @@ std::string known_line(roofline const& roofs, std::map<std::uint32_t, std::strin
 
 /// What was asked for, beside what it was; nothing where every launch was to be read.
 std::string budget_words(trace_contents const& trace) {
-  auto const asked_for = [&](char const* name, char const* by_default) {
-    auto const said = trace.fact("environment.GPUPROF_" + std::string(name));
-    return said.empty() ? std::string(by_default) : said;
+  auto const asked_for = [&](std::string_view name) {
+    auto const& known = *find_option(name);
+    auto const said = trace.fact("environment." + environment_name(known));
+    return said.empty() ? std::string(known.default_text) : said;
   };
-  if (asked_for("METRICS", "").starts_with("exact")) return {};
-  return " (--overhead-budget " + asked_for("OVERHEAD_BUDGET", "1") + " %, --overhead-once " +
-         asked_for("OVERHEAD_ONCE", "0.25") + " s)";
+  if (asked_for("metrics").starts_with("exact")) return {};
+  return " (--overhead-budget " + asked_for("overhead-budget") + " %, --overhead-once " +
+         asked_for("overhead-once") + " s)";
 }
 
 /// Without what counters cost, as in all reports.

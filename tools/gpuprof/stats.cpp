@@ -35,10 +35,6 @@ struct stats_options {
   double memory_gib = default_memory_gib;
 };
 
-constexpr choice<report_format> formats[] = {{"table", report_format::table},
-                                             {"csv", report_format::csv},
-                                             {"tsv", report_format::tsv},
-                                             {"json", report_format::json}};
 using report::time_unit;
 constexpr choice<time_unit> units[] = {
     {"ns", time_unit::nanoseconds},    {"us", time_unit::microseconds},
@@ -69,14 +65,15 @@ int run(stats_options const& options) {
   }
   output_choice output{{}, output_base(options), {},           options.force_overwrite,
                        {}, options.wide,         options.limit};
-  auto const by_name = format_by_extension(options.output, formats);
+  auto const by_name = format_by_extension(options.output, report_formats);
   if (by_name) {
     output.file = output.base;
     output.base.resize(output.base.rfind('.'));
   }
   if (options.formats.empty()) output.formats.push_back(by_name.value_or(report_format::table));
   for (auto const& word : options.formats) {
-    auto const format = choose("--format", word == "column" ? "table" : word, formats);  // of 0.1
+    auto const format =
+        choose("--format", word == "column" ? "table" : word, report_formats);  // of 0.1
     if (!format) return fail(2, format.message());
     output.formats.push_back(*format);
   }

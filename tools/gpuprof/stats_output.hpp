@@ -3,14 +3,13 @@
 
 #include "base/result.hpp"
 #include "report/table.hpp"
+#include "report_format.hpp"
 
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace gpuprof {
-
-enum class report_format { table, csv, tsv, json };
 
 /// A report, or the one line that says why there is none.
 struct finished_report {

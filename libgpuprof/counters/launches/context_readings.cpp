@@ -50,15 +50,20 @@ result<void> context_readings::start(launch_signature::groups wanted, std::uint6
     group_ = &next;
     holds_counters_.store(true);
   }
+  auto const opened = monotonic_ns();
   if (auto ok = profiler_->configure(setup_); !ok) return ok;
+  auto const configured = monotonic_ns();
   if (auto ok = profiler_->start(); !ok) return ok;
+  auto const started = monotonic_ns();
   cycle_.emplace(cycle_group{static_cast<unsigned>(&next - counters_->data()),
                              static_cast<unsigned>(next.configuration.passes), next.rewrites},
                  limits_, now_ns);
   is_counting_.store(true);
   log_debug("counters: " + std::to_string(next.metrics.size()) + " metrics in " +
-            std::to_string(next.configuration.passes) + " passes on in " +
-            std::to_string((monotonic_ns() - before) / 1000) + " us");
+            std::to_string(next.configuration.passes) + " passes on: opened in " +
+            std::to_string((opened - before) / 1000) + " us, configured in " +
+            std::to_string((configured - opened) / 1000) + ", started in " +
+            std::to_string((started - configured) / 1000));
   return {};
 }
 

@@ -1,0 +1,32 @@
+// Where a subcommand writes: standard output, or a file.
+#pragma once
+
+#include "base/result.hpp"
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace gpuprof {
+
+class output_file {
+ public:
+  /// "-" is standard output. A file that is there already is refused unless `overwrite`.
+  static result<output_file> open(std::string name, bool overwrite);
+
+  std::FILE* stream() const noexcept { return file_ != nullptr ? file_.get() : stdout; }
+  bool is_standard_output() const noexcept { return file_ == nullptr; }
+  void put(std::string_view text) const { std::fwrite(text.data(), 1, text.size(), stream()); }
+  /// Says on stderr which file was written; an error when not all of it could be.
+  result<void> finish() const;
+
+ private:
+  using file = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+  output_file(std::string name, file opened) : name_(std::move(name)), file_(std::move(opened)) {}
+
+  std::string name_;
+  file file_;
+};
+
+}  // namespace gpuprof
