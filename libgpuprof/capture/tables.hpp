@@ -539,6 +539,9 @@ struct table<kernel_code_record> {
     column("sm", at<&kernel_code_record::sm>);
     column("instructions", at<&kernel_code_record::instructions>);
     column("is_complete", at<&kernel_code_record::is_complete>);
+    column("fma_instructions", at<&kernel_code_record::fma_instructions>);
+    column("fp32_operations", at<&kernel_code_record::fp32_operations>);
+    column("fp16_operations", at<&kernel_code_record::fp16_operations>);
   }
 };
 

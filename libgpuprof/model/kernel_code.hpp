@@ -80,6 +80,26 @@ constexpr instruction_set operator|(instruction_class a, instruction_class b) no
   return instruction_set(a) | instruction_set(b);
 }
 
+/// Instructions that run on the FMA pipes of CUDA cores, integer multiplications and moves among
+/// them: how many the code has, each counted once however often it runs, and what all of these
+/// together compute for a thread.
+struct fma_instructions {
+  std::uint32_t count = 0;
+  std::uint32_t fp32_operations = 0, fp16_operations = 0;
+
+  constexpr void add(fma_instructions const& more) noexcept {
+    count = sum_of(count, more.count);
+    fp32_operations = sum_of(fp32_operations, more.fp32_operations);
+    fp16_operations = sum_of(fp16_operations, more.fp16_operations);
+  }
+  friend constexpr bool operator==(fma_instructions const&, fma_instructions const&) = default;
+
+ private:
+  static constexpr std::uint32_t sum_of(std::uint32_t a, std::uint32_t b) noexcept {
+    return b > ~a ? ~std::uint32_t{0} : a + b;
+  }
+};
+
 /// What is known of the code behind a name.
 struct kernel_code {
   std::uint32_t sm = 0;  // the chip it was compiled for: 90 for sm_90 and sm_90a
@@ -87,6 +107,7 @@ struct kernel_code {
   /// All that it can execute is in `holds`, of several kernels of one name what any of them can.
   /// Else there may be more: an unknown chip, or a call that leads nobody knows where.
   bool is_complete = false;
+  fma_instructions fma{};  // of several kernels of one name those of all
 
   friend constexpr bool operator==(kernel_code const&, kernel_code const&) = default;
 };
@@ -97,13 +118,23 @@ struct kernel_code_record {
   std::uint32_t sm = 0;
   std::uint64_t instructions = 0;  // bits of instruction_set
   bool is_complete = false;
+  std::uint32_t fma_instructions = 0, fp32_operations = 0, fp16_operations = 0;
 };
 
 constexpr kernel_code code_of(kernel_code_record const& record) noexcept {
-  return {record.sm, instruction_set(record.instructions), record.is_complete};
+  return {record.sm,
+          instruction_set(record.instructions),
+          record.is_complete,
+          {record.fma_instructions, record.fp32_operations, record.fp16_operations}};
 }
 constexpr kernel_code_record record_of(name_id name, kernel_code const& code) noexcept {
-  return {name, code.sm, code.holds.bits(), code.is_complete};
+  return {name,
+          code.sm,
+          code.holds.bits(),
+          code.is_complete,
+          code.fma.count,
+          code.fma.fp32_operations,
+          code.fma.fp16_operations};
 }
 
 }  // namespace gpuprof

@@ -33,7 +33,7 @@ TEST_CASE("kernels that ran get a row each, once") {
   auto const first = s.after({1, 0, 1});
   REQUIRE(first.size() == 1);
   CHECK(first[0].name == name_id{1});
-  CHECK(code_of(first[0]) == kernel_code{90, instruction_class::fp32, true});
+  CHECK(code_of(first[0]) == kernel_code{90, instruction_class::fp32, true, {1, 2, 0}});
   CHECK(s.after({}).empty());
   CHECK(s.after({1}).empty());
   CHECK(s.after({2}).size() == 1);

@@ -51,11 +51,11 @@ TEST_CASE("of different kernels of one name, what any of them holds") {
   code_inventory inventory;
   inventory.add_module(module_of("kernel", sass::wgmma_bf16));
   inventory.add_module(module_of("kernel", sass::ffma));
-  CHECK(inventory.find("kernel") == kernel_code{90, wgmma_bf16 | fp32, true});
+  CHECK(inventory.find("kernel") == kernel_code{90, wgmma_bf16 | fp32, true, {1, 2, 0}});
 
   auto const calls = made_cubin{90, {{"kernel", {sass::exit}, {}, true}}}.bytes();
   inventory.add_module(calls);
-  CHECK(inventory.find("kernel") == kernel_code{90, wgmma_bf16 | fp32, false});
+  CHECK(inventory.find("kernel") == kernel_code{90, wgmma_bf16 | fp32, false, {1, 2, 0}});
 }
 
 TEST_CASE("a module with more code than the limit is passed over and counted") {

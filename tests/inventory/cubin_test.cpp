@@ -36,8 +36,18 @@ TEST_CASE("a function holds the classes of all its instructions") {
                                       {"copy", {sass::move_by_hfma2, sass::exit}, {}}}}
                               .bytes());
   REQUIRE(found.size() == 2);
-  CHECK(found.at("gemm") == kernel_code{90, wgmma_bf16 | fp32, true});
-  CHECK(found.at("copy") == kernel_code{90, {}, true});
+  CHECK(found.at("gemm") == kernel_code{90, wgmma_bf16 | fp32, true, {1, 2, 0}});
+  CHECK(found.at("copy") == kernel_code{90, {}, true, {1, 0, 0}});
+}
+
+TEST_CASE("what runs on the FMA pipes is counted, with what it computes for a thread") {
+  auto const found = read(made_cubin{
+      90,
+      {{"k",
+        {sass::imad, sass::ffma, sass::fadd, sass::hfma2, sass::move_by_hfma2, sass::dfma,
+         sass::exit},
+        {}}}}.bytes());
+  CHECK(found.at("k").fma == fma_instructions{5, 3, 4});
 }
 
 TEST_CASE("the type of a tensor instruction is in its second word") {
@@ -84,7 +94,7 @@ TEST_CASE("what a function calls is part of it, through others as well") {
                                       {"middle", {sass::fadd}, {"leaf", "middle"}},
                                       {"leaf", {sass::dfma}, {}}}}
                               .bytes());
-  CHECK(found.at("kernel") == kernel_code{90, fp32 | fp64, true});
+  CHECK(found.at("kernel") == kernel_code{90, fp32 | fp64, true, {1, 1, 0}});
   CHECK(found.at("leaf") == kernel_code{90, fp64, true});
 }
 
@@ -113,9 +123,9 @@ TEST_CASE("without a call graph a function that calls nobody is whole, one that 
                     {"points", {sass::ffma, sass::call_through_pointer}, {}}}};
   cubin.has_call_graph = false;
   auto const found = read(cubin.bytes());
-  CHECK(found.at("alone") == kernel_code{90, fp32, true});
-  CHECK(found.at("calls") == kernel_code{90, fp32, false});
-  CHECK(found.at("points") == kernel_code{90, fp32, false});
+  CHECK(found.at("alone") == kernel_code{90, fp32, true, {1, 2, 0}});
+  CHECK(found.at("calls") == kernel_code{90, fp32, false, {1, 2, 0}});
+  CHECK(found.at("points") == kernel_code{90, fp32, false, {1, 2, 0}});
 }
 
 TEST_CASE("a file that ends anywhere is an error or says less, and nothing beyond it is read") {

@@ -29,6 +29,10 @@ PLAIN = {**dict.fromkeys(("FADD", "FMUL", "FFMA", "FADD2", "FMUL2", "FFMA2"), "f
          "UTCIMMA": "tcgen05_int8", "IGMMA": "wgmma_int8", "QGMMA": "wgmma_fp8"}
 
 
+# On the FMA pipes: FP32 operations of each for a thread.
+FMA = {"FADD": 1, "FMUL": 1, "FFMA": 2, "FADD2": 2, "FMUL2": 2, "FFMA2": 4, "IMAD": 0, "IDP": 0, "HADD2": 0, "HMUL2": 0, "HFMA2": 0}
+
+
 def type_of(words):
     return "tf32" if "TF32" in words else "bf16" if "BF16" in words else "fp16"
 
@@ -62,27 +66,38 @@ def classes_of(opcode, operands):
     return found
 
 
+def fma_of(opcode, operands):
+    """Instructions on the FMA pipes, their FP32 and their FP16 operations, from what nvdisasm prints of one."""
+    name = opcode.split(".")[0]
+    if name not in FMA:
+        return 0, 0, 0
+    halves = 0 if not name.startswith("H") or not classes_of(opcode, operands) else 4 if name == "HFMA2" else 2
+    return 1, FMA[name], halves
+
+
 def disassembled(text):
-    """function -> bits, from the text of nvdisasm -c."""
+    """function -> (bits, counts of FMA pipes), from the text of nvdisasm -c."""
     functions, current = {}, None
     for line in text.splitlines():
         if section := re.match(r"\s*\.section\s+\.text\.([^,\"]+)", line) or SECTION.match(line):
             current = section[1]
-            functions.setdefault(current, 0)
+            functions.setdefault(current, (0, (0, 0, 0)))
         elif current is not None and (found := INSTRUCTION.match(line)):
+            bits, counts = functions[current]
             for name in classes_of(found[3], found[4]):
-                functions[current] |= BITS[name]
+                bits |= BITS[name]
+            functions[current] = bits, tuple(map(sum, zip(counts, fma_of(found[3], found[4]))))
     return functions
 
 
 def listed(program, cubins):
-    """(cubin, function) -> bits, as the library sees them."""
+    """(cubin, function) -> (bits, counts of FMA pipes), as the library sees them."""
     found = {}
     for start in range(0, len(cubins), 100):
         out = subprocess.run([program, *map(str, cubins[start:start + 100])], capture_output=True, text=True, check=True)
         for line in out.stdout.splitlines():
-            cubin, name, _, bits, _ = line.split("\t")
-            found[cubin, name] = int(bits, 16)
+            cubin, name, _, bits, _, counts = line.split("\t")
+            found[cubin, name] = int(bits, 16), tuple(map(int, counts.split()))
     return found
 
 
@@ -97,14 +112,14 @@ def compare(program, disassembler, cubins):
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
         texts = pool.map(lambda cubin: disassembler.output_of("nvdisasm", "-c", cubin), cubins)
         for cubin, text in zip(cubins, texts):
-            for function, expected in disassembled(text).items():
+            for function, (expected, counts) in disassembled(text).items():
                 seen.update(names_of(expected))
-                got = ours.get((str(cubin), function), 0)
+                got, got_counts = ours.get((str(cubin), function), (0, (0, 0, 0)))
                 # What a function calls counts as its own: more is right there.
-                if got & expected == expected and (got == expected or "CALL.ABS" in text):
+                if got & expected == expected and ((got, got_counts) == (expected, counts) or "CALL.ABS" in text):
                     continue
                 wrong += 1
-                print(f"{cubin.name}: {function}: {names_of(got)}, but nvdisasm: {names_of(expected)}")
+                print(f"{cubin.name}: {function}: {names_of(got)} {got_counts}, but nvdisasm: {names_of(expected)} {counts}")
     return wrong, seen
 
 

@@ -14,9 +14,10 @@ int main(int count, char** files) {
     auto const read = gpuprof::read_cubin(
         {reinterpret_cast<std::uint8_t const*>(image.data()), image.size()},
         [&](std::string_view name, gpuprof::kernel_code const& code) {
-          std::printf("%s\t%.*s\t%u\t%llx\t%s\n", files[i], static_cast<int>(name.size()),
+          std::printf("%s\t%.*s\t%u\t%llx\t%s\t%u %u %u\n", files[i], static_cast<int>(name.size()),
                       name.data(), code.sm, static_cast<unsigned long long>(code.holds.bits()),
-                      code.is_complete ? "complete" : "incomplete");
+                      code.is_complete ? "complete" : "incomplete", code.fma.count,
+                      code.fma.fp32_operations, code.fma.fp16_operations);
         });
     if (read) continue;
     std::fprintf(stderr, "%s: %s\n", files[i], read.message().c_str());

@@ -15,6 +15,7 @@ using machine_word = std::pair<std::uint64_t, std::uint64_t>;
 namespace sass {
 inline constexpr machine_word fadd{0x0000000500057221, 0x004fca0000000000};
 inline constexpr machine_word ffma{0x0000000500057223, 0x004fca0000000007};
+inline constexpr machine_word imad{0x0000000500057224, 0x004fca00078e0207};
 inline constexpr machine_word dfma{0x000000040202722b, 0x004fca0000000006};
 inline constexpr machine_word hfma2{0x0000000500057231, 0x004fca0000000004};
 inline constexpr machine_word move_by_hfma2{0x00000000ff057435, 0x000fe200000001ff};

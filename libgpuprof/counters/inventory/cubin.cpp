@@ -50,6 +50,7 @@ class functions {
   struct function {
     std::string_view name;
     instruction_set holds;
+    fma_instructions fma;
     bool is_complete = true, has_calls = false;
     std::vector<std::uint32_t> calls;
   };
@@ -85,6 +86,7 @@ bool functions::read() {
     if (is_known) {
       auto const inside = instructions_in(chip_of(elf_), *code);
       made.holds = inside.holds;
+      made.fma = inside.fma;
       made.has_calls = inside.has_calls;
     }
     by_section_[i] = static_cast<std::uint32_t>(functions_.size());
@@ -138,7 +140,8 @@ bool functions::read_calls(elf_image::section const& graph) {
 }
 
 kernel_code functions::code_of(std::size_t index) const {
-  kernel_code code{chip_of(elf_), functions_[index].holds, functions_[index].is_complete};
+  auto const& own = functions_[index];
+  kernel_code code{chip_of(elf_), own.holds, own.is_complete, own.fma};
   if (functions_[index].calls.empty()) return code;
   std::vector<bool> seen(functions_.size());
   std::vector<std::size_t> to_see = {index};
@@ -149,6 +152,7 @@ kernel_code functions::code_of(std::size_t index) const {
     seen[at] = true;
     auto const& one = functions_[at];
     code.holds.insert(one.holds);
+    if (at != index) code.fma.add(one.fma);
     code.is_complete = code.is_complete && one.is_complete;
     to_see.insert(to_see.end(), one.calls.begin(), one.calls.end());
   }

@@ -19,6 +19,10 @@ enum operation : std::uint16_t {
   fmul = 0x020,
   fadd = 0x021,
   ffma = 0x023,
+  imad = 0x024,  // moves, too: IMAD.MOV
+  imad_wide = 0x025,
+  idp = 0x026,
+  imad_high = 0x027,
   dmul = 0x028,
   dadd = 0x029,
   dfma = 0x02b,
@@ -169,12 +173,40 @@ constexpr operation_table operations_of(std::uint32_t sm) {
   return table;
 }
 
+/// Of an instruction: in the low half 1 where it runs on the FMA pipes, in the high half what it
+/// computes in FP32 for a thread. Sums of these do not meet: code has 2 million instructions at
+/// most, so many bytes are read.
+constexpr std::uint64_t on_fma_pipe = 1;
+constexpr std::uint64_t fp32_operations(std::uint64_t n) noexcept {
+  return n << 32;
+}
+constexpr operation_table fma_of(std::uint32_t sm) {
+  operation_table table{};
+  auto const put = [&table](std::initializer_list<operation> ops, std::uint64_t entry) {
+    for (auto const op : ops) table[op] = entry;
+  };
+  put({imad, imad_wide, idp, imad_high, hadd2, hfma2, hmul2}, on_fma_pipe);
+  put({fadd, fmul}, on_fma_pipe | fp32_operations(1));
+  put({ffma}, on_fma_pipe | fp32_operations(2));
+  if (sm >= 80 && sm <= 90) put({hfma2_mma}, on_fma_pipe);
+  if (sm == 100 || sm == 103) {
+    put({fadd2, fmul2}, on_fma_pipe | fp32_operations(2));
+    put({ffma2}, on_fma_pipe | fp32_operations(4));
+  }
+  return table;
+}
+
+constexpr std::uint32_t fp16_operations(operation op) noexcept {
+  return op == hfma2 || op == hfma2_mma ? 4 : 2;
+}
+
 struct known_chip {
   std::uint32_t sm = 0;
-  operation_table operations;
+  operation_table operations, fma;
 };
 template <std::uint32_t... Sm>
-constexpr std::array<known_chip, sizeof...(Sm)> chips_of = {{{Sm, operations_of(Sm)}...}};
+constexpr std::array<known_chip, sizeof...(Sm)> chips_of = {
+    {{Sm, operations_of(Sm), fma_of(Sm)}...}};
 constexpr auto& known_chips = chips_of<75, 80, 86, 87, 89, 90, 100, 103, 120, 121>;
 
 known_chip const* find_chip(std::uint32_t sm) noexcept {
@@ -199,17 +231,26 @@ bool knows_instructions_of(std::uint32_t sm) noexcept {
 stretch_of_code instructions_in(std::uint32_t sm, std::span<std::uint8_t const> code) noexcept {
   auto const* const chip = find_chip(sm);
   if (chip == nullptr) return {};
-  std::uint64_t found = 0;
+  std::uint64_t found = 0, on_pipe = 0;
+  std::uint32_t fp16_sum = 0;
   for (; code.size() >= instruction_bytes; code = code.subspan(instruction_bytes)) {
     std::uint16_t start = 0;
     std::memcpy(&start, code.data(), sizeof start);
-    auto const bits = chip->operations[start & operation_mask];
-    if (bits == needs_closer_look) [[unlikely]]
-      found |= look_closer(instruction_at(code.data())).bits();
-    else
+    auto const which = static_cast<operation>(start & operation_mask);
+    auto const bits = chip->operations[which];
+    on_pipe += chip->fma[which];
+    if (bits == needs_closer_look) [[unlikely]] {
+      auto const seen = look_closer(instruction_at(code.data()));
+      found |= seen.bits();
+      if (seen.has(fp16)) fp16_sum += fp16_operations(which);
+    } else {
       found |= bits;
+    }
   }
-  return {instruction_set(found & ~calls), (found & calls) != 0};
+  return {
+      instruction_set(found & ~calls),
+      (found & calls) != 0,
+      {static_cast<std::uint32_t>(on_pipe), static_cast<std::uint32_t>(on_pipe >> 32), fp16_sum}};
 }
 
 }  // namespace gpuprof

@@ -14,6 +14,7 @@ bool knows_instructions_of(std::uint32_t sm) noexcept;
 struct stretch_of_code {
   instruction_set holds;
   bool has_calls = false;  // or jumps that may leave it
+  fma_instructions fma{};
 };
 
 /// `code`: of such a chip; what is left over after whole instructions of 16 bytes is not looked at.
