@@ -143,7 +143,8 @@ TEST_CASE("each group of a plan is read in the passes it says, and every metric 
       CHECK(passes(*host, group.metrics) == group.passes);
       grouped += group.metrics.size();
     }
-    CHECK(grouped == metrics.size());
+    // Of GH100 one is for sampling alone: around launches it would take a pass of its own.
+    CHECK(grouped + (chip == std::string_view("GH100") ? 1 : 0) == metrics.size());
     CHECK(plan->launches.front().metrics.front() == metrics.front());
   }
 }

@@ -63,6 +63,8 @@ constexpr set_metric table[] = {
     {"dram__bytes_op_write.sum", all_sets, gb20x},
     {"lts__t_bytes.sum", roofline | memory | full},
     {"sm__pipe_tensor_cycles_active.avg", roofline | full},
+    // For sampling, which can count no operations: fits beside all of the above.
+    {"TPC.TriageCompute.sm__inst_executed_pipe_fma_realtime.sum", roofline | full, gh100},
 
     // CUDA cores, by instruction: CUPTI patches the kernel to count these.
     {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", roofline | full},

@@ -11,6 +11,11 @@ bool patches_kernel(std::string const& metric) {
   return metric.find("__sass_") != std::string::npos;
 }
 
+/// Groups that were made for sampling; around launches each would take a pass of its own.
+bool is_for_sampling(std::string const& metric) {
+  return metric.find(".Triage") != std::string::npos;
+}
+
 class planner {
  public:
   planner(plan_request const& request, host_profiler const& ranges, host_profiler const* sampling)
@@ -44,8 +49,10 @@ class planner {
     for (auto const& name : request_.metrics) {
       if (std::find(seen.begin(), seen.end(), name) != seen.end()) continue;
       seen.push_back(name);
-      planned_metric metric{name, passes(ranges_, {name}), 0};
+      planned_metric metric{name, 0, 0};
       if (sampling_ != nullptr) metric.sampling_passes = passes(*sampling_, {name});
+      if (!is_for_sampling(name) || metric.sampling_passes == 0)
+        metric.launch_passes = passes(ranges_, {name});
       if (metric.launch_passes + metric.sampling_passes > 0) {
         plan_.metrics.push_back(std::move(metric));
       } else {
