@@ -79,6 +79,13 @@ roofline::roofline(workload_metrics const& metrics, workload_times const& times,
             if (device == devices.end()) return {};
             return {device->second.chip, device->second.roofs.sm_count()};
           },
+          codes),
+      fma_rates_(
+          metrics, times, shapes,
+          [&](device_id id) -> std::string_view {
+            auto const device = devices.find(id);
+            return device == devices.end() ? std::string_view() : device->second.chip;
+          },
           codes) {
   figures_.reserve(times.size());
   for (std::uint32_t i = 0; i < times.size(); ++i) {
@@ -93,6 +100,7 @@ roofline::roofline(workload_metrics const& metrics, workload_times const& times,
     if (f.flop.is_by_code) without_ns_ += ns;
     if (f.flop.tensor_alone) tensor_ns_ += ns;
     if (f.cycles_flop) cycles_ns_ += ns;
+    if (f.fma_flop) fma_ns_ += ns;
     if (!f.read_by_ranks.empty()) other_ranks_ns_ += ns;
   }
 }
@@ -110,6 +118,7 @@ roofline::figures roofline::figures_of(std::uint32_t workload) const {
                  tensor_rates_.code_of(id));
   read_units(f, id);
   read_tensor_cycles(f, id);
+  read_fma_instructions(f, id);
   if (device == devices_.end()) return f;
   if (auto const greatest = device->second.roofs.greatest_clock(); f.clock && greatest > 0)
     f.clock_loss = std::max(0.0, 1 - *f.clock / greatest);
@@ -185,6 +194,39 @@ void roofline::read_tensor_cycles(figures& f, workload_id const& id) const {
   f.flop.total = all;
 }
 
+/// What CUDA cores computed, where nobody counted: in kernels that have nothing else.
+void roofline::read_fma_instructions(figures& f, workload_id const& id) const {
+  if (f.known_flop()) return;
+  auto const instructions = metrics_.find(id, fma_instructions_of_gpu);
+  auto const rate = instructions ? fma_rates_.of(id) : std::nullopt;
+  if (!rate) return;
+  auto const put = [&](precision p, double operations) {
+    auto const index = static_cast<std::size_t>(p);
+    if (!f.flop.is_missing[index]) return;
+    f.flop.of[index] = operations;
+    f.flop.is_missing[index] = false;
+  };
+  put(precision::fp32, instructions->mean * rate->fp32);
+  put(precision::fp16, instructions->mean * rate->fp16);
+  auto const& missing = f.flop.is_missing;
+  if (std::find(missing.begin(), missing.end(), true) != missing.end()) return;
+  f.fma_flop = 0;
+  for (auto const& operations : f.flop.of) *f.fma_flop += operations.value_or(0);
+  f.flop.total = f.fma_flop;
+  auto const of_samples = instructions->mean > 0 ? instructions->error / instructions->mean : 0;
+  f.fma_error = std::hypot(of_samples, rate->error);
+}
+
+double roofline::figures::error_of(precision p) const noexcept {
+  if (cycles_flop && p == cycles_precision) return cycles_error;
+  auto const is_by_fma = fma_flop && (p == precision::fp32 || p == precision::fp16);
+  return is_by_fma ? fma_error * flop[p].value_or(0) : 0;
+}
+
+double roofline::figures::flop_error() const noexcept {
+  return cycles_flop ? cycles_error : fma_flop ? fma_error * *fma_flop : 0;
+}
+
 /// The share of each roof, the highest of them, and what that says.
 void roofline::compare(figures& f, workload_id const& id) const {
   auto const& roofs = devices_.at(id.device).roofs;
@@ -215,6 +257,18 @@ void roofline::compare(figures& f, workload_id const& id) const {
   };
   for (auto const& part : flop_parts(metrics_.exact(), metrics_.counted_as(id)))
     add_share(static_cast<std::size_t>(part.counter->of), part.operations, part.counter->peak_test);
+  if (f.fma_flop)
+    for (auto const& [p, peak_test] :
+         {std::pair(precision::fp32, "fp32"), {precision::fp16, "fp16"}})
+      if (f.flop[p].value_or(0) > 0) {
+        // An uncertain figure may say that a roof is far, not which one is near.
+        auto const share =
+            f.clock ? share_of(*f.flop[p], roofs.at_clock(peak_test, *f.clock)) : std::nullopt;
+        if (share && *share * (1 + 2 * f.fma_error) < latency_bound_below)
+          f.shares[compute_roofs + static_cast<std::size_t>(p)] = share;
+        else
+          every_roof = false;
+      }
   if (f.cycles_flop)
     add_share(static_cast<std::size_t>(f.cycles_precision), *f.cycles_flop, f.cycles_peak);
   every_roof = every_roof && f.shares[dram_roof] && f.shares[l2_roof];

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyse/flop_accounting.hpp"
+#include "analyse/fma_rates.hpp"
 #include "analyse/measured_roofs.hpp"
 #include "analyse/range_workloads.hpp"
 #include "analyse/tensor_rates.hpp"
@@ -50,7 +51,9 @@ enum class flop_source : std::uint8_t {
   not_measured,
   counted,
   tensor_counted,  // of the tensor cores; what else the kernel computed was not
-  sampled,         // in full, those of the tensor cores by their cycles in samples
+  /// In full, from samples: of the tensor cores by their cycles, of CUDA cores by the instructions
+  /// of their FMA pipes.
+  sampled,
   /// By their cycles, in samples or counted around launches, and what a cycle of them computes;
   /// what else the kernel computed was not measured, or there is nothing.
   tensor_cycles,
@@ -166,6 +169,8 @@ class roofline {
   double tensor_share() const noexcept { return gpu_ns_ > 0 ? tensor_ns_ / gpu_ns_ : 0; }
   /// Where those are taken from the cycles of the tensor cores.
   double cycles_share() const noexcept { return gpu_ns_ > 0 ? cycles_ns_ / gpu_ns_ : 0; }
+  /// Where those of CUDA cores are taken from the instructions of their FMA pipes.
+  double fma_share() const noexcept { return gpu_ns_ > 0 ? fma_ns_ / gpu_ns_ : 0; }
 
  private:
   struct figures {  // of one workload; amounts are per launch
@@ -174,7 +179,9 @@ class roofline {
     bool cycles_are_sampled = false;
     double cycles_error = 0;
     precision cycles_precision{};
-    std::string_view cycles_peak;  // what they are compared with
+    std::string_view cycles_peak;    // what they are compared with
+    std::optional<double> fma_flop;  // by the instructions of the FMA pipes
+    double fma_error = 0;            // as a share
     std::optional<double> dram_bytes, dram_written, l2_bytes, clock, clock_loss, occupancy,
         tensor_active;
     double dram_error = 0, l2_error = 0, clock_error = 0, occupancy_error = 0, tensor_error = 0;
@@ -185,7 +192,10 @@ class roofline {
     std::optional<double> best;
     std::uint64_t samples = 0;
     std::set<std::uint32_t> read_by_ranks;
-    bool is_exact() const noexcept { return flop.total && !cycles_flop; }
+    bool is_exact() const noexcept { return flop.total && !cycles_flop && !fma_flop; }
+    /// One standard error of the operations of a precision, and of all.
+    double error_of(precision p) const noexcept;
+    double flop_error() const noexcept;
     /// Of all precisions, or what is known of the tensor cores.
     std::optional<double> known_flop() const noexcept {
       return flop.total ? flop.total : flop.tensor_alone ? flop.tensor_alone : cycles_flop;
@@ -200,6 +210,7 @@ class roofline {
   void compare(figures& of, workload_id const& id) const;
   void read_units(figures& of, workload_id const& id) const;
   void read_tensor_cycles(figures& of, workload_id const& id) const;
+  void read_fma_instructions(figures& of, workload_id const& id) const;
   launched_part whole(std::uint32_t workload) const;
   bool is_known_by_nodes(std::uint32_t workload) const noexcept;
   void add_parts(std::vector<launched_part>& parts, std::uint32_t workload,
@@ -217,9 +228,10 @@ class roofline {
   workload_times const& times_;
   std::map<device_id, roofline_device> const& devices_;
   tensor_rates tensor_rates_;
+  fma_rates fma_rates_;
   std::vector<figures> figures_;  // by workload
   double gpu_ns_ = 0, known_ns_ = 0, counted_ns_ = 0, without_ns_ = 0, tensor_ns_ = 0,
-         cycles_ns_ = 0, rates_ns_ = 0, other_ranks_ns_ = 0;
+         cycles_ns_ = 0, fma_ns_ = 0, rates_ns_ = 0, other_ranks_ns_ = 0;
 };
 
 }  // namespace gpuprof

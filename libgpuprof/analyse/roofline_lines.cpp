@@ -202,15 +202,14 @@ roofline_row roofline::sum(std::span<launched_part const> parts, judged_by verdi
     known_ns += *f.mean_ns * n;
     part_time const time{part.ns, *f.mean_ns * n};
     for (std::size_t p = 0; p < precision_count; ++p) {
-      bool const by_cycles = f.cycles_flop && p == static_cast<std::size_t>(f.cycles_precision);
-      flops[p].add(f.flop.of[p], n, time, by_cycles ? f.cycles_error : 0);
+      flops[p].add(f.flop.of[p], n, time, f.error_of(static_cast<precision>(p)));
     }
     auto const known = f.known_flop();
     is_whole = is_whole && (!known || f.flop.total);
     is_by_cycles = is_by_cycles || f.cycles_flop;
-    is_sampled = is_sampled || f.cycles_are_sampled;
+    is_sampled = is_sampled || f.cycles_are_sampled || f.fma_flop;
     is_by_code = is_by_code && (!known || f.flop.is_by_code);
-    total.add(known, n, time, f.cycles_flop ? f.cycles_error : 0);
+    total.add(known, n, time, f.flop_error());
     if (f.is_exact()) counted_ns += part.ns;
     dram.add(f.dram_bytes, n, time, f.dram_error);
     l2.add(f.l2_bytes, n, time, f.l2_error);
@@ -226,11 +225,11 @@ roofline_row roofline::sum(std::span<launched_part const> parts, judged_by verdi
   row.time_share = gpu_ns_ > 0 ? row.total_ns / gpu_ns_ : 0;
   if (known_launches > 0) row.mean_ns = known_ns / known_launches;
   if (total.value())
-    row.source = is_by_cycles && is_whole && is_sampled ? flop_source::sampled
-                 : is_by_cycles                         ? flop_source::tensor_cycles
-                 : !is_whole                            ? flop_source::tensor_counted
-                 : is_by_code                           ? flop_source::machine_code
-                                                        : flop_source::counted;
+    row.source = is_whole && is_sampled ? flop_source::sampled
+                 : is_by_cycles         ? flop_source::tensor_cycles
+                 : !is_whole            ? flop_source::tensor_counted
+                 : is_by_code           ? flop_source::machine_code
+                                        : flop_source::counted;
   auto const share_of = [&](auto const& figure) {
     return row.total_ns > 0 ? figure.line_ns() / row.total_ns : 0;
   };

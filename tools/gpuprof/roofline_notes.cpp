@@ -20,6 +20,8 @@ std::string uncounted_flop(roofline const& roofs) {
   std::string text;
   if (roofs.cycles_share() > 0)
     text += ", for " + share_text(roofs.cycles_share()) + " by the cycles of the tensor cores";
+  if (roofs.fma_share() > 0)
+    text += ", for " + share_text(roofs.fma_share()) + " by the instructions of the FMA pipes";
   if (roofs.without_flop_share() > 0)
     text +=
         ", for " + share_text(roofs.without_flop_share()) + " there are none in the machine code";
