@@ -26,6 +26,8 @@ class sampling_budget {
   /// sampling in advance, whose price is an upper bound.
   static constexpr std::uint64_t usual_once_ns = 250'000'000, sampling_once_ns = 100'000'000;
   static constexpr std::uint64_t faster_once = 5;
+  /// Beyond all that to finish what was begun: most of what reading costs is setting it up.
+  static constexpr std::uint64_t to_go_on_ns = 50'000'000;
 
   /// What a program is taken to lose while sampling is held. Kernels that draw all the power there
   /// is ran 1 to 5 % slower on an H200 as long as it was set up, in windows and between them, at
@@ -96,15 +98,15 @@ class sampling_budget {
   /// What may be spent on launches now.
   std::uint64_t left(std::uint64_t now_ns) const noexcept {
     if (share_ <= 0) return ~std::uint64_t{0};
-    auto const all = earned(now_ns);
-    auto const once = std::min(once_ns_, faster_once * all);
-    auto const launches = on_launches_.load(std::memory_order_relaxed);
-    if (ranks_ > 1) return less(once + all / 2 / ranks_, launches);
-    return less(once + all, launches + less(spent_on_sampling(), sampling_once_ns));
+    return less(granted(now_ns), claimed());
   }
   /// Another launch may be read, which costs so much before it begins.
   bool allows(std::uint64_t now_ns, std::uint64_t price_ns = 0) const noexcept {
     return left(now_ns) > price_ns;
+  }
+  /// Reading has been set up: the next launch may be read.
+  bool may_go_on(std::uint64_t now_ns) const noexcept {
+    return share_ <= 0 || claimed() < granted(now_ns) + to_go_on_ns;
   }
   /// The same without what may be spent once, which is for what has never been read.
   bool has_earned(std::uint64_t now_ns) const noexcept {
@@ -123,6 +125,15 @@ class sampling_budget {
   }
 
  private:
+  /// For launches, by now, and what was spent of it.
+  std::uint64_t granted(std::uint64_t now_ns) const noexcept {
+    auto const all = earned(now_ns);
+    return std::min(once_ns_, faster_once * all) + (ranks_ > 1 ? all / 2 / ranks_ : all);
+  }
+  std::uint64_t claimed() const noexcept {
+    auto const sampling = ranks_ > 1 ? 0 : less(spent_on_sampling(), sampling_once_ns);
+    return on_launches_.load(std::memory_order_relaxed) + sampling;
+  }
   static std::uint64_t less(std::uint64_t a, std::uint64_t b) noexcept { return a > b ? a - b : 0; }
   std::uint64_t earned(std::uint64_t now_ns) const noexcept {
     return static_cast<std::uint64_t>(share_ * static_cast<double>(passed(now_ns)));

@@ -343,8 +343,9 @@ constexpr std::array table{
              return read_percent(s.metrics.budget_percent, v, 0.01, 100);
            }},
     option{"overhead-once", 0, "SECONDS", "seconds from 0 to 60, such as 0.25", "0.25",
-           "Most that setting up the reading of counters may cost once, as soon as that is no more "
-           "than six times --overhead-budget of the time so far.",
+           "Most that reading counters around launches may cost once, beside --overhead-budget, as "
+           "soon as both together are no more than six times that of the time so far. Samples in "
+           "time may take 0.1 s in advance.",
            false,
            [](settings& s, std::string_view v) {
              duration_ns once;

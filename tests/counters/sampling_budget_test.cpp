@@ -39,6 +39,18 @@ TEST_CASE("what may be spent once is as the user says") {
   CHECK(more.left(101 * second) == 3 * second);
 }
 
+TEST_CASE("what was begun may go on for a moment beyond, and no longer") {
+  sampling_budget budget(1);
+  budget.begin(second);
+  budget.spend(sampling_budget::usual_once_ns + 100'000'000 + sampling_budget::to_go_on_ns - 1);
+  CHECK_FALSE(budget.allows(11 * second));
+  CHECK(budget.may_go_on(11 * second));
+  budget.spend(1);
+  CHECK_FALSE(budget.may_go_on(11 * second));
+  CHECK(budget.may_go_on(12 * second));  // earned
+  CHECK(sampling_budget(0).may_go_on(0));
+}
+
 TEST_CASE("what was spent once is told apart from the rest") {
   sampling_budget budget(1);
   budget.spend(230);

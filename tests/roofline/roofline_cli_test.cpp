@@ -405,17 +405,20 @@ TEST_CASE("readings of another rank do not hold where a kernel runs longer, or a
 
 TEST_CASE("the lines above a table say what is known, what it cost and what is missing") {
   auto c = counted_step();
-  c.counters = {{"cost.counters_ns", 60'000},
-                {"cost.counters_once_ns", 40'000},
+  c.captured_until = trace_start + 2000_ms;
+  // 280 ms for launches, 50 ms for samples.
+  c.counters = {{"cost.counters_ns", 330'000'000},
+                {"cost.counters_once_ns", 200'000'000},
+                {"cost.sampling_ns", 50'000'000},
                 {"counters.kinds", 12},
                 {"counters.kinds_unread", 2}};
   auto const lines_of = [](std::string const& out) { return out.substr(0, out.find("\n\n")); };
   CHECK(lines_of(session(c).roofline().out) ==
-        "captured: ./train on NVIDIA H200, 2 ms, 22 kernels, 2 NVTX ranges\n"
+        "captured: ./train on NVIDIA H200, 2.000 s, 22 kernels, 2 NVTX ranges\n"
         "lost: nothing\n"
         "known: DRAM and L2 rates of 97.0% of the kernel time, FLOP of 97.0%, counted\n"
-        "cost: 1.0% of 2 ms for counters, and 40 us once to set them up (--overhead-budget 1 %, "
-        "--overhead-once 0.25 s)\n"
+        "cost: 1.5% of 2.000 s for counters, and 300 ms once (--overhead-budget 1 %, --overhead-once "
+        "0.25 s and 0.1 s for samples)\n"
         "missing: peaks of this GPU, so no percentages: run gpuprof peaks (3 s), then this again");
   // The longest kernel was not counted.
   std::erase_if(c.samples, [&](auto const& sample) { return raw(sample.correlation) <= 6; });
@@ -500,6 +503,8 @@ TEST_CASE("lines can be those of some kernels, ranges and times, as in stats") {
     CHECK(one[0][figure] == all[1][figure]);
   CHECK(one[0]["time_share"] == 1.0);
   check_refusal(s.roofline("--filter-time 100s/"), 1, "no kernel passes the filters");
+  check_refusal(s.roofline("--by range --filter-time 100s/"), 1, "among what passes the filters");
+  check_refusal(s.roofline("--by graph --device 0"), 1, "no CUDA graphs among what passes");
   check_refusal(s.roofline("--filter-nvtx nowhere"), 1, "nowhere");
 }
 

@@ -1,9 +1,11 @@
 #include "roofline_summary.hpp"
 
+#include "counters/sampling_budget.hpp"
 #include "session/option_table.hpp"
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <string_view>
 #include <utility>
 
@@ -39,6 +41,7 @@ std::string known_line(roofline const& roofs, std::map<std::uint32_t, std::strin
   auto const without = roofs.without_flop_share();
   add(std::max(0.0, roofs.counted_share() - without), "counted");
   add(roofs.cycles_share(), "from cycles of the tensor cores");
+  add(roofs.fma_share(), "from instructions of the FMA pipes");
   add(roofs.tensor_share(), "counted on the tensor cores alone");
   add(without, "none by their machine code");
   if (!sources.empty()) add(roofs.other_ranks_share(), "with readings of other ranks");
@@ -50,16 +53,19 @@ std::string known_line(roofline const& roofs, std::map<std::uint32_t, std::strin
   return line + "; peaks measured " + latest->second;
 }
 
-/// What was asked for, beside what it was; nothing where every launch was to be read.
-std::string budget_words(trace_contents const& trace) {
-  auto const asked_for = [&](std::string_view name) {
-    auto const& known = *find_option(name);
-    auto const said = trace.fact("environment." + environment_name(known));
-    return said.empty() ? std::string(known.default_text) : said;
-  };
-  if (asked_for("metrics").starts_with("exact")) return {};
-  return " (--overhead-budget " + asked_for("overhead-budget") + " %, --overhead-once " +
-         asked_for("overhead-once") + " s)";
+/// How an option was set in the profiled program.
+std::string setting(trace_contents const& trace, std::string_view option) {
+  auto const& known = *find_option(option);
+  auto const said = trace.fact("environment." + environment_name(known));
+  return said.empty() ? std::string(known.default_text) : said;
+}
+
+/// Of what counters cost, that which --overhead-once allows: for launches, and what samples may
+/// take in advance.
+double once_of(trace_contents const& trace, double launches, double samples) {
+  auto const allowed = std::atof(setting(trace, "overhead-once").c_str());
+  auto const in_advance = static_cast<double>(sampling_budget::sampling_once_ns) / 1e9;
+  return std::min(launches, allowed) + std::min(samples, in_advance);
 }
 
 /// Without what counters cost, as in all reports.
@@ -67,16 +73,18 @@ std::string cost_line(trace_contents const& trace, report::overview const& about
   auto const seconds = [&](char const* name) {
     return static_cast<double>(trace.counter(name)) / 1e9;
   };
-  auto const all = seconds("cost.counters_ns"), once = seconds("cost.counters_once_ns");
+  auto const all = seconds("cost.counters_ns"), samples = seconds("cost.sampling_ns");
   std::string line = "cost: ";
-  if (all > 0 && about.seconds > 0) {
-    line += percent(std::max(0.0, all - once) / about.seconds) + " of " +
-            report::readable_time(about.seconds * 1e9) + " for counters";
-    if (once > 0) line += ", and " + report::readable_time(once * 1e9) + " once to set them up";
-    return line + budget_words(trace);
-  }
-  if (about.costs.empty()) return line + "not recorded";
-  return line + joined(about.costs, ", ");
+  if (!(all > 0) || !(about.seconds > 0))
+    return line + (about.costs.empty() ? "not recorded" : joined(about.costs, ", "));
+  auto const run = report::readable_time(about.seconds * 1e9);
+  if (setting(trace, "metrics").starts_with("exact"))
+    return line + percent(all / about.seconds) + " of " + run + " for counters";
+  auto const once = once_of(trace, all - samples, samples);
+  line += percent(std::max(0.0, all - once) / about.seconds) + " of " + run + " for counters";
+  if (once > 0) line += ", and " + report::readable_time(once * 1e9) + " once";
+  return line + " (--overhead-budget " + setting(trace, "overhead-budget") +
+         " %, --overhead-once " + setting(trace, "overhead-once") + " s and 0.1 s for samples)";
 }
 
 /// Something is read around launches, but no operations.

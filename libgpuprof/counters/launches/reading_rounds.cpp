@@ -149,6 +149,8 @@ void launch_reader::round(context_readings& context, std::vector<launch_counters
 
 /// Waits for a launch that is to be read, and reads it. False: the round is over.
 bool launch_reader::serve(context_readings& context) {
+  budget_.spend(gate_.take_waited_ns());
+  if (!options_.every_launch && !budget_.may_go_on(monotonic_ns())) return false;
   if (!advance(context)) return false;
   if (!options_.every_launch) want_kinds_of(context);
   if (!one_at_a_time_) gate_.choose();
