@@ -39,7 +39,7 @@ def kernels_of(capture):
 
 
 def known_work():
-    out, capture = profiled("counted", [WORKLOAD, "counted", "1500"], "--metrics", "auto", "--overhead-budget", "20")
+    out, capture = profiled("counted", [WORKLOAD, "counted", "1500"], "--metrics", "auto", "--overhead-budget", "100")
     kernels = kernels_of(capture)
     for name, value in (line.split() for line in out.splitlines()):
         kernel = kernels.get(name)
