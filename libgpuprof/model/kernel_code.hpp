@@ -107,7 +107,7 @@ struct kernel_code {
   /// All that it can execute is in `holds`, of several kernels of one name what any of them can.
   /// Else there may be more: an unknown chip, or a call that leads nobody knows where.
   bool is_complete = false;
-  fma_instructions fma{};  // of several kernels of one name those of all
+  fma_instructions fma{};  // of several kernels of one name that which has most
 
   friend constexpr bool operator==(kernel_code const&, kernel_code const&) = default;
 };

@@ -47,6 +47,18 @@ TEST_CASE("what CUPTI has rewritten leaves a kernel known") {
   CHECK(inventory.find("kernel") == kernel_code{90, wgmma_bf16 | wgmma_fp16, true});
 }
 
+TEST_CASE("what is known of a name comes to rest, however often modules come and go") {
+  code_inventory inventory;
+  auto const small = module_of("kernel", sass::ffma), other = module_of("kernel", sass::fadd);
+  auto const large = made_cubin{90, {{"kernel", {sass::imad, sass::fadd}, {}}}}.bytes();
+  for (auto const* const module : {&small, &large, &other}) inventory.add_module(*module);
+  auto const known = inventory.find("kernel");
+  CHECK(known == kernel_code{90, fp32, true, {2, 1, 0}});
+  for (int i = 0; i < 10; ++i)
+    for (auto const* const module : {&small, &large, &other}) inventory.add_module(*module);
+  CHECK(inventory.find("kernel") == known);
+}
+
 TEST_CASE("of different kernels of one name, what any of them holds") {
   code_inventory inventory;
   inventory.add_module(module_of("kernel", sass::wgmma_bf16));

@@ -51,7 +51,7 @@ void code_inventory::add(std::string_view name, kernel_code const& code, origin 
       from == origin::maybe_rewritten && known.holds.tensor() == code.holds.tensor();
   // Whichever of them runs holds no more than all of them together.
   known.holds.insert(code.holds);
-  if (!is_rewritten) known.fma.add(code.fma);
+  if (!is_rewritten && code.fma.count > known.fma.count) known.fma = code.fma;
   known.is_complete = known.is_complete && (code.is_complete || is_rewritten);
 }
 
