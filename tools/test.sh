@@ -2,9 +2,9 @@
 # Builds gpuprof and runs every test that needs no GPU. Installs what is missing (Debian 12, Ubuntu 24.04).
 #
 #   tools/test.sh            all a newcomer needs to trust the build: optimised, as installed; 10 minutes on 2 cores
-#   tools/test.sh all        also what only runs on a GPU is built, clang-format, the sanitizers, the fuzzers; 45 minutes.
+#   tools/test.sh all        also what only runs on a GPU is built, clang-format, the sanitizers, the fuzzers, clang-tidy; 45 minutes.
 #                            What has passed for this very tree is not run again
-#   tools/test.sh PART...    parts: release, rest, format, asan, tsan, fuzz; and tidy (clang-tidy, 20 minutes)
+#   tools/test.sh PART...    parts: release, rest, format, asan, tsan, fuzz, tidy
 #
 # FUZZ_SECONDS: how long each fuzzer runs (20).
 set -euo pipefail
@@ -52,7 +52,7 @@ part_format() {
 part_tidy() {
   install_packages clang clang-tidy-14
   stage "Configuring (tidy)" configure_preset tidy &&
-    stage "Checking with clang-tidy" run-clang-tidy-14 -quiet -p "$root/build/tidy"
+    stage "Checking with clang-tidy" run-clang-tidy-14 -quiet -p "$root/build/tidy" "(libgpuprof|tools)/.*[.]cpp\$"
 }
 
 part_asan() { build_preset asan && run_tests asan "$(nproc)"; }
@@ -96,7 +96,7 @@ find_cuda
 parts=("$@")
 [ ${#parts[@]} = 0 ] && parts=(release)
 if [ "${parts[*]}" = all ]; then
-  parts=(release rest format asan tsan fuzz)
+  parts=(release rest format asan tsan fuzz tidy)
   if has_passed; then
     say "The release part has passed for this tree."
     parts=("${parts[@]:1}")

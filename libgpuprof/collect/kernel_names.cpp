@@ -1,5 +1,7 @@
 #include "collect/kernel_names.hpp"
 
+#include "base/never_destroyed.hpp"
+
 #include <algorithm>
 
 namespace gpuprof {
@@ -35,7 +37,7 @@ void kernel_names::forget_all() noexcept {
 }
 
 kernel_names& kernels_by_pointer() noexcept {
-  static auto* const instance = new kernel_names(names());
+  static never_destroyed<kernel_names> instance(names());
   return *instance;
 }
 

@@ -2,6 +2,7 @@
 #include "collect/name_registry.hpp"
 
 #include "base/fork_guard.hpp"
+#include "base/never_destroyed.hpp"
 #include "collect/name_group.hpp"
 
 #include <new>
@@ -115,7 +116,7 @@ std::uint64_t name_registry::grouped() const noexcept {
 }
 
 name_registry& names() noexcept {
-  static auto* const registry = new name_registry;
+  static never_destroyed<name_registry> registry;
   return *registry;
 }
 

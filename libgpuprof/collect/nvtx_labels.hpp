@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/fork_guard.hpp"
+#include "base/never_destroyed.hpp"
 #include "model/records.hpp"
 
 #include <cstddef>
@@ -69,7 +70,7 @@ class nvtx_labels {
 
 /// The labels of the process; never destroyed.
 inline nvtx_labels& labels() noexcept {
-  static auto* const instance = new nvtx_labels;
+  static never_destroyed<nvtx_labels> instance;
   return *instance;
 }
 

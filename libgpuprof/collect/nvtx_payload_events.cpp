@@ -1,6 +1,7 @@
 // Attaches NVTX's extended payloads to events.
 #include "collect/nvtx_payload_events.hpp"
 
+#include "base/never_destroyed.hpp"
 #include "base/own_memory.hpp"
 #include "collect/nvtx_handles.hpp"
 #include "collect/nvtx_headers.hpp"
@@ -64,7 +65,7 @@ void describe(thread_log& log, event_text& text, std::span<nvtxPayloadData_t con
 }  // namespace
 
 payload_schemas& registered_schemas() noexcept {
-  static auto* const schemas = new payload_schemas;
+  static never_destroyed<payload_schemas> schemas;
   return *schemas;
 }
 

@@ -9,10 +9,10 @@
 namespace gpuprof::peaks {
 namespace {
 
-constexpr std::uint64_t fill_bytes = 32 * 1024;   // of one block of memory_fill
-constexpr std::uint64_t chunk_bytes = 32 * 1024;  // what a block of the L2 kernels takes at a time
+constexpr std::uint64_t fill_bytes = 32u << 10;   // of one block of memory_fill
+constexpr std::uint64_t chunk_bytes = 32u << 10;  // what a block of the L2 kernels takes at a time
 constexpr unsigned l2_threads = 512, local_threads = 256;
-constexpr std::uint64_t local_bytes = 28 * 1024;
+constexpr std::uint64_t local_bytes = 28u << 10;
 
 throughput_job job_of(lab& in, std::string_view kernel, unsigned threads) {
   throughput_job job;

@@ -14,9 +14,9 @@
 namespace gpuprof::peaks {
 namespace {
 
-constexpr std::uint64_t mib = 1024 * 1024;
+constexpr std::uint64_t mib = 1u << 20;
 constexpr std::uint64_t wanted_bytes = 4096 * mib;
-constexpr std::uint64_t chunk_bytes = 32 * 1024;  // of one block
+constexpr std::uint64_t chunk_bytes = 32u << 10;  // of one block
 constexpr std::uint64_t timed = 1024;  // blocks at each edge of the grid that write down times
 constexpr std::uint64_t stretch = 3 * chunk_bytes * 32;  // arenas can be cut in two and three parts
 
@@ -149,14 +149,16 @@ class dram_experiment final : public experiment {
 
   void launch(unsigned slot) {
     auto what = launch_;
-    what.arguments.spans = static_cast<block_span*>(in_.spans.on_gpu()) + slot * 2 * timed;
+    what.arguments.spans =
+        static_cast<block_span*>(in_.spans.on_gpu()) + std::uint64_t{slot} * 2 * timed;
     in_.bench.launch(what);
   }
 
   /// Spans of the first blocks (side 0) or of the last (side 1).
   std::vector<block_span> edge(unsigned slot, unsigned side) const {
-    return in_.bench.copied<block_span>(in_.spans, edge_blocks(),
-                                        slot * 2 * timed + side * edge_blocks());
+    return in_.bench.copied<block_span>(
+        in_.spans, edge_blocks(),
+        std::uint64_t{slot} * 2 * timed + std::uint64_t{side} * edge_blocks());
   }
 
   double run_seconds() {

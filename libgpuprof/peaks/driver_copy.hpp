@@ -15,7 +15,10 @@ class driver_copy {
   peak_figure sustain(double seconds) const;
 
  private:
-  double bytes() const { return static_cast<double>(in_.arena.bytes() / 2 * 2); }
+  double bytes() const {
+    auto const half = in_.arena.bytes() / 2;
+    return static_cast<double>(half * 2);
+  }
   void enqueue(unsigned copies) const;
   /// After what is in the stream already.
   double seconds_of(unsigned copies) const;

@@ -17,7 +17,7 @@
 namespace gpuprof::peaks {
 namespace {
 
-constexpr std::uint64_t spans_bytes = 16 * 1024 * 1024;
+constexpr std::uint64_t spans_bytes = 16u << 20;
 constexpr double sustained_seconds = 0.15;
 
 /// Where heat and power decide how fast the GPU stays.
@@ -96,7 +96,9 @@ class measuring {
     // Afterwards: the heat of these would lessen the short figures.
     std::vector<peak_result> results;
     for (std::size_t i = 0; i < done.size(); ++i) {
-      auto& [test, result, made] = done[i];
+      auto& [test, its_result, its_experiment] = done[i];
+      auto& result = its_result;  // a lambda cannot capture the names of parts
+      auto& made = its_experiment;
       if (is_to_be_sustained(test, result, made.get())) {
         if (in_.options.on_progress)
           in_.options.on_progress("sustained " + result.test, i, done.size());

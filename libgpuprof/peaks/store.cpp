@@ -67,7 +67,7 @@ gpu_peaks merged(gpu_peaks newer, gpu_peaks const& earlier) {
 }  // namespace
 
 std::string store_folder() {
-  if (auto const own = environment("GPUPROF_PEAKS_DIR"); !own.empty()) return own;
+  if (auto own = environment("GPUPROF_PEAKS_DIR"); !own.empty()) return own;
   return cache_folder("peaks");
 }
 

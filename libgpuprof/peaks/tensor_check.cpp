@@ -130,7 +130,7 @@ unsigned next_row(tensor_geometry const& g, unsigned r) {
 
 double product(tensor_geometry const& g, std::vector<double> const& a, std::vector<double> const& b,
                std::uint64_t repeats) {
-  auto const per_step = a.size() / (g.stages * g.steps);
+  auto const per_step = a.size() / (std::size_t{g.stages} * g.steps);
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     bool const subtract = g.subtracts_odd_steps && i / per_step % g.steps % 2 == 1;

@@ -120,7 +120,8 @@ peak_figure sustain_throughput(lab& in, throughput_job const& job, std::uint64_t
   in.bench.wait();
   auto const begin = rates_in(in, job, iterations, 1), end = rates_in(in, job, iterations, 2);
   auto const starts = in.bench.copied<block_span>(in.spans, job.launch.blocks, job.launch.blocks);
-  auto const ends = in.bench.copied<block_span>(in.spans, job.launch.blocks, 2 * job.launch.blocks);
+  auto const ends =
+      in.bench.copied<block_span>(in.spans, job.launch.blocks, std::size_t{2} * job.launch.blocks);
   auto const taken = seconds_between(starts, ends);
   if (taken == 0) throw no_figure(peak_outcome::failed, "its blocks left no times");
   figure.samples = last - first + 1;

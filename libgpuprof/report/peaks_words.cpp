@@ -77,7 +77,7 @@ std::string title_of(peak_result const& result) {
 }
 
 std::string note_on(peak_result const& result) {
-  auto const remark = on_one_line(result.remark);
+  auto remark = on_one_line(result.remark);
   switch (result.outcome) {
     case peak_outcome::failed:
       return remark.empty() ? "failed" : "failed: " + remark;

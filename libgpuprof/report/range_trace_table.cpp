@@ -69,7 +69,7 @@ table range_trace_table(range_tree const& tree, range_filter keeps, range_trace_
               if (!is_pushed(range) || (keeps && !keeps(i))) continue;
               auto const name = range_name(key_of(range), context.text);
               auto const stack = stack_of(tree, i);
-              auto const indented = std::string(2u * range.level, '-') + name;
+              auto const indented = std::string(std::size_t{2} * range.level, '-') + name;
               auto const start = range.begin - context.origin;
               auto const own = range.duration() - inside[i].duration;
               auto const has_parent = range.parent != no_range;

@@ -27,7 +27,7 @@ using plot::left, plot::right, plot::top, plot::bottom;
 constexpr std::size_t labels_at_most = 12;
 /// "gemm<float>(...)": what tells kernels apart comes first, so the end may go.
 std::string shortened(std::string_view name, std::size_t characters) {
-  auto const plain = on_one_line(name);
+  auto plain = on_one_line(name);
   if (width_of(plain) <= characters) return plain;
   std::string out;
   std::size_t kept = 0;

@@ -68,7 +68,7 @@ std::string main_precision(roofline_row const& line) {
 
 std::string source_text(roofline_row const& line) {
   // Of a part of the time: the rates are of that part.
-  auto const name = std::string(name_of(line.source));
+  auto name = std::string(name_of(line.source));
   if (line.source == flop_source::counted && line.counted_share < 0.9995)
     return fixed(line.counted_share, "%.1f%% ", 100) + name;
   auto const is_measured =

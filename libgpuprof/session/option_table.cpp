@@ -248,7 +248,7 @@ bool read_interval(std::uint64_t& out, std::string_view text, double least_ns, d
   double number = 0;
   if (!read_number(number, text, least_ns / unit, most_ns / unit)) return false;
   if (!std::isfinite(number)) return false;
-  out = static_cast<std::uint64_t>(number * unit + 0.5);
+  out = static_cast<std::uint64_t>(std::llround(number * unit));
   return true;
 }
 

@@ -131,7 +131,7 @@ std::vector<std::string> all_missing(trace_contents const& trace, roofline_readi
     missing.push_back("what else the GPU did: it worked for " + percent(sampling.unseen) +
                       " of the time in which nothing of this capture ran, and samples count that");
   if (!has_peaks)
-    missing.push_back(
+    missing.emplace_back(
         "peaks of this GPU, so no percentages: run gpuprof peaks (3 s), then this again");
   if (roofs.known_share() < enough) missing.push_back(missing_flop(trace, read, roofs));
   if (sampling.intervals > 0 && not_used.empty() && roofs.rates_share() < enough)

@@ -105,7 +105,7 @@ run_outcome run_program(std::string const& path, std::vector<std::string> const&
   if (child < 0) {
     return {1, std::string("no process could be made: ") + std::strerror(fork_failure)};
   }
-  auto const outcome = wait_for(child);
+  auto outcome = wait_for(child);
   if (reason == 0) return outcome;
   return {reason == ENOENT ? 127 : 126,
           path + " could not be started: " + std::strerror(reason) +

@@ -153,7 +153,7 @@ result<void> write_reports(std::vector<finished_report> const& reports,
       say_beside(reports[i]);
       write_table(reports[i].table, format, choice, *out);
     }
-    if (auto const done = out->finish(); !done) return done;
+    if (auto done = out->finish(); !done) return done;
   }
   return {};
 }

@@ -188,7 +188,7 @@ void add_file_losses(capture::reader const& file, report::overview& about) {
     about.other_losses.push_back(report::counted(losses.unwritten, "records") +
                                  " that could not be written");
   if (losses.lacks_end)
-    about.other_losses.push_back(
+    about.other_losses.emplace_back(
         "whatever came last (the file was cut, or its program was killed: "
         "--flush-interval-ms says how much that can be)");
 }

@@ -147,14 +147,14 @@ result<void> enable_callbacks() {
     char const* name = nullptr;
     if (api.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) != CUPTI_SUCCESS) continue;
     if (name == nullptr || !is_of_interest(name)) continue;
-    auto const on = in_use->guard.call<&cupti_api::cuptiEnableCallback>(
-        1u, in_use->subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
+    auto on = in_use->guard.call<&cupti_api::cuptiEnableCallback>(1u, in_use->subscriber,
+                                                                  CUPTI_CB_DOMAIN_DRIVER_API, id);
     if (!on) return on;
   }
   for (auto const id :
        {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
         CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED}) {
-    auto const on = in_use->guard.call<&cupti_api::cuptiEnableCallback>(
+    auto on = in_use->guard.call<&cupti_api::cuptiEnableCallback>(
         1u, in_use->subscriber, CUPTI_CB_DOMAIN_RESOURCE, static_cast<CUpti_CallbackId>(id));
     if (!on) return on;
   }
@@ -167,7 +167,7 @@ result<void> enable_kinds() {
   session_log::get().fact("kinds", wanted);
   for (auto const& k : kinds) {
     if (("," + wanted + ",").find("," + std::string(k.name) + ",") == std::string::npos) continue;
-    auto const on = in_use->guard.call<&cupti_api::cuptiActivityEnable>(k.kind);
+    auto on = in_use->guard.call<&cupti_api::cuptiActivityEnable>(k.kind);
     if (!on) return error{std::string(k.name) + ": " + on.message()};
   }
   return {};

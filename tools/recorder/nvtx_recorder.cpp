@@ -17,7 +17,7 @@ std::uint32_t keep(char const* text) {
 std::uint32_t keep(wchar_t const* text) {
   std::string utf8;
   for (; text != nullptr && *text != 0; ++text) {
-    auto const c = static_cast<std::uint32_t>(*text);
+    auto const c = static_cast<char32_t>(*text);
     auto const tail = [&](unsigned shift) {
       utf8 += static_cast<char>(0x80 | ((c >> shift) & 0x3f));
     };

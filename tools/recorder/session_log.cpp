@@ -8,7 +8,7 @@
 
 namespace gpuprof::replay {
 
-session_log& session_log::get() noexcept {
+session_log& session_log::get() {
   static auto* const one = new session_log;
   return *one;
 }

@@ -15,7 +15,7 @@ namespace gpuprof::replay {
 /// One per process, never destroyed.
 class session_log {
  public:
-  static session_log& get() noexcept;
+  static session_log& get();
 
   /// Any thread. Gives the event its time and thread, and keeps it.
   void add(event e) noexcept;

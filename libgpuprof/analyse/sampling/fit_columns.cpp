@@ -82,7 +82,7 @@ std::vector<std::uint32_t> fit_columns::longest_first() const {
 /// As many as can be told.
 std::uint32_t fit_columns::terms_for(std::uint32_t kind) const noexcept {
   auto const by_length = work_.kinds()[kind].mean_ns() / ns_of_term;
-  auto const by_samples = static_cast<double>(touched_[kind] / samples_of_term);
+  auto const by_samples = std::floor(static_cast<double>(touched_[kind]) / samples_of_term);
   return static_cast<std::uint32_t>(
       std::clamp<double>(std::min(by_length, by_samples), min_terms, max_terms));
 }

@@ -142,7 +142,8 @@ class launch_signatures {
   /// these did not come again some times each, there is noise among them (a counter, what was on
   /// the stack before): then none is told apart any longer. A program launches all its sizes once
   /// before the first comes again, so it is not judged before.
-  static constexpr std::uint32_t max_values = 32, times_each = 4;
+  static constexpr std::uint32_t max_values = 32;
+  static constexpr std::uint64_t times_each = 4;
 
   launch_signatures()
       : slots_(new std::array<launch_signature, capacity>),

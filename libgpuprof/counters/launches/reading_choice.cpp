@@ -83,7 +83,7 @@ void launch_reader::leave_out(launch_signature::groups rewriting) {
   left_out_ |= rewriting;
   rewriting_.fetch_and(~rewriting);
   if ((all_groups_.fetch_and(~rewriting) & rewriting) == 0) return;
-  warnings_.push_back(
+  warnings_.emplace_back(
       "operations of CUDA cores are not counted: CUPTI does not rewrite the kernels of this "
       "program. All other counters are read");
 }

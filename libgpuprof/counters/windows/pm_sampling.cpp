@@ -73,8 +73,7 @@ result<void> pm_sampling::make_image() {
       .numMetrics = names.size(),
       .maxSamples = static_cast<std::uint32_t>(setup_.max_samples),
       .counterDataSize = 0};
-  if (auto const ok = guard_.call<&cupti_api::cuptiPmSamplingGetCounterDataSize>(&size); !ok)
-    return ok;
+  if (auto ok = guard_.call<&cupti_api::cuptiPmSamplingGetCounterDataSize>(&size); !ok) return ok;
   blank_image_.resize(size.counterDataSize);
   CUpti_PmSampling_CounterDataImage_Initialize_Params params{
       .structSize = CUpti_PmSampling_CounterDataImage_Initialize_Params_STRUCT_SIZE,

@@ -1,0 +1,27 @@
+// An object that outlives every thread and exit handler, without heap memory.
+#pragma once
+
+#include <new>
+#include <utility>
+
+namespace gpuprof {
+
+/// For `static never_destroyed<T> one;` in a function: callbacks may still come while the process
+/// ends, and no allocation can fail where the function may not throw.
+template <class T>
+class never_destroyed {
+ public:
+  template <class... Arguments>
+  explicit never_destroyed(Arguments&&... arguments) {
+    new (storage_) T(std::forward<Arguments>(arguments)...);
+  }
+  never_destroyed(never_destroyed const&) = delete;
+  never_destroyed& operator=(never_destroyed const&) = delete;
+
+  T& operator*() noexcept { return *std::launder(reinterpret_cast<T*>(storage_)); }
+
+ private:
+  alignas(T) unsigned char storage_[sizeof(T)];
+};
+
+}  // namespace gpuprof
