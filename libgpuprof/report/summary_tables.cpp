@@ -126,6 +126,45 @@ table memory_size_table(std::vector<memory_row> rows) {
                   std::move(out));
 }
 
+namespace {
+
+std::string address_text(std::uint64_t address) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
+  return text;
+}
+
+}  // namespace
+
+table migration_table(std::vector<migration_row> rows) {
+  owned_rows out;
+  for (auto const& r : rows) {
+    auto const bytes = static_cast<double>(r.to_device + r.to_host);
+    auto const rate = r.ns > 0 ? cell(bytes * 1e9 / static_cast<double>(r.ns)) : cell();
+    out.rows.push_back(
+        {out.keep(address_text(r.address)), whole(r.to_device), whole(r.to_host), rate});
+  }
+  return table_of("um_sum", "Unified Memory Analysis Summary",
+                  {{"Virtual Address"},
+                   {"HtoD Migration Size", size},
+                   {"DtoH Migration Size", size},
+                   {"Migration Throughput", throughput}},
+                  std::move(out));
+}
+
+table migration_total_table(migration_totals const& totals) {
+  owned_rows out;
+  out.rows.push_back({whole(totals.to_device), whole(totals.to_host),
+                      out.keep(address_text(totals.lowest)),
+                      out.keep(address_text(totals.highest))});
+  return table_of("um_total_sum", "Unified Memory Totals Summary",
+                  {{"Total HtoD Migration Size", size},
+                   {"Total DtoH Migration Size", size},
+                   {"Minimum Virtual Address"},
+                   {"Maximum Virtual Address"}},
+                  std::move(out));
+}
+
 table api_table(std::vector<api_row> rows) {
   owned_rows out;
   auto const total = total_of(rows);

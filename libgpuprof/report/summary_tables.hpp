@@ -5,6 +5,7 @@
 #include "analyse/kernel_summary.hpp"
 #include "analyse/launch_summary.hpp"
 #include "analyse/memory_summary.hpp"
+#include "analyse/migration_summary.hpp"
 #include "analyse/range_kernels.hpp"
 #include "analyse/range_projection.hpp"
 #include "analyse/range_summary.hpp"
@@ -16,6 +17,10 @@ table kernel_table(std::vector<kernel_row> rows);
 table kernel_geometry_table(std::vector<kernel_row> rows);
 table memory_time_table(std::vector<memory_row> rows);
 table memory_size_table(std::vector<memory_row> rows);
+/// Of unified memory, a line an address.
+table migration_table(std::vector<migration_row> rows);
+/// One line.
+table migration_total_table(migration_totals const& totals);
 table api_table(std::vector<api_row> rows);
 
 /// A line of calls, kernels, copies or fills among those of the others.

@@ -1,5 +1,6 @@
 #include "analyse/api_summary.hpp"
 #include "analyse/memory_summary.hpp"
+#include "analyse/migration_summary.hpp"
 #include "analyse/trace_of.hpp"
 #include "support/catch.hpp"
 
@@ -35,6 +36,35 @@ TEST_CASE("transfers of unified memory are copies, its page faults are not") {
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].operation == "[CUDA memcpy Unified Host-to-Device]");
   CHECK(rows[0].bytes.total == 4096);
+}
+
+TEST_CASE("migrations of unified memory are summed by address, most bytes first") {
+  migrations moved;
+  CHECK(moved.empty());
+  auto const add = [&](std::uint32_t counter, std::uint64_t address, std::uint64_t bytes) {
+    moved.add(unified_memory_record{.start = trace_start,
+                                    .duration = 2_us,
+                                    .counter = counter,
+                                    .value = bytes,
+                                    .address = address});
+  };
+  add(1, 0x2000, 100);
+  add(2, 0x1000, 4000);
+  add(1, 0x1000, 50);
+  add(3, 0x0500, 7);  // page faults
+  add(8, 0x0600, 9);  // between devices
+  auto const rows = moved.by_address();
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].address == 0x1000);
+  CHECK(rows[0].to_device == 50);
+  CHECK(rows[0].to_host == 4000);
+  CHECK(rows[0].ns == 4000);
+  CHECK(rows[1].to_device == 100);
+  auto const all = moved.totals();
+  CHECK(all.to_device == 150);
+  CHECK(all.to_host == 4000);
+  CHECK(all.lowest == 0x1000);
+  CHECK(all.highest == 0x2000);
 }
 
 TEST_CASE("a copy of a kind that does not exist counts as unknown") {

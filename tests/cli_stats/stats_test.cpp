@@ -153,6 +153,8 @@ TEST_CASE("reports of API calls say how to get them, other reports go on") {
   CHECK(r.code == 0);
   CHECK(r.out.find("the capture holds no CUDA API calls; record them with --trace=cuda-api") !=
         std::string::npos);
+  CHECK(session().stats("-r um_sum").out.find("no migrations of unified memory; --trace=um") !=
+        std::string::npos);
   CHECK(r.out.find("no CUDA API calls to follow kernels from; record them with --trace=cuda-api") !=
         std::string::npos);
   CHECK(r.out.find("100.0") != std::string::npos);

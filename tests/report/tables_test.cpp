@@ -21,6 +21,16 @@ std::string header(report::table const& table) {
 
 }  // namespace
 
+TEST_CASE("migrations of unified memory are shown with their rate") {
+  CHECK(csv(report::migration_table({{0x7f00'0000'1000, 3'000'000, 1'000'000, 2'000'000},
+                                     {0x7f00'0000'2000, 0, 4096, 0}})) ==
+        "Virtual Address,HtoD Migration Size (MB),DtoH Migration Size (MB),Migration Throughput "
+        "(MB/s)\n0x7f0000001000,3.000,1.000,2000.000\n0x7f0000002000,0.000,0.004,\n");
+  CHECK(csv(report::migration_total_table({5'000'000, 0, 0x1000, 0x2000})) ==
+        "Total HtoD Migration Size (MB),Total DtoH Migration Size (MB),Minimum Virtual "
+        "Address,Maximum Virtual Address\n5.000,0.000,0x1000,0x2000\n");
+}
+
 TEST_CASE("every report has the columns of nsys stats, in its order") {
   kernel_labels const labels(
       {}, [](name_id) { return std::string_view(); }, kernel_name_style::demangled);

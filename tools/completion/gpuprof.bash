@@ -125,7 +125,7 @@ _gpuprof() {
         -r | --report)
           _gpuprof_list 'cuda_gpu_kern_sum cuda_gpu_kern_gb_sum cuda_gpu_mem_time_sum
             cuda_gpu_mem_size_sum cuda_api_sum cuda_gpu_trace cuda_kern_exec_sum nvtx_sum
-            nvtx_kern_sum nvtx_gpu_proj_sum nvtx_pushpop_sum nvtx_pushpop_trace nvtx_startend_sum cuda_gpu_sum cuda_api_gpu_sum gpu_metrics_sum nvtx_metrics_sum'
+            nvtx_kern_sum nvtx_gpu_proj_sum nvtx_pushpop_sum nvtx_pushpop_trace nvtx_startend_sum cuda_gpu_sum cuda_api_gpu_sum gpu_metrics_sum nvtx_metrics_sum um_sum um_total_sum'
           ;;
         -f | --format) COMPREPLY=($(compgen -W 'table csv tsv json' -- "$current")) ;;
         --range-scope) COMPREPLY=($(compgen -W 'process thread' -- "$current")) ;;

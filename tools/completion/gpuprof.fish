@@ -40,7 +40,7 @@ complete -c gpuprof -n '__gpuprof_is profile' -l flush-timeout-ms -x -d 'Longest
 complete -c gpuprof -n '__gpuprof_is profile' -l buffer-limit-mib -x -d 'Most host memory for records'
 complete -c gpuprof -n '__gpuprof_is profile' -l peaks -x -a 'auto on off' -d 'Have the peaks of the GPUs measured and stored first'
 
-complete -c gpuprof -n '__gpuprof_is stats' -s r -l report -x -a '(__fish_append , cuda_gpu_kern_sum cuda_gpu_kern_gb_sum cuda_gpu_mem_time_sum cuda_gpu_mem_size_sum cuda_api_sum cuda_gpu_trace cuda_kern_exec_sum nvtx_sum nvtx_kern_sum nvtx_gpu_proj_sum nvtx_pushpop_sum nvtx_pushpop_trace nvtx_startend_sum cuda_gpu_sum cuda_api_gpu_sum gpu_metrics_sum nvtx_metrics_sum)' -d 'Which report'
+complete -c gpuprof -n '__gpuprof_is stats' -s r -l report -x -a '(__fish_append , cuda_gpu_kern_sum cuda_gpu_kern_gb_sum cuda_gpu_mem_time_sum cuda_gpu_mem_size_sum cuda_api_sum cuda_gpu_trace cuda_kern_exec_sum nvtx_sum nvtx_kern_sum nvtx_gpu_proj_sum nvtx_pushpop_sum nvtx_pushpop_trace nvtx_startend_sum cuda_gpu_sum cuda_api_gpu_sum gpu_metrics_sum nvtx_metrics_sum um_sum um_total_sum)' -d 'Which report'
 complete -c gpuprof -n '__gpuprof_is stats' -s f -l format -x -a 'table csv tsv json' -d 'How to print'
 complete -c gpuprof -n '__gpuprof_is stats' -s o -l output -r -d 'Where to write'
 complete -c gpuprof -n '__gpuprof_is stats' -l force-overwrite -d 'Replace existing output files'

@@ -43,6 +43,8 @@ constexpr std::array named_reports = {
                  report_kind::nvtx_gpu_proj_sum},
     named_report{"gpu_metrics_sum", "GPU Metrics Summary", report_kind::gpu_metrics_sum},
     named_report{"nvtx_metrics_sum", "NVTX Range Metrics Summary", report_kind::nvtx_metrics_sum},
+    named_report{"um_sum", "Unified Memory Analysis Summary", report_kind::um_sum},
+    named_report{"um_total_sum", "Unified Memory Totals Summary", report_kind::um_total_sum},
 };
 
 }  // namespace

@@ -33,6 +33,8 @@ enum class report_kind {
   nvtx_gpu_proj_sum,
   gpu_metrics_sum,
   nvtx_metrics_sum,
+  um_sum,
+  um_total_sum,
 };
 
 struct report_request {

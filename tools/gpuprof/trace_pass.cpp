@@ -140,8 +140,11 @@ void trace_pass::read_other_gpu_work(progress_line& progress) {
   }
   // Unified-memory transfers are nobody's launch: a filter by range leaves them out.
   trace_.file().for_each<unified_memory_record>([&](std::span<unified_memory_record const> rows) {
-    for (auto const& row : rows)
-      if (wanted_.keeps_unlaunched(row.start, row.start + row.duration)) memory_.add(row);
+    for (auto const& row : rows) {
+      if (!wanted_.keeps_unlaunched(row.start, row.start + row.duration)) continue;
+      memory_.add(row);
+      migrations_.add(row);
+    }
   });
   trace_.file().for_each<graph_record>([&](std::span<graph_record const> graphs) {
     for (auto const& graph : graphs) {
@@ -162,6 +165,9 @@ finished_report trace_pass::finish(report_request const& report) {
     case report_kind::cuda_gpu_mem_time_sum:
     case report_kind::cuda_gpu_mem_size_sum:
       return memory_report(report);
+    case report_kind::um_sum:
+    case report_kind::um_total_sum:
+      return migration_report(report);
     case report_kind::cuda_api_sum:
       return api_report();
     case report_kind::cuda_gpu_sum:

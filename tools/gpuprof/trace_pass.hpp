@@ -6,6 +6,7 @@
 #include "analyse/kernel_summary.hpp"
 #include "analyse/launch_summary.hpp"
 #include "analyse/memory_summary.hpp"
+#include "analyse/migration_summary.hpp"
 #include "analyse/outside_ranges.hpp"
 #include "analyse/range_kernels.hpp"
 #include "analyse/range_projection.hpp"
@@ -43,6 +44,7 @@ class trace_pass {
 
   finished_report kernel_report(report_request const& report);
   finished_report memory_report(report_request const& report);
+  finished_report migration_report(report_request const& report);
   finished_report range_report(report_request const& report);
   finished_report api_report();
   /// Kernels, copies and fills in one table, with or without calls.
@@ -67,6 +69,7 @@ class trace_pass {
 
   kernel_durations kernels_;
   memory_operations memory_;
+  migrations migrations_;
   api_calls api_;
   gpu_trace gpu_;
   std::optional<range_projection> projection_;

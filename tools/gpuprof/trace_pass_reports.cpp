@@ -41,6 +41,20 @@ finished_report trace_pass::memory_report(report_request const& report) {
              : table_or(reason, memory_.by_size(), report::memory_size_table);
 }
 
+finished_report trace_pass::migration_report(report_request const& report) {
+  finished_report finished;
+  finished.table = report.kind == report_kind::um_sum
+                       ? report::migration_table(migrations_.by_address())
+                       : report::migration_total_table(migrations_.totals());
+  if (migrations_.empty())
+    finished.missing =
+        has_filter_ ? "no migration of unified memory passes the filter"
+                    : "the capture holds no migrations of unified memory; --trace=um records them";
+  else
+    finished.notes.emplace_back("page faults are not recorded");
+  return finished;
+}
+
 finished_report trace_pass::work_report(report_request const& report) {
   auto const with_calls = report.kind == report_kind::cuda_api_gpu_sum;
   auto rows =
