@@ -68,7 +68,7 @@ TEST_CASE("the command alone shows its help, and help is a word for it") {
   auto const version = run_cli(folder, "-V");
   CHECK(version.code == 0);
   CHECK(version.out.starts_with("gpuprof 0."));
-  CHECK(version.out.find("CUPTI") != std::string::npos);
+  CHECK(version.out.find("\nCUPTI here: ") != std::string::npos);
 }
 
 TEST_CASE("a capture is found by the name that was given to -o") {

@@ -1,4 +1,5 @@
 // The command gpuprof: reads the command line and runs one subcommand.
+#include "cupti/loader.hpp"
 #include "help_page.hpp"
 #include "subcommands.hpp"
 
@@ -39,6 +40,14 @@ int run(CLI::App& app, std::vector<char const*> const& words, int const& exit_co
   return exit_code;
 }
 
+/// A program may bring a CUPTI of its own: gpuprof status has more.
+std::string version_text() {
+  std::string text = "gpuprof " GPUPROF_VERSION " (" GPUPROF_BUILT ")\n";
+  auto const cupti = gpuprof::load_cupti(0);
+  if (!cupti) return text + "CUPTI here: none, " + cupti.message();
+  return text + "CUPTI here: " + gpuprof::cupti_version_text(cupti->version) + " at " + cupti->path;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -47,9 +56,8 @@ int main(int argc, char** argv) {
         "Traces CUDA programs, and says what their kernels, copies and NVTX ranges cost and how "
         "far they are from what the GPU can do.",
         "gpuprof"};
-    app.set_version_flag("-V,--version",
-                         std::string("gpuprof " GPUPROF_VERSION " (" GPUPROF_BUILT ")"),
-                         "Version, and what it was built with");
+    app.set_version_flag("-V,--version", version_text,
+                         "Version, what it was built with, and the CUPTI of this machine");
     app.require_subcommand(1);
     app.footer(examples);
     int exit_code = 0;
