@@ -17,11 +17,24 @@ constexpr double more_than_the_mean = 1.4;
 constexpr double error_by_code = 0.5;
 // What an instruction can compute at most, for a thread: multiply-adds, of pairs in FP16.
 constexpr double max_fp32 = 2, max_fp16 = 4;
-// Loops run as often as the geometry says, so that the workloads of a kernel differ.
-constexpr double error_by_other_workload = 0.1;
+// Loops run as often as the geometry says, so that the workloads of a kernel differ; and compilers
+// at run time make several kernels of one name.
+constexpr double error_by_other_workload = 0.25;
+// A reference whose samples say less is none.
+constexpr double sure_reference = 0.1;
 
-double by_code(std::uint32_t operations, std::uint32_t instructions, double most) noexcept {
-  return threads_of_warp * std::min(more_than_the_mean * operations / instructions, most);
+/// At most what the pipes can do.
+fma_rate within_pipes(double fp32, double fp16, double error) noexcept {
+  auto const full = fp32 / max_fp32 + fp16 / max_fp16;
+  auto const scale = threads_of_warp / std::max(full, 1.0);
+  return {fp32 * scale, fp16 * scale, error};
+}
+
+/// What its code holds and its counts lack was not seen in the variant that was counted.
+bool lacks_counts(kernel_code const& code) noexcept {
+  using enum instruction_class;
+  return (code.holds.has(fp32) && code.fma.fp32_operations == 0) ||
+         (code.holds.has(fp16) && code.fma.fp16_operations == 0);
 }
 
 bool computes_on_cuda_cores_alone(kernel_code const* code) noexcept {
@@ -33,9 +46,9 @@ bool computes_on_cuda_cores_alone(kernel_code const* code) noexcept {
 std::optional<fma_rate> fma_rate_by_code(kernel_code const* code, std::string_view chip) noexcept {
   if (chip != "GH100" || !computes_on_cuda_cores_alone(code)) return std::nullopt;
   auto const& fma = code->fma;
-  if (fma.count == 0) return std::nullopt;
-  return fma_rate{by_code(fma.fp32_operations, fma.count, max_fp32),
-                  by_code(fma.fp16_operations, fma.count, max_fp16), error_by_code};
+  if (fma.count == 0 || lacks_counts(*code)) return std::nullopt;
+  return within_pipes(more_than_the_mean * fma.fp32_operations / fma.count,
+                      more_than_the_mean * fma.fp16_operations / fma.count, error_by_code);
 }
 
 fma_rates::fma_rates(workload_metrics const& metrics, workload_times const& times,
@@ -59,9 +72,13 @@ void fma_rates::add(workload_metrics const& metrics, workload_id const& workload
   auto const sampled = metrics.find(workload, fma_instructions_of_gpu);
   auto const* const code = code_of(workload);
   if (name == names_.end() || !sampled || !(sampled->mean > 0)) return;
+  if (sampled->error > sure_reference * sampled->mean) return;
   auto const flop = count_flop(metrics.exact(), metrics.counted_as(workload), chip, code);
   auto const fp32 = flop[precision::fp32], fp16 = flop[precision::fp16];
   if (!fp32 || !fp16 || !(*fp32 + *fp16 > 0)) return;
+  // More than the pipes can do: samples saw less than what ran.
+  auto const of_pipes = (*fp32 / max_fp32 + *fp16 / max_fp16) / threads_of_warp / sampled->mean;
+  if (of_pipes > 1 + sure_reference) return;
   auto const ratio = (*fp32 + *fp16) / sampled->mean;
   auto& known = rates_[{workload.device, name->second}];
   known.least = known.workloads == 0 ? ratio : std::min(known.least, ratio);

@@ -52,7 +52,7 @@ class fma_rates {
   std::map<shape_id, name_id> names_;
   std::map<kernel_key, counted_rate> rates_;
   std::map<device_id, std::string_view> chips_;
-  kernel_codes const& codes_;
+  kernel_codes codes_;
 };
 
 }  // namespace gpuprof

@@ -95,7 +95,8 @@ roofline::roofline(workload_metrics const& metrics, workload_times const& times,
     gpu_ns_ += ns;
     auto const& f = figures_.back();
     if (f.known_flop()) known_ns_ += ns;
-    if (f.dram_bytes || f.l2_bytes) rates_ns_ += ns;
+    if (f.dram_bytes) dram_ns_ += ns;
+    if (f.l2_bytes) l2_ns_ += ns;
     if (f.is_exact()) counted_ns_ += ns;
     if (f.flop.is_by_code) without_ns_ += ns;
     if (f.flop.tensor_alone) tensor_ns_ += ns;
@@ -198,7 +199,8 @@ void roofline::read_tensor_cycles(figures& f, workload_id const& id) const {
 void roofline::read_fma_instructions(figures& f, workload_id const& id) const {
   if (f.known_flop()) return;
   auto const instructions = metrics_.find(id, fma_instructions_of_gpu);
-  auto const rate = instructions ? fma_rates_.of(id) : std::nullopt;
+  if (!instructions || !(instructions->mean > 0)) return;
+  auto const rate = fma_rates_.of(id);
   if (!rate) return;
   auto const put = [&](precision p, double operations) {
     auto const index = static_cast<std::size_t>(p);
@@ -213,18 +215,21 @@ void roofline::read_fma_instructions(figures& f, workload_id const& id) const {
   f.fma_flop = 0;
   for (auto const& operations : f.flop.of) *f.fma_flop += operations.value_or(0);
   f.flop.total = f.fma_flop;
-  auto const of_samples = instructions->mean > 0 ? instructions->error / instructions->mean : 0;
-  f.fma_error = std::hypot(of_samples, rate->error);
+  f.fma_error = *f.fma_flop * instructions->error / instructions->mean;
+  f.fma_bias = *f.fma_flop * rate->error;
 }
 
-double roofline::figures::error_of(precision p) const noexcept {
-  if (cycles_flop && p == cycles_precision) return cycles_error;
-  auto const is_by_fma = fma_flop && (p == precision::fp32 || p == precision::fp16);
-  return is_by_fma ? fma_error * flop[p].value_or(0) : 0;
+roofline::figures::errors roofline::figures::error_of(precision p) const noexcept {
+  if (cycles_flop && p == cycles_precision) return {cycles_error, 0};
+  if (!fma_flop || !(*fma_flop > 0) || (p != precision::fp32 && p != precision::fp16)) return {};
+  auto const part = flop[p].value_or(0) / *fma_flop;
+  return {fma_error * part, fma_bias * part};
 }
 
-double roofline::figures::flop_error() const noexcept {
-  return cycles_flop ? cycles_error : fma_flop ? fma_error * *fma_flop : 0;
+roofline::figures::errors roofline::figures::flop_error() const noexcept {
+  if (cycles_flop) return {cycles_error, 0};
+  if (fma_flop) return {fma_error, fma_bias};
+  return {};
 }
 
 /// The share of each roof, the highest of them, and what that says.
@@ -243,7 +248,7 @@ void roofline::compare(figures& f, workload_id const& id) const {
     auto roof = roofs.at_clock("l2_read", *f.clock);
     f.shares[l2_roof] = share_of(*f.l2_bytes, roof);
   }
-  bool every_roof = f.flop.total.has_value();
+  bool every_roof = f.flop.total || f.cycles_flop;  // as for lines: judge_by_own_figures
   for (std::size_t p = 0; p < precision_count; ++p)
     if (f.flop.of[p] && *f.flop.of[p] == 0) f.shares[compute_roofs + p] = 0;
   auto const add_share = [&](std::size_t p, double operations, std::string_view peak_test) {
@@ -264,7 +269,8 @@ void roofline::compare(figures& f, workload_id const& id) const {
         // An uncertain figure may say that a roof is far, not which one is near.
         auto const share =
             f.clock ? share_of(*f.flop[p], roofs.at_clock(peak_test, *f.clock)) : std::nullopt;
-        if (share && *share * (1 + 2 * f.fma_error) < latency_bound_below)
+        auto const unsure = (f.fma_error + f.fma_bias) / *f.fma_flop;
+        if (share && *share * (1 + 2 * unsure) < latency_bound_below)
           f.shares[compute_roofs + static_cast<std::size_t>(p)] = share;
         else
           every_roof = false;

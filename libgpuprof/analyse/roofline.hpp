@@ -130,7 +130,7 @@ struct roofline_row {
   bound_by bound;
   std::optional<double> of_roof;
   std::optional<double> to_roof_ns;  // what a launch would be shorter there: mean_ns (1 - of_roof)
-  std::optional<double> gives_back;  // of the time of all kernels: time_share (1 - of_roof)
+  std::optional<double> potential_gain;  // of the time of all kernels: time_share (1 - of_roof)
 };
 
 struct roofline_device {
@@ -155,8 +155,9 @@ class roofline {
                                      std::function<std::string(range_key)> const& name_of) const;
 
   double gpu_ns() const noexcept { return gpu_ns_; }
-  /// Share of the time of all kernels whose bytes are known.
-  double rates_share() const noexcept { return gpu_ns_ > 0 ? rates_ns_ / gpu_ns_ : 0; }
+  /// Shares of the time of all kernels whose bytes are known.
+  double dram_share() const noexcept { return gpu_ns_ > 0 ? dram_ns_ / gpu_ns_ : 0; }
+  double l2_share() const noexcept { return gpu_ns_ > 0 ? l2_ns_ / gpu_ns_ : 0; }
   /// Share of the time of all kernels whose FLOP are known: all, or those of the tensor cores.
   double known_share() const noexcept { return gpu_ns_ > 0 ? known_ns_ / gpu_ns_ : 0; }
   /// Of this: those of which other ranks of the job read at least some counters.
@@ -181,7 +182,8 @@ class roofline {
     precision cycles_precision{};
     std::string_view cycles_peak;    // what they are compared with
     std::optional<double> fma_flop;  // by the instructions of the FMA pipes
-    double fma_error = 0;            // as a share
+    double fma_error = 0;            // of it, by the samples
+    double fma_bias = 0;             // of it, by the rule: alike for all workloads of a kernel
     std::optional<double> dram_bytes, dram_written, l2_bytes, clock, clock_loss, occupancy,
         tensor_active;
     double dram_error = 0, l2_error = 0, clock_error = 0, occupancy_error = 0, tensor_error = 0;
@@ -193,9 +195,12 @@ class roofline {
     std::uint64_t samples = 0;
     std::set<std::uint32_t> read_by_ranks;
     bool is_exact() const noexcept { return flop.total && !cycles_flop && !fma_flop; }
+    struct errors {
+      double by_chance = 0, bias = 0;
+    };
     /// One standard error of the operations of a precision, and of all.
-    double error_of(precision p) const noexcept;
-    double flop_error() const noexcept;
+    errors error_of(precision p) const noexcept;
+    errors flop_error() const noexcept;
     /// Of all precisions, or what is known of the tensor cores.
     std::optional<double> known_flop() const noexcept {
       return flop.total ? flop.total : flop.tensor_alone ? flop.tensor_alone : cycles_flop;
@@ -231,7 +236,7 @@ class roofline {
   fma_rates fma_rates_;
   std::vector<figures> figures_;  // by workload
   double gpu_ns_ = 0, known_ns_ = 0, counted_ns_ = 0, without_ns_ = 0, tensor_ns_ = 0,
-         cycles_ns_ = 0, fma_ns_ = 0, rates_ns_ = 0, other_ranks_ns_ = 0;
+         cycles_ns_ = 0, fma_ns_ = 0, dram_ns_ = 0, l2_ns_ = 0, other_ranks_ns_ = 0;
 };
 
 }  // namespace gpuprof

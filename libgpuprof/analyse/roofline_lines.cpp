@@ -42,14 +42,16 @@ class weighted {
 };
 
 /// Amounts over the time they took, a second. Errors are those of each workload, not of each
-/// launch.
+/// launch; `bias` is that of a rule which may be off for all of them alike: it does not average
+/// out.
 class rate {
  public:
-  void add(std::optional<double> amount, double launches, part_time const& time,
-           double error = 0) noexcept {
+  void add(std::optional<double> amount, double launches, part_time const& time, double error = 0,
+           double bias = 0) noexcept {
     if (!amount || time.undisturbed_ns <= 0) return;
     amount_ += *amount * launches;
     error_ = std::hypot(error_, error * launches);
+    bias_ += bias * launches;
     ns_ += time.undisturbed_ns;
     line_ns_ += time.of_line_ns;
   }
@@ -59,12 +61,13 @@ class rate {
     return amount_ / ns_ * 1e9;
   }
   std::optional<double> error() const noexcept {
-    if (ns_ <= 0 || !(error_ > 0)) return std::nullopt;
-    return error_ / ns_ * 1e9;
+    auto const error = std::hypot(error_, bias_);
+    if (ns_ <= 0 || !(error > 0)) return std::nullopt;
+    return error / ns_ * 1e9;
   }
 
  private:
-  double amount_ = 0, ns_ = 0, error_ = 0, line_ns_ = 0;
+  double amount_ = 0, ns_ = 0, error_ = 0, bias_ = 0, line_ns_ = 0;
 };
 
 /// One amount per another, of the launches where both are known.
@@ -118,7 +121,7 @@ bool roofline::is_known_by_nodes(std::uint32_t workload) const noexcept {
   for (auto const& [node, tally] : nodes) {
     auto const of_node = times_.time_of(node, tally);
     ns += of_node;
-    if (figures_[node].flop.total) counted_ns += of_node;
+    if (figures_[node].flop.total && !figures_[node].fma_flop) counted_ns += of_node;
     if (figures_[node].known_flop()) known_ns += of_node;
   }
   if (counted_ns >= least_known_of_graph * ns) return true;
@@ -187,6 +190,7 @@ roofline_row roofline::sum(std::span<launched_part const> parts, judged_by verdi
   rate total, dram, l2;
   ratio intensity, l2_intensity;
   std::array<weighted, roof_count> shares;
+  std::array<bool, precision_count> is_not_judged{};
   weighted clock, clock_loss, occupancy, tensor;
   double counted_ns = 0, known_launches = 0, known_ns = 0;
   bool is_whole = true, is_by_cycles = false, is_sampled = false, is_by_code = true;
@@ -202,14 +206,18 @@ roofline_row roofline::sum(std::span<launched_part const> parts, judged_by verdi
     known_ns += *f.mean_ns * n;
     part_time const time{part.ns, *f.mean_ns * n};
     for (std::size_t p = 0; p < precision_count; ++p) {
-      flops[p].add(f.flop.of[p], n, time, f.error_of(static_cast<precision>(p)));
+      auto const error = f.error_of(static_cast<precision>(p));
+      flops[p].add(f.flop.of[p], n, time, error.by_chance, error.bias);
+      is_not_judged[p] =
+          is_not_judged[p] || (f.flop.of[p].value_or(0) > 0 && !f.shares[compute_roofs + p]);
     }
     auto const known = f.known_flop();
     is_whole = is_whole && (!known || f.flop.total);
     is_by_cycles = is_by_cycles || f.cycles_flop;
     is_sampled = is_sampled || f.cycles_are_sampled || f.fma_flop;
     is_by_code = is_by_code && (!known || f.flop.is_by_code);
-    total.add(known, n, time, f.flop_error());
+    auto const error = f.flop_error();
+    total.add(known, n, time, error.by_chance, error.bias);
     if (f.is_exact()) counted_ns += part.ns;
     dram.add(f.dram_bytes, n, time, f.dram_error);
     l2.add(f.l2_bytes, n, time, f.l2_error);
@@ -256,6 +264,9 @@ roofline_row roofline::sum(std::span<launched_part const> parts, judged_by verdi
   take(occupancy, row.occupancy, &row.occupancy_error);
   take(tensor, row.tensor_active, &row.tensor_active_error);
   for (std::size_t i = 0; i < roof_count; ++i) take(shares[i], row.shares[i]);
+  // The mean of those that are far from a roof says nothing of the others.
+  for (std::size_t p = 0; p < precision_count; ++p)
+    if (is_not_judged[p]) row.shares[compute_roofs + p].reset();
   if (verdict == judged_by::own_figures)
     judge_by_own_figures(row);
   else
@@ -269,7 +280,7 @@ void say_what_the_roof_would_give(roofline_row& row) {
   if (!row.of_roof) return;
   auto const too_long = std::max(0.0, 1 - *row.of_roof);
   if (row.mean_ns) row.to_roof_ns = *row.mean_ns * too_long;
-  row.gives_back = row.time_share * too_long;
+  row.potential_gain = row.time_share * too_long;
 }
 
 }  // namespace

@@ -85,6 +85,8 @@ class sampling_budget {
   std::uint64_t spent() const noexcept {
     return on_launches_.load(std::memory_order_relaxed) + spent_on_sampling();
   }
+  /// What may be spent on launches once: nothing but in rank 0 of a job.
+  std::uint64_t once_ns() const noexcept { return once_ns_; }
   std::uint64_t noted_once() const noexcept { return once_.load(std::memory_order_relaxed); }
   std::uint64_t spent_on_sampling() const noexcept {
     return on_sampling_.load(std::memory_order_relaxed);
@@ -106,7 +108,7 @@ class sampling_budget {
   }
   /// Reading has been set up: the next launch may be read.
   bool may_go_on(std::uint64_t now_ns) const noexcept {
-    return share_ <= 0 || claimed() < granted(now_ns) + to_go_on_ns;
+    return share_ <= 0 || claimed() < granted(now_ns) + to_go_on_ns / ranks_;
   }
   /// The same without what may be spent once, which is for what has never been read.
   bool has_earned(std::uint64_t now_ns) const noexcept {

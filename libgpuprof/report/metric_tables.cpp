@@ -54,8 +54,8 @@ void append_source(row& cells, metric_row const& r) {
 
 table with_sources(table made, bool needed) {
   if (!needed) return made;
-  made.columns.push_back({"Source"});
-  made.columns.push_back({"Error", amount});
+  made.columns.push_back({"Source", {}, 2});
+  made.columns.push_back({"Error", amount, 5});
   made.columns.push_back({"Shared"});
   return made;
 }
@@ -68,10 +68,10 @@ table kernel_metric_table(std::vector<metric_row> rows) {
   return with_sources({"gpu_metrics_sum",
                        "GPU Metrics Summary",
                        {{"Launches", integer},
-                        {"Samples", integer},
+                        {"Samples", integer, 4},
                         {"Avg", amount},
-                        {"StdDev", amount},
-                        {"Total", amount},
+                        {"StdDev", amount, 1},
+                        {"Total", amount, 3},
                         {"Metric"},
                         {"Name"}},
                        [kept, sources](std::function<void(row const&)> const& take) {
@@ -94,13 +94,13 @@ table range_metric_table(std::vector<metric_row> rows, text_of_name const& text)
   return with_sources({"nvtx_metrics_sum",
                        "NVTX Range Metrics Summary",
                        {{"NVTX Range"},
-                        {"Style"},
-                        {"NVTX Inst", integer},
-                        {"Launches", integer},
-                        {"Samples", integer},
+                        {"Style", {}, 2},
+                        {"NVTX Inst", integer, 6},
+                        {"Launches", integer, 7},
+                        {"Samples", integer, 4},
                         {"Avg", amount},
-                        {"StdDev", amount},
-                        {"Total", amount},
+                        {"StdDev", amount, 1},
+                        {"Total", amount, 3},
                         {"Metric"}},
                        [kept, sources](std::function<void(row const&)> const& take) {
                          for (auto const& r : *kept) {

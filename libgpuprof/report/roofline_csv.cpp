@@ -45,7 +45,7 @@ std::vector<column> columns_of(roofline_lines of) {
         "sm_clock_hz", "clock_loss", "occupancy", "tensor_active"})
     columns.push_back({name, column_kind::number});
   columns.push_back({"bound_by"});
-  for (auto const* const name : {"of_roof", "to_roof_ns", "gives_back"})
+  for (auto const* const name : {"of_roof", "to_roof_ns", "potential_gain"})
     columns.push_back({name, column_kind::number});
   for (std::size_t i = 0; i < roof_count; ++i)
     columns.push_back({"of_" + snake_case(name_of(roof_of(i))), column_kind::number});
@@ -105,7 +105,7 @@ table roofline_csv_table(std::span<roofline_row const> lines, roofline_lines of)
                                      number_cell(line.occupancy), number_cell(line.tensor_active)});
           cells.emplace_back(name_of(line.bound));
           cells.insert(cells.end(), {number_cell(line.of_roof), number_cell(line.to_roof_ns),
-                                     number_cell(line.gives_back)});
+                                     number_cell(line.potential_gain)});
           for (auto const& share : line.shares) cells.push_back(number_cell(share));
           auto const& from = line.from;
           for (auto const source : {from.dram, from.l2, from.clock, from.occupancy, from.tensor})

@@ -160,7 +160,7 @@ void append_line(std::string& out, roofline_row const& line, roofline_lines of) 
   });
   o.number("of_roof", line.of_roof);
   o.number("to_roof_ns", line.to_roof_ns);
-  o.number("gives_back", line.gives_back);
+  o.number("potential_gain", line.potential_gain);
   o.member("roof_shares", [&](std::string& to) {
     object shares(to);
     for (std::size_t i = 0; i < roof_count; ++i)

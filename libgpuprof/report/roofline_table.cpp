@@ -27,9 +27,8 @@ std::string scaled(std::optional<double> value, double scale) {
 
 constexpr double sure_within = 0.05;
 
-/// Of nothing there is no share.
 bool is_unsure(std::optional<double> value, std::optional<double> error) {
-  return value && error && *value != 0 && *error > sure_within * std::abs(*value);
+  return value && error && *error > sure_within * std::abs(*value);
 }
 std::string marked(std::string text, std::optional<double> value, std::optional<double> error) {
   if (!text.empty() && is_unsure(value, error)) text += unsure_mark;
@@ -113,8 +112,8 @@ constexpr shown_column columns[] = {
        return l.instances == 0 ? std::string() : with_separators(l.instances);
      },
      11},
-    {"Launches", true, [](roofline_row const& l) { return with_separators(l.launches); }},
-    {"Avg (us)", true, [](roofline_row const& l) { return scaled(l.mean_ns, 1e-3); }},
+    {"Launches", true, [](roofline_row const& l) { return with_separators(l.launches); }, 14},
+    {"Avg (us)", true, [](roofline_row const& l) { return scaled(l.mean_ns, 1e-3); }, 13},
     {"TFLOP/s", true,
      [](roofline_row const& l) {
        return marked(scaled(l.total_flops, 1e-12), l.total_flops, l.total_flops_error);
@@ -124,7 +123,8 @@ constexpr shown_column columns[] = {
     {"DRAM GB/s", true,
      [](roofline_row const& l) {
        return marked(scaled(l.dram_rate, 1e-9), l.dram_rate, l.dram_error);
-     }},
+     },
+     15},
     {"L2 GB/s", true,
      [](roofline_row const& l) { return marked(scaled(l.l2_rate, 1e-9), l.l2_rate, l.l2_error); },
      3},
@@ -153,7 +153,7 @@ constexpr shown_column columns[] = {
     {"Bound by", false, [](roofline_row const& l) { return std::string(name_of(l.bound)); }},
     {"Of roof (%)", true, [](roofline_row const& l) { return percent(l.of_roof); }},
     {"To roof (us)", true, [](roofline_row const& l) { return scaled(l.to_roof_ns, 1e-3); }, 6},
-    {"Gives back (%)", true, [](roofline_row const& l) { return percent(l.gives_back); }},
+    {"Potential gain (%)", true, [](roofline_row const& l) { return percent(l.potential_gain); }},
     {"Nodes' DRAM (%)", true, [](roofline_row const& l) { return difference(l.nodes.dram); }},
     {"Nodes' L2 (%)", true, [](roofline_row const& l) { return difference(l.nodes.l2); }},
     {"Nodes' tensor (%)", true,

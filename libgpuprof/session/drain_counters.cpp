@@ -103,6 +103,7 @@ void drain::count_everything() {
     put("cost.longest_switch_ns", worker->engines().gate().longest_switch_ns());
     put("cost.counters_ns", worker->engines().budget().spent());
     put("cost.counters_once_ns", worker->engines().budget().noted_once());
+    put("cost.once_allowed_ns", worker->engines().budget().once_ns());
     put("cost.sampling_ns", worker->engines().budget().spent_on_sampling());
   }
   if (auto const* const inventory = code_.load(std::memory_order_acquire)) {

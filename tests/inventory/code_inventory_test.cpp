@@ -47,7 +47,7 @@ TEST_CASE("what CUPTI has rewritten leaves a kernel known") {
   CHECK(inventory.find("kernel") == kernel_code{90, wgmma_bf16 | wgmma_fp16, true});
 }
 
-TEST_CASE("what is known of a name comes to rest, however often modules come and go") {
+TEST_CASE("what is known of a name stops changing, however often modules come and go") {
   code_inventory inventory;
   auto const small = module_of("kernel", sass::ffma), other = module_of("kernel", sass::fadd);
   auto const large = made_cubin{90, {{"kernel", {sass::imad, sass::fadd}, {}}}}.bytes();

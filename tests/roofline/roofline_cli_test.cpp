@@ -122,7 +122,7 @@ void recompute(nlohmann::json const& line, double all_ns, bool is_of_one_kernel)
   auto const of_roof = value(line["of_roof"]);
   auto const too_long = std::max(0.0, 1 - of_roof);
   CHECK(value(line["to_roof_ns"]) == near(value(line["avg_ns"]) * too_long));
-  CHECK(value(line["gives_back"]) == near(value(line["time_share"]) * too_long));
+  CHECK(value(line["potential_gain"]) == near(value(line["time_share"]) * too_long));
   if (!is_of_one_kernel) return;
   double highest = 0;
   std::string bound;
@@ -413,13 +413,14 @@ TEST_CASE("the lines above a table say what is known, what it cost and what is m
                 {"counters.kinds", 12},
                 {"counters.kinds_unread", 2}};
   auto const lines_of = [](std::string const& out) { return out.substr(0, out.find("\n\n")); };
-  CHECK(lines_of(session(c).roofline().out) ==
-        "captured: ./train on NVIDIA H200, 2.000 s, 22 kernels, 2 NVTX ranges\n"
-        "lost: nothing\n"
-        "known: DRAM and L2 rates of 97.0% of the kernel time, FLOP of 97.0%, counted\n"
-        "cost: 1.5% of 2.000 s for counters, and 300 ms once (--overhead-budget 1 %, --overhead-once "
-        "0.25 s and 0.1 s for samples)\n"
-        "missing: peaks of this GPU, so no percentages: run gpuprof peaks (3 s), then this again");
+  CHECK(
+      lines_of(session(c).roofline().out) ==
+      "captured: ./train on NVIDIA H200, 2.000 s, 22 kernels, 2 NVTX ranges\n"
+      "lost: nothing\n"
+      "known: DRAM and L2 rates of 97.0% of the kernel time, FLOP of 97.0%, counted\n"
+      "cost: 1.5% of 2.000 s for counters, and 300 ms once (--overhead-budget 1 %, --overhead-once "
+      "0.25 s and 0.1 s for samples)\n"
+      "missing: peaks of this GPU, so no percentages: run gpuprof peaks (3 s), then this again");
   // The longest kernel was not counted.
   std::erase_if(c.samples, [&](auto const& sample) { return raw(sample.correlation) <= 6; });
   auto const out = lines_of(session(c).roofline().out);
@@ -503,6 +504,12 @@ TEST_CASE("lines can be those of some kernels, ranges and times, as in stats") {
     CHECK(one[0][figure] == all[1][figure]);
   CHECK(one[0]["time_share"] == 1.0);
   check_refusal(s.roofline("--filter-time 100s/"), 1, "no kernel passes the filters");
+  // A list takes one word: what follows it is the capture.
+  CHECK(run_cli(s.folder, "roofline --kernel 'regex:.*' app.gpuprof --by range").code == 0);
+  CHECK(run_cli(s.folder, "stats -r nvtx_sum app.gpuprof -f csv").code == 0);
+  CHECK(holds(s.roofline("--kernel 'regex:.*'").out, "\nonly: --kernel regex:.*\n"));
+  check_refusal(s.roofline("-f csv -o app.gpuprof --force-overwrite"), 1,
+                "is the file that is read");
   check_refusal(s.roofline("--by range --filter-time 100s/"), 1, "among what passes the filters");
   check_refusal(s.roofline("--by graph --device 0"), 1, "no CUDA graphs among what passes");
   check_refusal(s.roofline("--filter-nvtx nowhere"), 1, "nowhere");

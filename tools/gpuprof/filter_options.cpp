@@ -81,6 +81,7 @@ void add_filter_options(CLI::App& command, filter_options& options) {
                   "NAME or regex:EXPRESSION: of GPU work only these kernels, by full or base "
                   "name. May be given several times")
       ->expected(1)
+      ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
       .add_option("--device", options.device, "N: of GPU work only this GPU's, as CUDA counts them")
@@ -88,6 +89,21 @@ void add_filter_options(CLI::App& command, filter_options& options) {
   command.add_option(
       "--stream", options.stream,
       "N: of GPU work only that of streams of this number, as cuda_gpu_trace shows it");
+}
+
+std::string filters_line(filter_options const& options) {
+  std::vector<std::string> given;
+  auto const add = [&](std::string const& option, std::string const& value) {
+    given.push_back(option + " " + value);
+  };
+  if (!options.nvtx.empty()) add("--filter-nvtx", options.nvtx);
+  if (!options.time.empty()) add("--filter-time", options.time);
+  for (auto const& kernel : options.kernels) add("--kernel", kernel);
+  if (options.device) add("--device", std::to_string(*options.device));
+  if (options.stream) add("--stream", std::to_string(*options.stream));
+  std::string line;
+  for (auto const& filter : given) line += (line.empty() ? "only: " : ", ") + filter;
+  return line;
 }
 
 std::optional<filter_failure> narrow(selection& wanted, filter_options const& options,

@@ -23,6 +23,9 @@ struct filter_options {
 
 void add_filter_options(CLI::App& command, filter_options& options);
 
+/// "only: --filter-nvtx step, --device 0", to stand above what is reported; empty without filters.
+std::string filters_line(filter_options const& options);
+
 /// Why there is nothing to report. `wrong_request`: the option is wrong, whatever the capture
 /// holds.
 struct filter_failure {

@@ -173,6 +173,8 @@ int run(metrics_options options) {
   auto const format = chosen_format(options.output);
   if (!format) return fail(2, format.message());
   options.format = *format;
+  auto const place = output_file::check(options.output.output, options.output.force_overwrite);
+  if (!place) return fail(1, place.message());
   if (!options.set.empty() && !options.query.empty())
     return fail(2, "--set says which metrics: leave out --query");
   auto const library = counter_library::open();
@@ -218,6 +220,7 @@ void add_metrics(CLI::App& app, int& exit_code) {
                    "NAME[,NAME...]: how these sets or metrics are read, pass by pass")
       ->delimiter(',')
       ->expected(1)
+      ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_flag("--passes", options->passes,
                     "Passes of every metric listed, however many: half a minute for all");

@@ -3,25 +3,37 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
+#include <system_error>
 #include <unistd.h>
 #include <utility>
 
 namespace gpuprof {
 
-result<output_file> output_file::open(std::string name, bool overwrite) {
+result<output_file> output_file::open(std::string name, bool overwrite, std::string const& read) {
   file opened(nullptr, std::fclose);
   if (name == "-") return output_file("to standard output", std::move(opened));
+  std::error_code ignored;  // not there
+  if (!read.empty() && std::filesystem::equivalent(name, read, ignored))
+    return error{name + " is the file that is read, nothing is written; use another name for " +
+                 "--output"};
   auto const flags = O_WRONLY | O_CREAT | O_CLOEXEC | (overwrite ? O_TRUNC : O_EXCL);
   auto const descriptor = ::open(name.c_str(), flags, 0666);
   if (descriptor < 0 && errno == EEXIST)
     return error{name +
-                 " exists already, nothing is written; use --force-overwrite or another name for "
+                 " exists already and is not replaced; use --force-overwrite or another name for "
                  "--output"};
   if (descriptor >= 0) opened.reset(fdopen(descriptor, "w"));
   if (opened == nullptr)
     return error{"cannot write " + name + ": " + std::strerror(errno) +
                  "; choose another place with --output"};
   return output_file(std::move(name), std::move(opened));
+}
+
+result<void> output_file::check(std::string const& name, bool overwrite) {
+  if (name == "-" || overwrite || access(name.c_str(), F_OK) != 0) return {};
+  auto const refused = open(name, false);
+  return refused ? result<void>() : error{refused.message()};
 }
 
 result<void> output_file::finish() const {

@@ -12,8 +12,12 @@ namespace gpuprof {
 
 class output_file {
  public:
-  /// "-" is standard output. A file that is there already is refused unless `overwrite`.
-  static result<output_file> open(std::string name, bool overwrite);
+  /// "-" is standard output. A file that is there already is refused unless `overwrite`; the one
+  /// that is `read`, in any case.
+  static result<output_file> open(std::string name, bool overwrite, std::string const& read = {});
+
+  /// The same error, before long work is done for it; a file may still come in between.
+  static result<void> check(std::string const& name, bool overwrite);
 
   std::FILE* stream() const noexcept { return file_ != nullptr ? file_.get() : stdout; }
   bool is_standard_output() const noexcept { return file_ == nullptr; }

@@ -120,6 +120,8 @@ int run(peaks_options options) {
   auto const format = chosen_format(options.output);
   if (!format) return fail(2, format.message());
   options.format = *format;
+  auto const place = output_file::check(options.output.output, options.output.force_overwrite);
+  if (!place) return fail(1, place.message());
   if (auto const line = contradiction(options); !line.empty()) return fail(2, line);
   if (options.list)
     return write_out(options, 0,
@@ -162,6 +164,7 @@ void add_peaks(CLI::App& app, int& exit_code) {
   auto const add_list = [&](char const* name, auto& to, char const* help) {
     return command->add_option(name, to, help)
         ->expected(1)
+        ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   };
   add_list("--only", options->only, "NAME[,NAME...]: these tests or groups; --list shows them")

@@ -104,6 +104,7 @@ void declare_options(CLI::App& command, std::shared_ptr<profile_arguments> const
     command.add_option(names, keep, help)
         ->type_name(std::string(o.syntax))
         ->expected(1)
+        ->allow_extra_args(false)
         ->multi_option_policy(o.repeatable ? CLI::MultiOptionPolicy::TakeAll
                                            : CLI::MultiOptionPolicy::TakeLast);
   }

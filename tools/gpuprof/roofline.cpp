@@ -183,6 +183,8 @@ int run(roofline_options const& options) {
   auto const about = trace.overview();
   facts.overview = overview_lines(about);
   facts.summary = roofline_summary(trace, about, read, roofs, peaks);
+  if (auto line = filters_line(options.filters); !line.empty())
+    facts.summary.insert(facts.summary.begin() + 1, std::move(line));
 
   if (*format == roofline_format::svg && !report::has_points(rows))
     return fail(1,
@@ -198,7 +200,8 @@ int run(roofline_options const& options) {
     rows.resize(most);
   }
   auto const written = write_roofline(
-      rows, *by, facts, left_out, {*format, options.output, options.force_overwrite, options.wide});
+      rows, *by, facts, left_out,
+      {*format, options.output, options.file, options.force_overwrite, options.wide});
   return written ? 0 : fail(1, written.message());
 }
 

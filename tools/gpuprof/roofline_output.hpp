@@ -13,7 +13,8 @@ enum class roofline_format { table, csv, tsv, json, svg };
 
 struct roofline_place {
   roofline_format format{};
-  std::string output;  // "-": standard output
+  std::string output;   // "-": standard output
+  std::string capture;  // never replaced
   bool overwrite = false;
   bool wide = false;  // names stay whole on narrow terminals
 };

@@ -31,9 +31,16 @@ std::string joined(std::vector<std::string> const& parts, std::string_view separ
   return text;
 }
 
+/// Chips with the processor's memory count no DRAM bytes, samples of short kernels not all of them.
+std::string rates_words(roofline const& roofs) {
+  auto const dram = percent(roofs.dram_share()), l2 = percent(roofs.l2_share());
+  if (dram == l2) return "DRAM and L2 rates of " + dram;
+  return "DRAM rates of " + dram + ", L2 rates of " + l2;
+}
+
 std::string known_line(roofline const& roofs, std::map<std::uint32_t, std::string> const& peaks) {
-  auto line = "known: DRAM and L2 rates of " + percent(roofs.rates_share()) +
-              " of the kernel time, FLOP of " + percent(roofs.known_share());
+  auto line = "known: " + rates_words(roofs) + " of the kernel time, FLOP of " +
+              percent(roofs.known_share());
   std::vector<std::string> sources;
   auto const add = [&](double share, char const* source) {
     if (share > 0) sources.push_back(percent(share) + " " + source);
@@ -63,7 +70,12 @@ std::string setting(trace_contents const& trace, std::string_view option) {
 /// Of what counters cost, that which --overhead-once allows: for launches, and what samples may
 /// take in advance.
 double once_of(trace_contents const& trace, double launches, double samples) {
-  auto const allowed = std::atof(setting(trace, "overhead-once").c_str());
+  auto const costs = trace.counters_of("cost");
+  auto const told = std::find_if(costs.begin(), costs.end(), [](auto const& counter) {
+    return counter.first == "once_allowed_ns";  // not in captures before 1.6
+  });
+  auto const allowed = told != costs.end() ? static_cast<double>(told->second) / 1e9
+                                           : std::atof(setting(trace, "overhead-once").c_str());
   auto const in_advance = static_cast<double>(sampling_budget::sampling_once_ns) / 1e9;
   return std::min(launches, allowed) + std::min(samples, in_advance);
 }
@@ -134,8 +146,12 @@ std::vector<std::string> all_missing(trace_contents const& trace, roofline_readi
     missing.emplace_back(
         "peaks of this GPU, so no percentages: run gpuprof peaks (3 s), then this again");
   if (roofs.known_share() < enough) missing.push_back(missing_flop(trace, read, roofs));
-  if (sampling.intervals > 0 && not_used.empty() && roofs.rates_share() < enough)
-    missing.push_back("rates of " + percent(1 - roofs.rates_share()) +
+  // Of what was sampled at all.
+  auto const dram = roofs.dram_share(), l2 = roofs.l2_share();
+  auto const least_known = dram > 0 && l2 > 0 ? std::min(dram, l2) : std::max(dram, l2);
+  if (sampling.intervals > 0 && not_used.empty() && least_known < enough)
+    missing.push_back((dram < l2 && dram > 0 ? "DRAM rates of " : "rates of ") +
+                      percent(1 - least_known) +
                       " of the kernel time: too few samples; a longer run has more");
   return missing;
 }

@@ -63,8 +63,12 @@ int run(stats_options const& options) {
     if (!report) return fail(2, report.message());
     request.reports.push_back(*report);
   }
-  output_choice output{{}, output_base(options), {},           options.force_overwrite,
-                       {}, options.wide,         options.limit};
+  output_choice output;
+  output.base = output_base(options);
+  output.overwrite = options.force_overwrite;
+  output.capture = options.file;
+  output.wide = options.wide;
+  output.limit = options.limit;
   auto const by_name = format_by_extension(options.output, report_formats);
   if (by_name) {
     output.file = output.base;
@@ -83,7 +87,10 @@ int run(stats_options const& options) {
 
   auto const outcome = make_stats(request);
   if (!outcome.made) return fail(outcome.failure.wrong_request ? 2 : 1, outcome.failure.message);
-  auto const written = write_reports(outcome.made->reports(), outcome.made->heading(), output);
+  auto heading = outcome.made->heading();
+  if (auto line = filters_line(options.filters); !line.empty())
+    heading.insert(heading.begin() + 1, std::move(line));
+  auto const written = write_reports(outcome.made->reports(), heading, output);
   return written ? 0 : fail(1, written.message());
 }
 
@@ -98,6 +105,7 @@ void add_stats(CLI::App& app, int& exit_code) {
     stats->add_option(names, to, help)
         ->delimiter(',')
         ->expected(1)
+        ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
         ->capture_default_str();
   };

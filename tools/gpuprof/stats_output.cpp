@@ -142,7 +142,7 @@ result<void> write_reports(std::vector<finished_report> const& reports,
     auto const name = reports.size() == 1 && !choice.file.empty()
                           ? choice.file
                           : choice.base + "_" + reports[i].table.name + extension_of(format);
-    auto const out = output_file::open(name, choice.overwrite);
+    auto const out = output_file::open(name, choice.overwrite, choice.capture);
     if (!out) return error{out.message()};
     if (format == report_format::table) {
       for (auto const& line : heading) out->put(line + "\n");

@@ -23,6 +23,7 @@ struct output_choice {
   std::string base;                    // "-": standard output; else BASE_REPORT.EXTENSION
   std::string file;                    // not empty: of a single report, in place of that
   bool overwrite = false;
+  std::string capture;  // never replaced
   report::time_unit unit{};
   bool wide = false;                 // names stay whole on narrow terminals
   std::optional<std::size_t> limit;  // lines of a report, 0: all; else 20 on a terminal

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <numeric>
 
 namespace gpuprof {
 namespace {
@@ -160,27 +161,36 @@ std::map<std::uint32_t, std::string> trace_contents::peaks_measured_at() {
 namespace {
 
 /// "30,000 kernels (12.5%) in damaged parts of the file".
+/// Returns how many.
 template <class Row>
-void add_lost_rows(capture::reader const& file, char const* what, report::overview& about) {
+std::uint64_t add_lost_rows(capture::reader const& file, char const* what,
+                            report::overview& about) {
   auto const lost = file.rows_lost<Row>();
-  if (lost == 0) return;
+  if (lost == 0) return 0;
   auto const all = lost + file.row_count<Row>();
   char share[32];
   std::snprintf(share, sizeof share, " (%.1f%%)",
                 100 * static_cast<double>(lost) / static_cast<double>(all));
   about.other_losses.push_back(report::counted(lost, what) + share +
                                " in damaged parts of the file");
+  return lost;
 }
 
 /// What the file lacks that its program has recorded.
 void add_file_losses(capture::reader const& file, report::overview& about) {
-  add_lost_rows<kernel_record>(file, "kernels", about);
-  add_lost_rows<graph_record>(file, "graphs", about);
-  add_lost_rows<copy_record>(file, "copies", about);
-  add_lost_rows<memset_record>(file, "fills", about);
-  add_lost_rows<api_record>(file, "API calls", about);
-  add_lost_rows<range_begin>(file, "NVTX ranges", about);
+  auto const told = add_lost_rows<kernel_record>(file, "kernels", about) +
+                    add_lost_rows<graph_record>(file, "graphs", about) +
+                    add_lost_rows<copy_record>(file, "copies", about) +
+                    add_lost_rows<memset_record>(file, "fills", about) +
+                    add_lost_rows<api_record>(file, "API calls", about) +
+                    add_lost_rows<range_begin>(file, "NVTX ranges", about) +
+                    add_lost_rows<metric_sample_record>(file, "values of samples", about);
   auto const& losses = file.losses();
+  auto const all = std::accumulate(losses.rows.begin(), losses.rows.end(), std::uint64_t{0},
+                                   [](auto sum, auto const& of) { return sum + of.second; });
+  if (auto const others = all - told; others > 0)
+    about.other_losses.push_back(report::counted(others, "other records") +
+                                 " in damaged parts of the file");
   if (losses.blocks != 0)
     about.other_losses.push_back(report::counted(losses.blocks, "blocks of records") +
                                  " in damaged parts of the file");

@@ -211,6 +211,7 @@ class launch_reader {
   void round(context_readings& context, std::vector<launch_counters>& launches);
   bool is_interrupted() const noexcept;
   bool serve(context_readings& context);
+  void take_what_was_read(context_readings& context);
   bool read(context_readings& context, work_gate::visitor const& launch, std::size_t range);
   bool found_busy(context_readings& context) noexcept;
   bool is_worth_it() const noexcept;

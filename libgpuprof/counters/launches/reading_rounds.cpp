@@ -150,7 +150,10 @@ void launch_reader::round(context_readings& context, std::vector<launch_counters
 /// Waits for a launch that is to be read, and reads it. False: the round is over.
 bool launch_reader::serve(context_readings& context) {
   budget_.spend(gate_.take_waited_ns());
-  if (!options_.every_launch && !budget_.may_go_on(monotonic_ns())) return false;
+  if (!options_.every_launch && !budget_.may_go_on(monotonic_ns())) {
+    take_what_was_read(context);
+    return false;
+  }
   if (!advance(context)) return false;
   if (!options_.every_launch) want_kinds_of(context);
   if (!one_at_a_time_) gate_.choose();
@@ -178,6 +181,19 @@ bool launch_reader::found_busy(context_readings& context) noexcept {
   if (is_interrupted()) return false;
   if (++busy_in_round_ >= max_busy_at_large) one_at_a_time_ = true;
   return drain(context);
+}
+
+/// For now nothing more is read: what there is is taken, and ranges do not stay on for it. Several
+/// passes are left for when there is room again: half of them say nothing.
+void launch_reader::take_what_was_read(context_readings& context) {
+  auto const* const cycle = context.cycle();
+  if (cycle == nullptr || !cycle->has_readings() || cycle->group().passes != 1) return;
+  if (!idle_moments_.reach(context.streams, work_gate::max_hold_ns)) return;
+  std::optional<reading_batch> done;
+  result<void> ok;
+  if (!idle_moments_.call(context.streams, [&] { ok = context.finish(done); })) return;
+  if (done) batches_.emplace_back(context.device(), std::move(*done));
+  (void)checked(ok);
 }
 
 /// Others pass the gate freely meanwhile.
