@@ -136,7 +136,7 @@ std::string address_text(std::uint64_t address) {
 
 }  // namespace
 
-table migration_table(std::vector<migration_row> rows) {
+table migration_table(std::vector<migration_row> const& rows) {
   owned_rows out;
   for (auto const& r : rows) {
     auto const bytes = static_cast<double>(r.to_device + r.to_host);

@@ -18,7 +18,7 @@ table kernel_geometry_table(std::vector<kernel_row> rows);
 table memory_time_table(std::vector<memory_row> rows);
 table memory_size_table(std::vector<memory_row> rows);
 /// Of unified memory, a line an address.
-table migration_table(std::vector<migration_row> rows);
+table migration_table(std::vector<migration_row> const& rows);
 /// One line.
 table migration_total_table(migration_totals const& totals);
 table api_table(std::vector<api_row> rows);
