@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A matrix product in named ranges that say how much work they do. Build and run it:
 //
 //   nvcc -O2 -arch=native -I<prefix>/include gemm_ranges.cu -o gemm_ranges -ldl

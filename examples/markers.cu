@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program that profiles itself: markers, a capture of chosen steps, totals while it runs.
 //
 //   nvcc -O2 -arch=native -I<prefix>/include markers.cu -o markers -L<prefix>/lib -lgpuprof -ldl
@@ -68,7 +69,7 @@ void print_totals() {
     return;
   }
   for (std::size_t i = 0; i < totals->range_names; ++i) {
-    auto const& range = totals->ranges[i];
+    auto const& range = *totals->ranges[i];
     std::printf("markers: %-16s %6llu times %10.3f ms on the GPU\n", range.name,
                 static_cast<unsigned long long>(range.count),
                 static_cast<double>(range.gpu_ns) / 1e6);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What this GPU really reaches, in plain C11: from the store when it was measured before, else
  * measured now. Build and run it:
@@ -14,7 +15,7 @@
 
 static double burst_of(gpuprof_peaks const* roof, char const* name) {
   for (size_t i = 0; i < roof->peak_count; ++i) {
-    if (strcmp(roof->peaks[i].name, name) == 0) return roof->peaks[i].burst;
+    if (strcmp(roof->peaks[i]->name, name) == 0) return roof->peaks[i]->burst;
   }
   return 0;
 }
@@ -40,7 +41,7 @@ int main(void) {
     return 77;
   }
   printf("%s, %s\n", roof->gpu, roof->origin);
-  for (size_t i = 0; i < roof->peak_count; ++i) print(&roof->peaks[i]);
+  for (size_t i = 0; i < roof->peak_count; ++i) print(roof->peaks[i]);
   double const flops = burst_of(roof, "tensor_bf16"), bytes = burst_of(roof, "dram_read");
   if (flops > 0 && bytes > 0)
     printf("A BF16 kernel with fewer than %.0f FLOP for each byte waits for memory.\n",

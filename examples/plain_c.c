@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The C interface in plain C11: capture a part of the program, ask for the totals. Build and run
  * it:
@@ -54,8 +55,9 @@ static void print_totals(void) {
     return;
   }
   for (size_t i = 0; i < totals->kernel_names; ++i) {
-    printf("plain_c: %s ran %llu times, %.3f ms\n", totals->kernels[i].name,
-           (unsigned long long)totals->kernels[i].count, (double)totals->kernels[i].total_ns / 1e6);
+    printf("plain_c: %s ran %llu times, %.3f ms\n", totals->kernels[i]->name,
+           (unsigned long long)totals->kernels[i]->count,
+           (double)totals->kernels[i]->total_ns / 1e6);
   }
   gpuprof_release_totals(totals);
 }

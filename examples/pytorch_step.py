@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A PyTorch training step with NVTX ranges; nothing in it knows gpuprof. Run it:
 
   gpuprof profile -o step.gpuprof -c nvtx -p train -- python3 pytorch_step.py

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Reads a capture without gpuprof: every table, or the kernels as CSV.
 
     read_capture.py CAPTURE            tables and how many rows they hold

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A CUDA program that knows nothing of profilers. Build and run it:
 //
 //   nvcc -O2 -arch=native unaware.cu -o unaware

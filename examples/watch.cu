@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program that watches itself: while it works it prints what its own ranges achieve.
 //
 //   nvcc -O2 -arch=native -I<prefix>/include watch.cu -o watch -ldl
@@ -43,7 +44,7 @@ void print(gpuprof_achieved const& line) {
               line.dram_bytes_per_second / 1e9);
   if (line.of_peak == line.of_peak)
     std::printf("  %3.0f %% of %s", 100 * line.of_peak, line.bound_by);
-  std::printf("  (%.0f %% counted)\n", 100 * line.counted_share);
+  std::printf("  (%.0f %% exact)\n", 100 * line.exact_share);
 }
 
 void print_what_is_achieved(int second) {

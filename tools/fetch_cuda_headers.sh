@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Fetches the CUDA headers that gpuprof is built against, and the libcupti of that release, from PyPI. cmake calls it where
 # there is no toolkit of that release.
 #
@@ -7,7 +8,7 @@ set -euo pipefail
 
 target="$1" release='13.0.*'
 
-complain() {
+give_up() {
   printf '%s\n' "The headers of CUDA $release could not be fetched from PyPI: $1. Without them gpuprof cannot be built." \
     "Set GPUPROF_CUDA_HEADERS to a folder that has them as include/, such as a CUDA 13.0 toolkit." >&2
   exit 1
@@ -20,13 +21,13 @@ flock 9
 [ ! -e "$target/include/cuda.h" ] || exit 0
 rm -rf "$target"
 mkdir -p "$target/bin"
-python3 -c 'import ensurepip' 2>/dev/null || complain "python3 has no ensurepip (apt-get install python3-venv)"
+python3 -c 'import ensurepip' 2>/dev/null || give_up "python3 has no ensurepip (apt-get install python3-venv)"
 python3 -m venv "$target/venv"
 "$target/venv/bin/pip" -q install --no-deps "nvidia-cuda-cupti==$release" "nvidia-cuda-runtime==$release" \
-  "nvidia-cuda-crt==$release" "nvidia-nvtx==$release" || complain "pip says why above"
+  "nvidia-cuda-crt==$release" "nvidia-nvtx==$release" || give_up "pip says why above"
 
 packages="$(echo "$target"/venv/lib/python3*/site-packages/nvidia/cu13)"
-[ -e "$packages/include/cuda.h" ] || complain "the packages hold no cuda.h"
+[ -e "$packages/include/cuda.h" ] || give_up "the packages hold no cuda.h"
 ln -s "$packages/lib" "$target/lib64"
 ln -sf libcudart.so.13 "$packages/lib/libcudart.so"
 ln -sf libcupti.so.13 "$packages/lib/libcupti.so"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Shared by quickstart.sh and test.sh: packages, the CUDA toolkit, quiet build stages. Sourced by bash.
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"

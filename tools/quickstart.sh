@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds gpuprof, profiles an example and prints its kernels. Installs what is missing (Debian 12,
 # Ubuntu 24.04). Without a GPU it plays a session recorded on an H200 through the same library.
 #

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds gpuprof and runs every test that needs no GPU. Installs what is missing (Debian 12, Ubuntu 24.04).
 #
 #   tools/test.sh            all a newcomer needs to trust the build: optimised, as installed; 10 minutes on 2 cores
-#   tools/test.sh all        also what only runs on a GPU is built, clang-format, the sanitizers, the fuzzers, clang-tidy; 45 minutes.
+#   tools/test.sh all        also what only runs on a GPU is built, clang-format, the reference, sanitizers, fuzzers, clang-tidy; 45 minutes.
 #                            What has passed for this very tree is not run again
-#   tools/test.sh PART...    parts: release, rest, format, asan, tsan, fuzz, tidy
+#   tools/test.sh PART...    parts: release, rest, format, reference, asan, tsan, fuzz, tidy
 #
 # FUZZ_SECONDS: how long each fuzzer runs (20).
 set -euo pipefail
@@ -55,6 +56,13 @@ part_tidy() {
     stage "Checking with clang-tidy" run-clang-tidy-14 -quiet -p "$root/build/tidy" "(libgpuprof|tools)/.*[.]cpp\$"
 }
 
+# The reference of the public headers; what has no description is an error.
+part_reference() {
+  install_packages doxygen
+  mkdir -p "$root/build/reference"
+  stage "Writing the reference" env -C "$root" doxygen docs/Doxyfile
+}
+
 part_asan() { build_preset asan && run_tests asan "$(nproc)"; }
 part_tsan() { build_preset tsan && run_tests tsan "$(nproc)"; }
 
@@ -96,7 +104,7 @@ find_cuda
 parts=("$@")
 [ ${#parts[@]} = 0 ] && parts=(release)
 if [ "${parts[*]}" = all ]; then
-  parts=(release rest format asan tsan fuzz tidy)
+  parts=(release rest format reference asan tsan fuzz tidy)
   if has_passed; then
     say "The release part has passed for this tree."
     parts=("${parts[@]:1}")
@@ -105,8 +113,8 @@ fi
 failed=()
 for part in "${parts[@]}"; do
   case "$part" in
-    release | rest | format | tidy | asan | tsan | fuzz) "part_$part" || failed+=("$part") ;;
-    *) fail "unknown part \"$part\". Parts: all, or some of release, rest, format, tidy, asan, tsan, fuzz" ;;
+    release | rest | format | reference | tidy | asan | tsan | fuzz) "part_$part" || failed+=("$part") ;;
+    *) fail "unknown part \"$part\". Parts: all, or some of release, rest, format, reference, tidy, asan, tsan, fuzz" ;;
   esac
 done
 [ ${#failed[@]} = 0 ] || fail "these parts failed: ${failed[*]}"

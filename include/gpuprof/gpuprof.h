@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clang-format off */
 /*
  * The C interface of libgpuprof: start, stop and query captures from inside a program.
@@ -27,6 +28,17 @@ extern "C" {
 #define GPUPROF_API
 #endif
 
+/** Of this header. gpuprof_version() tells that of the library, which may be another. */
+#define GPUPROF_VERSION_MAJOR 0
+#define GPUPROF_VERSION_MINOR 1
+#define GPUPROF_VERSION_PATCH 0
+
+/*
+ * Structs grow at their end. What a program hands over says in struct_size how much of it the program knows; what the library
+ * hands out, how much of it this library has. Lists are of pointers for that reason: a program built with another version of
+ * this header steps through them all the same. Read a field only where struct_size covers it.
+ */
+
 /** What a call came to. */
 typedef enum gpuprof_status {
   GPUPROF_OK = 0,
@@ -47,7 +59,7 @@ GPUPROF_API const char* gpuprof_version(void);
  * Options of gpuprof_start(). Set struct_size to sizeof(gpuprof_options) and all else to zero for the defaults.
  */
 typedef struct gpuprof_options {
-  size_t struct_size;
+  size_t struct_size; /**< of this struct, as who filled it knows it */
   /** Name of the capture file, with %h %p %n %q{ENV} %%. NULL: GPUPROF_OUTPUT, else "report%n". Only the first capture of a
    * process chooses the file; later ones are appended to it as further windows. The text is copied. */
   const char* output;
@@ -76,31 +88,56 @@ GPUPROF_API gpuprof_status gpuprof_step(void);
 /** 1 while a capture is running, else 0. */
 GPUPROF_API int gpuprof_is_capturing(void);
 
-/** Totals of one kernel name, one kind of copy or one range name. Times in nanoseconds. */
+/** Totals of the kernels of one name. Times in nanoseconds. */
 typedef struct gpuprof_kernel_total {
+  size_t struct_size; /**< of this struct, as who filled it knows it */
   const char* name; /**< mangled, as the driver has it; "(other)" for all beyond the 1024 names that are told apart */
-  uint64_t count;
-  uint64_t total_ns, minimum_ns, maximum_ns;
+  uint64_t count;      /**< launches */
+  uint64_t total_ns;   /**< of all launches together */
+  uint64_t minimum_ns; /**< the shortest */
+  uint64_t maximum_ns; /**< the longest */
 } gpuprof_kernel_total;
 
+/** Totals of the NVTX ranges of one name. */
 typedef struct gpuprof_range_total {
+  size_t struct_size; /**< of this struct, as who filled it knows it */
   const char* name;  /**< "domain:name", or the bare name in the default domain */
   uint64_t count;    /**< ranges of this name that have ended */
   uint64_t cpu_ns;   /**< their length, on the CPU */
   uint64_t gpu_ns;   /**< GPU time of all kernels, copies and fills launched inside: see gpuprof_achieved */
-  uint64_t gpu_operations;
+  uint64_t gpu_operations; /**< kernels, copies and fills launched inside */
 } gpuprof_range_total;
 
+/** From where to where; the numbers are those of CUpti_ActivityMemcpyKind, which may get more. */
+typedef enum gpuprof_copy_kind {
+  GPUPROF_COPY_NONE = 0, /**< a fill, or not known */
+  GPUPROF_COPY_HOST_TO_DEVICE = 1,
+  GPUPROF_COPY_DEVICE_TO_HOST = 2,
+  GPUPROF_COPY_HOST_TO_ARRAY = 3,
+  GPUPROF_COPY_ARRAY_TO_HOST = 4,
+  GPUPROF_COPY_ARRAY_TO_ARRAY = 5,
+  GPUPROF_COPY_ARRAY_TO_DEVICE = 6,
+  GPUPROF_COPY_DEVICE_TO_ARRAY = 7,
+  GPUPROF_COPY_DEVICE_TO_DEVICE = 8,
+  GPUPROF_COPY_HOST_TO_HOST = 9,
+  GPUPROF_COPY_PEER_TO_PEER = 10
+} gpuprof_copy_kind;
+
+/** Totals of the copies of one kind, or of fills. */
 typedef struct gpuprof_copy_total {
-  int kind;      /**< CUpti_ActivityMemcpyKind: 1 host to device, 2 device to host, 8 device to device, 10 peer; 0 for fills */
-  int is_fill;   /**< 1: a memset */
-  uint64_t count, bytes, total_ns;
+  size_t struct_size; /**< of this struct, as who filled it knows it */
+  gpuprof_copy_kind kind; /**< from where to where */
+  int is_fill;            /**< 1: a memset */
+  uint64_t count;         /**< copies */
+  uint64_t bytes;         /**< of all together */
+  uint64_t total_ns;      /**< likewise, on the GPU */
 } gpuprof_copy_total;
 
 /** A named counter of losses ("lost....") or costs ("cost....", unit in the name); docs/capture-format.md lists them. */
 typedef struct gpuprof_counter {
-  const char* name;
-  uint64_t value;
+  size_t struct_size; /**< of this struct, as who filled it knows it */
+  const char* name; /**< "lost.kernels" */
+  uint64_t value;   /**< in the unit that its name ends with */
 } gpuprof_counter;
 
 /**
@@ -108,16 +145,17 @@ typedef struct gpuprof_counter {
  * (GPUPROF_FLUSH_INTERVAL_MS, default 500). All it points to belongs to the snapshot.
  */
 typedef struct gpuprof_totals {
-  const gpuprof_kernel_total* kernels;
-  size_t kernel_names;
-  const gpuprof_copy_total* copies;
-  size_t copy_kinds;
-  const gpuprof_range_total* ranges;
-  size_t range_names;
-  const gpuprof_counter* counters;
-  size_t counter_names;
-  uint64_t kernel_count; /**< kernels of all names */
-  uint64_t kernel_ns;
+  size_t struct_size; /**< of this struct, as who filled it knows it */
+  const gpuprof_kernel_total* const* kernels; /**< by name */
+  size_t kernel_names;                        /**< how many of these */
+  const gpuprof_copy_total* const* copies;    /**< by kind */
+  size_t copy_kinds;                          /**< how many of these */
+  const gpuprof_range_total* const* ranges;   /**< by name */
+  size_t range_names;                         /**< how many of these */
+  const gpuprof_counter* const* counters;     /**< of losses and costs */
+  size_t counter_names;                       /**< how many of these */
+  uint64_t kernel_count;                      /**< kernels of all names */
+  uint64_t kernel_ns;                         /**< their time on the GPU */
 } gpuprof_totals;
 
 /**
@@ -131,6 +169,7 @@ GPUPROF_API void gpuprof_release_totals(const gpuprof_totals* totals);
 
 /** Operations of one precision, as in gpuprof_achieved. */
 typedef struct gpuprof_precision_rate {
+  size_t struct_size; /**< of this struct, as who filled it knows it */
   const char* name; /**< "fp32", "tensor_bf16", ...; what "tensor_int8" counts are integer operations */
   double flops;     /**< per second; 0: it was counted that there are none */
   double of_peak;   /**< 1 is the measured peak at the clock the kernels ran at; NaN: not known */
@@ -150,12 +189,12 @@ typedef struct gpuprof_precision_rate {
  * A number that nobody counted is NaN (x != x), a text that is not known is "": 0 always says that there is none.
  */
 typedef struct gpuprof_achieved {
-  size_t struct_size;         /**< of the struct as this library has it; what lies beyond is not there */
+  size_t struct_size; /**< of this struct, as who filled it knows it */
   const char* name;           /**< of a range "domain:name", or the bare name in the default domain; of a kernel mangled, as the
                                    driver has it, or "[CUDA graph 3]"; "(other)" for all beyond some thousands */
-  uint64_t launches;
+  uint64_t launches;          /**< of these kernels */
   double seconds;             /**< GPU time of these kernels; copies and fills are not in it */
-  double counted_share;       /**< of those seconds, 0 to 1: launches whose FLOP are counted in all precisions, or whose machine
+  double exact_share;         /**< of those seconds, 0 to 1: launches whose FLOP are counted in all precisions, or whose machine
                                    code holds nothing that computes; samples in time
                                    count none, and tell of bytes, occupancy and clock where this is 0 */
   uint64_t readings;          /**< of counters around launches that tell something about these kernels, wherever launched */
@@ -164,11 +203,11 @@ typedef struct gpuprof_achieved {
                                    long they were busy in samples), "sampled" (likewise, but the kernels compute nothing else),
                                    "machine code" (0: the kernels hold nothing that computes), "declared" (by the markers of ranges in which nothing is
                                    counted, of those that are over, see gpuprof.hpp), "not measured" */
-  const gpuprof_precision_rate* precisions; /**< those that were counted, and those of which the machine code holds
+  const gpuprof_precision_rate* const* precisions; /**< those that were counted, and those of which the machine code holds
                                                   none; others are not known */
-  size_t precision_count;
+  size_t precision_count;       /**< how many of these */
   double dram_bytes_per_second; /**< read and written */
-  double l2_bytes_per_second;
+  double l2_bytes_per_second;   /**< of all requests to the L2 cache */
   double sm_clock_hz;         /**< mean while they ran */
   double occupancy;           /**< warps on active SMs, 1 is as many as fit */
   double tensor_active;       /**< of the cycles of active SMs, 0 to 1 */
@@ -182,12 +221,12 @@ typedef struct gpuprof_achieved {
  * What this process achieves, by range and by kernel name, longest GPU time first. All it points to belongs to the snapshot.
  */
 typedef struct gpuprof_metrics {
-  size_t struct_size;                     /**< of the struct as this library has it; what lies beyond is not there */
+  size_t struct_size; /**< of this struct, as who filled it knows it */
   const gpuprof_achieved* all;            /**< all kernels together; its name is "" */
   const gpuprof_achieved* const* ranges;  /**< names of ranges with kernels; a kernel counts in all ranges around its launch */
-  size_t range_names;
-  const gpuprof_achieved* const* kernels;
-  size_t kernel_names;
+  size_t range_names;                     /**< how many of these */
+  const gpuprof_achieved* const* kernels; /**< by name */
+  size_t kernel_names;                    /**< how many of these */
   int has_peaks;               /**< 0: nothing is stored of these GPUs (`gpuprof peaks` does that), no ..._of_peak is known */
   uint64_t readings;           /**< of counters around launches; all those that tell something */
   uint64_t readings_left_out;  /**< for work that ran beside, and for records that are missing */
@@ -230,7 +269,7 @@ GPUPROF_API size_t gpuprof_capture_path(char* buffer, size_t size);
  * Options of gpuprof_measure_peaks(). Set struct_size to sizeof(gpuprof_peaks_options) and all else to zero for the defaults.
  */
 typedef struct gpuprof_peaks_options {
-  size_t struct_size;
+  size_t struct_size; /**< of this struct, as who filled it knows it */
   /** Names of tests and groups, separated by commas: "tensor_bf16,dram_read" or "memory". `gpuprof peaks --list` shows them.
    * NULL: all. An unknown name is GPUPROF_INVALID_ARGUMENT. */
   const char* tests;
@@ -243,6 +282,7 @@ typedef struct gpuprof_peaks_options {
 
 /** What one test came to. Numbers that were not measured or that nobody knows are 0, texts are then "". Never NULL. */
 typedef struct gpuprof_peak {
+  size_t struct_size; /**< of this struct, as who filled it knows it */
   const char* name;         /**< "tensor_bf16" */
   const char* title;        /**< "Tensor BF16, FP32 accumulate"; tells the peers of peer copies apart */
   const char* unit;         /**< of burst, sustained and theory: "FLOP/s", "op/s", "B/s", or "s", where less is better */
@@ -252,9 +292,9 @@ typedef struct gpuprof_peak {
   double per_clock_theory;  /**< the same by the chip's datasheet */
   double burst;             /**< the best of several runs of about a millisecond; of times, the median */
   double burst_spread;      /**< (greatest - least) / median of those runs */
-  double burst_sm_clock_mhz;
+  double burst_sm_clock_mhz; /**< while that ran */
   double sustained;         /**< the last third of a run of 150 ms or more; 0 where power does not matter */
-  double sustained_sm_clock_mhz;
+  double sustained_sm_clock_mhz; /**< while that ran */
   double sustained_watts;   /**< of the board */
   double theory;            /**< what the GPU could do at its greatest clocks */
   uint64_t limiters;        /**< what held the clocks down: bits of NVML's clocks event reasons */
@@ -266,13 +306,14 @@ typedef struct gpuprof_peak {
 
 /** Results for one GPU, in the order of `gpuprof peaks --list`. All it points to belongs to it. */
 typedef struct gpuprof_peaks {
+  size_t struct_size; /**< of this struct, as who filled it knows it */
   const char* gpu;     /**< "NVIDIA H200" */
   const char* uuid;    /**< "GPU-..." or "MIG-..." */
   int stored;          /**< 1: nothing was measured now, stored results answered */
   const char* origin;  /**< one line: measured when, stored where */
   const char* remarks; /**< what to know of all of it (a MIG slice, MPS), a line each, without a line end after the last */
-  const gpuprof_peak* peaks;
-  size_t peak_count;
+  const gpuprof_peak* const* peaks; /**< one a test */
+  size_t peak_count;                /**< how many of these */
 } gpuprof_peaks;
 
 /**
@@ -280,11 +321,11 @@ typedef struct gpuprof_peaks {
  *
  *   const gpuprof_peaks* roof = NULL;
  *   if (gpuprof_measure_peaks(NULL, &roof) == GPUPROF_OK)
- *     printf("%s: %g %s\n", roof->peaks[0].name, roof->peaks[0].burst, roof->peaks[0].unit);
+ *     printf("%s: %g %s\n", roof->peaks[0]->name, roof->peaks[0]->burst, roof->peaks[0]->unit);
  *   gpuprof_release_peaks(roof);
  *
  * `options` may be NULL. Stored results answer within some 100 ms. To measure takes up to 3 s, in which the calling thread
- * waits. It works in the device's primary context (made and given back when the program has none) with at most 5 GiB of its
+ * waits. It works in the device's primary context (made and released when the program has none) with at most 5 GiB of its
  * memory: best before the program uses the GPU, since work beside it lessens the figures, and an error of a kernel would end
  * the program's context too. Calls are served one after the other.
  *

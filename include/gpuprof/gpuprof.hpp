@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Marks regions of a C++17 program with a name, and with the work they are about to do.
  *
@@ -195,11 +196,13 @@ GPUPROF_OUT_OF_LINE inline void mark(nvtxDomainHandle_t domain, char const* name
 /// it.
 class domain {
  public:
+  /// Made where a tool listens; else it costs nothing. The name is copied.
   explicit domain(char const* name) noexcept {
     if (!detail::tool_is_present()) return;
     handle_ = nvtxDomainCreateA(name);
     detail::register_work_schema(handle_);
   }
+  /// Null where no tool listens.
   nvtxDomainHandle_t handle() const noexcept { return handle_; }
 
  private:
@@ -213,10 +216,12 @@ class domain {
 ///   gpuprof::scoped_range const step("step");  // one line, no macro
 class scoped_range {
  public:
+  /// Opens a range on this thread, in the default domain.
   explicit scoped_range(char const* name = __builtin_FUNCTION(), work declared = {},
                         colour shade = colour::none) noexcept {
     if (detail::tool_is_present()) open_ = detail::push(nullptr, name, declared, shade);
   }
+  /// The same in a domain.
   scoped_range(domain const& in, char const* name, work declared = {},
                colour shade = colour::none) noexcept {
     if (detail::tool_is_present()) open_ = detail::push(in.handle(), name, declared, shade);
@@ -238,16 +243,20 @@ class scoped_range {
 class range {
  public:
   range() noexcept = default;  ///< none
+  /// Begins a range in the default domain.
   explicit range(char const* name, work declared = {}, colour shade = colour::none) noexcept {
     if (detail::tool_is_present()) id_ = detail::start(nullptr, name, declared, shade);
   }
+  /// The same in a domain.
   range(domain const& in, char const* name, work declared = {},
         colour shade = colour::none) noexcept
       : domain_(in.handle()) {
     if (detail::tool_is_present()) id_ = detail::start(domain_, name, declared, shade);
   }
+  /// `other` is none then.
   range(range&& other) noexcept
       : id_(std::exchange(other.id_, nvtxRangeId_t{})), domain_(other.domain_) {}
+  /// Ends this one first.
   range& operator=(range&& other) noexcept {
     if (this != &other) {
       end();
@@ -312,6 +321,7 @@ Function* library_function(char const* name) noexcept {
 class metrics {
  public:
   metrics() noexcept = default;  ///< empty
+  /// A snapshot; empty where gpuprof is not in the process, or has nothing to tell.
   static metrics take() noexcept {
     metrics taken;
     auto* const take =
@@ -321,8 +331,10 @@ class metrics {
     if (take != nullptr && taken.release_ != nullptr) take(&taken.held_);
     return taken;
   }
+  /// `other` is empty then.
   metrics(metrics&& other) noexcept
       : held_(std::exchange(other.held_, nullptr)), release_(other.release_) {}
+  /// They change places.
   metrics& operator=(metrics&& other) noexcept {
     std::swap(held_, other.held_);
     std::swap(release_, other.release_);
@@ -332,6 +344,7 @@ class metrics {
     if (held_ != nullptr) release_(held_);
   }
 
+  /// Whether there is one.
   explicit operator bool() const noexcept { return held_ != nullptr; }
   /// Not when empty.
   gpuprof_metrics const* operator->() const noexcept { return held_; }

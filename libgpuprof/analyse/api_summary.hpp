@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long the program spent in each CUDA API function.
 #pragma once
 

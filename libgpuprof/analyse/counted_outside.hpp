@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds for kernels of CUDA graphs the same launches outside of graphs.
 #pragma once
 

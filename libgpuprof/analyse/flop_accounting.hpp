@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns hardware counters into floating-point operations by precision.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an instruction of the FMA pipes computes in a kernel: as another of its workloads was
 // counted, or as its machine code says.
 #pragma once

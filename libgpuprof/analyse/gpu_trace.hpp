@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything that ran on the GPU, in order of its start.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the machine code of each kernel holds, and what follows for its FLOP.
 #pragma once
 

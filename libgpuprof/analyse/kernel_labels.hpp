@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Maps each kernel shape to the label its kernels are listed under.
 #pragma once
 
-#include "analyse/kernel_name.hpp"
 #include "model/records.hpp"
+#include "names/kernel_name.hpp"
 
 #include <functional>
 #include <span>

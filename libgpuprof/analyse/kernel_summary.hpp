@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long kernels ran: per name, or per name, grid and block.
 #pragma once
 

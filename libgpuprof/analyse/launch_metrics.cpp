@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyse/launch_metrics.hpp"
 
 #include "model/correlation.hpp"
@@ -211,9 +212,9 @@ void launch_metrics::join() {
   values_ = {};
 }
 
-void launch_metrics::take_means(launch_metrics const& joined, std::size_t most_workloads) {
+void launch_metrics::take_means(launch_metrics const& joined, std::size_t max_workloads) {
   for (auto const& [workload, found] : joined.by_workload_) {
-    if (by_workload_.size() >= most_workloads && !by_workload_.contains(workload)) continue;
+    if (by_workload_.size() >= max_workloads && !by_workload_.contains(workload)) continue;
     auto& mine = by_workload_[workload];
     mine.samples += found.samples;
     mine.of.resize(names_.size());

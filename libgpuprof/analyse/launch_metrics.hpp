@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Joins the hardware counters of sampled launches to the kernels that ran in them.
 #pragma once
 
@@ -81,7 +82,7 @@ class launch_metrics {
   /// Takes over what another one found after its join(), of at most this many workloads; its
   /// definitions must be known here. For those who join a little at a time and keep the means
   /// alone.
-  void take_means(launch_metrics const& joined, std::size_t most_workloads);
+  void take_means(launch_metrics const& joined, std::size_t max_workloads);
 
   /// After join(): what another capture of the job has of a workload that is the same there, metric
   /// by metric where this one has nothing. False: it has nothing more. `rank`: of that capture.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Says in which push/pop range a launch counts, also one from a thread that has none open.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyse/launch_summary.hpp"
 
 #include "analyse/api_summary.hpp"

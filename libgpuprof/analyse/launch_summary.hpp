@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Follows each kernel from the API call that launched it: time in the call, in the queue, running.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a GPU can reach at a clock, from its measured peaks.
 #pragma once
 

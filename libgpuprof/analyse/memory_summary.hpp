@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long copies and fills took, how many bytes they moved: per kind of operation.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each hardware counter says of each kernel, and of each range.
 #pragma once
 

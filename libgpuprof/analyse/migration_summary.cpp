@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyse/migration_summary.hpp"
 
 #include "analyse/samples.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What unified memory moved between host and devices, by address.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels that were launched outside any NVTX range, and by which threads.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kinds of arithmetic that are told apart.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which kernels were launched inside the ranges of each name.
 #pragma once
 

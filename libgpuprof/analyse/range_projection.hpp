@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Projects NVTX ranges onto the GPU: from the first to the last moment of the work launched in
 // them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyse/range_tree.hpp"
 
 #include <algorithm>
@@ -112,15 +113,15 @@ open_ranges::open_ranges(range_tree const& tree) {
 
   // Lists are written out in full for each segment. A program that opens ranges and never ends
   // them would make them endless: beyond this many at once the newest are left out, and counted.
-  constexpr std::size_t entries_at_most = 32u << 20;
-  auto const followed_at_most = std::clamp<std::size_t>(entries_at_most / events.size(), 16, 4096);
+  constexpr std::size_t max_entries = 32u << 20;
+  auto const max_followed = std::clamp<std::size_t>(max_entries / events.size(), 16, 4096);
   std::vector<std::uint32_t> open;
   for (std::size_t i = 0; i < events.size();) {
     auto const time = events[i].time;
     for (; i < events.size() && events[i].time == time; ++i) {
       if (!events[i].opens)
         std::erase(open, events[i].range);
-      else if (open.size() < followed_at_most)
+      else if (open.size() < max_followed)
         open.push_back(events[i].range);
       else
         ++not_followed_;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All NVTX ranges of a trace, each with its end and its enclosing range.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which workloads were launched inside the ranges of each name, and how much work the ranges
 // declared.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Readings of other ranks of a job, for kernels that are the same in each of them.
 #pragma once
 

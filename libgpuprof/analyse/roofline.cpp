@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyse/roofline.hpp"
 
 #include "analyse/roofline_metrics.hpp"
@@ -13,58 +14,6 @@ constexpr std::string_view clock_name = "sm__cycles_elapsed.avg.per_second";
 constexpr std::string_view occupancy_name = "sm__warps_active.avg.pct_of_peak_sustained_active";
 
 }  // namespace
-
-bound_by roof_of(std::size_t index) noexcept {
-  if (index == dram_roof) return {bound_by::kind::dram, {}};
-  if (index == l2_roof) return {bound_by::kind::l2, {}};
-  return {bound_by::kind::compute, static_cast<precision>(index - compute_roofs)};
-}
-
-std::string_view name_of(bound_by const& bound) noexcept {
-  switch (bound.what) {
-    case bound_by::kind::dram:
-      return "DRAM";
-    case bound_by::kind::l2:
-      return "L2";
-    case bound_by::kind::compute:
-      return name_of(bound.of);
-    case bound_by::kind::latency:
-      return "latency";
-    case bound_by::kind::unknown:
-      break;
-  }
-  return "";
-}
-
-std::optional<nearest_roof> highest_share(roof_shares const& shares, bool every_roof) noexcept {
-  std::optional<nearest_roof> highest;
-  for (std::size_t i = 0; i < roof_count; ++i)
-    if (shares[i] && (!highest || *shares[i] > highest->share)) highest = {*shares[i], roof_of(i)};
-  if (!highest || highest->share >= latency_bound_below) return highest;
-  if (!every_roof) return std::nullopt;  // one that was not looked at may be the one
-  highest->bound = {bound_by::kind::latency, {}};
-  return highest;
-}
-
-std::string_view name_of(flop_source source) noexcept {
-  switch (source) {
-    case flop_source::counted:
-      return "counted";
-    case flop_source::tensor_counted:
-      return "tensor counted";
-    case flop_source::sampled:
-      return "sampled";
-    case flop_source::tensor_cycles:
-      return "tensor cycles";
-    case flop_source::machine_code:
-      return "machine code";
-    case flop_source::declared:
-      return "declared";
-    case flop_source::not_measured:
-      break;
-  }
-  return "not measured";
-}
 
 roofline::roofline(workload_metrics const& metrics, workload_times const& times,
                    std::map<device_id, roofline_device> const& devices,
@@ -106,10 +55,10 @@ roofline::roofline(workload_metrics const& metrics, workload_times const& times,
   }
 }
 
-roofline::figures roofline::figures_of(std::uint32_t workload) const {
+workload_figures roofline::figures_of(std::uint32_t workload) const {
   auto const& id = times_.id(workload);
   auto const device = devices_.find(id.device);
-  figures f;
+  workload_figures f;
   auto const& counted = metrics_.counted_as(id);
   f.samples = metrics_.exact().samples_of(counted);
   f.read_by_ranks = metrics_.exact().adopted_from(counted);
@@ -127,7 +76,7 @@ roofline::figures roofline::figures_of(std::uint32_t workload) const {
   return f;
 }
 
-void roofline::read_units(figures& f, workload_id const& id) const {
+void roofline::read_units(workload_figures& f, workload_id const& id) const {
   auto const read = [&](std::string_view metric, figure_source& from) {
     auto const found = metrics_.find(id, metric);
     if (!found) return found;
@@ -164,7 +113,7 @@ void roofline::read_units(figures& f, workload_id const& id) const {
 }
 
 /// How busy the tensor cores were, and, where nobody counted, what they computed in that time.
-void roofline::read_tensor_cycles(figures& f, workload_id const& id) const {
+void roofline::read_tensor_cycles(workload_figures& f, workload_id const& id) const {
   auto const tensor = metrics_.find(id, tensor_cycles_of_sm);
   auto const active = metrics_.find(id, active_cycles_of_sm);
   if (!tensor) return;
@@ -196,7 +145,7 @@ void roofline::read_tensor_cycles(figures& f, workload_id const& id) const {
 }
 
 /// What CUDA cores computed, where nobody counted: in kernels that have nothing else.
-void roofline::read_fma_instructions(figures& f, workload_id const& id) const {
+void roofline::read_fma_instructions(workload_figures& f, workload_id const& id) const {
   if (f.known_flop()) return;
   auto const instructions = metrics_.find(id, fma_instructions_of_gpu);
   if (!instructions || !(instructions->mean > 0)) return;
@@ -219,21 +168,8 @@ void roofline::read_fma_instructions(figures& f, workload_id const& id) const {
   f.fma_bias = *f.fma_flop * rate->error;
 }
 
-roofline::figures::errors roofline::figures::error_of(precision p) const noexcept {
-  if (cycles_flop && p == cycles_precision) return {cycles_error, 0};
-  if (!fma_flop || !(*fma_flop > 0) || (p != precision::fp32 && p != precision::fp16)) return {};
-  auto const part = flop[p].value_or(0) / *fma_flop;
-  return {fma_error * part, fma_bias * part};
-}
-
-roofline::figures::errors roofline::figures::flop_error() const noexcept {
-  if (cycles_flop) return {cycles_error, 0};
-  if (fma_flop) return {fma_error, fma_bias};
-  return {};
-}
-
 /// The share of each roof, the highest of them, and what that says.
-void roofline::compare(figures& f, workload_id const& id) const {
+void roofline::compare(workload_figures& f, workload_id const& id) const {
   auto const& roofs = devices_.at(id.device).roofs;
   if (!f.mean_ns || !(*f.mean_ns > 0) || roofs.empty()) return;
   auto const share_of = [&](double amount, std::optional<double> roof) -> std::optional<double> {
@@ -262,19 +198,22 @@ void roofline::compare(figures& f, workload_id const& id) const {
   };
   for (auto const& part : flop_parts(metrics_.exact(), metrics_.counted_as(id)))
     add_share(static_cast<std::size_t>(part.counter->of), part.operations, part.counter->peak_test);
-  if (f.fma_flop)
-    for (auto const& [p, peak_test] :
-         {std::pair(precision::fp32, "fp32"), {precision::fp16, "fp16"}})
-      if (f.flop[p].value_or(0) > 0) {
-        // An uncertain figure may say that a roof is far, not which one is near.
-        auto const share =
-            f.clock ? share_of(*f.flop[p], roofs.at_clock(peak_test, *f.clock)) : std::nullopt;
-        auto const unsure = (f.fma_error + f.fma_bias) / *f.fma_flop;
-        if (share && *share * (1 + 2 * unsure) < latency_bound_below)
-          f.shares[compute_roofs + static_cast<std::size_t>(p)] = share;
-        else
-          every_roof = false;
-      }
+  // An uncertain figure may say that a roof is far, not which one is near.
+  auto const add_estimate = [&](precision p, std::string_view peak_test) {
+    auto const operations = f.flop[p].value_or(0);
+    if (!(operations > 0)) return;
+    auto const share =
+        f.clock ? share_of(operations, roofs.at_clock(peak_test, *f.clock)) : std::nullopt;
+    auto const unsure = (f.fma_error + f.fma_bias) / *f.fma_flop;
+    if (share && *share * (1 + 2 * unsure) < latency_bound_below)
+      f.shares[compute_roofs + static_cast<std::size_t>(p)] = share;
+    else
+      every_roof = false;
+  };
+  if (f.fma_flop) {
+    add_estimate(precision::fp32, "fp32");
+    add_estimate(precision::fp16, "fp16");
+  }
   if (f.cycles_flop)
     add_share(static_cast<std::size_t>(f.cycles_precision), *f.cycles_flop, f.cycles_peak);
   every_roof = every_roof && f.shares[dram_roof] && f.shares[l2_roof];

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Says for each kernel and range what it achieved, what holds it back, and how far the roof is.
 #pragma once
 
@@ -5,7 +6,9 @@
 #include "analyse/fma_rates.hpp"
 #include "analyse/measured_roofs.hpp"
 #include "analyse/range_workloads.hpp"
+#include "analyse/roofline_row.hpp"
 #include "analyse/tensor_rates.hpp"
+#include "analyse/workload_figures.hpp"
 #include "analyse/workload_metrics.hpp"
 #include "analyse/workload_times.hpp"
 
@@ -19,119 +22,6 @@
 #include <vector>
 
 namespace gpuprof {
-
-/// What a kernel can be bound by. Roofs first, in the order of roof_shares.
-struct bound_by {
-  enum class kind : std::uint8_t { unknown, dram, l2, compute, latency };
-  kind what = kind::unknown;
-  precision of{};  // compute only
-  friend bool operator==(bound_by const&, bound_by const&) = default;
-};
-/// "DRAM", "L2", "tensor BF16", "latency"; empty when it is not known.
-std::string_view name_of(bound_by const& bound) noexcept;
-
-/// Below this share of every roof nothing is saturated: work waits for latency.
-inline constexpr double latency_bound_below = 0.4;
-
-/// Shares of DRAM, L2 and of the compute peak of each precision; 1 is the roof.
-inline constexpr std::size_t roof_count = 2 + precision_count;
-using roof_shares = std::array<std::optional<double>, roof_count>;
-inline constexpr std::size_t dram_roof = 0, l2_roof = 1, compute_roofs = 2;
-bound_by roof_of(std::size_t index) noexcept;
-
-struct nearest_roof {
-  double share = 0;
-  bound_by bound;
-};
-/// Nothing where none is known, or all that are known are far; `every_roof`: all are known that
-/// may matter.
-std::optional<nearest_roof> highest_share(roof_shares const& shares, bool every_roof) noexcept;
-
-enum class flop_source : std::uint8_t {
-  not_measured,
-  counted,
-  tensor_counted,  // of the tensor cores; what else the kernel computed was not
-  /// In full, from samples: of the tensor cores by their cycles, of CUDA cores by the instructions
-  /// of their FMA pipes.
-  sampled,
-  /// By their cycles, in samples or counted around launches, and what a cycle of them computes;
-  /// what else the kernel computed was not measured, or there is nothing.
-  tensor_cycles,
-  machine_code,  // there are none: the code has no instruction that computes
-  declared
-};
-std::string_view name_of(flop_source source) noexcept;
-
-/// Where the figures of the units are from.
-struct figure_sources {
-  figure_source dram{}, l2{}, clock{}, occupancy{}, tensor{};
-  bool is_shared = false;  // other launches ran beside these for most of their time
-  /// Of all but the clock, which no other work disturbs; where there are no others, its own.
-  figure_source all() const noexcept {
-    auto const others = both(both(dram, l2), both(occupancy, tensor));
-    return others == figure_source::none ? clock : others;
-  }
-};
-
-/// Of the time of a line: what is known for so much of it.
-struct known_shares {
-  double dram = 0, l2 = 0, clock = 0, occupancy = 0, tensor = 0;
-};
-/// What is known for less of a line's time is not shown as the line's.
-inline constexpr double least_known_share = 0.5;
-
-/// By how much what is known of a graph's kernels, added up, is more than what was counted around
-/// the whole graph; shares of that. Nothing where a kernel is not known, or where copies of the
-/// graph were counted with it.
-struct nodes_check {
-  std::optional<double> dram, l2, tensor_cycles;
-};
-
-/// A line: one signature, one kernel name, one graph, or one range name. Rates are of the launches
-/// whose figure was counted, while they ran as if nobody counted; there are none where these are
-/// less than half of the line's time.
-struct roofline_row {
-  std::string name;
-  extent3 grid, block;  // signatures only
-  /// Signatures only, where several lines differ in nothing else: as in kernel_shape.
-  std::optional<std::uint32_t> arguments;
-  std::uint64_t instances = 0;  // of the range
-  std::uint64_t launches = 0;
-  std::uint64_t samples = 0;              // valid ones
-  std::set<std::uint32_t> read_by_ranks;  // other ones of the job, whose readings are among these
-  double total_ns = 0;
-  double time_share = 0;          // of the time of all kernels
-  std::optional<double> mean_ns;  // of a launch around which nothing was read
-
-  std::array<std::optional<double>, precision_count> flops;  // per second
-  std::optional<double> total_flops;                         // per second
-  flop_source source = flop_source::not_measured;            // of the total
-  double counted_share = 0;  // of the line's time: its FLOP were counted in full, or there are none
-  double known_share = 0;    // likewise: its FLOP are known, by whatever source but a marker
-  std::optional<double> dram_rate, l2_rate;    // bytes per second
-  std::optional<double> dram_error, l2_error;  // of these, one standard error
-  std::optional<double> intensity;             // FLOP per DRAM byte
-  std::optional<double> l2_intensity;          // FLOP per L2 byte
-  std::optional<double> clock;                 // Hz
-  std::optional<double> occupancy, tensor_active;
-  // One standard error of each; nothing where it was read around launches, or only once.
-  std::array<std::optional<double>, precision_count> flops_error;
-  std::optional<double> total_flops_error, clock_error, occupancy_error, tensor_active_error;
-  figure_sources from;
-  known_shares known;
-
-  nodes_check nodes;  // graphs only
-
-  roof_shares shares;
-  std::optional<double> clock_loss;
-  /// Of one kernel: its highest share, and which that is. Of a line of many kernels (a range, a
-  /// graph whose kernels are known): the mean of theirs by time, and what most of the time is bound
-  /// by; each kernel can only get to its own roof.
-  bound_by bound;
-  std::optional<double> of_roof;
-  std::optional<double> to_roof_ns;  // what a launch would be shorter there: mean_ns (1 - of_roof)
-  std::optional<double> potential_gain;  // of the time of all kernels: time_share (1 - of_roof)
-};
 
 struct roofline_device {
   std::string chip;  // "GH100"; empty: not known
@@ -163,7 +53,7 @@ class roofline {
   /// Of this: those of which other ranks of the job read at least some counters.
   double other_ranks_share() const noexcept { return gpu_ns_ > 0 ? other_ranks_ns_ / gpu_ns_ : 0; }
   /// Of this: those counted in full, and those that have none.
-  double counted_share() const noexcept { return gpu_ns_ > 0 ? counted_ns_ / gpu_ns_ : 0; }
+  double exact_share() const noexcept { return gpu_ns_ > 0 ? counted_ns_ / gpu_ns_ : 0; }
   /// Those whose machine code has none.
   double without_flop_share() const noexcept { return gpu_ns_ > 0 ? without_ns_ / gpu_ns_ : 0; }
   /// Where only those of the tensor cores were.
@@ -174,48 +64,16 @@ class roofline {
   double fma_share() const noexcept { return gpu_ns_ > 0 ? fma_ns_ / gpu_ns_ : 0; }
 
  private:
-  struct figures {  // of one workload; amounts are per launch
-    counted_flop flop;
-    std::optional<double> cycles_flop;  // by the cycles of the tensor cores
-    bool cycles_are_sampled = false;
-    double cycles_error = 0;
-    precision cycles_precision{};
-    std::string_view cycles_peak;    // what they are compared with
-    std::optional<double> fma_flop;  // by the instructions of the FMA pipes
-    double fma_error = 0;            // of it, by the samples
-    double fma_bias = 0;             // of it, by the rule: alike for all workloads of a kernel
-    std::optional<double> dram_bytes, dram_written, l2_bytes, clock, clock_loss, occupancy,
-        tensor_active;
-    double dram_error = 0, l2_error = 0, clock_error = 0, occupancy_error = 0, tensor_error = 0;
-    figure_sources from;
-    std::optional<double> mean_ns;
-    roof_shares shares;
-    bound_by bound;
-    std::optional<double> best;
-    std::uint64_t samples = 0;
-    std::set<std::uint32_t> read_by_ranks;
-    bool is_exact() const noexcept { return flop.total && !cycles_flop && !fma_flop; }
-    struct errors {
-      double by_chance = 0, bias = 0;
-    };
-    /// One standard error of the operations of a precision, and of all.
-    errors error_of(precision p) const noexcept;
-    errors flop_error() const noexcept;
-    /// Of all precisions, or what is known of the tensor cores.
-    std::optional<double> known_flop() const noexcept {
-      return flop.total ? flop.total : flop.tensor_alone ? flop.tensor_alone : cycles_flop;
-    }
-  };
   struct launched_part {
     std::uint32_t workload = 0;
     std::uint64_t launches = 0;
     double ns = 0;
   };
-  figures figures_of(std::uint32_t workload) const;
-  void compare(figures& of, workload_id const& id) const;
-  void read_units(figures& of, workload_id const& id) const;
-  void read_tensor_cycles(figures& of, workload_id const& id) const;
-  void read_fma_instructions(figures& of, workload_id const& id) const;
+  workload_figures figures_of(std::uint32_t workload) const;
+  void compare(workload_figures& of, workload_id const& id) const;
+  void read_units(workload_figures& of, workload_id const& id) const;
+  void read_tensor_cycles(workload_figures& of, workload_id const& id) const;
+  void read_fma_instructions(workload_figures& of, workload_id const& id) const;
   launched_part whole(std::uint32_t workload) const;
   bool is_known_by_nodes(std::uint32_t workload) const noexcept;
   void add_parts(std::vector<launched_part>& parts, std::uint32_t workload,
@@ -234,7 +92,7 @@ class roofline {
   std::map<device_id, roofline_device> const& devices_;
   tensor_rates tensor_rates_;
   fma_rates fma_rates_;
-  std::vector<figures> figures_;  // by workload
+  std::vector<workload_figures> figures_;  // by workload
   double gpu_ns_ = 0, known_ns_ = 0, counted_ns_ = 0, without_ns_ = 0, tensor_ns_ = 0,
          cycles_ns_ = 0, fma_ns_ = 0, dram_ns_ = 0, l2_ns_ = 0, other_ranks_ns_ = 0;
 };

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lines of a roofline: figures of workloads, summed up by kernel, signature, graph or range.
+#include "analyse/line_sum.hpp"
 #include "analyse/roofline.hpp"
 #include "analyse/roofline_metrics.hpp"
 
@@ -11,94 +13,6 @@ namespace {
 
 /// Of the time of a graph's kernels: where less of it is known, their sum says little.
 constexpr double least_known_of_graph = 0.99;
-/// Of a part of a line: what it takes of the line, and what its launches take where nobody counts.
-struct part_time {
-  double of_line_ns = 0, undisturbed_ns = 0;
-};
-
-/// A mean that is weighted by time, of those values that are known.
-class weighted {
- public:
-  void add(std::optional<double> value, part_time const& time, double error = 0) noexcept {
-    auto const weight = time.undisturbed_ns;
-    if (!value || weight <= 0) return;
-    sum_ += *value * weight;
-    weight_ += weight;
-    error_ = std::hypot(error_, error * weight);
-    line_ns_ += time.of_line_ns;
-  }
-  double line_ns() const noexcept { return line_ns_; }
-  std::optional<double> value() const noexcept {
-    if (weight_ <= 0) return std::nullopt;
-    return sum_ / weight_;
-  }
-  std::optional<double> error() const noexcept {
-    if (weight_ <= 0 || !(error_ > 0)) return std::nullopt;
-    return error_ / weight_;
-  }
-
- private:
-  double sum_ = 0, weight_ = 0, error_ = 0, line_ns_ = 0;
-};
-
-/// Amounts over the time they took, a second. Errors are those of each workload, not of each
-/// launch; `bias` is that of a rule which may be off for all of them alike: it does not average
-/// out.
-class rate {
- public:
-  void add(std::optional<double> amount, double launches, part_time const& time, double error = 0,
-           double bias = 0) noexcept {
-    if (!amount || time.undisturbed_ns <= 0) return;
-    amount_ += *amount * launches;
-    error_ = std::hypot(error_, error * launches);
-    bias_ += bias * launches;
-    ns_ += time.undisturbed_ns;
-    line_ns_ += time.of_line_ns;
-  }
-  double line_ns() const noexcept { return line_ns_; }
-  std::optional<double> value() const noexcept {
-    if (ns_ <= 0) return std::nullopt;
-    return amount_ / ns_ * 1e9;
-  }
-  std::optional<double> error() const noexcept {
-    auto const error = std::hypot(error_, bias_);
-    if (ns_ <= 0 || !(error > 0)) return std::nullopt;
-    return error / ns_ * 1e9;
-  }
-
- private:
-  double amount_ = 0, ns_ = 0, error_ = 0, bias_ = 0, line_ns_ = 0;
-};
-
-/// One amount per another, of the launches where both are known.
-class ratio {
- public:
-  void add(std::optional<double> above, std::optional<double> below, double launches,
-           part_time const& time) noexcept {
-    if (!above || !below) return;
-    above_ += *above * launches;
-    below_ += *below * launches;
-    line_ns_ += time.of_line_ns;
-  }
-  double line_ns() const noexcept { return line_ns_; }
-  std::optional<double> value() const noexcept {
-    if (below_ <= 0) return std::nullopt;
-    return above_ / below_;
-  }
-
- private:
-  double above_ = 0, below_ = 0, line_ns_ = 0;
-};
-
-void add_sources(figure_sources& all, figure_sources const& more) noexcept {
-  all.dram = both(all.dram, more.dram);
-  all.l2 = both(all.l2, more.l2);
-  all.clock = both(all.clock, more.clock);
-  all.occupancy = both(all.occupancy, more.occupancy);
-  all.tensor = both(all.tensor, more.tensor);
-  all.is_shared = all.is_shared || more.is_shared;
-}
-
 void longest_first(std::vector<roofline_row>& rows) {
   std::stable_sort(rows.begin(), rows.end(), [](roofline_row const& a, roofline_row const& b) {
     return std::tie(b.total_ns, a.name) < std::tie(a.total_ns, b.name);
@@ -185,88 +99,9 @@ nodes_check roofline::check_nodes(std::uint32_t graph) const {
 }
 
 roofline_row roofline::sum(std::span<launched_part const> parts, judged_by verdict) const {
-  roofline_row row;
-  std::array<rate, precision_count> flops;
-  rate total, dram, l2;
-  ratio intensity, l2_intensity;
-  std::array<weighted, roof_count> shares;
-  std::array<bool, precision_count> is_not_judged{};
-  weighted clock, clock_loss, occupancy, tensor;
-  double counted_ns = 0, known_launches = 0, known_ns = 0;
-  bool is_whole = true, is_by_cycles = false, is_sampled = false, is_by_code = true;
-  for (auto const& part : parts) {
-    auto const& f = figures_[part.workload];
-    auto const n = static_cast<double>(part.launches);
-    row.launches += part.launches;
-    row.samples += f.samples;
-    row.read_by_ranks.insert(f.read_by_ranks.begin(), f.read_by_ranks.end());
-    row.total_ns += part.ns;
-    if (!f.mean_ns) continue;  // only ever seen slowed down
-    known_launches += n;
-    known_ns += *f.mean_ns * n;
-    part_time const time{part.ns, *f.mean_ns * n};
-    for (std::size_t p = 0; p < precision_count; ++p) {
-      auto const error = f.error_of(static_cast<precision>(p));
-      flops[p].add(f.flop.of[p], n, time, error.by_chance, error.bias);
-      is_not_judged[p] =
-          is_not_judged[p] || (f.flop.of[p].value_or(0) > 0 && !f.shares[compute_roofs + p]);
-    }
-    auto const known = f.known_flop();
-    is_whole = is_whole && (!known || f.flop.total);
-    is_by_cycles = is_by_cycles || f.cycles_flop;
-    is_sampled = is_sampled || f.cycles_are_sampled || f.fma_flop;
-    is_by_code = is_by_code && (!known || f.flop.is_by_code);
-    auto const error = f.flop_error();
-    total.add(known, n, time, error.by_chance, error.bias);
-    if (f.is_exact()) counted_ns += part.ns;
-    dram.add(f.dram_bytes, n, time, f.dram_error);
-    l2.add(f.l2_bytes, n, time, f.l2_error);
-    add_sources(row.from, f.from);
-    intensity.add(known, f.dram_bytes, n, time);
-    l2_intensity.add(known, f.l2_bytes, n, time);
-    for (std::size_t i = 0; i < roof_count; ++i) shares[i].add(f.shares[i], time);
-    clock.add(f.clock, time, f.clock_error);
-    clock_loss.add(f.clock_loss, time);
-    occupancy.add(f.occupancy, time, f.occupancy_error);
-    tensor.add(f.tensor_active, time, f.tensor_error);
-  }
-  row.time_share = gpu_ns_ > 0 ? row.total_ns / gpu_ns_ : 0;
-  if (known_launches > 0) row.mean_ns = known_ns / known_launches;
-  if (total.value())
-    row.source = is_whole && is_sampled ? flop_source::sampled
-                 : is_by_cycles         ? flop_source::tensor_cycles
-                 : !is_whole            ? flop_source::tensor_counted
-                 : is_by_code           ? flop_source::machine_code
-                                        : flop_source::counted;
-  auto const share_of = [&](auto const& figure) {
-    return row.total_ns > 0 ? figure.line_ns() / row.total_ns : 0;
-  };
-  row.counted_share = row.total_ns > 0 ? counted_ns / row.total_ns : 0;
-  row.known_share = share_of(total);
-  row.known = {share_of(dram), share_of(l2), share_of(clock), share_of(occupancy),
-               share_of(tensor)};
-  auto const take = [&](auto const& figure, std::optional<double>& value,
-                        std::optional<double>* error = nullptr) {
-    if (share_of(figure) < least_known_share) return;
-    value = figure.value();
-    if constexpr (requires { figure.error(); })
-      if (error != nullptr) *error = figure.error();
-  };
-  for (std::size_t p = 0; p < precision_count; ++p)
-    take(flops[p], row.flops[p], &row.flops_error[p]);
-  take(total, row.total_flops, &row.total_flops_error);
-  take(dram, row.dram_rate, &row.dram_error);
-  take(l2, row.l2_rate, &row.l2_error);
-  take(intensity, row.intensity);
-  take(l2_intensity, row.l2_intensity);
-  take(clock, row.clock, &row.clock_error);
-  take(clock_loss, row.clock_loss);
-  take(occupancy, row.occupancy, &row.occupancy_error);
-  take(tensor, row.tensor_active, &row.tensor_active_error);
-  for (std::size_t i = 0; i < roof_count; ++i) take(shares[i], row.shares[i]);
-  // The mean of those that are far from a roof says nothing of the others.
-  for (std::size_t p = 0; p < precision_count; ++p)
-    if (is_not_judged[p]) row.shares[compute_roofs + p].reset();
+  line_sum sum;
+  for (auto const& part : parts) sum.add(figures_[part.workload], part.launches, part.ns);
+  auto row = sum.row(gpu_ns_);
   if (verdict == judged_by::own_figures)
     judge_by_own_figures(row);
   else
@@ -298,7 +133,7 @@ void roofline::judge_by_own_figures(roofline_row& row) const {
 }
 
 void roofline::judge_by_kernels(roofline_row& row, std::span<launched_part const> parts) const {
-  weighted of_roof;
+  time_weighted of_roof;
   std::vector<std::pair<bound_by, double>> votes;
   for (auto const& part : parts) {
     auto const& f = figures_[part.workload];

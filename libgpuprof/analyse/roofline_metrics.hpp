@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The metrics from which rates of a roofline come.
 #pragma once
 

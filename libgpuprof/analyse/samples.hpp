@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps every value of a series, to give its exact median and sample standard deviation at the end.
 #pragma once
 

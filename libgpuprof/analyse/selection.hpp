@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which part of a trace the user wants to see: a stretch of time, the inside of NVTX ranges, a GPU,
 // a stream, some kernels.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyse/slowed_launches.hpp"
 
 #include "analyse/samples.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Launches that took longer because they were read: their kernel was rewritten to count.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a cycle of the tensor cores computes in a kernel: as another geometry of it was counted, or
 // as its machine code says.
 #pragma once

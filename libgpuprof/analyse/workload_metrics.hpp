@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is known best of a counter for a workload: read around its launches, or else from samples.
 #pragma once
 

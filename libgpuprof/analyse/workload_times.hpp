@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How often and how long each workload ran, apart by what counting did to the launches.
 #pragma once
 

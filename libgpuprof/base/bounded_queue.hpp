@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fixed-size queue any number of threads may use without a lock (Vyukov's bounded MPMC queue).
 #pragma once
 

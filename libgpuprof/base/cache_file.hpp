@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files that are kept for later runs: where they lie, read whole, replaced whole.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lock on a whole file that says that a process runs: it goes with the process.
 #pragma once
 

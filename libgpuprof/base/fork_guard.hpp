@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps the program from forking while somebody is where a child would find locks held for ever, or
 // things half done.
 #pragma once

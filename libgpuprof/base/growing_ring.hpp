@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A ring of fixed-size slots between one writing thread and one reading thread, as large as was
 // needed.
 #pragma once
@@ -18,7 +19,7 @@
 namespace gpuprof {
 
 /// Lock-free. It begins with slots of its creator, which must outlive it. Where those do not do it
-/// goes on in new ones, twice as many each time; the reader lets go of the old ones when it has
+/// goes on in new ones, twice as many each time; the reader releases the old ones when it has
 /// read them. Zero bytes must be a valid slot. Sizes are powers of two.
 template <class Slot>
 class growing_ring {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines on stderr, each starting with "[gpuprof]": the only thing the library ever prints.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts the host memory the profiler holds against the limit the user set.
 #pragma once
 

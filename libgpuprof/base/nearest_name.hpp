@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The name a misspelt word most likely meant.
 #pragma once
 

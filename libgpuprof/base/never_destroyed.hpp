@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An object that outlives every thread and exit handler, without heap memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps a thread of the program from ending by pthread_cancel() while it is inside of the library.
 #pragma once
 
@@ -9,7 +10,7 @@ namespace gpuprof {
 /// Sleeping, waiting for a condition, opening and writing files are points where a cancelled thread
 /// ends, by unwinding its stack: through functions that are noexcept, and through CUPTI. On each
 /// way from a thread of the program to such a point. The quick ways, a range or a launch that is
-/// only noted, pass none and go without: 24 ns with glibc 2.36.
+/// only noted, pass none and do without: 24 ns with glibc 2.36.
 class no_cancellation {
  public:
   no_cancellation() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tells the driver calls that the profiler makes from those of the program, for reports of calls.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Facts about this process, which of its lives it is in included: running, forked child, going
 // down.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/quiet_thread.hpp"
 
 #include "base/own_calls.hpp"

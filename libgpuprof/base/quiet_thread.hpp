@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Starts a thread of our own inside somebody else's program.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/rank_files.hpp"
 
 #include "base/whole_number.hpp"

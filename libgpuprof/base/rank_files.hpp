@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files of which each rank of a job has one, told apart by ".rank3" in their names.
 #pragma once
 

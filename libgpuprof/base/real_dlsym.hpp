@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C library's own dlsym: libgpuprof.so has one in front of it (cupti/exports/dlsym_export.cpp).
 #pragma once
 

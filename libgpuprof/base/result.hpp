@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A value or the one-line reason why there is none.
 #pragma once
 

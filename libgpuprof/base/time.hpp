@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moments and lengths of time in nanoseconds.
 #pragma once
 

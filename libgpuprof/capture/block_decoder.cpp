@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "capture/block_decoder.hpp"
 
 #include <zstd.h>

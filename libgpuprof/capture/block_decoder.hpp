@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads one block back: checks it, decompresses it, hands out its columns.
 #pragma once
 

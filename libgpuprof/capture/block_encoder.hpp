@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns the columns of one table into one block of the file: a header and a zstd frame.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "capture/block_index.hpp"
 
 #include "capture/layout.hpp"
@@ -10,7 +11,7 @@ namespace {
 
 using std::to_string;
 
-constexpr std::size_t most_warnings = 50;
+constexpr std::size_t max_warnings = 50;
 
 std::optional<block_header> header_at(input_file const& file, std::uint64_t offset) {
   block_header_image image;
@@ -81,9 +82,9 @@ std::string count_of(std::uint64_t count, std::string const& noun) {
 }  // namespace
 
 void warning_list::add(std::string line) {
-  if (lines_.size() < most_warnings) {
+  if (lines_.size() < max_warnings) {
     lines_.push_back(std::move(line));
-  } else if (lines_.size() == most_warnings) {
+  } else if (lines_.size() == max_warnings) {
     lines_.emplace_back("there is further damage that is not listed");
   }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the blocks of a capture file by their headers, past damaged places and up to a cut-off end.
 #pragma once
 

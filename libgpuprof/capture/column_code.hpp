@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns one column of numbers into bytes that compress well, and back.
 #pragma once
 

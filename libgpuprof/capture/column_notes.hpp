@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each table and column of a capture means: for the schema in every file, and for
 // docs/capture-format.md, which is made from it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Says which columns of a table a reader is asked to decode.
 #pragma once
 

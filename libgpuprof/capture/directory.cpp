@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "capture/directory.hpp"
 
 #include "capture/format.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The list of columns at the start of a block's content.
 #pragma once
 

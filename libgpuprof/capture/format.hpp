@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fixed parts of a capture file: file header, block header, limits.
 #pragma once
 

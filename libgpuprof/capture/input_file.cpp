@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "capture/input_file.hpp"
 
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the columns of each table lie in its rows, as data: made from tables.hpp once, so that the
 // code that moves values need not exist once per table.
 #pragma once

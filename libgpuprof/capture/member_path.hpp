@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names a value inside a row, so that a column can be read from it and written to it.
 #pragma once
 

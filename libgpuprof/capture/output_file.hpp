@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The file a writer appends to: its own alone, and never left with half a batch in it.
 #pragma once
 

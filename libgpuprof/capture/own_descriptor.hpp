@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A descriptor that is known again as ours in a process whose program may close all that it sees.
 #pragma once
 

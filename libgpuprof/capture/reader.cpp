@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "capture/reader.hpp"
 
 #include "capture/output_file.hpp"
@@ -10,7 +11,7 @@ namespace {
 
 // A file of a few kilobytes may decompress to any amount of names: beyond this it is not honest.
 // The library gives out two million names of 128 MiB.
-constexpr std::size_t most_name_bytes = 320 << 20;
+constexpr std::size_t max_name_bytes = 320 << 20;
 
 }  // namespace
 
@@ -66,7 +67,7 @@ void reader::read_names() {
     for (auto const& row : rows) bytes += row.text.size();
     // The entry itself costs memory too, also that of an empty text.
     auto const cost = bytes + rows.size() * 64;
-    if (names.bytes + cost > most_name_bytes) {
+    if (names.bytes + cost > max_name_bytes) {
       left_out += rows.size();
       return;
     }
@@ -81,7 +82,7 @@ void reader::read_names() {
   if (left_out > 0) {
     warnings_.add("'" + path_ + "': " + std::to_string(left_out) +
                   " names are left out: all of them take more than " +
-                  std::to_string(most_name_bytes >> 20) + " MiB of memory");
+                  std::to_string(max_name_bytes >> 20) + " MiB of memory");
   }
 }
 

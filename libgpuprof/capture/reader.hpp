@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a capture file, also one that is cut off, damaged or still being written.
 #pragma once
 

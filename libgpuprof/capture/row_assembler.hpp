@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Puts the columns of a loaded block together as rows, a small tile at a time.
 #pragma once
 

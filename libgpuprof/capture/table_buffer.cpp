@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "capture/table_buffer.hpp"
 
 #include "capture/directory.hpp"
@@ -13,7 +14,7 @@ constexpr std::size_t rows_in_tile = 128;
 
 static_assert(block_rows % rows_in_tile == 0 && block_rows <= max_block_rows);
 // A block of the widest table, and one full of texts whose last row has four of the longest.
-static_assert(directory_bytes(most_columns) + most_columns * 8 * block_rows + block_text_bytes +
+static_assert(directory_bytes(max_columns) + max_columns * 8 * block_rows + block_text_bytes +
                   4 * max_text_bytes <=
               max_block_raw_bytes);
 

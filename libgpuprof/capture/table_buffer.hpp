@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collects the rows of one table as columns until they fill a block.
 #pragma once
 
@@ -13,7 +14,7 @@ namespace gpuprof::capture {
 
 inline constexpr std::size_t block_rows = 32768;           // a full block
 inline constexpr std::size_t block_text_bytes = 4u << 20;  // a block of texts is full earlier
-inline constexpr std::size_t most_columns = 20;            // of any table
+inline constexpr std::size_t max_columns = 20;             // of any table
 
 /// Rows wait in a small tile that stays in the first-level cache and are turned into columns a tile
 /// at a time: walking megabytes of rows once per column would cost more than all the encoding.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tables of a capture file and their columns: the one definition that writer, reader and schema
 // share.
 #pragma once

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "collect/activity_decoder.hpp"
 
 #include "base/own_memory.hpp"
-#include "collect/name_registry.hpp"
 #include "cupti/record_layouts.hpp"
+#include "nvtx/name_registry.hpp"
 
 #include <string>
 #include <utility>
@@ -11,7 +12,7 @@ namespace gpuprof {
 namespace {
 
 constexpr std::size_t max_names_read = 1 << 16;
-constexpr std::uint32_t api_ids_at_most = 1 << 14;  // CUDA 13.0 has about 800 in each domain
+constexpr std::uint32_t max_api_ids = 1 << 14;  // CUDA 13.0 has about 800 in each domain
 
 template <class Layout>
 Layout const& as(CUpti_Activity const& record) noexcept {
@@ -302,7 +303,7 @@ name_id activity_decoder::name_at(char const* pointer) {
 }
 
 name_id activity_decoder::api_name(CUpti_CallbackDomain domain, std::uint32_t cbid) {
-  if (cbid >= api_ids_at_most) return names_.intern("API call " + std::to_string(cbid));
+  if (cbid >= max_api_ids) return names_.intern("API call " + std::to_string(cbid));
   auto& names = api_names_[domain == CUPTI_CB_DOMAIN_DRIVER_API ? 1 : 0];
   if (cbid >= names.size()) names.resize(cbid + 64);
   if (raw(names[cbid]) == 0) {
@@ -312,6 +313,13 @@ name_id activity_decoder::api_name(CUpti_CallbackDomain domain, std::uint32_t cb
     names[cbid] = names_.intern(has_text ? std::string(text) : "API call " + std::to_string(cbid));
   }
   return names[cbid];
+}
+
+void activity_decoder::report(ledger& to) const {
+  to.add("lost.other_records_without_time", losses_.others_without_time);
+  to.add("lost.broken_buffers", losses_.broken_buffers);
+  to.add("lost.records_of_unknown_kind", losses_.unknown_kinds);
+  to.add("lost.shapes", shapes_refused());
 }
 
 }  // namespace gpuprof

@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns CUPTI's activity buffers into model records. Pure: no CUPTI state, no lock, no clock.
 #pragma once
 
+#include "base/ledger.hpp"
 #include "collect/kernel_names.hpp"
 #include "collect/shape_table.hpp"
 #include "cupti/api.hpp"
@@ -63,6 +65,7 @@ class activity_decoder {
   void decode(std::span<std::uint8_t> buffer);
 
   decode_losses const& losses() const noexcept { return losses_; }
+  void report(ledger& to) const;
   std::uint64_t records() const noexcept { return records_; }
   /// A shape of which the sink has heard, for launches of this kernel with these arguments; 0: as
   /// it is. The sink hears of it first.

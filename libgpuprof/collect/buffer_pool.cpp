@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "collect/buffer_pool.hpp"
 
 #include <algorithm>
@@ -31,7 +32,7 @@ buffer_pool::buffer_pool(memory_budget& budget, std::size_t buffer_bytes, bool n
 
 buffer_pool::~buffer_pool() {
   for (auto* const all : {&large_, &small_})
-    while (auto* const bytes = take_ready(*all)) release({bytes, all->bytes});
+    while (auto* const bytes = take_ready(*all)) free_bytes_of({bytes, all->bytes});
 }
 
 buffer_pool::buffer buffer_pool::map(std::size_t bytes, bool populate) noexcept {
@@ -66,7 +67,7 @@ bool buffer_pool::is_ours(std::uint8_t const* bytes) const noexcept {
   return false;
 }
 
-void buffer_pool::release(buffer b) noexcept {
+void buffer_pool::free_bytes_of(buffer b) noexcept {
   unmap(b);
   budget_.release(b.size);
 }
@@ -117,7 +118,7 @@ buffer_pool::buffer buffer_pool::take_spare() noexcept {
   return {};
 }
 
-void buffer_pool::give_back(buffer b, std::size_t used) noexcept {
+void buffer_pool::release(buffer b, std::size_t used) noexcept {
   if (b.bytes == nullptr) return;
   if (b.size == spare_buffer) {
     unmap(b);
@@ -127,7 +128,7 @@ void buffer_pool::give_back(buffer b, std::size_t used) noexcept {
   auto& its = b.size == large_.bytes ? large_ : small_;
   its.out.fetch_sub(1, std::memory_order_relaxed);
   std::memset(b.bytes, 0, std::min(used, b.size));
-  if (!put_ready(its, b.bytes)) release(b);
+  if (!put_ready(its, b.bytes)) free_bytes_of(b);
 }
 
 void buffer_pool::keep_ready(std::size_t count) noexcept {
@@ -135,7 +136,7 @@ void buffer_pool::keep_ready(std::size_t count) noexcept {
     if (!budget_.reserve(large_.bytes)) return;
     auto const fresh = map(large_.bytes, true);
     if (fresh.bytes == nullptr) return budget_.release(large_.bytes);
-    if (!put_ready(large_, fresh.bytes)) return release(fresh);
+    if (!put_ready(large_, fresh.bytes)) return free_bytes_of(fresh);
   }
 }
 
@@ -144,7 +145,7 @@ void buffer_pool::release_idle(std::size_t kept) noexcept {
     for (auto idle = all->untouched.load(std::memory_order_relaxed); idle > kept; --idle) {
       auto* const bytes = take_ready(*all);
       if (bytes == nullptr) break;
-      release({bytes, all->bytes});
+      free_bytes_of({bytes, all->bytes});
     }
     all->untouched.store(all->ready.load(std::memory_order_relaxed), std::memory_order_relaxed);
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host buffers CUPTI writes records into: zeroed, reused, never more than the budget allows.
 #pragma once
 
@@ -35,7 +36,7 @@ class buffer_pool {
   /// registered its own callbacks.
   bool is_ours(std::uint8_t const* bytes) const noexcept;
   /// One thread. Zeroes the first `used` bytes and keeps the buffer for later.
-  void give_back(buffer b, std::size_t used) noexcept;
+  void release(buffer b, std::size_t used) noexcept;
   /// One thread. Sees to it that `count` buffers lie ready with their pages present, so that take()
   /// seldom maps.
   void keep_ready(std::size_t count) noexcept;
@@ -63,7 +64,7 @@ class buffer_pool {
   std::uint8_t* take_ready(shelf& from) noexcept;
   buffer map(std::size_t bytes, bool populate) noexcept;
   void unmap(buffer b) noexcept;
-  void release(buffer b) noexcept;
+  void free_bytes_of(buffer b) noexcept;
 
   memory_budget& budget_;
   bool const null_is_safe_;

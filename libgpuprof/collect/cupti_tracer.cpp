@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "collect/cupti_tracer.hpp"
 
 #include "base/process.hpp"
@@ -13,7 +14,7 @@ std::atomic<cupti_tracer*> the_tracer{nullptr};
 
 // CUPTI keeps finished records in device memory until its worker fetches them. The default (250
 // buffers of 3.2 MB) may take 800 MB of the program's GPU; 16 of them hold 1.6 million kernels.
-constexpr std::size_t device_buffers_at_most = 16;
+constexpr std::size_t max_device_buffers = 16;
 
 constexpr auto launching_calls = {call_class::kernel, call_class::many_kernels, call_class::copy};
 // Also between captures: what is set up in a context must go before it, and names go with code.
@@ -155,7 +156,7 @@ void cupti_tracer::set_attributes() noexcept {
   std::size_t size = sizeof zeroed;
   guard_.try_call<&cupti_api::cuptiActivitySetAttribute>(
       CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, static_cast<void*>(&zeroed));
-  std::size_t limit = device_buffers_at_most;
+  std::size_t limit = max_device_buffers;
   size = sizeof limit;
   guard_.try_call<&cupti_api::cuptiActivitySetAttribute>(
       CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_POOL_LIMIT, &size, static_cast<void*>(&limit));
@@ -350,10 +351,10 @@ void cupti_tracer::fetch_dropped() noexcept {
 }
 
 void cupti_tracer::request_buffer(std::uint8_t** buffer, std::size_t* size,
-                                  std::size_t* most_records) {
+                                  std::size_t* max_records) {
   *buffer = nullptr;
   *size = 0;
-  *most_records = 0;  // as many as fit
+  *max_records = 0;  // as many as fit
   auto* const tracer = the_tracer.load(std::memory_order_acquire);
   if (tracer == nullptr || is_forked_child()) return;
   auto const taken = tracer->pool_.take();

@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Switches CUPTI's tracing on and off: subscriber, callbacks, activity kinds, buffers.
 #pragma once
 
 #include "base/bounded_queue.hpp"
+#include "base/ledger.hpp"
 #include "base/result.hpp"
 #include "collect/buffer_pool.hpp"
 #include "collect/kernel_switch.hpp"
@@ -82,6 +84,12 @@ class cupti_tracer {
   std::optional<filled_buffer> next_filled() noexcept { return filled_.pop(); }
   buffer_pool& pool() noexcept { return pool_; }
 
+  void report(ledger& to) const {
+    to.add("lost.records_dropped_by_cupti", dropped());
+    to.add("lost.buffers_refused", pool_.refusals());
+    to.add("lost.buffers", buffers_lost());
+    to.add("note.foreign_buffers", foreign_buffers());
+  }
   /// Records CUPTI itself says it dropped, from attach() to the last flush.
   std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
   /// Buffers that came back while the queue was full (cannot happen within the budget; counted all
@@ -134,7 +142,7 @@ class cupti_tracer {
   }
 
   static void CUPTIAPI request_buffer(std::uint8_t** buffer, std::size_t* size,
-                                      std::size_t* most_records);
+                                      std::size_t* max_records);
   static void CUPTIAPI complete_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer,
                                        std::size_t size, std::size_t used);
 

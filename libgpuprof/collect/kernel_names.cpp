@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "collect/kernel_names.hpp"
 
 #include "base/never_destroyed.hpp"

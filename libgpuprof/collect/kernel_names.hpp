@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // The names of kernels by CUPTI's pointers to them.
 #pragma once
 
-#include "collect/name_registry.hpp"
+#include "nvtx/name_registry.hpp"
 
 #include <array>
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "collect/kernel_switch.hpp"
 
 #include "base/log.hpp"

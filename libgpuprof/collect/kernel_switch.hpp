@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether CUPTI records kernels at this moment.
 #pragma once
 
@@ -11,7 +12,7 @@
 namespace gpuprof {
 
 /// Captures want kernel records; a launch whose kernel CUPTI rewrites to count instructions must
-/// go without, since all such counters read 0 while kernels are recorded (seen on an H200, CUPTI
+/// have none, since all such counters read 0 while kernels are recorded (seen on an H200, CUPTI
 /// 13.0). Switching takes 1 to 3 us. Any thread, without lock: whoever comes while another thread
 /// is inside CUPTI leaves it a note.
 class kernel_switch {

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "collect/launch_callbacks.hpp"
 
 #include "base/own_calls.hpp"
 #include "base/process.hpp"
-#include "collect/log_writer.hpp"
-#include "collect/nvtx_ticks.hpp"
+#include "nvtx/log_writer.hpp"
+#include "nvtx/ticks.hpp"
 
 #include <string_view>
 

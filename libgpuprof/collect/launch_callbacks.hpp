@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What runs inside CUPTI's callbacks: notes launches, and passes on the few events that steer a
 // capture.
 #pragma once
@@ -5,11 +6,11 @@
 #include "collect/kernel_names.hpp"
 #include "collect/primary_contexts.hpp"
 #include "collect/switch_guard.hpp"
-#include "collect/thread_log.hpp"
 #include "cupti/api.hpp"
 #include "cupti/launch_parameters.hpp"
 #include "cupti/stream_parameters.hpp"
 #include "model/launch_remark.hpp"
+#include "nvtx/thread_log.hpp"
 
 #include <array>
 #include <atomic>

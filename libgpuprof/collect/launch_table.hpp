@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Remembers recent launches by correlation id, until the records of their kernels and copies
 // arrive.
 #pragma once
 
 #include "base/time.hpp"
-#include "collect/log_entry.hpp"
 #include "model/correlation.hpp"
+#include "nvtx/log_entry.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -136,7 +137,7 @@ class launch_table {
     else
       note_forgotten(graph);
   }
-  /// Lets go of those that have run, sooner where there is no room, and of those that never will.
+  /// Releases those that have run, sooner where there is no room, and those that never will.
   void tidy() {
     auto const last = aside_.size() < max_aside ? graphs_last : graphs_last_in_need;
     std::erase_if(aside_, [&](auto const& entry) {

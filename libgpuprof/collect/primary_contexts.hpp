@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tells which release of a GPU's primary context destroys it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gives each distinct kernel shape a small number.
 #pragma once
 

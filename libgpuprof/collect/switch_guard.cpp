@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "collect/switch_guard.hpp"
 
 #include "base/clock.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps CUPTI's switches apart from calls that take code away.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps on disk which counters a GPU has, so that CUPTI is asked once per machine.
 #pragma once
 

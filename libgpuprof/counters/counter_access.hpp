@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether this process may read the counters of a GPU, and which of them there are.
 #pragma once
 

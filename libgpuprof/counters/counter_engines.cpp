@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "counters/counter_engines.hpp"
 
 #include "base/clock.hpp"
@@ -279,6 +280,37 @@ std::vector<std::string> counter_engines::take_warnings(bool all) {
   auto& later = all ? due : held_back_;
   std::move(lines.begin(), lines.end(), std::back_inserter(later));
   return due;
+}
+
+void counter_engines::report(ledger& to) const {
+  auto const& read = launch_counts();
+  to.add("counters.launches_read", read.read);
+  to.add("counters.failed", read.failed);
+  to.add("counters.missed", read.disturbed);
+  to.add("counters.unrecorded", read.unrecorded);
+  to.add("counters.not_rewritten", read.not_rewritten);
+  to.add("counters.skipped_busy", read.busy);
+  to.add("counters.abandoned", read.abandoned);
+  to.add("counters.skipped_cooperative", read.cooperative);
+  to.add("counters.skipped_by_name", read.by_name);
+  to.add("counters.skipped_graphs", read.graphs);
+  to.add("counters.skipped_unknown", read.unknown);
+  to.add("counters.no_idle_moment", read.not_idle);
+  auto const signatures = launch_tally();
+  to.add("counters.kinds", signatures.signatures);
+  to.add("counters.kinds_unread", signatures.unread);
+  to.add("counters.kinds_partly_read", signatures.partly);
+  auto const& windows = window_counts();
+  to.add("counters.sampling_windows", windows.windows);
+  to.add("counters.samples", windows.samples);
+  to.add("counters.sampling_refused", windows.busy);
+  to.add("lost.sampling_overflows", windows.overflows);
+  to.add("cost.longest_hold_ns", gate().longest_hold_ns());
+  to.add("cost.longest_switch_ns", gate().longest_switch_ns());
+  to.add("cost.counters_ns", budget_.spent());
+  to.add("cost.counters_once_ns", budget_.noted_once());
+  to.add("cost.once_allowed_ns", budget_.once_ns());
+  to.add("cost.sampling_ns", budget_.spent_on_sampling());
 }
 
 }  // namespace gpuprof

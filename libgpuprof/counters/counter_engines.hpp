@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // Both engines that read counters, taking turns: around launches, and in windows of time.
 #pragma once
 
+#include "base/ledger.hpp"
 #include "counters/engine_turns.hpp"
 #include "counters/job_turns.hpp"
 #include "counters/launches/launch_reader.hpp"
@@ -90,7 +92,7 @@ class counter_engines {
   static constexpr std::uint64_t never = ~std::uint64_t{0};
   /// `closing`: nothing is to be left in the counters.
   std::uint64_t turn(bool closing, counter_results& to, device_counters::intern const& names);
-  /// Gives the counters back, as before cuptiFinalize; what was counted comes with the next turn.
+  /// Releases the counters, as before cuptiFinalize; what was counted comes with the next turn.
   void release_all(counter_results& to) noexcept;
   /// Lines for the log, none of them twice in a process. Unless `all`, those that are new are held
   /// back until the next call: when CUPTI shuts itself down, calls may fail before it says so.
@@ -100,8 +102,9 @@ class counter_engines {
   std::string take_slowdown_line();
 
   reading_counts const& launch_counts() const noexcept { return launches_.counts(); }
-  launch_signatures::tally launch_kinds() const noexcept {
-    return options_.launches.every_launch ? launch_signatures::tally{} : launches_.kinds();
+  void report(ledger& to) const;
+  launch_signatures::tally launch_tally() const noexcept {
+    return options_.launches.every_launch ? launch_signatures::tally{} : launches_.signatures();
   }
   sampling_counts const& window_counts() const noexcept { return sampler_.counts(); }
   sampling_budget const& budget() const noexcept { return budget_; }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "counters/device_turn.hpp"
 
 #include "base/cache_file.hpp"
@@ -37,7 +38,7 @@ int open_lock_file(std::string const& path) noexcept {
 
 enum class lock_answer { locked, taken, impossible };
 
-/// `file` where it is locked. Whoever has it removes it before it lets go: what was opened just
+/// `file` where it is locked. Whoever has it removes it before unlocking it: what was opened just
 /// before is nobody's lock any more.
 lock_answer lock(std::string const& path, int& file) noexcept {
   for (int attempt = 0; attempt < attempts; ++attempt) {

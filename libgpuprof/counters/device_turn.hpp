@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processes of ours take turns at a GPU's counters: whose turn it is, and who has it instead.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who has the counters of the GPUs: the reading of launches or the sampling of time. The hardware
 // has room for one.
 #pragma once
@@ -16,7 +17,7 @@ enum class counter_turn {
 /// What the turns depend on, now.
 struct counter_needs {
   std::uint64_t now_ns = 0;    // monotonic
-  bool launches_want = false;  // some kind of launch has passes to run
+  bool launches_want = false;  // some signature has passes to run
   bool launches_affordable = false;
   bool in_midst = false;           // of readings, which would be lost
   bool is_costly_to_stop = false;  // what launches have on: kept while nobody else wants it

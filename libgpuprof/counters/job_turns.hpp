@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When a process reads launches and samples time, as one of several ranks of a job.
 #pragma once
 

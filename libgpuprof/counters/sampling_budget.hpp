@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What reading counters may cost the program, and what it has cost so far.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much slower a program runs of which every launch is read.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cupti/api.hpp"
 
 #include "base/real_dlsym.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The CUPTI functions we use, as a table of pointers: filled from a real libcupti, or from a fake
 // one in tests.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What CUPTI calls the chip of a GPU: the name its counters go by.
 #pragma once
 

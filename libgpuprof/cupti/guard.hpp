@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls CUPTI through the table and turns a failure into one clear line for whoever asked.
 #pragma once
 

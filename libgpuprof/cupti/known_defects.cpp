@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cupti/known_defects.hpp"
 
 #include "cupti/api.hpp"

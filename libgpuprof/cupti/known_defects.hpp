@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What versions of CUPTI get wrong, and what is not asked of them for that.
 #pragma once
 

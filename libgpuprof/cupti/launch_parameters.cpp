@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cupti/launch_parameters.hpp"
 
 #include <string_view>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a launch callback says of the launch, read from the parameters of the driver call.
 #pragma once
 

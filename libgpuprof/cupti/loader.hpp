@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the one libcupti this process should use, and opens it.
 #pragma once
 

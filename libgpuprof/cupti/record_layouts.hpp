@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which structs the records of the loaded CUPTI are read through.
 //
 // CUPTI fills the newest layout it knows, and layouts only ever grow at the end. So each record is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cupti/stream_parameters.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // On which stream a driver call puts its work, read from its parameters.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The driver functions that run kernels and copies, as a table filled by dlopen. For measuring
 // peaks alone: tracing needs none of them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The CUDA driver functions we use, as a table of pointers filled by dlopen; never links libcuda.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "driver/device_facts.hpp"
 
 #include "driver/nvml.hpp"

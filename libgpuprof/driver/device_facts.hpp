@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes every GPU this process can see, as plain values.
 #pragma once
 

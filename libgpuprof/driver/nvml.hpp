@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Opens NVML, the library behind nvidia-smi, and finds GPUs in it; declared by hand (not every
 // toolkit ships nvml.h) and filled by dlopen.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "driver/nvml_device.hpp"
 
 #include "driver/nvml_functions.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What NVML says of one GPU or MIG slice: what it is, and what it does at the moment.
 #pragma once
 

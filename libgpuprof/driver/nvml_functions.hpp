@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NVML's functions and structs as its reference documents them; a null member: this NVML lacks it.
 #pragma once
 

@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C interface of include/gpuprof/gpuprof.h, without the peaks.
 #define GPUPROF_BUILDING
 #include <gpuprof/gpuprof.h>
 
 #include "entry/guarded.hpp"
+#include "entry/listed.hpp"
 #include "session/process_profiler.hpp"
 
 #include <cstring>
@@ -19,31 +21,40 @@ constexpr std::size_t options_size_of_first_version =
 using gpuprof::process_profiler;
 
 /// A snapshot and the memory it points to.
-struct owned_totals {
-  gpuprof_totals view{};  // first member: the address handed out is the owner's
+struct owned_totals : gpuprof_totals {
   gpuprof::live_snapshot snapshot;
   std::vector<std::pair<std::string, std::uint64_t>> counter_texts;
-  std::vector<gpuprof_kernel_total> kernels;
-  std::vector<gpuprof_copy_total> copies;
-  std::vector<gpuprof_range_total> ranges;
-  std::vector<gpuprof_counter> counters;
+  gpuprof::listed<gpuprof_kernel_total> listed_kernels;
+  gpuprof::listed<gpuprof_copy_total> listed_copies;
+  gpuprof::listed<gpuprof_range_total> listed_ranges;
+  gpuprof::listed<gpuprof_counter> listed_counters;
 };
 
-void point_view_at_contents(owned_totals& t) {
-  for (auto const& k : t.snapshot.kernels) {
-    t.kernels.push_back({k.name.c_str(), k.count, k.total_ns, k.minimum_ns, k.maximum_ns});
-  }
+void point_at_contents(owned_totals& t) {
+  for (auto const& k : t.snapshot.kernels)
+    t.listed_kernels.add({sizeof(gpuprof_kernel_total), k.name.c_str(), k.count, k.total_ns,
+                          k.minimum_ns, k.maximum_ns});
   for (auto const& c : t.snapshot.copies) {
-    t.copies.push_back({c.is_fill ? 0 : static_cast<int>(c.kind), c.is_fill ? 1 : 0, c.count,
-                        c.bytes, c.total_ns});
+    auto const kind = c.is_fill ? GPUPROF_COPY_NONE : static_cast<gpuprof_copy_kind>(c.kind);
+    t.listed_copies.add(
+        {sizeof(gpuprof_copy_total), kind, c.is_fill ? 1 : 0, c.count, c.bytes, c.total_ns});
   }
-  for (auto const& r : t.snapshot.ranges) {
-    t.ranges.push_back({r.name.c_str(), r.count, r.cpu_ns, r.gpu_ns, r.gpu_operations});
-  }
-  for (auto const& [name, value] : t.counter_texts) t.counters.push_back({name.c_str(), value});
-  t.view = {t.kernels.data(),        t.kernels.size(),    t.copies.data(),   t.copies.size(),
-            t.ranges.data(),         t.ranges.size(),     t.counters.data(), t.counters.size(),
-            t.snapshot.kernel_count, t.snapshot.kernel_ns};
+  for (auto const& r : t.snapshot.ranges)
+    t.listed_ranges.add({sizeof(gpuprof_range_total), r.name.c_str(), r.count, r.cpu_ns, r.gpu_ns,
+                         r.gpu_operations});
+  for (auto const& [name, value] : t.counter_texts)
+    t.listed_counters.add({sizeof(gpuprof_counter), name.c_str(), value});
+  static_cast<gpuprof_totals&>(t) = {.struct_size = sizeof(gpuprof_totals),
+                                     .kernels = t.listed_kernels.data(),
+                                     .kernel_names = t.listed_kernels.size(),
+                                     .copies = t.listed_copies.data(),
+                                     .copy_kinds = t.listed_copies.size(),
+                                     .ranges = t.listed_ranges.data(),
+                                     .range_names = t.listed_ranges.size(),
+                                     .counters = t.listed_counters.data(),
+                                     .counter_names = t.listed_counters.size(),
+                                     .kernel_count = t.snapshot.kernel_count,
+                                     .kernel_ns = t.snapshot.kernel_ns};
 }
 
 }  // namespace
@@ -103,17 +114,14 @@ gpuprof_status gpuprof_take_totals(gpuprof_totals const** totals) {
     auto owned = std::make_unique<owned_totals>();
     owned->snapshot = profiler->totals();
     owned->counter_texts = profiler->counters();
-    point_view_at_contents(*owned);
-    *totals = &owned.release()->view;
+    point_at_contents(*owned);
+    *totals = owned.release();
     return GPUPROF_OK;
   });
 }
 
 void gpuprof_release_totals(gpuprof_totals const* totals) {
-  if (totals == nullptr) return;
-  static_assert(offsetof(owned_totals, view) == 0,
-                "gpuprof_release_totals() finds the owner at the view's address");
-  delete reinterpret_cast<owned_totals*>(const_cast<gpuprof_totals*>(totals));
+  delete static_cast<owned_totals const*>(totals);
 }
 
 size_t gpuprof_capture_path(char* buffer, size_t size) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps every exception on our side of a C boundary, and the thread alive that has crossed it.
 #pragma once
 

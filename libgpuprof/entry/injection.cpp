@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions that the CUDA driver and NVTX call to let a tool in.
-#include "collect/nvtx_injection.hpp"
+#include "nvtx/injection.hpp"
+
 #include "entry/guarded.hpp"
 #include "session/process_profiler.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What happens when the library is loaded: two environment variables point CUDA and NVTX to it.
 // Nothing else.
 #include "base/process.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gpuprof_take_metrics of include/gpuprof/gpuprof.h: what ranges and kernels achieve, for the
 // program.
 #define GPUPROF_BUILDING
@@ -5,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "entry/guarded.hpp"
+#include "entry/listed.hpp"
 #include "session/process_profiler.hpp"
 
 #include <array>
@@ -27,13 +29,12 @@ struct owned_line {
   gpuprof_achieved view{};
   std::string name, flops_source, bound_by;
   std::array<std::string, precision_count> precision_names;
-  std::vector<gpuprof_precision_rate> precisions;
+  listed<gpuprof_precision_rate> precisions;
 };
 
-struct owned_metrics {
-  gpuprof_metrics view{};        // first member: the address handed out is the owner's
+struct owned_metrics : gpuprof_metrics {
   std::deque<owned_line> lines;  // where they stay
-  std::vector<gpuprof_achieved const*> ranges, kernels;
+  std::vector<gpuprof_achieved const*> listed_ranges, listed_kernels;
 };
 
 /// Shares of roofs: DRAM, L2, then each precision.
@@ -47,8 +48,9 @@ void add_precisions(owned_line& line, roofline_row const& row) {
   for (std::size_t p = 0; p < precision_count; ++p) {
     if (!row.flops[p]) continue;
     line.precision_names[p] = key_of(static_cast<precision>(p));
-    line.precisions.push_back({line.precision_names[p].c_str(), *row.flops[p],
-                               share_of(row, bound_by::kind::compute, p).value_or(unknown)});
+    line.precisions.add({sizeof(gpuprof_precision_rate), line.precision_names[p].c_str(),
+                         *row.flops[p],
+                         share_of(row, bound_by::kind::compute, p).value_or(unknown)});
   }
 }
 
@@ -62,7 +64,7 @@ gpuprof_achieved const* add_line(owned_metrics& to, roofline_row const& row) {
                .name = line.name.c_str(),
                .launches = row.launches,
                .seconds = row.total_ns / 1e9,
-               .counted_share = row.counted_share,
+               .exact_share = row.exact_share,
                .readings = row.samples,
                .flops = row.total_flops.value_or(unknown),
                .flops_source = line.flops_source.c_str(),
@@ -83,17 +85,18 @@ gpuprof_achieved const* add_line(owned_metrics& to, roofline_row const& row) {
 std::unique_ptr<owned_metrics> owned(achieved_snapshot const& found) {
   auto made = std::make_unique<owned_metrics>();
   auto const* const all = add_line(*made, found.all);
-  for (auto const& row : found.ranges) made->ranges.push_back(add_line(*made, row));
-  for (auto const& row : found.kernels) made->kernels.push_back(add_line(*made, row));
-  made->view = {.struct_size = sizeof(gpuprof_metrics),
-                .all = all,
-                .ranges = made->ranges.data(),
-                .range_names = made->ranges.size(),
-                .kernels = made->kernels.data(),
-                .kernel_names = made->kernels.size(),
-                .has_peaks = found.has_peaks ? 1 : 0,
-                .readings = found.valid_readings,
-                .readings_left_out = found.discarded.all() + found.readings_forgotten};
+  for (auto const& row : found.ranges) made->listed_ranges.push_back(add_line(*made, row));
+  for (auto const& row : found.kernels) made->listed_kernels.push_back(add_line(*made, row));
+  static_cast<gpuprof_metrics&>(*made) = {
+      .struct_size = sizeof(gpuprof_metrics),
+      .all = all,
+      .ranges = made->listed_ranges.data(),
+      .range_names = made->listed_ranges.size(),
+      .kernels = made->listed_kernels.data(),
+      .kernel_names = made->listed_kernels.size(),
+      .has_peaks = found.has_peaks ? 1 : 0,
+      .readings = found.valid_readings,
+      .readings_left_out = found.discarded.all() + found.readings_forgotten};
   return made;
 }
 
@@ -120,16 +123,13 @@ gpuprof_status gpuprof_take_metrics(gpuprof_metrics const** metrics) {
       say_once_that_none_are_asked_for();
       return GPUPROF_INACTIVE;
     }
-    *metrics = &owned(achieved->snapshot()).release()->view;
+    *metrics = owned(achieved->snapshot()).release();
     return GPUPROF_OK;
   });
 }
 
 void gpuprof_release_metrics(gpuprof_metrics const* metrics) {
-  if (metrics == nullptr) return;
-  static_assert(offsetof(owned_metrics, view) == 0,
-                "gpuprof_release_metrics() finds the owner at the view's address");
-  delete reinterpret_cast<owned_metrics*>(const_cast<gpuprof_metrics*>(metrics));
+  delete static_cast<owned_metrics const*>(metrics);
 }
 
 }  // extern "C"

@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // gpuprof_measure_peaks of include/gpuprof/gpuprof.h: stored peaks or new ones, for the program.
 #define GPUPROF_BUILDING
 #include <gpuprof/gpuprof.h>
 
 #include "entry/guarded.hpp"
+#include "entry/listed.hpp"
 #include "peaks/obtain.hpp"
 #include "peaks/store.hpp"
 #include "session/process_profiler.hpp"
@@ -23,16 +25,16 @@ constexpr std::size_t options_size_of_first_version =
 std::mutex one_at_a_time;  // only one measurement can have the GPU to itself
 
 /// Results and the view of them; the texts of the view are the results'.
-struct owned_peaks {
-  gpuprof_peaks view{};  // first member: the address handed out is the owner's
+struct owned_peaks : gpuprof_peaks {
   peaks::obtained results;
-  std::string remarks;
-  std::vector<gpuprof_peak> peaks;
+  std::string all_remarks;
+  listed<gpuprof_peak> listed_peaks;
 };
 
 gpuprof_peak view_of(peak_result const& r, gpu_peaks const& all) {
   auto const& moment = r.measured_at.empty() ? all.measured_at : r.measured_at;
-  return {.name = r.test.c_str(),
+  return {.struct_size = sizeof(gpuprof_peak),
+          .name = r.test.c_str(),
           .title = r.title.c_str(),
           .unit = r.unit.c_str(),
           .measured = r.outcome == peak_outcome::measured ? 1 : 0,
@@ -57,15 +59,17 @@ std::unique_ptr<owned_peaks> owned(peaks::obtained results) {
   auto made = std::make_unique<owned_peaks>();
   made->results = std::move(results);
   auto const& all = made->results.peaks;
-  for (auto const& line : all.remarks) made->remarks += (made->remarks.empty() ? "" : "\n") + line;
-  for (auto const& r : all.results) made->peaks.push_back(view_of(r, all));
-  made->view = {.gpu = all.name.c_str(),
-                .uuid = all.key.uuid.c_str(),
-                .stored = made->results.is_stored ? 1 : 0,
-                .origin = made->results.origin.c_str(),
-                .remarks = made->remarks.c_str(),
-                .peaks = made->peaks.data(),
-                .peak_count = made->peaks.size()};
+  auto& text = made->all_remarks;
+  for (auto const& line : all.remarks) text += (text.empty() ? "" : "\n") + line;
+  for (auto const& r : all.results) made->listed_peaks.add(view_of(r, all));
+  static_cast<gpuprof_peaks&>(*made) = {.struct_size = sizeof(gpuprof_peaks),
+                                        .gpu = all.name.c_str(),
+                                        .uuid = all.key.uuid.c_str(),
+                                        .stored = made->results.is_stored ? 1 : 0,
+                                        .origin = made->results.origin.c_str(),
+                                        .remarks = text.c_str(),
+                                        .peaks = made->listed_peaks.data(),
+                                        .peak_count = made->listed_peaks.size()};
   return made;
 }
 
@@ -108,7 +112,7 @@ gpuprof_status measure_peaks(gpuprof_peaks_options const& options, gpuprof_peaks
     return GPUPROF_INACTIVE;
   }
   if (!results->trouble.empty()) log_warning(results->trouble);
-  out = &owned(std::move(*results)).release()->view;
+  out = owned(std::move(*results)).release();
   return GPUPROF_OK;
 }
 
@@ -130,10 +134,7 @@ gpuprof_status gpuprof_measure_peaks(gpuprof_peaks_options const* options,
 }
 
 void gpuprof_release_peaks(gpuprof_peaks const* peaks) {
-  if (peaks == nullptr) return;
-  static_assert(offsetof(owned_peaks, view) == 0,
-                "gpuprof_release_peaks() finds the owner at the view's address");
-  delete reinterpret_cast<owned_peaks*>(const_cast<gpuprof_peaks*>(peaks));
+  delete static_cast<owned_peaks const*>(peaks);
 }
 
 }  // extern "C"

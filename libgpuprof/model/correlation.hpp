@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CUPTI numbers the calls of a process in 32 bits: what a correlation id says once they come round.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The distinct integer types of a trace, so that a device cannot be passed where a stream is meant.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the machine code of a kernel can compute with: the classes of its instructions.
 #pragma once
 

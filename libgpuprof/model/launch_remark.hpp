@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What whoever reads counters around launches has to say of one.
 #pragma once
 

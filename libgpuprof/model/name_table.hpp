@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gives each distinct text a small number: the name_id that records carry.
 #pragma once
 

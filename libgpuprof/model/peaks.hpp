@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a GPU really reaches: results of the built-in peak tests, as plain values.
 #pragma once
 

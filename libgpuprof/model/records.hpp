@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a trace consists of: one plain struct per kind of record, free of any vendor type.
 #pragma once
 

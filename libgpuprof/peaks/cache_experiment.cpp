@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tests of the memories on the chip: L2, L1, shared memory.
 #include "peaks/experiment.hpp"
 #include "peaks/memory_check.hpp"

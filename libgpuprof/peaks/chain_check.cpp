@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "peaks/chain_check.hpp"
 
 #include "peaks/small_floats.hpp"

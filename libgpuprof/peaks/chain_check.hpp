@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the chains of cuda_cores.cu must have come to, computed on the host. Pure.
 #pragma once
 

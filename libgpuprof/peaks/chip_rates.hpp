@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one SM does in one clock cycle, by compute capability: datasheets and whitepapers as data.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tests of CUDA cores and tensor cores: a kernel that computes in registers, shared memory and
 // tensor memory alone.
 #include "peaks/experiment.hpp"

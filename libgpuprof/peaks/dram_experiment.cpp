@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tests of DRAM: read, write, copy, triad over gigabytes.
 #include "peaks/driver_copy.hpp"
 #include "peaks/experiment.hpp"

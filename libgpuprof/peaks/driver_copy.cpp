@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "peaks/driver_copy.hpp"
 
 #include "peaks/gpu_events.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The driver's own copy within the device, from the first half of the arena to the second.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one peak test is made of: something that can be measured, in a lab that lends it a GPU.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Events and streams of the driver that give themselves back.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What decides whether stored peaks hold for a GPU, and what theory needs of it, from its facts.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels that compute: which test each is for, how to launch it, what its result must be.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tests of what a launch costs, on the host and from kernel to kernel.
 #include "peaks/experiment.hpp"
 #include "peaks/span_statistics.hpp"

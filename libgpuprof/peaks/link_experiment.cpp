@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tests of the links: copies between host and device, pinned and pageable, and between peers.
 #include "peaks/experiment.hpp"
 #include "peaks/gpu_events.hpp"

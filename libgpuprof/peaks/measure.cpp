@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "peaks/measure.hpp"
 
 #include "peaks/experiment.hpp"

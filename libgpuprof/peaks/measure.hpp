@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures the peaks of one GPU with the built-in kernels.
 #pragma once
 

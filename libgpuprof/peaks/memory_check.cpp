@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "peaks/memory_check.hpp"
 
 #include "peaks/kernels/operands.cuh"

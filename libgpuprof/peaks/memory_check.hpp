@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the memory kernels must have read and written, computed on the host. Pure.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "peaks/neighbours.hpp"
 
 #include <algorithm>
@@ -13,8 +14,8 @@ namespace {
 constexpr unsigned busy_percent = 10;
 constexpr std::chrono::milliseconds pause{25};
 constexpr std::size_t quiet_readings = 5;  // 100 ms
-constexpr std::size_t most_readings = 48;  // 1.2 s: NVML averages over a second at most
-constexpr std::size_t most_named = 3;
+constexpr std::size_t max_readings = 48;   // 1.2 s: NVML averages over a second at most
+constexpr std::size_t max_named = 3;
 
 /// The greatest of the last 100 ms.
 unsigned recent_percent(std::vector<unsigned> const& gpu_percent) {
@@ -47,7 +48,7 @@ load_readings read_load(nvml_device const& device) {
     if (!percent.empty()) std::this_thread::sleep_for(pause);
     percent.push_back(device.utilisation().value_or(gpu_utilisation{}).gpu);
   } while (percent.size() < quiet_readings ||
-           (percent.size() < most_readings && recent_percent(percent) >= busy_percent));
+           (percent.size() < max_readings && recent_percent(percent) >= busy_percent));
   return readings;
 }
 
@@ -69,7 +70,7 @@ std::string names_of(gpu_load const& load) {
                        : "a process that is not visible from here (another container or user)";
   }
   std::string text;
-  auto const named = std::min(load.others.size(), most_named);
+  auto const named = std::min(load.others.size(), max_named);
   for (std::size_t i = 0; i < named; ++i)
     text += (i == 0 ? "" : ", ") + description_of(load.others[i]);
   if (named < load.others.size())

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Says whether anyone else uses the GPU, before something is measured on it.
 #pragma once
 

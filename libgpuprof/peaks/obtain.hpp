@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gets the peaks somebody asked for: stored ones where they answer, else by measuring.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measured peaks as JSON and back: what the store keeps and `gpuprof peaks --json` prints.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "peaks/peer_experiment.hpp"
 
 #include "peaks/gpu_events.hpp"

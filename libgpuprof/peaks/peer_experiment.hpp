@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures copies between this GPU and each of the others.
 #pragma once
 

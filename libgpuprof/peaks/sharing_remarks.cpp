@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "peaks/sharing_remarks.hpp"
 
 #include "base/process.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What to know about figures of a GPU that is shared on purpose, through MPS or as a MIG slice.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "peaks/small_floats.hpp"
 
 #include "peaks/stored_bits.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The number formats of the tensor cores and of packed arithmetic, on the host. Pure.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns what blocks wrote down of themselves into rates. Pure.
 #pragma once
 

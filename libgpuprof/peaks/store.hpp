@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps measured peaks for later runs: one JSON file for each GPU and state of it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads what a kernel left in memory, and says where it is wrong.
 #pragma once
 

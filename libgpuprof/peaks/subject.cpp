@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "peaks/subject.hpp"
 
 #include "peaks/gpu_key.hpp"

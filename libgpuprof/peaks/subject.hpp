@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A GPU that is to be measured, and what is known of it before anything runs on it.
 #pragma once
 

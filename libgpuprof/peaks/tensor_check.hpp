@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a tensor kernel must have come to, computed on the host from the same operands. Pure.
 #pragma once
 

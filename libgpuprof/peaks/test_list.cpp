@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "peaks/test_list.hpp"
 
 #include "base/nearest_name.hpp"
@@ -92,6 +93,13 @@ std::span<test_info const> all_tests() noexcept {
 
 test_info const& info_of(test_id test) noexcept {
   return tests[static_cast<std::size_t>(test)];
+}
+
+std::vector<std::string> test_and_group_names() {
+  std::vector<std::string> names;
+  for (auto const& test : all_tests()) names.emplace_back(test.name);
+  for (auto& group : all_groups()) names.push_back(std::move(group));
+  return names;
 }
 
 result<std::vector<test_id>> select_tests(std::string_view names) {

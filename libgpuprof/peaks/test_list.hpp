@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The peak tests by name, and which of them a user asked for.
 #pragma once
 
@@ -58,6 +59,9 @@ struct test_info {
 /// In the order of test_id, which is the order of reports.
 std::span<test_info const> all_tests() noexcept;
 test_info const& info_of(test_id test) noexcept;
+
+/// What select_tests() takes: all tests, then all groups.
+std::vector<std::string> test_and_group_names();
 
 /// Names and groups, separated by commas, in the order of all_tests() and each once. An unknown
 /// name is an error that lists the known ones and names the nearest.

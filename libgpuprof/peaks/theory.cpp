@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "peaks/theory.hpp"
 
 #include "peaks/chip_rates.hpp"

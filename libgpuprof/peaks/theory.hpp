@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each test could reach by the chip's datasheet, per clock and at its greatest clocks.
 #pragma once
 

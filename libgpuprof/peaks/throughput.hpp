@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures how fast a kernel works whose blocks are all resident and all do the same.
 #pragma once
 

@@ -1,4 +1,5 @@
-// A GPU made ready for measuring: context, stream, kernels and memory, all given back at the end.
+// SPDX-License-Identifier: Apache-2.0
+// A GPU made ready for measuring: context, stream, kernels and memory, all released at the end.
 #pragma once
 
 #include "driver/cuda_compute.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds room for labels in a chart, so that they lie on no point and on no other label.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "report/metric_tables.hpp"
 
 #include "report/summary_tables.hpp"
@@ -54,9 +55,9 @@ void append_source(row& cells, metric_row const& r) {
 
 table with_sources(table made, bool needed) {
   if (!needed) return made;
-  made.columns.push_back({"Source", {}, 2});
+  made.columns.push_back({"Source", {}, 8});
   made.columns.push_back({"Error", amount, 5});
-  made.columns.push_back({"Shared"});
+  made.columns.push_back({"Shared", {}, 2});
   return made;
 }
 
@@ -72,8 +73,8 @@ table kernel_metric_table(std::vector<metric_row> rows) {
                         {"Avg", amount},
                         {"StdDev", amount, 1},
                         {"Total", amount, 3},
-                        {"Metric"},
-                        {"Name"}},
+                        {"Metric", {}, never_left_out},
+                        {"Name", {}, never_left_out}},
                        [kept, sources](std::function<void(row const&)> const& take) {
                          for (auto const& r : *kept) {
                            row cells;
@@ -93,7 +94,7 @@ table range_metric_table(std::vector<metric_row> rows, text_of_name const& text)
   auto const kept = std::make_shared<std::vector<metric_row>>(std::move(rows));
   return with_sources({"nvtx_metrics_sum",
                        "NVTX Range Metrics Summary",
-                       {{"NVTX Range"},
+                       {{"NVTX Range", {}, never_left_out},
                         {"Style", {}, 2},
                         {"NVTX Inst", integer, 6},
                         {"Launches", integer, 7},
@@ -101,7 +102,7 @@ table range_metric_table(std::vector<metric_row> rows, text_of_name const& text)
                         {"Avg", amount},
                         {"StdDev", amount, 1},
                         {"Total", amount, 3},
-                        {"Metric"}},
+                        {"Metric", {}, never_left_out}},
                        [kept, sources](std::function<void(row const&)> const& take) {
                          for (auto const& r : *kept) {
                            auto const style =

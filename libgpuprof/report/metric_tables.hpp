@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reports of hardware counters by kernel and by range.
 #pragma once
 
 #include "analyse/metric_summary.hpp"
-#include "report/table.hpp"
+#include "tables/table.hpp"
 
 namespace gpuprof::report {
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "report/peaks_comparison.hpp"
 
-#include "report/padding.hpp"
 #include "report/peaks_grid.hpp"
 #include "report/peaks_words.hpp"
+#include "tables/padding.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // The same tests of several GPUs beside each other.
 #pragma once
 
 #include "report/peaks_groups.hpp"
-#include "report/table.hpp"
+#include "tables/table.hpp"
 
 #include <span>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Peaks as a table with every field, one row a GPU and test: for CSV.
 #include "report/peaks_table.hpp"
 

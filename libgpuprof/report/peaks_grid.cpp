@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "report/peaks_grid.hpp"
 
-#include "report/padding.hpp"
+#include "tables/padding.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // Titled lines under headers, with a bar in them and remarks between and below them.
 #pragma once
 
-#include "report/table.hpp"
+#include "tables/table.hpp"
 
 #include <optional>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "report/peaks_groups.hpp"
 
 #include "report/peaks_words.hpp"

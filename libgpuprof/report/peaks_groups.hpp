@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tests of one or several GPUs by group, each once.
 #pragma once
 

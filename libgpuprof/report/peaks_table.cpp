@@ -1,11 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "report/peaks_table.hpp"
 
-#include "report/overview.hpp"
-#include "report/padding.hpp"
+#include "base/readable.hpp"
 #include "report/peaks_comparison.hpp"
 #include "report/peaks_grid.hpp"
 #include "report/peaks_groups.hpp"
 #include "report/peaks_words.hpp"
+#include "tables/overview.hpp"
+#include "tables/padding.hpp"
 
 #include <algorithm>
 #include <cmath>

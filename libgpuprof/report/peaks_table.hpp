@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measured peaks for a reader: text with bars against theory, GPUs side by side, rows for CSV.
 #pragma once
 
 #include "model/peaks.hpp"
-#include "report/table.hpp"
+#include "tables/table.hpp"
 
 #include <span>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The words and digits in which peaks are reported.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "report/range_trace_table.hpp"
 
 #include "report/summary_tables.hpp"

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lays out push/pop ranges as the report nvtx_pushpop_trace, one line a range.
 #pragma once
 
 #include "analyse/kernel_labels.hpp"
 #include "analyse/range_summary.hpp"
 #include "analyse/range_tree.hpp"
-#include "report/table.hpp"
+#include "tables/table.hpp"
 
 #include <cstdint>
 #include <functional>

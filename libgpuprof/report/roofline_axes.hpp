@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plot of the roofline chart: its place in the picture, its logarithmic axes.
 #pragma once
 

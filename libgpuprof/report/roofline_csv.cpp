@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The roofline as a table for programs.
 #include "report/roofline_report.hpp"
 
@@ -36,7 +37,7 @@ std::vector<column> columns_of(roofline_lines of) {
                                  {"avg_ns", column_kind::number},
                                  {"flops", column_kind::number},
                                  {"flop_source"},
-                                 {"flop_counted_share", column_kind::number}});
+                                 {"flop_exact_share", column_kind::number}});
   for (std::size_t p = 0; p < precision_count; ++p)
     columns.push_back(
         {"flops_" + std::string(key_of(static_cast<precision>(p))), column_kind::number});
@@ -97,7 +98,7 @@ table roofline_csv_table(std::span<roofline_row const> lines, roofline_lines of)
           cells.insert(cells.end(), {whole(line.launches), whole(line.samples),
                                      number_cell(line.total_ns), number_cell(line.time_share),
                                      number_cell(line.mean_ns), number_cell(line.total_flops),
-                                     name_of(line.source), number_cell(line.counted_share)});
+                                     name_of(line.source), number_cell(line.exact_share)});
           for (auto const& flops : line.flops) cells.push_back(number_cell(flops));
           cells.insert(cells.end(), {number_cell(line.dram_rate), number_cell(line.l2_rate),
                                      number_cell(line.intensity), number_cell(line.l2_intensity),

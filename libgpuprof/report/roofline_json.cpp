@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The roofline as one JSON object.
 #include "base/json_text.hpp"
 #include "report/roofline_report.hpp"
@@ -114,8 +115,7 @@ void append_sampling(std::string& to, roofline_facts const& facts) {
   sampling.end();
 }
 
-void append_line(std::string& out, roofline_row const& line, roofline_lines of) {
-  object o(out);
+void append_launches(object& o, roofline_row const& line, roofline_lines of) {
   o.text("name", line.name);
   if (of == roofline_lines::signatures) {
     o.member("grid", [&](std::string& to) { append_extent(to, line.grid); });
@@ -128,9 +128,12 @@ void append_line(std::string& out, roofline_row const& line, roofline_lines of) 
   o.number("time_ns", line.total_ns);
   o.number("time_share", line.time_share);
   o.number("avg_ns", line.mean_ns);
+}
+
+void append_flop(object& o, roofline_row const& line) {
   o.number("flops", line.total_flops);
   o.text("flop_source", name_of(line.source));
-  o.number("flop_counted_share", line.counted_share);
+  o.number("flop_exact_share", line.exact_share);
   o.number("flop_known_share", line.known_share);
   o.member("read_by_ranks", [&](std::string& to) {
     to += '[';
@@ -144,6 +147,9 @@ void append_line(std::string& out, roofline_row const& line, roofline_lines of) 
       if (line.flops[p]) of_precision.number(key_of(static_cast<precision>(p)), line.flops[p]);
     of_precision.end();
   });
+}
+
+void append_units(object& o, roofline_row const& line) {
   o.number("dram_bytes_per_second", line.dram_rate);
   o.number("l2_bytes_per_second", line.l2_rate);
   o.number("flop_per_dram_byte", line.intensity);
@@ -152,6 +158,9 @@ void append_line(std::string& out, roofline_row const& line, roofline_lines of) 
   o.number("clock_loss", line.clock_loss);
   o.number("occupancy", line.occupancy);
   o.number("tensor_active", line.tensor_active);
+}
+
+void append_verdict(object& o, roofline_row const& line) {
   o.member("bound_by", [&](std::string& to) {
     if (line.bound == bound_by{})
       to += "null";
@@ -167,6 +176,14 @@ void append_line(std::string& out, roofline_row const& line, roofline_lines of) 
       if (line.shares[i]) shares.number(name_of(roof_of(i)), line.shares[i]);
     shares.end();
   });
+}
+
+void append_line(std::string& out, roofline_row const& line, roofline_lines of) {
+  object o(out);
+  append_launches(o, line, of);
+  append_flop(o, line);
+  append_units(o, line);
+  append_verdict(o, line);
   if (of == roofline_lines::graphs)
     o.member("nodes_exceed", [&](std::string& to) {
       object nodes(to);
@@ -224,7 +241,7 @@ void write_roofline_json(std::span<roofline_row const> lines, roofline_lines of,
   o.member("overview", [&](std::string& to) { append_texts(to, facts.overview); });
   o.member("notes", [&](std::string& to) { append_texts(to, facts.notes); });
   o.number("kernel_time_ns", facts.gpu_ns);
-  o.number("flop_counted_share", facts.counted_share);
+  o.number("flop_exact_share", facts.exact_share);
   o.number("flop_known_share", facts.known_share);
   o.whole("samples", facts.samples);
   o.member("readings", [&](std::string& to) {

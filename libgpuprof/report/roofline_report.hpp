@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // The roofline of a capture in four formats: text, CSV, JSON, SVG.
 #pragma once
 
 #include "analyse/roofline.hpp"
 #include "analyse/sampling/sample_attribution.hpp"
-#include "report/table.hpp"
+#include "tables/table.hpp"
 
 #include <span>
 #include <string>
@@ -35,8 +36,8 @@ struct roofline_facts {
   std::string device;                     // whose roofs are drawn: "NVIDIA H200"
   measured_roofs const* roofs = nullptr;  // nullptr: none are known
   double gpu_ns = 0;
-  double counted_share = 0;  // of it: FLOP were counted in full, or there are none
-  double known_share = 0;    // of it: FLOP are known, or those of the tensor cores
+  double exact_share = 0;  // of it: FLOP were counted in full, or there are none
+  double known_share = 0;  // of it: FLOP are known, or those of the tensor cores
   /// What was read and what was not, and why: "launches_read", "skipped_busy".
   std::vector<std::pair<std::string, std::uint64_t>> readings;
   std::uint64_t samples = 0;

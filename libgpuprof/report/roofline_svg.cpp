@@ -1,11 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 // The roofline as a chart.
+#include "base/readable.hpp"
 #include "report/label_room.hpp"
-#include "report/overview.hpp"
-#include "report/padding.hpp"
 #include "report/peaks_words.hpp"
 #include "report/roofline_axes.hpp"
 #include "report/roofline_report.hpp"
 #include "report/svg_canvas.hpp"
+#include "tables/overview.hpp"
+#include "tables/padding.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +26,7 @@ bool is_plotted(roofline_row const& line) {
 
 constexpr double width = 1180, height = 720;
 using plot::left, plot::right, plot::top, plot::bottom;
-constexpr std::size_t labels_at_most = 12;
+constexpr std::size_t max_labels = 12;
 /// "gemm<float>(...)": what tells kernels apart comes first, so the end may go.
 std::string shortened(std::string_view name, std::size_t characters) {
   auto plain = on_one_line(name);
@@ -193,8 +195,9 @@ class chart {
     std::string about = facts_.overview.empty() ? std::string() : facts_.overview.front();
     out_.text({left, 58}, shortened(about, 120), "fill=\"#4b5563\"");
     char share[96];
-    std::snprintf(share, sizeof share, "FLOP counted for %.1f%% of the kernel time",
-                  facts_.counted_share * 100);
+    std::snprintf(share, sizeof share,
+                  "FLOP known for %.1f%% of the kernel time, exactly for %.1f%%",
+                  facts_.known_share * 100, facts_.exact_share * 100);
     out_.text({left, 77},
               facts_.roofs != nullptr
                   ? std::string(share) + "; solid: measured on this GPU, dashed: theory"
@@ -354,7 +357,7 @@ class chart {
   void draw_points() {
     svg_canvas texts;  // lines to labels go below the points, labels above
     for (auto const& p : shown_)
-      if (p.rank <= labels_at_most) label(p, texts);
+      if (p.rank <= max_labels) label(p, texts);
     // The greatest first, so that small ones lie on top.
     for (auto const& p : shown_) draw(p);
     out_.add(texts.elements());
@@ -411,7 +414,7 @@ class chart {
                                                                : "kernels";
       out_.text({x, y + 20},
                 counted(without_place_, what) + " without a place here:", "fill=\"#4b5563\"");
-      out_.text({x, y + 36}, "no FLOP, or not counted", "fill=\"#4b5563\"");
+      out_.text({x, y + 36}, "no FLOP, or not known", "fill=\"#4b5563\"");
     }
   }
 

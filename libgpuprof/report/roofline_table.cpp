@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // The roofline as a table for reading.
-#include "report/overview.hpp"
+#include "base/readable.hpp"
 #include "report/peaks_words.hpp"
 #include "report/roofline_report.hpp"
+#include "tables/overview.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -68,8 +70,8 @@ std::string main_precision(roofline_row const& line) {
 std::string source_text(roofline_row const& line) {
   // Of a part of the time: the rates are of that part.
   auto name = std::string(name_of(line.source));
-  if (line.source == flop_source::counted && line.counted_share < 0.9995)
-    return fixed(line.counted_share, "%.1f%% ", 100) + name;
+  if (line.source == flop_source::counted && line.exact_share < 0.9995)
+    return fixed(line.exact_share, "%.1f%% ", 100) + name;
   auto const is_measured =
       line.source != flop_source::not_measured && line.source != flop_source::declared;
   if (is_measured && line.known_share < 0.9995)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lays out the summaries of `analyse` as the tables of the reports, columns as in nsys stats.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "analyse/range_kernels.hpp"
 #include "analyse/range_projection.hpp"
 #include "analyse/range_summary.hpp"
-#include "report/table.hpp"
+#include "tables/table.hpp"
 
 namespace gpuprof::report {
 

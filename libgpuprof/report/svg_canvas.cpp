@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "report/svg_canvas.hpp"
 
 #include <algorithm>

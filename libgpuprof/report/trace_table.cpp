@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "report/trace_table.hpp"
 
 #include "analyse/memory_summary.hpp"

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lays out the GPU trace as the report cuda_gpu_trace, one line an operation.
 #pragma once
 
 #include "analyse/gpu_trace.hpp"
 #include "analyse/kernel_labels.hpp"
-#include "report/table.hpp"
+#include "tables/table.hpp"
 
 #include <map>
 #include <span>

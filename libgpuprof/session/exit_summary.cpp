@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "session/exit_summary.hpp"
 
 #include "base/log.hpp"
 #include "base/process.hpp"
-#include "report/summary.hpp"
+#include "live/summary.hpp"
 
 #include <algorithm>
 #include <string_view>

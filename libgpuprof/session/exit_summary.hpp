@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // What --stats prints when the program ends.
 #pragma once
 
-#include "analyse/live/live_totals.hpp"
-#include "session/capture_output.hpp"
+#include "live/live_totals.hpp"
+#include "recording/capture_output.hpp"
 
 namespace gpuprof {
 

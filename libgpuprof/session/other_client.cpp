@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "session/other_client.hpp"
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/no_cancellation.hpp"
 #include "base/process.hpp"
-#include "session/counter_worker.hpp"
-#include "session/drain.hpp"
+#include "recording/counter_worker.hpp"
+#include "recording/drain.hpp"
 
 #include <chrono>
 #include <thread>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a capture does while the program's own client of CUPTI (torch.profiler) records: counters
 // pause, since readings hold and rewrite launches, which that client would take for the program's
 // doing.

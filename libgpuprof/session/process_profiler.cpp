@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "session/process_profiler.hpp"
 
 #include "base/clock.hpp"
@@ -6,11 +7,11 @@
 #include "base/no_cancellation.hpp"
 #include "base/own_calls.hpp"
 #include "base/process.hpp"
-#include "collect/name_registry.hpp"
 #include "driver/cuda_driver.hpp"
+#include "nvtx/name_registry.hpp"
+#include "options/run_notes.hpp"
+#include "plan/nothing_recorded.hpp"
 #include "session/exit_summary.hpp"
-#include "session/nothing_recorded.hpp"
-#include "session/run_notes.hpp"
 #include "session/startup.hpp"
 
 #include <algorithm>
@@ -27,12 +28,12 @@ constexpr std::size_t max_ring_slots = 1 << 15;  // 1 MiB: 60 ms of the fastest 
 
 std::atomic<process_profiler*> the_profiler{nullptr};
 
-std::unique_ptr<kernel_filter> filter_for(settings& wishes) {
-  auto made = kernel_filter::make(wishes);
+std::unique_ptr<kernel_filter> filter_for(settings& options) {
+  auto made = kernel_filter::make(options);
   if (made) return std::move(*made);
   log_warning(made.message());
-  wishes.kernel_names.clear();
-  return std::move(*kernel_filter::make(wishes));
+  options.kernel_names.clear();
+  return std::move(*kernel_filter::make(options));
 }
 
 std::size_t buffer_bytes_within(std::size_t limit) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The profiler of this process: reacts to what the program does, and switches captures on and off.
 // The only object that knows all others.
 #pragma once
@@ -5,13 +6,13 @@
 #include "base/memory_budget.hpp"
 #include "collect/cupti_tracer.hpp"
 #include "collect/launch_callbacks.hpp"
-#include "collect/nvtx_ranges.hpp"
-#include "session/capture_plan.hpp"
-#include "session/counter_worker.hpp"
-#include "session/drain.hpp"
-#include "session/kernel_filter.hpp"
+#include "nvtx/ranges.hpp"
+#include "options/settings.hpp"
+#include "plan/capture_plan.hpp"
+#include "plan/kernel_filter.hpp"
+#include "recording/counter_worker.hpp"
+#include "recording/drain.hpp"
 #include "session/other_client.hpp"
-#include "session/settings.hpp"
 
 #include <atomic>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What process_profiler does on a thread of its own: rounds of the drain, and what is to be done
 // when a capture has ended.
 #include "base/clock.hpp"
@@ -20,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t linger_ns = 500'000'000;  // tracing stays on this long between two captures
 constexpr std::uint64_t round_ns = 10'000'000;
-constexpr std::uint64_t longest_unrest_ns = 5'000'000'000;
+constexpr std::uint64_t max_unrest_ns = 5'000'000'000;
 
 }  // namespace
 
@@ -127,7 +128,7 @@ void process_profiler::rest_if_nothing_runs() {
     if (idle_since_ == 0) idle_since_ = monotonic_ns();
     auto const idle = monotonic_ns() - idle_since_;
     // While a launch is being read its end must be heard of.
-    auto const resting = counters_ == nullptr || counters_->is_idle() || idle > longest_unrest_ns;
+    auto const resting = counters_ == nullptr || counters_->is_idle() || idle > max_unrest_ns;
     if ((!armed || idle > linger_ns) && resting) {
       drain_.last_round();
       switch_nothing_after_exit();

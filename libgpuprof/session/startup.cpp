@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "session/startup.hpp"
 
 #include "base/log.hpp"
-#include "session/run_notes.hpp"
+#include "options/run_notes.hpp"
 
 #include <climits>
 
@@ -23,7 +24,7 @@ settings settings_of_this_process() {
   parsed.values.output = in_current_folder(std::move(parsed.values.output));
   if (char const* const notes = secure_getenv(run_notes_variable)) parsed.values.run_notes = notes;
   set_log_level(parsed.values.log_level);
-  for (auto const& complaint : parsed.complaints) log_warning(complaint);
+  for (auto const& warning : parsed.warnings) log_warning(warning);
   return std::move(parsed.values);
 }
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // The user's settings as this process finds them when it comes up.
 #pragma once
 
-#include "session/settings.hpp"
+#include "options/settings.hpp"
 
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyse/allocation_count.hpp"
 
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts what this test program allocates, so that a test can say "nothing".
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyse/gpu_trace.hpp"
 
 #include "analyse/trace_of.hpp"

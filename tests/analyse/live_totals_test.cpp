@@ -1,4 +1,5 @@
-#include "analyse/live/live_totals.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "live/live_totals.hpp"
 
 #include "analyse/allocation_count.hpp"
 #include "analyse/trace_of.hpp"

@@ -1,8 +1,9 @@
-#include "analyse/live/live_workloads.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "live/live_workloads.hpp"
 
 #include "analyse/allocation_count.hpp"
-#include "analyse/live/live_metrics.hpp"
 #include "analyse/trace_of.hpp"
+#include "live/live_metrics.hpp"
 #include "support/catch.hpp"
 
 using namespace gpuprof;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyse/api_summary.hpp"
 #include "analyse/memory_summary.hpp"
 #include "analyse/migration_summary.hpp"

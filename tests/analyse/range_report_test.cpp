@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyse/outside_ranges.hpp"
 #include "analyse/range_kernels.hpp"
 #include "analyse/range_projection.hpp"

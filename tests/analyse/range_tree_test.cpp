@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyse/range_tree.hpp"
 
 #include "analyse/range_summary.hpp"

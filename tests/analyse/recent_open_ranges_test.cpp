@@ -1,4 +1,5 @@
-#include "analyse/live/recent_open_ranges.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "live/recent_open_ranges.hpp"
 
 #include "analyse/launch_ranges.hpp"
 #include "analyse/trace_of.hpp"

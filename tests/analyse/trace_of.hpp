@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes small traces for tests: trace_of({range("step", 0_us, 100_us), kernel("gemm", 20_us,
 // 40_us)}).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a kernel record costs in a capture file: ns and bytes to write, ns to read.
 #include "benchmarks/capture_launch_loop.hpp"
 #include "capture/reader.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A launch loop as an H200 records it, made up: the input of the capture benchmarks.
 #pragma once
 

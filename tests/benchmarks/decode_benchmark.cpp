@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a kernel record costs the drain thread: CUPTI's buffer -> decoder -> assembler with its
 // launch
 // -> live totals and capture file.
 #include "benchmarks/record_surroundings.hpp"
 #include "collect/activity_decoder.hpp"
-#include "session/trace_assembler.hpp"
+#include "recording/trace_assembler.hpp"
 #include "support/fake_cupti.hpp"
 #include "support/record_walk.hpp"
 #include "support/records.hpp"

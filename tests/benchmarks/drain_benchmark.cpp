@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long the drain thread is away from CUPTI's buffers: a program that replays a graph of 146
 // kernels, 400,000 of them a second, with windows of samples as `--metrics auto` makes them.
 #include "benchmarks/record_surroundings.hpp"
 #include "collect/activity_decoder.hpp"
-#include "session/trace_assembler.hpp"
+#include "recording/trace_assembler.hpp"
 #include "support/fake_cupti.hpp"
 #include "support/record_walk.hpp"
 #include "support/records.hpp"
@@ -200,9 +201,9 @@ void replay(benchmark::State& state, bool with_counters, bool with_samples) {
       }
       if (!is_flush) continue;
       next_flush += flush_every;
-      auto const harvest = samples.take();
+      auto const results = samples.take();
       flushing.time([&] {
-        auto of_device = harvest;
+        auto of_device = results;
         for (auto& window : of_device.windows) window.device = device_id{1}, window.samples = 2500;
         assembler.sampled(of_device);
         (void)file->flush();

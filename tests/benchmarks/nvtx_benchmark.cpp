@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a range costs on the program's thread: recorded, kept only, and with no tool at all.
 #include <gpuprof/gpuprof.hpp>
 
-#include "collect/log_decoder.hpp"
-#include "collect/log_writer.hpp"
-#include "collect/nvtx_injection.hpp"
+#include "nvtx/injection.hpp"
+#include "nvtx/log_decoder.hpp"
+#include "nvtx/log_writer.hpp"
 
 #include <benchmark/benchmark.h>
 

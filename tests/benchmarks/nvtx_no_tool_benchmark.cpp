@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a marker costs when no NVTX tool is there: a program of its own, since NVTX looks only once.
 #include <gpuprof/gpuprof.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the benchmarks that read CUPTI's records need around them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `gpuprof stats` costs on a long capture: time and peak memory of the real command, against
 // the goals of 2 s and 1 GiB for ten million kernels.
 #include "capture/writer.hpp"

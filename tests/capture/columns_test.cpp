@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A version of the format is a set of columns: who changes the one changes the other.
 #include "capture/column_notes.hpp"
 #include "capture/format.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file of format 1.0, written once and stored: every later reader must find in it what is listed
 // here, and nothing in the tables that came later.
 #include "capture/rows.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files that are cut off, damaged or something else altogether: a clear line, never a wrong row.
 #include "capture/format.hpp"
 #include "capture/sample.hpp"
@@ -187,7 +188,7 @@ TEST_CASE("what a damaged, a cut and an unfinished file lack is told in numbers"
   CHECK(half.losses().lacks_end);
 
   auto const kernels = intact.row_count<kernel_record>();
-  std::uint64_t most_lost = 0;
+  std::uint64_t max_lost = 0;
   for (std::size_t at = file_header_bytes; at < whole.size(); ++at) {
     auto flipped = whole;
     flipped[at] = static_cast<char>(flipped[at] ^ 0x55);
@@ -199,9 +200,9 @@ TEST_CASE("what a damaged, a cut and an unfinished file lack is told in numbers"
     if (in->losses().blocks == 0 && !in->losses().lacks_end)
       CHECK(read + in->rows_lost<kernel_record>() == kernels);
     CHECK(in->row_count<kernel_record>() == read);
-    most_lost = std::max(most_lost, in->rows_lost<kernel_record>());
+    max_lost = std::max(max_lost, in->rows_lost<kernel_record>());
   }
-  CHECK(most_lost > 0);
+  CHECK(max_lost > 0);
 }
 
 TEST_CASE("a file from a newer gpuprof is refused with its version") {

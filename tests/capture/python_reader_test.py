@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """examples/read_capture.py, which knows the description of the format alone, agrees with gpuprof on every kernel.
 
 python_reader_test.py GPUPROF READ_CAPTURE CAPTURES

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is written is read back, for every table and every kind of number.
 #include "capture/rows.hpp"
 #include "support/catch.hpp"
@@ -109,7 +110,7 @@ TEST_CASE("no two columns of a table hold the same member or have the same name"
     INFO(table.name);
     CHECK(names.size() == table.columns.size());
     CHECK(offsets.size() == table.columns.size());
-    CHECK(table.columns.size() <= most_columns);
+    CHECK(table.columns.size() <= max_columns);
   }
 }
 

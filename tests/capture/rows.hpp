@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows for the capture tests: random in every column, comparable in every column.
 #pragma once
 

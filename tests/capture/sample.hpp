@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small capture of several flushes, and what of it can still be read after something happened to
 // it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What becomes of a capture when its disk, its process or its neighbours fail it.
 #include "capture/sample.hpp"
 #include "support/catch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes captures with the library's own writer, and runs the real command on them.
 #pragma once
 
@@ -11,13 +12,13 @@
 
 namespace gpuprof::test {
 
-struct capture_wishes {
+struct capture_options {
   bool window_ends = true;  // false: as after a kill
   bool closes = true;       // likewise
   std::uint64_t lost_kernels = 0;
 };
 
-inline void write_capture(std::string const& path, trace t, capture_wishes const& wishes = {}) {
+inline void write_capture(std::string const& path, trace t, capture_options const& options = {}) {
   auto made = capture::writer::create(path, capture::create_mode::fail_if_exists);
   REQUIRE(made);
   auto& file = **made;
@@ -47,14 +48,14 @@ inline void write_capture(std::string const& path, trace t, capture_wishes const
   for (auto const& r : t.fills) file.add(r);
   for (auto const& r : t.graphs) file.add(r);
   for (auto const& r : t.calls) file.add(r);
-  file.add(counter_record{lost, wishes.lost_kernels});
+  file.add(counter_record{lost, options.lost_kernels});
   file.add(counter_record{cost, 9'800'000});
-  if (wishes.window_ends) {
+  if (options.window_ends) {
     window.end = trace_start + 2_ms;
     file.add(window);
   }
   REQUIRE(file.flush());
-  if (wishes.closes) REQUIRE(file.close());
+  if (options.closes) REQUIRE(file.close());
 }
 
 /// Two training steps with everything in them that reports show.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """docs/reading-the-reports.md explains every column that a report has.
 
 documented_columns_test.py GPUPROF CAPTURE PAGE

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Captures that claim more rows than a machine has memory for: a line, never a crash.
 #include "capture/block_encoder.hpp"
 #include "capture/layout.hpp"

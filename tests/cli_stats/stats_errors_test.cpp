@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cli_stats/cli.hpp"
 
 #include <algorithm>
@@ -29,6 +30,10 @@ TEST_CASE("a wrong command line ends with 2 and one line that names what is acce
   check_refusal(run_cli(folder, "stats"), 2, "FILE");
   check_refusal(run_cli(folder, "nonsense"), 2, "nonsense");
   check_refusal(run_cli(folder, "stast app.gpuprof"), 2, "did you mean stats?; see gpuprof --help");
+  check_refusal(run_cli(folder, "--versoin"), 2, "did you mean --version?; see gpuprof --help");
+  check_refusal(stats("-o ''"), 2, "--output: is empty");
+  check_refusal(stats("--filter-nvtx ''"), 2, "--filter-nvtx: is empty");
+  check_refusal(run_cli(folder, "metrics --set roofine"), 2, "did you mean roofline?");
   check_refusal(stats("--fromat csv"), 2, "did you mean --format?; see gpuprof stats --help");
   check_refusal(stats("two.gpuprof"), 2, "'two.gpuprof' is one word too many");
   check_refusal(stats("-r nvtx_smu"), 2, "did you mean nvtx_sum?");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cli_stats/cli.hpp"
 
 #include <nlohmann/json.hpp>
@@ -10,8 +11,8 @@ using namespace gpuprof::test;
 namespace {
 
 struct session {
-  explicit session(trace t = two_steps(), capture_wishes const& wishes = {}) {
-    write_capture(folder / "app.gpuprof", std::move(t), wishes);
+  explicit session(trace t = two_steps(), capture_options const& options = {}) {
+    write_capture(folder / "app.gpuprof", std::move(t), options);
   }
   outcome stats(std::string const& arguments = "") const {
     return run_cli(folder, "stats app.gpuprof " + arguments);
@@ -138,13 +139,17 @@ TEST_CASE("the extension of the output says the format") {
   CHECK(read_file(s.folder / "both_nvtx_sum.tsv") == s.stats("-f tsv -r nvtx_sum").out);
   CHECK(s.stats("-r nvtx_sum -f json -o said.csv").code == 0);  // what is said holds
   CHECK(read_file(s.folder / "said.csv").starts_with("["));
+  CHECK(s.stats("-r nvtx_sum -o ranges.txt").code == 0);
+  CHECK(read_file(s.folder / "ranges.txt").find("(nvtx_sum)") != std::string::npos);
   CHECK(s.stats("-r nvtx_sum -f column").out == s.stats("-r nvtx_sum -f table").out);
 }
 
-TEST_CASE("a filter that leaves nothing says so, and is no error") {
+TEST_CASE("filters that leave nothing end with 1, and are named") {
   auto const r = session().stats("-r cuda_gpu_kern_sum --filter-time 1s/2s");
-  CHECK(r.code == 0);
+  CHECK(r.code == 1);
   CHECK(r.out.find("no kernel passes the filter") != std::string::npos);
+  CHECK(r.err.find("nothing passes the filters (only: --filter-time 1s/2s)") != std::string::npos);
+  CHECK(session().stats("-r nvtx_sum,cuda_gpu_kern_sum --filter-time /5us").code == 0);
 }
 
 TEST_CASE("reports of API calls say how to get them, other reports go on") {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The buffers for CUPTI: zeroed, reused, never beyond the budget.
 #include "collect/buffer_pool.hpp"
 
@@ -30,20 +31,20 @@ TEST_CASE("buffers come zeroed, aligned and in the size asked for") {
   CHECK(reinterpret_cast<std::uintptr_t>(b.bytes) % 8 == 0);
   CHECK(all_zero(b));
   CHECK(budget.used() == one);
-  pool.give_back(b, 0);
+  pool.release(b, 0);
 }
 
-TEST_CASE("a buffer given back comes again, zeroed, and costs nothing more") {
+TEST_CASE("a buffer that was released comes again, zeroed, and costs nothing more") {
   memory_budget budget(4 * one);
   buffer_pool pool(budget, one, true);
   auto const first = pool.take();
   std::memset(first.bytes, 0xff, 1000);
-  pool.give_back(first, 1000);
+  pool.release(first, 1000);
   auto const again = pool.take();
   CHECK(again.bytes == first.bytes);
   CHECK(all_zero(again));
   CHECK(budget.used() == one);
-  pool.give_back(again, 0);
+  pool.release(again, 0);
 }
 
 TEST_CASE("when the budget is used up a newer CUPTI is refused, and the refusal counted") {
@@ -55,12 +56,12 @@ TEST_CASE("when the budget is used up a newer CUPTI is refused, and the refusal 
   CHECK(c.size == 0);
   CHECK(pool.refusals() == 1);
   CHECK(budget.used() == 2 * one);
-  pool.give_back(a, 0);
+  pool.release(a, 0);
   auto const d = pool.take();
   CHECK(d.bytes == a.bytes);
   CHECK(pool.refusals() == 1);
-  pool.give_back(b, 0);
-  pool.give_back(d, 0);
+  pool.release(b, 0);
+  pool.release(d, 0);
 }
 
 TEST_CASE("memory others took from the budget counts too") {
@@ -84,14 +85,14 @@ TEST_CASE("an older CUPTI gets small buffers before it is refused, 64 at a time"
   CHECK(pool.refusals() == 164);
   CHECK(budget.used() == one);
   SECTION("and again as many once those are back, however often it was refused") {
-    for (auto const& b : small) pool.give_back(b, b.size);
+    for (auto const& b : small) pool.release(b, b.size);
     small.clear();
     for (int i = 0; i < 64; ++i) small.push_back(pool.take());
     CHECK(std::all_of(small.begin(), small.end(), [](auto b) { return b.bytes != nullptr; }));
     CHECK(pool.take().bytes == nullptr);
   }
-  for (auto const& b : small) pool.give_back(b, b.size);
-  pool.give_back(large, 0);
+  for (auto const& b : small) pool.release(b, b.size);
+  pool.release(large, 0);
 }
 
 TEST_CASE("a buffer of another client is told from ours") {
@@ -102,7 +103,7 @@ TEST_CASE("a buffer of another client is told from ours") {
   CHECK(pool.is_ours(ours.bytes));
   CHECK_FALSE(pool.is_ours(theirs.data()));
   CHECK_FALSE(pool.is_ours(ours.bytes + 8));
-  pool.give_back(ours, 0);
+  pool.release(ours, 0);
 }
 
 TEST_CASE("the small buffers of an older CUPTI are ours until they are back") {
@@ -110,7 +111,7 @@ TEST_CASE("the small buffers of an older CUPTI are ours until they are back") {
   buffer_pool pool(budget, one, false);
   auto const small = pool.take();
   CHECK(pool.is_ours(small.bytes));
-  pool.give_back(small, 0);
+  pool.release(small, 0);
   CHECK_FALSE(pool.is_ours(small.bytes));
 }
 
@@ -126,8 +127,8 @@ TEST_CASE("buffers kept ready are within the budget and are handed out first") {
   pool.keep_ready(5);  // one more is all there is
   CHECK(budget.used() == 3 * one);
   CHECK(pool.refusals() == 0);
-  pool.give_back(a, 0);
-  pool.give_back(b, 0);
+  pool.release(a, 0);
+  pool.release(b, 0);
 }
 
 TEST_CASE("a pool that ends gives its memory back to the budget") {
@@ -154,7 +155,7 @@ TEST_CASE("a thousand threads with a buffer each fit the default limit, and it a
     for (auto const& b : taken) {
       if (!all_zero(b) || !pool.is_ours(b.bytes)) FAIL("it is not a fresh one");
       b.bytes[b.size - 1] = 1;
-      pool.give_back(b, b.size);
+      pool.release(b, b.size);
     }
     taken.clear();
     pool.release_idle(4);
@@ -170,7 +171,7 @@ TEST_CASE("buffers that are wanted again and again are kept, the others go back"
   std::vector<buffer_pool::buffer> taken;
   auto const use = [&](int count) {
     for (int i = 0; i < count; ++i) taken.push_back(pool.take());
-    for (auto const& b : taken) pool.give_back(b, 0);
+    for (auto const& b : taken) pool.release(b, 0);
     taken.clear();
   };
   use(12);
@@ -185,10 +186,10 @@ TEST_CASE("buffers that are wanted again and again are kept, the others go back"
   CHECK(budget.used() == 2 * one);
 }
 
-TEST_CASE("giving back nothing is allowed") {
+TEST_CASE("releasing nothing is allowed") {
   memory_budget budget(one);
   buffer_pool pool(budget, one, true);
-  pool.give_back({}, 0);
+  pool.release({}, 0);
   CHECK(budget.used() == 0);
 }
 
@@ -214,11 +215,11 @@ TEST_CASE("many threads never get the same buffer, nor more than the budget") {
     });
   }
   while (running > 0) {
-    while (auto b = filled.pop()) pool.give_back(*b, 64);
+    while (auto b = filled.pop()) pool.release(*b, 64);
     pool.keep_ready(2);
     if (budget.used() > budget.limit()) ++wrong;
   }
   for (auto& t : takers) t.join();
-  while (auto b = filled.pop()) pool.give_back(*b, 64);
+  while (auto b = filled.pop()) pool.release(*b, 64);
   CHECK(wrong == 0);
 }

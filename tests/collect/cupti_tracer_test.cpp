@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tracing switched on and off, with every CUPTI call failing in turn.
 #include "collect/cupti_tracer.hpp"
 
@@ -448,8 +449,8 @@ TEST_CASE("buffers go from the pool to CUPTI and come back filled, oldest first"
   CHECK(first->used == 100);
   CHECK(second->buffer.bytes == b);
   CHECK_FALSE(s.tracer.next_filled());
-  s.tracer.pool().give_back(first->buffer, first->used);
-  s.tracer.pool().give_back(second->buffer, second->used);
+  s.tracer.pool().release(first->buffer, first->used);
+  s.tracer.pool().release(second->buffer, second->used);
 }
 
 TEST_CASE("when no buffer is left CUPTI is refused, and takes that") {
@@ -463,7 +464,7 @@ TEST_CASE("when no buffer is left CUPTI is refused, and takes that") {
   CHECK(s.tracer.pool().refusals() == 1);
   s.cupti.complete_buffer(nullptr, 0, 0);
   CHECK_FALSE(s.tracer.next_filled());
-  for (auto const& [bytes, size] : taken) s.tracer.pool().give_back({bytes, size}, 0);
+  for (auto const& [bytes, size] : taken) s.tracer.pool().release({bytes, size}, 0);
 }
 
 TEST_CASE("a buffer of another client is counted and left alone") {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names by pointers that may come to mean other kernels.
 #include "collect/kernel_names.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernel records off for a moment, while captures come and go.
 #include "collect/kernel_switch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Launches by correlation id: found while they may still be needed, in bounded memory.
 #include "collect/launch_table.hpp"
 
@@ -151,7 +152,7 @@ TEST_CASE("a graph's launch that had to make room is still found, and the oldest
   CHECK(find(table, 1) != nullptr);
 }
 
-TEST_CASE("graphs that have run are let go of, those that wait or still run are not") {
+TEST_CASE("graphs that have run are released, those that wait or still run are not") {
   constexpr std::uint64_t second = 1'000'000'000;
   launch_table table(16, 64);
   auto const insert = [&](std::uint32_t correlation, std::uint64_t time, std::uint8_t flags) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who switches CUPTI and who takes code away are never at it at once.
 #include "collect/switch_guard.hpp"
 

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which file a process gets, when others want the same name.
-#include "session/capture_output.hpp"
+#include "recording/capture_output.hpp"
 
 #include "support/catch.hpp"
 

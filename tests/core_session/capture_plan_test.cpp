@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // When captures start and end: every way to ask, with a clock of the test's own.
-#include "session/capture_plan.hpp"
+#include "plan/capture_plan.hpp"
 
 #include "support/catch.hpp"
 
@@ -13,10 +14,10 @@ namespace {
 constexpr std::uint64_t s = 1'000'000'000;
 
 settings with_range(capture_range range, range_end_action action, std::uint32_t count = 0) {
-  settings wishes;
-  wishes.range = range;
-  wishes.range_end = {action, count};
-  return wishes;
+  settings options;
+  options.range = range;
+  options.range_end = {action, count};
+  return options;
 }
 
 /// What torch.profiler.schedule() answers for a step, by its definition; 'R' for RECORD and
@@ -37,9 +38,9 @@ char state_of(capture_plan const& plan) {
 
 }  // namespace
 
-TEST_CASE("without wishes a capture runs from the start, once") {
-  settings const wishes;
-  capture_plan plan(wishes);
+TEST_CASE("without options a capture runs from the start, once") {
+  settings const options;
+  capture_plan plan(options);
   CHECK_FALSE(plan.wanted());
   CHECK_FALSE(plan.armed());
   plan.begin(1 * s);
@@ -55,9 +56,9 @@ TEST_CASE("without wishes a capture runs from the start, once") {
 }
 
 TEST_CASE("a delay counts from the process's first sign of CUDA or NVTX") {
-  settings wishes;
-  wishes.delay.value = 2 * s;
-  capture_plan plan(wishes);
+  settings options;
+  options.delay.value = 2 * s;
+  capture_plan plan(options);
   plan.begin(10 * s);
   CHECK_FALSE(plan.wanted());
   CHECK(plan.armed());
@@ -71,10 +72,10 @@ TEST_CASE("a delay counts from the process's first sign of CUDA or NVTX") {
 }
 
 TEST_CASE("a duration counts from the capture's start, and no other capture follows") {
-  settings wishes;
-  wishes.delay.value = 1 * s;
-  wishes.duration.value = 3 * s;
-  capture_plan plan(wishes);
+  settings options;
+  options.delay.value = 1 * s;
+  options.duration.value = 3 * s;
+  capture_plan plan(options);
   plan.begin(0);
   plan.tick(5 * s);
   CHECK(plan.next_deadline() == 8 * s);
@@ -91,8 +92,8 @@ TEST_CASE("a duration counts from the capture's start, and no other capture foll
 TEST_CASE("profiler calls and ranges each start captures only when asked for") {
   for (auto const range :
        {capture_range::none, capture_range::cuda_profiler_api, capture_range::nvtx}) {
-    auto const wishes = with_range(range, range_end_action::repeat);
-    capture_plan plan(wishes);
+    auto const options = with_range(range, range_end_action::repeat);
+    capture_plan plan(options);
     plan.begin(0);
     auto const at_once = range == capture_range::none;
     CHECK(plan.wanted() == at_once);
@@ -126,8 +127,8 @@ TEST_CASE("what the end of a range does: every action, over three ranges and mor
   };
   for (auto const range : {capture_range::cuda_profiler_api, capture_range::nvtx}) {
     for (auto const& e : all) {
-      auto const wishes = with_range(range, e.action, e.count);
-      capture_plan plan(wishes);
+      auto const options = with_range(range, e.action, e.count);
+      capture_plan plan(options);
       plan.begin(0);
       CHECK(plan.armed());
       std::string states;
@@ -146,8 +147,8 @@ TEST_CASE("what the end of a range does: every action, over three ranges and mor
 }
 
 TEST_CASE("repeat-shutdown asks for the end after the last capture, not before") {
-  auto const wishes = with_range(capture_range::nvtx, range_end_action::repeat_shutdown, 2);
-  capture_plan plan(wishes);
+  auto const options = with_range(capture_range::nvtx, range_end_action::repeat_shutdown, 2);
+  capture_plan plan(options);
   plan.begin(0);
   plan.range_entered(1);
   plan.range_left(2);
@@ -160,8 +161,8 @@ TEST_CASE("repeat-shutdown asks for the end after the last capture, not before")
 }
 
 TEST_CASE("CUPTI listens for profiler calls while one may still come") {
-  auto const wishes = with_range(capture_range::cuda_profiler_api, range_end_action::stop);
-  capture_plan plan(wishes);
+  auto const options = with_range(capture_range::cuda_profiler_api, range_end_action::stop);
+  capture_plan plan(options);
   CHECK(plan.needs_cuda_profiler_calls());
   plan.begin(0);
   plan.profiler_start(1);
@@ -171,9 +172,9 @@ TEST_CASE("CUPTI listens for profiler calls while one may still come") {
 }
 
 TEST_CASE("ranges before the delay is over start nothing") {
-  auto wishes = with_range(capture_range::nvtx, range_end_action::stop);
-  wishes.delay.value = 2 * s;
-  capture_plan plan(wishes);
+  auto options = with_range(capture_range::nvtx, range_end_action::stop);
+  options.delay.value = 2 * s;
+  capture_plan plan(options);
   plan.range_entered(0);  // not even begun
   plan.begin(1 * s);
   plan.range_entered(2 * s);
@@ -186,9 +187,9 @@ TEST_CASE("ranges before the delay is over start nothing") {
 
 TEST_CASE("a duration that runs out inside a range ends its capture as the range's end would") {
   for (auto const action : {range_end_action::stop, range_end_action::repeat}) {
-    auto wishes = with_range(capture_range::nvtx, action);
-    wishes.duration.value = 1 * s;
-    capture_plan plan(wishes);
+    auto options = with_range(capture_range::nvtx, action);
+    options.duration.value = 1 * s;
+    capture_plan plan(options);
     plan.begin(0);
     plan.range_entered(1 * s);
     plan.tick(2 * s);
@@ -200,9 +201,9 @@ TEST_CASE("a duration that runs out inside a range ends its capture as the range
 }
 
 TEST_CASE("a duration is the only end of a range's capture whose end is to be ignored") {
-  auto wishes = with_range(capture_range::nvtx, range_end_action::none);
-  wishes.duration.value = 1 * s;
-  capture_plan plan(wishes);
+  auto options = with_range(capture_range::nvtx, range_end_action::none);
+  options.duration.value = 1 * s;
+  capture_plan plan(options);
   plan.begin(0);
   plan.range_entered(1 * s);
   plan.range_left(1 * s + 1);
@@ -219,9 +220,9 @@ TEST_CASE("schedules answer every step as torch.profiler's do") {
       {3, 2, 1, 0, 5}, {0, 0, 2, 2, 0}, {1, 1, 1, 1, 1}, {0, 1, 4, 0, 2}, {5, 0, 1, 1, 0},
   };
   for (auto const& schedule : schedules) {
-    settings wishes;
-    wishes.schedule = schedule;
-    capture_plan plan(wishes);
+    settings options;
+    options.schedule = schedule;
+    capture_plan plan(options);
     plan.begin(0);
     std::string ours, theirs;
     for (unsigned step = 0; step < 40; ++step) {
@@ -237,9 +238,9 @@ TEST_CASE("schedules answer every step as torch.profiler's do") {
 
 TEST_CASE(
     "each cycle of a schedule is a capture of its own, also when one follows right on another") {
-  settings wishes;
-  wishes.schedule = step_schedule{0, 0, 2, 3, 0};
-  capture_plan plan(wishes);
+  settings options;
+  options.schedule = step_schedule{0, 0, 2, 3, 0};
+  capture_plan plan(options);
   plan.begin(0);
   std::vector<std::uint32_t> counts;
   for (int step = 0; step < 8; ++step) {
@@ -252,9 +253,9 @@ TEST_CASE(
 }
 
 TEST_CASE("a schedule's captures carry the step that began them, and stay armed in between") {
-  settings wishes;
-  wishes.schedule = step_schedule{1, 1, 1, 2, 0};
-  capture_plan plan(wishes);
+  settings options;
+  options.schedule = step_schedule{1, 1, 1, 2, 0};
+  capture_plan plan(options);
   plan.begin(0);
   CHECK(plan.armed());
   plan.step(0);
@@ -268,9 +269,9 @@ TEST_CASE("a schedule's captures carry the step that began them, and stay armed 
 }
 
 TEST_CASE("steps taken before CUDA is up count") {
-  settings wishes;
-  wishes.schedule = step_schedule{2, 0, 1, 1, 0};
-  capture_plan plan(wishes);
+  settings options;
+  options.schedule = step_schedule{2, 0, 1, 1, 0};
+  capture_plan plan(options);
   plan.step(0);
   plan.step(0);
   plan.begin(0);
@@ -279,10 +280,10 @@ TEST_CASE("steps taken before CUDA is up count") {
 
 TEST_CASE(
     "a duration that runs out in a schedule's capture does not start it again in this cycle") {
-  settings wishes;
-  wishes.schedule = step_schedule{1, 0, 3, 2, 0};
-  wishes.duration.value = 1 * s;
-  capture_plan plan(wishes);
+  settings options;
+  options.schedule = step_schedule{1, 0, 3, 2, 0};
+  options.duration.value = 1 * s;
+  capture_plan plan(options);
   plan.begin(0);
   plan.step(1 * s);
   CHECK(plan.wanted());
@@ -298,8 +299,8 @@ TEST_CASE(
 }
 
 TEST_CASE("steps without a schedule change nothing") {
-  settings const wishes;
-  capture_plan plan(wishes);
+  settings const options;
+  capture_plan plan(options);
   plan.begin(0);
   for (int i = 0; i < 10; ++i) plan.step(i);
   CHECK(plan.wanted());
@@ -307,8 +308,8 @@ TEST_CASE("steps without a schedule change nothing") {
 }
 
 TEST_CASE("the program may start and stop as often as it likes") {
-  settings const wishes;
-  capture_plan plan(wishes);
+  settings const options;
+  capture_plan plan(options);
   for (std::uint32_t i = 1; i <= 3; ++i) {
     plan.api_start(i);
     CHECK(plan.wanted());
@@ -324,17 +325,17 @@ TEST_CASE("the program may start and stop as often as it likes") {
 }
 
 TEST_CASE("the program's start does not wait for a delay") {
-  settings wishes;
-  wishes.delay.value = 100 * s;
-  capture_plan plan(wishes);
+  settings options;
+  options.delay.value = 100 * s;
+  capture_plan plan(options);
   plan.api_start(1 * s);
   CHECK(plan.wanted());
   CHECK(plan.trigger() == "gpuprof_start");
 }
 
 TEST_CASE("after the program's stop a range can still start a capture") {
-  auto const wishes = with_range(capture_range::nvtx, range_end_action::repeat);
-  capture_plan plan(wishes);
+  auto const options = with_range(capture_range::nvtx, range_end_action::repeat);
+  capture_plan plan(options);
   plan.api_start(0);
   plan.api_stop(1);
   CHECK(plan.armed());

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The drain thread's rounds, with CUPTI played by the test.
-#include "session/drain.hpp"
+#include "recording/drain.hpp"
 
 #include "base/clock.hpp"
 #include "support/catch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fork() and threads of ours that hold locks.
 #include "base/fork_guard.hpp"
 

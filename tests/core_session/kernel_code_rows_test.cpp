@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which rows of a capture say what kernels can compute with.
-#include "session/kernel_code_rows.hpp"
+#include "recording/kernel_code_rows.hpp"
 
 #include "support/catch.hpp"
 #include "support/made_cubin.hpp"

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which kernels pass: by name, by regular expression, by place in the order of launches.
-#include "session/kernel_filter.hpp"
+#include "plan/kernel_filter.hpp"
 
 #include "support/catch.hpp"
 
@@ -19,11 +20,11 @@ namespace {
 
 std::unique_ptr<kernel_filter> filter_of(std::vector<kernel_pattern> names, std::uint64_t skip = 0,
                                          std::uint64_t count = 0) {
-  settings wishes;
-  wishes.kernel_names = std::move(names);
-  wishes.launch_skip = skip;
-  wishes.launch_count = count;
-  auto made = kernel_filter::make(wishes);
+  settings options;
+  options.kernel_names = std::move(names);
+  options.launch_skip = skip;
+  options.launch_count = count;
+  auto made = kernel_filter::make(options);
   REQUIRE(made);
   return std::move(*made);
 }
@@ -32,7 +33,7 @@ constexpr auto gemm = "_ZN3lib4gemmIfEEvPT_i";  // void lib::gemm<float>(float*,
 
 }  // namespace
 
-TEST_CASE("without wishes every kernel passes") {
+TEST_CASE("without options every kernel passes") {
   auto const filter = filter_of({});
   CHECK(filter->passes_all());
   CHECK_FALSE(filter->has_names());
@@ -108,10 +109,10 @@ TEST_CASE("what surrounds the expression does not leak into it") {
   CHECK(filter_of({{"^reduce$|^gemm$", true}})->name_matches(gemm));
   CHECK_FALSE(filter_of({{"^lib::gemm", true}})->name_matches(gemm));  // "void" comes first
   for (auto const* const wrong : {"a)(b", "a)(?:b", "(a)\\1", "[z-a]"}) {
-    settings wishes;
-    wishes.kernel_names = {{wrong, true}};
+    settings options;
+    options.kernel_names = {{wrong, true}};
     INFO(wrong);
-    CHECK_FALSE(kernel_filter::make(wishes));
+    CHECK_FALSE(kernel_filter::make(options));
   }
 }
 
@@ -209,9 +210,9 @@ TEST_CASE("one matching pattern of several is enough") {
 }
 
 TEST_CASE("a bad regular expression is told with what is lost") {
-  settings wishes;
-  wishes.kernel_names = {{"gemm(", true}};
-  auto const made = kernel_filter::make(wishes);
+  settings options;
+  options.kernel_names = {{"gemm(", true}};
+  auto const made = kernel_filter::make(options);
   REQUIRE(!made);
   CHECK(made.message().find("--kernel-name regex:gemm( is not a regular expression") == 0);
   CHECK(made.message().find("all kernels are traced") != std::string::npos);

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The line for a run that has recorded nothing: what never came, and what came instead.
-#include "session/nothing_recorded.hpp"
+#include "plan/nothing_recorded.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The whole library in processes without CUDA: through LD_PRELOAD, through dlopen, and however they
 // end.
 #include "capture/reader.hpp"
@@ -170,7 +171,7 @@ TEST_CASE("range names beyond the limit are grouped, and the end of the run says
   auto const all = read_only_capture(result);
   CHECK(all.ended == 20'020);
   CHECK(all.begun.at("step") == 10);
-  CHECK(all.begun.at("new of late") == 10);
+  CHECK(all.begun.at("new recently") == 10);
   auto const grouped = std::find_if(all.begun.begin(), all.begun.end(), [](auto const& name) {
     return name.first.starts_with("request *");
   });

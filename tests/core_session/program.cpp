@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program without CUDA that uses NVTX and the C API in the way its first argument names.
 #include <gpuprof/gpuprof.h>
 
@@ -71,7 +72,7 @@ int api(char const* library) {
   say("stop", CALL(gpuprof_stop)());
   say("totals", CALL(gpuprof_take_totals)(&totals));
   for (std::size_t i = 0; i < totals->range_names; ++i)
-    say(totals->ranges[i].name, static_cast<long>(totals->ranges[i].count));
+    say(totals->ranges[i]->name, static_cast<long>(totals->ranges[i]->count));
   CALL(gpuprof_release_totals)(totals);
   CALL(gpuprof_release_totals)(nullptr);
   char path[4096], cut[4];
@@ -254,7 +255,7 @@ int serve_requests() {
     ranges(1, (name + std::string(4000, 'x')).c_str());
     if (i % 500 == 0) CALL(gpuprof_flush)();  // nothing is to be dropped
   }
-  ranges(10, "new of late");
+  ranges(10, "new recently");
   return 0;
 }
 

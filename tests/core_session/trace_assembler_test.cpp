@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Joining GPU work with its launches: who launched what, what is wanted, what is missing.
-#include "session/trace_assembler.hpp"
+#include "recording/trace_assembler.hpp"
 
 #include "capture/reader.hpp"
 #include "support/catch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counter availability kept on disk: asked once per machine, and again where it no longer holds.
 #include "counters/availability_store.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which chip is meant.
 #include "counters/planning/chips.hpp"
 

@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // gpuprof metrics as a user meets it where there is no GPU.
 #include "counters/real_cupti.hpp"
-#include "support/documented_options.hpp"
 #include "support/run_cli.hpp"
 
 #include <nlohmann/json.hpp>
@@ -163,10 +163,4 @@ TEST_CASE("without CUPTI one line says how to point to it") {
   INFO(said);
   has(said, "GPUPROF_CUPTI_PATH");
   CHECK(std::count(said.begin(), said.end(), '\n') == 1);
-}
-
-TEST_CASE("the manual and the completions have every option of metrics") {
-  auto const help = metrics("--help").out;
-  check_documented_options("metrics", help, 10);
-  has(help, "roofline  ");
 }

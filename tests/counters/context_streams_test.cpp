@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which streams of a context are asked, and when all of its work is known to have ended.
 #include "counters/launches/context_streams.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whose turn it is at a GPU's counters, among real processes.
 #include "counters/device_turn.hpp"
 

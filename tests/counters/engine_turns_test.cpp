@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who has the counters, moment by moment.
 #include "counters/engine_turns.hpp"
 
@@ -247,7 +248,7 @@ TEST_CASE("who is refused leaves the counters to nobody, and is asked again") {
   CHECK(turns.next(at(1010, false)) == window);
 }
 
-TEST_CASE("in a job launches are given back when the turn is another rank's") {
+TEST_CASE("in a job launches are released when the turn is another rank's") {
   engine_turns turns({});
   auto const begun = sample_first(turns);
   REQUIRE(begun != 0);

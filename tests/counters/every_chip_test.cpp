@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the real CUPTI says of the sets on every chip it knows.
 #include "counters/planning/metric_sets.hpp"
 #include "counters/planning/pass_plan.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans for one H200 as it was set up: with its availability images, which leave out NVLink.
 #include "counters/planning/metric_sets.hpp"
 #include "counters/planning/pass_plan.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a chip has, and what becomes of a call that fails.
 #include "counters/planning/host_profiler.hpp"
 
@@ -105,7 +106,7 @@ TEST_CASE("the known chips are listed, or why they cannot be") {
   CHECK(known_chips(cupti.library.api).message().find("libnvperf_host.so") != std::string::npos);
 }
 
-TEST_CASE("whichever call fails, it is named and every object is given back") {
+TEST_CASE("whichever call fails, it is named and every object is released") {
   for (auto const* const function :
        {"cuptiProfilerHostInitialize", "cuptiProfilerHostGetBaseMetrics",
         "cuptiProfilerHostGetSubMetrics", "cuptiProfilerHostGetMetricProperties",
@@ -134,7 +135,7 @@ TEST_CASE("whichever call fails, it is named and every object is given back") {
   }
 }
 
-TEST_CASE("an object that moves is given back once") {
+TEST_CASE("an object that moves is released once") {
   fake_cupti const cupti;
   {
     auto first = open_ranges(cupti);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When the ranks of a job read launches, and when they sample time.
 #include "counters/job_turns.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is told of the arguments of a launch: values, not pointers, and only as many bytes as the
 // driver says they have.
 #include "counters/launches/launch_arguments.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Launches of a program are read, or not, while other threads of it launch as well; with a
 // pretended CUPTI and GPU.
 #include "counters/launches/launch_reader.hpp"
@@ -62,6 +63,26 @@ reading_options every_launch() {
   return options;
 }
 
+/// A GPU that works for 1 ms on each launch, and a driver that lets a program be 600 ms ahead.
+struct gpu_with_a_queue {
+  static constexpr std::uint64_t ms = 1'000'000, room = 600 * ms;
+  static inline std::atomic<std::uint64_t> busy_until{0};
+
+  static CUresult CUDAAPI query(CUstream) {
+    return monotonic_ns() < busy_until.load() ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+  }
+  static void launch() {
+    while (busy_until.load() > monotonic_ns() + room)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    busy_until.store(std::max(busy_until.load(), monotonic_ns()) + ms);
+  }
+  static cuda_driver driver() {
+    auto made = idle_gpu();
+    made.cuStreamQuery = query;
+    return made;
+  }
+};
+
 void until(std::function<bool()> const& holds) {
   while (!holds()) std::this_thread::yield();
 }
@@ -90,16 +111,19 @@ struct launch_of_program {
 
 /// Reads around every launch or some, on a thread of its own.
 struct read_program {
-  explicit read_program(reading_options options = every_launch(), cuda_driver gpu = idle_gpu())
+  explicit read_program(reading_options options = every_launch(), cuda_driver gpu = idle_gpu(),
+                        std::chrono::milliseconds between_turns = {})
       : reader(kept(new launch_reader(cupti.library.api, gpu, std::move(options), budget,
                                       next_metric, halted))) {
     reader.callbacks_begin();
     reader.resume();
     reader.context_made(launch_of_program().call.context);
-    keeper = std::jthread([this] {
-      while (!is_over.load())
+    keeper = std::jthread([this, between_turns] {
+      while (!is_over.load()) {
         reader.turn(turn_kind::usual, metrics, launches,
                     [](std::string const&) { return name_id{1}; });
+        std::this_thread::sleep_for(between_turns);
+      }
       reader.turn(turn_kind::closing, metrics, launches,
                   [](std::string const&) { return name_id{1}; });
     });
@@ -143,6 +167,20 @@ TEST_CASE("a launch that comes alone is read") {
   }
   CHECK(program.cupti.count("cuptiRangeProfilerPushRange") != 0);
   CHECK(program.cupti.count("cuptiRangeProfilerPopRange") != 0);
+}
+
+TEST_CASE("where every launch is read, a queue of 600 ms is worked off first") {
+  gpu_with_a_queue::busy_until.store(monotonic_ns() + gpu_with_a_queue::room);
+  // Between the turns of the worker there is time enough to be far ahead again.
+  read_program program(every_launch(), gpu_with_a_queue::driver(), std::chrono::milliseconds(20));
+  launch_of_program launch;
+  auto const deadline = monotonic_ns() + 8'000 * gpu_with_a_queue::ms;
+  while (program.reader.counts().read == 0 && monotonic_ns() < deadline) {
+    program.enters(launch);
+    gpu_with_a_queue::launch();
+    (void)program.leaves(launch);
+  }
+  CHECK(program.reader.counts().read > 0);
 }
 
 TEST_CASE("a kernel at the handle of one that was unloaded is judged by its own name") {
@@ -260,7 +298,7 @@ TEST_CASE("who destroys a context waits until the worker is out of CUPTI") {
   CHECK_FALSE(found_inside);
 }
 
-TEST_CASE("the counters of a context are given back before any context is destroyed") {
+TEST_CASE("the counters of a context are released before any context is destroyed") {
   worked_by_hand program;
   program.turn();
   REQUIRE(program.reader.holds_counters());

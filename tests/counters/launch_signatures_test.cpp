@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which launches are alike, and what a callback tells of a launch.
 #include "counters/launches/launch_signatures.hpp"
 
@@ -25,7 +26,7 @@ launch_parameters launch_of(std::uintptr_t function, unsigned grid = 1, unsigned
 }
 
 /// The table asks for the arguments only where they matter.
-struct kinds_of_launches : launch_signatures {
+struct counting_signatures : launch_signatures {
   launch_signature* find(launch_parameters const& launch, std::uint32_t context = 0,
                          std::uint32_t arguments = 0) {
     return launch_signatures::find(launch, context, [&] {
@@ -37,38 +38,38 @@ struct kinds_of_launches : launch_signatures {
 };
 
 /// Its launches run 10 and 20 us in turn.
-void let_times_vary(launch_signature& kind) {
-  for (int i = 0; i < 40; ++i) kind.add_time(i % 2 == 0 ? 10'000 : 20'000, false);
+void let_times_vary(launch_signature& signature) {
+  for (int i = 0; i < 40; ++i) signature.add_time(i % 2 == 0 ? 10'000 : 20'000, false);
 }
-launch_signature& varying(kinds_of_launches& signatures, launch_parameters const& launch,
+launch_signature& varying(counting_signatures& signatures, launch_parameters const& launch,
                           std::uint32_t context = 0) {
-  auto& kind = *signatures.find(launch, context);
-  let_times_vary(kind);
-  return kind;
+  auto& signature = *signatures.find(launch, context);
+  let_times_vary(signature);
+  return signature;
 }
 
 }  // namespace
 
-TEST_CASE("function, grid, block and shared memory make the kind, the stream does not") {
-  kinds_of_launches signatures;
+TEST_CASE("function, grid, block and shared memory make the signature, the stream does not") {
+  counting_signatures signatures;
   auto* const one = signatures.find(launch_of(64));
   REQUIRE(one != nullptr);
   auto same = launch_of(64);
   same.stream = CU_STREAM_PER_THREAD;
   CHECK(signatures.find(same) == one);
-  std::set<launch_signature*> kinds{one};
+  std::set<launch_signature*> told_apart{one};
   for (auto const& other :
        {launch_of(65), launch_of(64, 2), launch_of(64, 1, 64), launch_of(64, 1, 32, 4)})
-    kinds.insert(signatures.find(other));
+    told_apart.insert(signatures.find(other));
   auto turned = launch_of(64);
   turned.grid = {1, 2, 1};
-  kinds.insert(signatures.find(turned));
-  CHECK(kinds.size() == 6);
-  CHECK(kinds.count(nullptr) == 0);
+  told_apart.insert(signatures.find(turned));
+  CHECK(told_apart.size() == 6);
+  CHECK(told_apart.count(nullptr) == 0);
 }
 
 TEST_CASE("the values of arguments tell launches apart only once their times vary") {
-  kinds_of_launches signatures;
+  counting_signatures signatures;
   auto* const any = signatures.find(launch_of(64), 0, 7);
   CHECK(signatures.find(launch_of(64), 0, 8) == any);
   CHECK(signatures.times_asked == 0);
@@ -89,7 +90,7 @@ TEST_CASE("the values of arguments tell launches apart only once their times var
 }
 
 TEST_CASE("times vary when they differ by more than chance, and enough of them have come") {
-  kinds_of_launches signatures;
+  counting_signatures signatures;
   auto& steady = *signatures.find(launch_of(1));
   for (int i = 0; i < 1000; ++i) steady.add_time(i % 2 == 0 ? 10'000 : 12'000, false);
   CHECK_FALSE(steady.varies());
@@ -100,36 +101,37 @@ TEST_CASE("times vary when they differ by more than chance, and enough of them h
   CHECK(few.varies());
 }
 
-TEST_CASE("the first launches of a kind are slower, and are not compared") {
-  kinds_of_launches signatures;
-  auto& kind = *signatures.find(launch_of(1));
-  for (int i = 0; i < 3; ++i) kind.add_time(900'000, false);
-  for (int i = 0; i < 100; ++i) kind.add_time(10'000, false);
-  CHECK_FALSE(kind.varies());
-  CHECK(kind.gpu_ns() == 3 * 900'000 + 100 * 10'000);
+TEST_CASE("the first launches of a signature are slower, and are not compared") {
+  counting_signatures signatures;
+  auto& signature = *signatures.find(launch_of(1));
+  for (int i = 0; i < 3; ++i) signature.add_time(900'000, false);
+  for (int i = 0; i < 100; ++i) signature.add_time(10'000, false);
+  CHECK_FALSE(signature.varies());
+  CHECK(signature.gpu_ns() == 3 * 900'000 + 100 * 10'000);
 }
 
 TEST_CASE("times below five microseconds differ by chance, and never vary") {
-  kinds_of_launches signatures;
-  auto& kind = *signatures.find(launch_of(1));
-  for (int i = 0; i < 1000; ++i) kind.add_time(i % 2 == 0 ? 1'000 : 8'000, false);
-  CHECK_FALSE(kind.varies());
+  counting_signatures signatures;
+  auto& signature = *signatures.find(launch_of(1));
+  for (int i = 0; i < 1000; ++i) signature.add_time(i % 2 == 0 ? 1'000 : 8'000, false);
+  CHECK_FALSE(signature.varies());
 }
 
 TEST_CASE("the kernels of a graph are no launches whose times could be compared") {
-  kinds_of_launches signatures;
-  auto& kind = *signatures.find(launch_of(1));
-  for (int i = 0; i < 100; ++i) kind.add_time(i % 2 == 0 ? 10'000 : 50'000, true);
-  CHECK_FALSE(kind.varies());
-  CHECK(kind.gpu_ns() == 100 * 30'000);
+  counting_signatures signatures;
+  auto& signature = *signatures.find(launch_of(1));
+  for (int i = 0; i < 100; ++i) signature.add_time(i % 2 == 0 ? 10'000 : 50'000, true);
+  CHECK_FALSE(signature.varies());
+  CHECK(signature.gpu_ns() == 100 * 30'000);
 }
 
-TEST_CASE("a kernel whose arguments never come again is one kind, after some launches") {
-  kinds_of_launches signatures;
+TEST_CASE("a kernel whose arguments never come again is one signature, after some launches") {
+  counting_signatures signatures;
   varying(signatures, launch_of(64));
-  std::set<launch_signature*> kinds;
-  for (std::uint32_t i = 0; i < 1000; ++i) kinds.insert(signatures.find(launch_of(64), 0, 100 + i));
-  CHECK(kinds.size() == launch_signatures::max_values + 1);
+  std::set<launch_signature*> told_apart;
+  for (std::uint32_t i = 0; i < 1000; ++i)
+    told_apart.insert(signatures.find(launch_of(64), 0, 100 + i));
+  CHECK(told_apart.size() == launch_signatures::max_values + 1);
   auto* const others = signatures.find(launch_of(64), 0, 5000);
   CHECK(others->arguments() == 1);
   // Also what had been told apart before, or a kernel would be read by halves.
@@ -140,22 +142,23 @@ TEST_CASE("a kernel whose arguments never come again is one kind, after some lau
 }
 
 TEST_CASE("many values that come again and again stay told apart, up to a limit") {
-  kinds_of_launches signatures;
+  counting_signatures signatures;
   varying(signatures, launch_of(64));
-  std::set<launch_signature*> kinds;
+  std::set<launch_signature*> told_apart;
   // Steps of a program: all come once before the first comes again.
   for (int steps = 0; steps < 5; ++steps)
     for (std::uint32_t i = 0; i < launch_signatures::max_values; ++i)
-      kinds.insert(signatures.find(launch_of(64), 0, 100 + i));
-  CHECK(kinds.size() == launch_signatures::max_values);
-  for (std::uint32_t i = 0; i < 100; ++i) kinds.insert(signatures.find(launch_of(64), 0, 200 + i));
-  CHECK(kinds.size() == launch_signatures::max_values + 1);
+      told_apart.insert(signatures.find(launch_of(64), 0, 100 + i));
+  CHECK(told_apart.size() == launch_signatures::max_values);
+  for (std::uint32_t i = 0; i < 100; ++i)
+    told_apart.insert(signatures.find(launch_of(64), 0, 200 + i));
+  CHECK(told_apart.size() == launch_signatures::max_values + 1);
   CHECK(signatures.find(launch_of(64), 0, 200)->arguments() == 1);
   CHECK(signatures.find(launch_of(64), 0, 100)->arguments() == 100);
 }
 
-TEST_CASE("kinds that differ in their arguments leave room for others") {
-  kinds_of_launches signatures;
+TEST_CASE("signatures that differ in their arguments leave room for others") {
+  counting_signatures signatures;
   for (std::uintptr_t function = 64; function < 64 + 1000; ++function) {
     varying(signatures, launch_of(function));
     for (std::uint32_t i = 0; i < 20; ++i) (void)signatures.find(launch_of(function), 0, 100 + i);
@@ -167,28 +170,28 @@ TEST_CASE("kinds that differ in their arguments leave room for others") {
 }
 
 TEST_CASE("each group of metrics is done once, until all begins again") {
-  kinds_of_launches signatures;
-  auto& kind = *signatures.find(launch_of(64));
-  CHECK(kind.done() == 0);
-  kind.mark_done(0);
-  kind.mark_done(3);
-  CHECK(kind.done() == 0b1001);
-  kind.begin_again();
-  CHECK(kind.done() == 0);
-  CHECK(kind.ever_done() == 0b1001);
+  counting_signatures signatures;
+  auto& signature = *signatures.find(launch_of(64));
+  CHECK(signature.done() == 0);
+  signature.mark_done(0);
+  signature.mark_done(3);
+  CHECK(signature.done() == 0b1001);
+  signature.begin_again();
+  CHECK(signature.done() == 0);
+  CHECK(signature.ever_done() == 0b1001);
 }
 
 TEST_CASE("the launch whose record stands for others is of the capture that runs") {
-  kinds_of_launches signatures;
-  auto& kind = *signatures.find(launch_of(64));
-  CHECK(kind.pattern(1) == correlation_id{});
-  kind.note_pattern(1, correlation_id{77});
-  CHECK(kind.pattern(1) == correlation_id{77});
-  CHECK(kind.pattern(2) == correlation_id{});
+  counting_signatures signatures;
+  auto& signature = *signatures.find(launch_of(64));
+  CHECK(signature.pattern(1) == correlation_id{});
+  signature.note_pattern(1, correlation_id{77});
+  CHECK(signature.pattern(1) == correlation_id{77});
+  CHECK(signature.pattern(2) == correlation_id{});
 }
 
-TEST_CASE("all kinds can be gone through in the order in which they came") {
-  kinds_of_launches signatures;
+TEST_CASE("all signatures can be gone through in the order in which they came") {
+  counting_signatures signatures;
   auto* const first = signatures.find(launch_of(70));
   auto* const second = signatures.find(launch_of(64));
   (void)signatures.find(launch_of(70));
@@ -198,7 +201,7 @@ TEST_CASE("all kinds can be gone through in the order in which they came") {
 }
 
 TEST_CASE("a full table knows what it has and takes nothing new") {
-  kinds_of_launches signatures;
+  counting_signatures signatures;
   std::size_t taken = 0;
   for (std::uintptr_t f = 1; f <= launch_signatures::capacity; ++f)
     taken += signatures.find(launch_of(f)) != nullptr;
@@ -207,8 +210,8 @@ TEST_CASE("a full table knows what it has and takes nothing new") {
   CHECK(signatures.find(launch_of(launch_signatures::capacity + 1)) == nullptr);
 }
 
-TEST_CASE("kinds are counted by how much of them was read, also while they are read again") {
-  kinds_of_launches signatures;
+TEST_CASE("signatures are counted by how much of them was read, also while they are read again") {
+  counting_signatures signatures;
   auto const make = [&](std::uintptr_t f) -> launch_signature& {
     auto& signature = *signatures.find(launch_of(f));
     signature.decide(launch_signature::standing::allowed);
@@ -222,14 +225,14 @@ TEST_CASE("kinds are counted by how much of them was read, also while they are r
   whole.begin_again();
   make(4).decide(launch_signature::standing::never);
   auto const counted = signatures.count(0b11);
-  CHECK(counted.kinds == 3);
+  CHECK(counted.signatures == 3);
   CHECK(counted.unread == 1);
   CHECK(counted.partly == 1);
   CHECK(signatures.count(0).unread == 0);
 }
 
-TEST_CASE("threads that meet a kind at the same time get the same") {
-  kinds_of_launches signatures;
+TEST_CASE("threads that meet a signature at the same time get the same") {
+  counting_signatures signatures;
   std::vector<std::vector<launch_signature*>> found(4);
   {
     std::vector<std::jthread> threads;
@@ -307,7 +310,7 @@ TEST_CASE("the parameters of all calls are read, with the attribute of cooperati
   CHECK(read.cooperative);
 }
 
-TEST_CASE("one thread decides whether launches of a kind may be read") {
+TEST_CASE("one thread decides whether launches of a signature may be read") {
   launch_signature signature;
   std::atomic<int> deciding{0};
   {
@@ -324,8 +327,9 @@ TEST_CASE("one thread decides whether launches of a kind may be read") {
 }
 
 TEST_CASE(
-    "kernels of different names that had the same handle, one after the other, are two kinds") {
-  kinds_of_launches signatures;
+    "kernels of different names that had the same handle, one after the other, are two "
+    "signatures") {
+  counting_signatures signatures;
   auto launch = launch_of(64);
   launch.name = 1;
   auto* const first = signatures.find(launch);
@@ -351,12 +355,12 @@ TEST_CASE("a name is looked at once for each handle, and again when code was unl
 }
 
 TEST_CASE("nothing is known of a graph whose handle was that of one that was destroyed") {
-  kinds_of_launches signatures;
+  counting_signatures signatures;
   launch_parameters graph;
   graph.work = reinterpret_cast<void const*>(std::uintptr_t{64});
-  auto& kind = *signatures.find(graph, 0);
+  auto& signature = *signatures.find(graph, 0);
   auto& kernel = *signatures.find(launch_of(64), 0);
-  for (auto* const known : {&kind, &kernel}) {
+  for (auto* const known : {&signature, &kernel}) {
     known->mark_done(0);
     known->begin_again();
     known->mark_done(1);
@@ -364,10 +368,10 @@ TEST_CASE("nothing is known of a graph whose handle was that of one that was des
     known->want(true);
   }
   signatures.forget_graph(graph.work);
-  CHECK(signatures.find(graph, 0) == &kind);
-  CHECK(kind.ever_done() == 0);
-  CHECK(kind.hopeless() == 0);
-  CHECK_FALSE(kind.is_wanted());
+  CHECK(signatures.find(graph, 0) == &signature);
+  CHECK(signature.ever_done() == 0);
+  CHECK(signature.hopeless() == 0);
+  CHECK_FALSE(signature.is_wanted());
   CHECK(kernel.ever_done() == 3);
   signatures.forget_graph(launch_of(128).work);  // never launched
   CHECK(signatures.size() == 2);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a name that cannot be read may have meant.
 #include "counters/planning/metric_catalogue.hpp"
 

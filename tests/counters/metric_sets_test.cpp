@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is in a set, and how sets and metrics are chosen by name.
 #include "counters/planning/metric_sets.hpp"
 

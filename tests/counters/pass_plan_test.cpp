@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How metrics are divided into passes. A pass of the pretended chip holds two slots, of its sampler
 // three.
 #include "counters/planning/pass_plan.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sampling GPUs in windows of time, with a pretended CUPTI.
 #include "counters/windows/pm_sampler.hpp"
 

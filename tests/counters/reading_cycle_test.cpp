@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which launches are read in which pass, and what becomes of those that were.
 #include "counters/launches/reading_cycle.hpp"
 
@@ -14,7 +15,7 @@ namespace {
 constexpr std::uint64_t ms = 1'000'000;
 constexpr std::uint64_t patience = reading_cycle::limits{}.patience_ns;
 
-/// A kind that is to be read.
+/// A signature that is to be read.
 struct target : launch_signature {
   target() { recent.is_target = true; }
 };
@@ -31,10 +32,10 @@ struct running_cycle : reading_cycle {
                          reading_cycle::limits allowed = {})
       : reading_cycle(group, allowed, 0) {}
   /// A launch came; the range in which it was read.
-  std::optional<std::size_t> comes(launch_signature& kind, bool is_kept = true,
+  std::optional<std::size_t> comes(launch_signature& signature, bool is_kept = true,
                                    std::uint64_t now_ns = 0) {
-    auto const range = range_for(kind);
-    if (range) add(*range, kind, is_kept, launch_numbered(++launches), now_ns);
+    auto const range = range_for(signature);
+    if (range) add(*range, signature, is_kept, launch_numbered(++launches), now_ns);
     return range;
   }
   std::uint32_t launches = 0;
@@ -113,13 +114,13 @@ TEST_CASE("what lacks a pass is not read in later ones") {
 TEST_CASE("before a kind is rewritten one of its launches has to show that it ends") {
   running_cycle rewriting({.number = 0, .passes = 1, .rewrites = true});
   running_cycle plain({.number = 0, .passes = 1, .rewrites = false});
-  target kind;
-  CHECK(rewriting.needs_proof(kind));
-  CHECK_FALSE(rewriting.comes(kind));
-  CHECK_FALSE(plain.needs_proof(kind));
-  kind.note_ends_alone();
-  CHECK_FALSE(rewriting.needs_proof(kind));
-  CHECK(rewriting.comes(kind) == 0);
+  target signature;
+  CHECK(rewriting.needs_proof(signature));
+  CHECK_FALSE(rewriting.comes(signature));
+  CHECK_FALSE(plain.needs_proof(signature));
+  signature.note_ends_alone();
+  CHECK_FALSE(rewriting.needs_proof(signature));
+  CHECK(rewriting.comes(signature) == 0);
   // Who has nothing to be read has nothing to show.
   launch_signature no_target;
   target done;
@@ -191,16 +192,16 @@ TEST_CASE("a pass for which no reading is whole has no use") {
 TEST_CASE("around every launch each has a range, of whatever kind") {
   running_cycle cycle({.number = 0, .passes = 1, .rewrites = true},
                       {.max_ranges = 3, .every_launch = true});
-  launch_signature kind;
-  CHECK_FALSE(cycle.needs_proof(kind));
-  CHECK(cycle.comes(kind) == 0);
-  CHECK(cycle.comes(kind, false) == 1);
+  launch_signature signature;
+  CHECK_FALSE(cycle.needs_proof(signature));
+  CHECK(cycle.comes(signature) == 0);
+  CHECK(cycle.comes(signature, false) == 1);
   CHECK_FALSE(cycle.pass_is_over(0, 100 * patience));
-  CHECK(cycle.comes(kind) == 2);
+  CHECK(cycle.comes(signature) == 2);
   CHECK(cycle.pass_is_over(0, 0));
-  CHECK_FALSE(cycle.comes(kind));
+  CHECK_FALSE(cycle.comes(signature));
   CHECK_FALSE(cycle.pass_is_useless());
-  CHECK(kind.hopeless() == 0);
+  CHECK(signature.hopeless() == 0);
   auto const readings = cycle.finish();
   REQUIRE(readings.size() == 3);
   CHECK(readings[0].launches.size() == 1);
@@ -212,7 +213,7 @@ TEST_CASE("kinds of which all passes were run are done, with a number for their 
   running_cycle cycle({.number = 3, .passes = 2});
   target whole, half, other;
   whole.count_launch();
-  for (auto* const kind : {&whole, &half, &other}) cycle.comes(*kind);
+  for (auto* const signature : {&whole, &half, &other}) cycle.comes(*signature);
   REQUIRE(cycle.next_pass(0));
   cycle.comes(whole);
   cycle.comes(other);
@@ -234,15 +235,15 @@ TEST_CASE("kinds of which all passes were run are done, with a number for their 
 }
 
 TEST_CASE("a kind that fails three times is given up, for this group alone") {
-  target kind;
+  target signature;
   for (int i = 0; i < 2; ++i) {
     running_cycle cycle({.number = 3, .passes = 2});
-    REQUIRE(cycle.comes(kind));
+    REQUIRE(cycle.comes(signature));
     (void)cycle.finish();  // a pass is missing
-    CHECK(kind.hopeless() == 0);
+    CHECK(signature.hopeless() == 0);
   }
   running_cycle cycle({.number = 3, .passes = 2});
-  REQUIRE(cycle.comes(kind, false));
-  CHECK(kind.hopeless() == 0b1000);
-  CHECK_FALSE(cycle.comes(kind));
+  REQUIRE(cycle.comes(signature, false));
+  CHECK(signature.hopeless() == 0b1000);
+  CHECK_FALSE(cycle.comes(signature));
 }

@@ -1,4 +1,5 @@
-// Which kinds of launches are to be read next.
+// SPDX-License-Identifier: Apache-2.0
+// Which signatures are to be read next.
 #include "counters/launches/reading_targets.hpp"
 
 #include "support/catch.hpp"
@@ -13,7 +14,7 @@ constexpr std::uint64_t us = 1'000, second = 1'000'000'000;
 constexpr auto for_ever = ~std::uint64_t{0};
 
 struct program {
-  launch_signature& kind(std::uintptr_t function) {
+  launch_signature& signature(std::uintptr_t function) {
     launch_parameters launch;
     launch.work = reinterpret_cast<void const*>(function);
     auto* const found = all.find(launch, 0, [] { return std::uint32_t{0}; });
@@ -22,7 +23,7 @@ struct program {
   }
   /// So many launches of it run so long each.
   launch_signature& launches(std::uintptr_t function, int times, std::uint64_t ns) {
-    auto& launched = kind(function);
+    auto& launched = signature(function);
     for (int i = 0; i < times; ++i) {
       launched.count_launch();
       launched.add_time(ns, false);
@@ -84,7 +85,7 @@ TEST_CASE("while no kernel record has come all kinds are alike") {
   program p;
   for (std::uintptr_t f = 1; f <= 5; ++f) p.launches(f, 0, 0);
   for (std::uintptr_t f = 1; f <= 5; ++f)
-    for (int i = 0; i < 3; ++i) p.kind(f).count_launch();
+    for (int i = 0; i < 3; ++i) p.signature(f).count_launch();
   auto const found = p.look();
   CHECK(found.wanted == 5);
   CHECK(found.unknown_share == 1);
@@ -121,26 +122,26 @@ TEST_CASE("a phase that is over is not waited for, until it comes again") {
 
 TEST_CASE("a kind that is known is read again after a thousand launches, where that is afforded") {
   program p;
-  auto& kind = p.launches(1, 10, us);
-  kind.mark_done(0);
-  kind.mark_done(1);
-  kind.recent.read_at_launches = 10;
+  auto& signature = p.launches(1, 10, us);
+  signature.mark_done(0);
+  signature.mark_done(1);
+  signature.recent.read_at_launches = 10;
   p.launches(1, 999, us);
   CHECK(p.look(true).wanted == 0);
   p.launches(1, 1, us);
   CHECK(p.look(false).wanted == 0);
-  CHECK(kind.done() == 0b11);
+  CHECK(signature.done() == 0b11);
   CHECK(p.look(true).wanted == 1);
-  CHECK(kind.done() == 0);
-  CHECK(kind.ever_done() == 0b11);
+  CHECK(signature.done() == 0);
+  CHECK(signature.ever_done() == 0b11);
 }
 
 TEST_CASE("each time after twice as many launches as the last") {
   program p;
-  auto& kind = p.launches(1, 5000, us);
-  kind.mark_done(0);
-  kind.mark_done(1);
-  kind.recent.read_at_launches = 5000;
+  auto& signature = p.launches(1, 5000, us);
+  signature.mark_done(0);
+  signature.mark_done(1);
+  signature.recent.read_at_launches = 5000;
   p.launches(1, 4999, us);
   CHECK(p.look(true).wanted == 0);
   p.launches(1, 1, us);
@@ -195,7 +196,7 @@ TEST_CASE("kinds whose times vary or are too long are left to samples") {
   p.readable.max_ns = 1000 * us;
   auto& too_long = p.launches(1, 10, 1001 * us);
   auto& fits = p.launches(2, 10, 1000 * us);
-  auto& varies = p.kind(3);
+  auto& varies = p.signature(3);
   for (int i = 0; i < 40; ++i) p.launches(3, 1, i % 2 == 0 ? 100 * us : 900 * us);
   REQUIRE(varies.varies());
   auto const found = p.look();
@@ -215,14 +216,14 @@ TEST_CASE("kinds around which nothing may be read are given up") {
 
 TEST_CASE("groups that would tell nothing of a kind are given up for it") {
   program p;
-  auto& kind = p.launches(1, 10, us);
+  auto& signature = p.launches(1, 10, us);
   p.launches(2, 10, us);
   p.readable.useless_to = [&](launch_signature const& asked) {
-    return &asked == &kind ? launch_signature::groups{0b01} : 0;
+    return &asked == &signature ? launch_signature::groups{0b01} : 0;
   };
   CHECK(p.look().wanted == 2);
-  CHECK(kind.hopeless() == 0b01);
-  kind.mark_done(1);
+  CHECK(signature.hopeless() == 0b01);
+  signature.mark_done(1);
   CHECK(p.look().wanted == 1);
 }
 
@@ -250,14 +251,14 @@ TEST_CASE("without launches nothing is wanted") {
 
 TEST_CASE("what another rank has read is not wanted here, as long as that holds") {
   program p;
-  auto& kind = p.launches(1, 10, us);
+  auto& signature = p.launches(1, 10, us);
   REQUIRE(p.look().wanted == 1);
-  kind.note_read_elsewhere(0b01);
+  signature.note_read_elsewhere(0b01);
   CHECK(p.look().wanted == 1);  // another group is
   CHECK(p.look().groups == 0b10);
-  kind.note_read_elsewhere(0b11);
+  signature.note_read_elsewhere(0b11);
   CHECK(p.look().wanted == 0);
   CHECK(p.look().unknown_share == 0);
-  kind.note_read_elsewhere(0);
+  signature.note_read_elsewhere(0);
   CHECK(p.look().wanted == 1);
 }

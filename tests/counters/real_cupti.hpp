@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The libcupti of this machine, for tests of what it really says; it needs no GPU for that.
 #pragma once
 

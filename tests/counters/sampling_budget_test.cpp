@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What sampling may spend of the time that passes.
 #include "counters/sampling_budget.hpp"
 
@@ -108,7 +109,7 @@ TEST_CASE("sampling has what launches leave, and half of it in any case") {
 
 TEST_CASE("sampling costs a share of the time for which it is held, not of its windows alone") {
   CHECK(sampling_budget::price_ns(second) == second / 20);
-  // Setting up, six windows with their pauses, giving back.
+  // Setting up, six windows with their pauses, releasing.
   constexpr auto window_and_pause = std::uint64_t{70'000'000};
   CHECK(sampling_budget::price_of_burst_ns(window_and_pause) ==
         sampling_budget::price_ns(200'000'000 + 6 * window_and_pause));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ranks of a job tell each other, among real processes.
 #include "counters/launches/shared_readings.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is said of a program of which every launch is read.
 #include "counters/slowdown.hpp"
 

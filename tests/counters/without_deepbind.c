@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* libcupti opens libnvperf_host with RTLD_DEEPBIND, at which sanitizers end the program: preloaded,
    this leaves the flag out. */
 #define _GNU_SOURCE

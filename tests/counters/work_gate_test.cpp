@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who waits at the gate of launches, for how long, and who goes on by itself.
 #include "counters/launches/work_gate.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a failed CUPTI call turns into, and in which order things are undone.
 #include "cupti/guard.hpp"
 
@@ -9,7 +10,7 @@
 using namespace gpuprof;
 using gpuprof::test::fake_cupti;
 
-TEST_CASE("a call that works returns nothing to complain about") {
+TEST_CASE("a call that works returns no failure") {
   fake_cupti cupti;
   cupti_guard const guard(cupti.library.api);
   CHECK(guard.call<&cupti_api::cuptiActivityEnable>(CUPTI_ACTIVITY_KIND_MEMCPY));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is not asked of which version of CUPTI.
 #include "cupti/known_defects.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which libcupti is taken, and what is said when there is none.
 #include "cupti/loader.hpp"
 

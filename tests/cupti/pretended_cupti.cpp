@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A library with the functions of the table, all of which succeed and do nothing; or with none.
 #ifdef PRETENDED_VERSION
 #include "cupti/api.hpp"

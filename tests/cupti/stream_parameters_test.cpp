@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // On which stream a driver call works, read from parameters as CUPTI lays them out.
 #include "cupti/stream_parameters.hpp"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The examples without a GPU: each ends with 77 and one clear line, with the profiler inside or not.
 
 examples_test.py FOLDER PROGRAM...

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replays the stored inputs of the activity decoder's fuzzer under any compiler.
 #include "fuzz/activity_input.hpp"
 #include "support/catch.hpp"

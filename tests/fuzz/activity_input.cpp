@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "fuzz/activity_input.hpp"
 
 #include "collect/activity_decoder.hpp"
-#include "collect/name_registry.hpp"
+#include "nvtx/name_registry.hpp"
 #include "support/record_walk.hpp"
 
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the fuzzer of the activity decoder does with one input; the corpus test does the same.
 #pragma once
 

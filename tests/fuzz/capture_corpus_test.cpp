@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replays the stored inputs of the capture fuzzer under any compiler.
 #include "fuzz/capture_reader.hpp"
 #include "support/catch.hpp"

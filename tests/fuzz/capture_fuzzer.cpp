@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libFuzzer's way into the capture reader.
 #include "fuzz/capture_reader.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "fuzz/capture_reader.hpp"
 
 #include "capture/format.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replays the stored inputs of the cubin reader's fuzzer under any compiler.
 #include "fuzz/cubin_input.hpp"
 #include "support/catch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libFuzzer's way into the reader of cubins. Corpus: tests/data/fuzz_cubin.
 #include "fuzz/cubin_input.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gives any bytes to the reader of cubins as the image of a module.
 #pragma once
 

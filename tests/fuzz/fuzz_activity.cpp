@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libFuzzer's way into the activity decoder. Corpus: tests/data/fuzz_activity.
 #include "fuzz/activity_input.hpp"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Products on all GPUs at once, a thread each: both_gpus.py SECONDS"""
 
 import sys

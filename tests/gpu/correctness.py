@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What must hold whatever it costs: every launch accounted for, through each way in, and the program unharmed."""
 
 import subprocess

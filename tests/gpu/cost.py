@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What profiling costs, as ratios between runs that take turns."""
 
 import os

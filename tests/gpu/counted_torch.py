@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Multiplications of every type, and what one of each must do: counted_torch.py [STEPS]"""
 
 import sys

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels whose FLOP and bytes are known, to hold counters against.
 #pragma once
 

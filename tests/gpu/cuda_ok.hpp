@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For programs that have nothing to do where a call of CUDA fails.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs the GPU suite and the cost measurements on the GPU at hand, and prints one table last. Exit code 1 when a goal is missed."""
 
 import argparse

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A CUDA graph of five kernels, replayed 20 times inside an NVTX range in each of three captures: graphs_in_captures.py profiler|api
 
 profiler: captures between cudaProfilerStart and Stop, so that CUPTI stays attached; api: gpuprof_stop() and gpuprof_start(), so that it is left between them."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs programs under the profiler in every way there is, and keeps the results of checks for one table at the end."""
 
 import csv

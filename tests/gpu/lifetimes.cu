@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs whose threads, contexts, modules, graphs and ranges come and go, one a subcommand. Each prints
 // "name value" lines; none knows the profiler.
 #include "cuda_ok.hpp"

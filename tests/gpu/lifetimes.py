@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Threads, contexts, modules, graphs and ranges that come and go: the program ends as by itself, and the capture has every kernel."""
 
 from harness import HERE, SCRATCH, keep_log, outcomes, row, run

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "mixed_work.hpp"
 
 #include <cuda_runtime.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Short kernels in mixed order, to hold samples of the whole GPU against.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs that use CUPTI themselves: they get from their own profiler what they get without us, and our capture has every kernel."""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs that hang if anything waits for them on their threads, under every way to read counters: each ends, and with the same result."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The built-in peaks on the GPU at hand: goals, agreement of two runs, and cuBLAS in the same run."""
 
 import json

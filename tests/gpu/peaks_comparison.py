@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares `gpuprof peaks` with cuBLAS and copies through PyTorch, on the same GPU in the same run.
 
     peaks_comparison.py [GPUPROF] [--json FILE]

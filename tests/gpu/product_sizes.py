@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Products of every type at several sizes, each in an NVTX range of its own, and what each must do: product_sizes.py [ROUNDS]"""
 
 import hashlib

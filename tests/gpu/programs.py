@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Unmodified programs by themselves, traced and with counters: what it costs them, that their results stay, what the captures cover."""
 
 import dataclasses
@@ -50,7 +51,7 @@ PROGRAMS = (
     Program("ddp", 400, 200, goal=1.05, gpus=2),
 )
 MODES = ("bare", "none", "auto", "sampled")
-SAMPLED_IN_QUICK = ("gpt2", "products", "jax_train")  # the others go without, for time
+SAMPLED_IN_QUICK = ("gpt2", "products", "jax_train")  # the others are not, for time
 TIMEOUT = 120
 
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What any profiler that uses CUPTI for kernel records pays: the records, copies and fills, buffers
 // that are dropped unread, and nothing else. A library to inject (CUDA_INJECTION64_PATH).
 #include <cupti.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gpu_rewriting WORD...: counts the FMA of one launch with a counter for which CUPTI rewrites the
 // kernel, and prints what it counted beside what ran. The words say what else is on.
 #include "counters/launches/range_profiler.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "rewritten_kernels.hpp"
 
 #include <cooperative_groups.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What gpu_rewriting launches.
 #pragma once
 

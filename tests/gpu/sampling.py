@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Windows in which the whole GPU is sampled: against launches counted one by one, what they cost, and several GPUs."""
 
 import csv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the roofline of a capture covers: shares of its kernel time, workloads, and operations by kernel. Knows no GPU and no harness."""
 
 import json

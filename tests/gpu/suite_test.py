@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What gpu-check makes of programs that hang, break or change, with stand-ins for the programs and captures of an H200."""
 
 import json

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gpu_turns: which states of the range profiler and of PM sampling bear each other on one GPU, how
 // long each step takes, and how long it kept another thread from launching. One line a step.
 #include "counters/counter_access.hpp"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The PyTorch programs gpu-check profiles, one a subcommand; each prints "name value" lines. None knows the profiler."""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A transformer in training, deterministic: train_step.py SECONDS; or all-reduce in two processes: train_step.py SECONDS RANK FOLDER"""
 
 import hashlib

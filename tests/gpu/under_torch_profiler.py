@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs a script of unmodified/ inside one session of torch.profiler that records the GPU alone, its cheapest form: under_torch_profiler.py SCRIPT WORDS..."""
 
 import os

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The programs gpu-check profiles, one a subcommand. Each prints "name value" lines; none knows the
 // profiler.
 #include "counted_work.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NVTX_DISABLE removes every marker at compile time; the program still compiles and runs.
 #define NVTX_DISABLE
 #include <gpuprof/gpuprof.hpp>

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // What gpuprof.hpp promises at compile time, and without a tool.
 #include <gpuprof/gpuprof.hpp>
 
-#include "collect/nvtx_payload_events.hpp"
+#include "nvtx/payload_events.hpp"
 #include "support/catch.hpp"
 
 #include <cstdlib>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compiles every header alone: check_headers.py FOLDER COMPILER FLAG... (two at a time).
 
 But for those that a source file of their name includes first, which the build has compiled so.

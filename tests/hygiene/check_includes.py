@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks every #include below libgpuprof/ against the table of layers in libgpuprof/README.md."""
+# SPDX-License-Identifier: Apache-2.0
+"""Checks every #include of the project against the table of layers in libgpuprof/README.md, and the table against them."""
 import pathlib
 import re
 import sys
@@ -28,39 +29,56 @@ def vendor_of(header):
     return next((name for name, pattern in VENDOR.items() if pattern.match(header)), None)
 
 
-def complaint_about(layer, quote, header, table):
+def row_of(path, table):
+    """The row for a file, by its path in the project: a layer of libgpuprof, or a folder beside it."""
+    parts = path.parts
+    if parts[0] == "libgpuprof":
+        return parts[1]
+    return next((name for name in ("/".join(parts[:2]), parts[0]) if name in table), None)
+
+
+def rule_broken_by(project, layer, quote, header, table):
     """None when the include is allowed, else why it is not."""
     allowed, rooms = table[layer]
     vendor = vendor_of(header)
     if vendor is not None and quote == "<":
-        return None if vendor in rooms else f"layer {layer} is no room for {vendor} headers"
+        return None if vendor in rooms else f"{layer} is no room for {vendor} headers"
     if quote == "<":
         return None
     target = header.split("/")[0]
-    if "/" not in header or target not in table:
-        return "the path is not relative to libgpuprof/"
-    if target != layer and target not in allowed:
-        return f"layer {layer} may not include layer {target}"
-    return None
+    if "/" not in layer and layer != "tests":  # a layer
+        if "/" not in header or target not in table:
+            return "the path is not relative to libgpuprof/"
+        return None if target in (layer, *allowed) else f"layer {layer} may not include layer {target}"
+    if "/" in header and target in table and (project / "libgpuprof" / header).exists():
+        return None if target in allowed else f"{layer} may not include layer {target}"
+    return None  # its own
 
 
-def check(root):
-    table = read_table(root / "README.md")
-    problems = []
+def check(project):
+    table = read_table(project / "libgpuprof/README.md")
     if not table:
-        problems.append("README.md has no table of layers")
-    for path in sorted(p for p in root.rglob("*") if p.suffix in (".hpp", ".cpp", ".h", ".c")):
-        layer = path.relative_to(root).parts[0]
-        if layer not in table:
-            problems.append(f"{path}: folder {layer} is not in the table of README.md")
+        return ["libgpuprof/README.md has no table of layers"]
+    problems, used = [], {layer: set() for layer in table}
+    paths = [p for folder in ("libgpuprof", "tools", "tests") for p in sorted((project / folder).rglob("*"))]
+    for path in paths:
+        if path.suffix not in (".hpp", ".cpp", ".h", ".c", ".cu"):
             continue
-        for number, line in enumerate(path.read_text().splitlines(), 1):
+        layer = row_of(path.relative_to(project), table)
+        if layer not in table:
+            problems.append(f"{path}: its folder is not in the table of libgpuprof/README.md")
+            continue
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
             found = INCLUDE.match(line)
             if not found:
                 continue
-            complaint = complaint_about(layer, found[1], found[2], table)
-            if complaint:
-                problems.append(f"{path}:{number}: {found[2]}: {complaint}")
+            used[layer].add(vendor_of(found[2]) if found[1] == "<" else found[2].split("/")[0])
+            broken = rule_broken_by(project, layer, found[1], found[2], table)
+            if broken:
+                problems.append(f"{path}:{number}: {found[2]}: {broken}")
+    for layer, (allowed, rooms) in table.items():
+        for grant in sorted((allowed | rooms) - used[layer]):
+            problems.append(f"libgpuprof/README.md: {layer} is granted {grant} and does not use it")
     return problems
 
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The include check must catch what it is there for: each rule is broken once in a made-up tree."""
 import pathlib
 import tempfile
@@ -12,38 +13,59 @@ TABLE = """
 | base | x | | |
 | cupti | x | base | cupti, cuda |
 | session | x | base, cupti | |
+| tools/gpuprof | x | base | |
+| tests | x | cupti | nvtx3 |
 """
+
+# Uses what the table grants.
+KEPT = {"libgpuprof/cupti/kept.hpp": '#include "base/kept.hpp"\n#include <cupti.h>\n#include <cuda.h>\n',
+        "libgpuprof/session/kept.cpp": '#include "base/kept.hpp"\n#include "cupti/kept.hpp"\n',
+        "libgpuprof/base/kept.hpp": "\n",
+        "tools/gpuprof/kept.cpp": '#include "base/kept.hpp"\n',
+        "tests/unit/kept.cpp": '#include "cupti/kept.hpp"\n#include <nvtx3/nvToolsExt.h>\n'}
 
 
 class IncludeRule(unittest.TestCase):
-    def problems(self, files):
+    def problems(self, files, kept=KEPT):
         with tempfile.TemporaryDirectory() as folder:
-            root = pathlib.Path(folder)
-            (root / "README.md").write_text(TABLE)
-            for name, text in files.items():
-                (root / name).parent.mkdir(exist_ok=True)
-                (root / name).write_text(text)
-            return check_includes.check(root)
+            project = pathlib.Path(folder)
+            for name, text in {"libgpuprof/README.md": TABLE, **kept, **files}.items():
+                (project / name).parent.mkdir(parents=True, exist_ok=True)
+                (project / name).write_text(text)
+            return check_includes.check(project)
 
     def test_downward_includes_are_allowed(self):
         self.assertEqual(self.problems({
-            "session/a.cpp": '#include "cupti/api.hpp"\n#include "session/b.hpp"\n#include <vector>\n',
-            "cupti/api.hpp": "#include <cupti.h>\n#include <cuda.h>\n"}), [])
+            "libgpuprof/session/a.cpp": '#include "cupti/kept.hpp"\n#include "session/b.hpp"\n#include <vector>\n',
+            "tools/gpuprof/a.cpp": '#include "output.hpp"\n'}), [])
 
     def test_upward_includes_are_caught(self):
         self.assertIn("base may not include layer session",
-                      self.problems({"base/a.cpp": '#include "session/b.hpp"\n'})[0])
+                      self.problems({"libgpuprof/base/a.cpp": '#include "session/b.hpp"\n'})[0])
+
+    def test_tools_and_tests_are_held_to_the_table_too(self):
+        self.assertIn("tools/gpuprof may not include layer cupti",
+                      self.problems({"tools/gpuprof/a.cpp": '#include "cupti/kept.hpp"\n'})[0])
+        self.assertIn("tests may not include layer base",
+                      self.problems({"tests/unit/a.cpp": '#include "base/kept.hpp"\n'})[0])
+        self.assertIn("is no room", self.problems({"tools/gpuprof/a.cpp": "#include <cupti.h>\n"})[0])
 
     def test_cupti_outside_its_rooms_is_caught(self):
         for header in ("cupti.h", "cupti_target.h", "generated_cuda_meta.h", "cuda.h", "nvtx3/nvToolsExt.h"):
-            self.assertIn("is no room", self.problems({"session/a.cpp": f"#include <{header}>\n"})[0])
+            self.assertIn("is no room", self.problems({"libgpuprof/session/a.cpp": f"#include <{header}>\n"})[0])
 
     def test_paths_relative_to_the_file_are_caught(self):
-        self.assertIn("not relative", self.problems({"session/a.cpp": '#include "b.hpp"\n'})[0])
-        self.assertIn("not relative", self.problems({"session/a.cpp": '#include "../base/b.hpp"\n'})[0])
+        self.assertIn("not relative", self.problems({"libgpuprof/session/a.cpp": '#include "b.hpp"\n'})[0])
+        self.assertIn("not relative", self.problems({"libgpuprof/session/a.cpp": '#include "../base/b.hpp"\n'})[0])
 
     def test_unknown_folders_are_caught(self):
-        self.assertIn("not in the table", self.problems({"other/a.cpp": "\n"})[0])
+        self.assertIn("not in the table", self.problems({"libgpuprof/other/a.cpp": "\n"})[0])
+        self.assertIn("not in the table", self.problems({"tools/other/a.cpp": "\n"})[0])
+
+    def test_grants_nobody_uses_are_caught(self):
+        kept = {name: text for name, text in KEPT.items() if "session" not in name}
+        self.assertEqual([p.split(": ")[1] for p in self.problems({}, kept)],
+                         ["session is granted base and does not use it", "session is granted cupti and does not use it"])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks what libgpuprof.so asks of the process it enters: needed libraries, exported symbols.
 
 check_library.py needed LIBRARY
@@ -11,7 +12,7 @@ import re
 import subprocess
 import sys
 
-MOST_THREAD_LOCAL_BYTES = 512
+MAX_THREAD_LOCAL_BYTES = 512
 ALLOWED = re.compile(r"^(libc|libm|libdl|libpthread|ld-linux-[a-z0-9-]+)\.so\.\d+$")
 
 
@@ -32,9 +33,9 @@ def loads(library):
     size = re.search(r"^\s*TLS\s+\S+\s+\S+\s+\S+\s+\S+\s+(0x[0-9a-f]+)",
                      output_of("readelf", "-lW", library), flags=re.M)
     problems = []
-    if size and int(size[1], 16) > MOST_THREAD_LOCAL_BYTES:
+    if size and int(size[1], 16) > MAX_THREAD_LOCAL_BYTES:
         problems.append(f"its thread-local variables take {int(size[1], 16)} bytes, more than "
-                        f"{MOST_THREAD_LOCAL_BYTES}: dlopen will fail in busy processes")
+                        f"{MAX_THREAD_LOCAL_BYTES}: dlopen will fail in busy processes")
     opened = subprocess.run([sys.executable, "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1])", library],
                             capture_output=True, text=True)
     if opened.returncode != 0:

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Builds and runs the consumer project against a build tree or an installed tree.
 
 check_package.py CMAKE BUILD_TREE build      against the build tree

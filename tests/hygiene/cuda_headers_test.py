@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """cuda_headers_test.py CMAKE MODULES: which CUDA headers a build takes, with toolkits that are but a few files."""
 import pathlib
 import subprocess

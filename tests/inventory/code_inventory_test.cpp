@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is known of kernels by their names, as modules come.
 #include "counters/inventory/code_inventory.hpp"
 

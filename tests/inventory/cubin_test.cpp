@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is read of cubins, and what of damaged ones.
 #include "counters/inventory/cubin.hpp"
 

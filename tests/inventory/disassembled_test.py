@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Holds list_instructions against nvdisasm, on the peak kernels or on cubins that are named.
 
 Usage: disassembled_test.py --program list_instructions --kernels FOLDER [--nvcc NVCC] --tools FOLDER [CUBIN ...]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which counters a kernel cannot move.
 #include "counters/inventory/idle_counters.hpp"
 

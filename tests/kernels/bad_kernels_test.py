@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compiles kernels that the build has to refuse: bad_kernels_test.py CMAKE NVCC TOOLS (exit 77 without nvcc or tools)."""
 import pathlib
 import subprocess

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares the machine code of all peak kernels with the table in expected.py, and their work figures with both.
 
 Exit 77: there is nothing to read or nothing to read it with.
@@ -31,10 +32,10 @@ def problems_of_loop(kernel, row, code):
         problems.append("the measured instructions are predicated")
     if any(i.matches(p) for i in code for p in SPILLS):
         problems.append("its loop spills registers")
-    if row.most_others is not None and len(others) > row.most_others:
+    if row.max_others is not None and len(others) > row.max_others:
         common = collections.Counter(i.opcode for i in others).most_common(3)
         listed = ", ".join(f"{count} {opcode}" for opcode, count in common)
-        problems.append(f"its loop has {len(others)} other instructions ({listed}), at most {row.most_others} are expected")
+        problems.append(f"its loop has {len(others)} other instructions ({listed}), at most {row.max_others} are expected")
     return problems
 
 
@@ -83,8 +84,8 @@ def problems_of_image(image, by_target, known_targets):
 def problems_of_files(fatbins, disassembler):
     size = sum(f.stat().st_size for f in fatbins)
     problems = []
-    if size > expected.MOST_BYTES:
-        problems.append(f"all images have {size} bytes, at most {expected.MOST_BYTES} are allowed")
+    if size > expected.MAX_BYTES:
+        problems.append(f"all images have {size} bytes, at most {expected.MAX_BYTES} are allowed")
     names = {f.stem for f in fatbins}
     problems += [f"{name}.fatbin is missing" for name in sorted(expected.ROWS.keys() - names)]
     problems += [f"{name}.fatbin is not in the table" for name in sorted(names - expected.ROWS.keys())]

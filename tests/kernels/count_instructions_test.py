@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The count must catch what it is there for: each kind of mistake is made once in made-up machine code."""
 import unittest
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the machine code of each peak kernel has to be: the table that count_instructions.py compares with.
 
 A row is a kernel, targets, and how many of which instructions its measured loop has (or, for kernels without a loop, all
@@ -14,7 +15,7 @@ FROM_80 = "80 86 89 90a 100a 103a 120a"
 # What comes after the last target compiles the PTX of these.
 HAVE_PTX = ("cuda_cores", "latency", "memory", "tensor_mma")
 
-MOST_BYTES = 400_000  # of all images together
+MAX_BYTES = 400_000  # of all images together
 
 # Not in the loop: ptxas leaves the slow DMMA of sm_103 32 registers, and the time of the start has to wait on the stack.
 SPILLS_OUTSIDE_LOOP = {("mma_fp64", "103a")}
@@ -26,7 +27,7 @@ class Row:
     targets: str
     counts: dict
     in_loop: bool = True
-    most_others: int | None = None  # in the loop besides these and NOP: loop control, moves
+    max_others: int | None = None  # in the loop besides these and NOP: loop control, moves
     operations: int | None = None  # of one instruction for the whole block, where its opcode does not say
 
     def is_for(self, kernel, target):
@@ -37,17 +38,17 @@ def body(kernel, targets, counts):
     return Row(kernel, targets, counts, in_loop=False)
 
 
-def cores(kernel, targets, counts, most_others=12):
-    return Row(kernel, targets, counts, most_others=most_others)
+def cores(kernel, targets, counts, max_others=12):
+    return Row(kernel, targets, counts, max_others=max_others)
 
 
 def mma(kernel, targets, opcode):
     # 4 chains, 8 rounds. On sm_89 ptxas puts a uniform instruction that does nothing after each QMMA.
-    return Row(kernel, targets, {opcode: 32}, most_others=40)
+    return Row(kernel, targets, {opcode: 32}, max_others=40)
 
 
 def wgmma(kernel, opcode):
-    return Row(kernel, "90a", {opcode: 16}, most_others=40)
+    return Row(kernel, "90a", {opcode: 16}, max_others=40)
 
 
 def tcgen05(kernel, targets, opcode, k):
@@ -70,14 +71,14 @@ ROWS = {
         cores("cores_fp32", ALL, {"FFMA": 1024}),
         cores("cores_fp32_pairs", "100a 103a", {"FFMA2": 512}),
         cores("cores_fp32_pairs", "120a", {"FFMA": 1024}),  # has no FFMA2
-        cores("cores_fp64", ALL, {"DFMA": 256}, most_others=40),
+        cores("cores_fp64", ALL, {"DFMA": 256}, max_others=40),
         # Two pipes share the work where there are two: half the rate if ptxas used one.
         cores("cores_fp16", "75 86 89 100a 103a 120a", {"HFMA2": 512}),
         cores("cores_fp16", "80 90a", {"HFMA2": 256, "HFMA2.MMA": 256}),
         cores("cores_bf16", "80 86 89 100a 103a 120a", {"HFMA2.BF16_V2": 512}),
         cores("cores_bf16", "90a", {"HFMA2.BF16_V2": 256, "HFMA2.MMA.BF16_V2": 256}),
         cores("cores_int32", ALL, {"IMAD": 512}),
-        cores("cores_special", ALL, {"MUFU.EX2": 256}, most_others=256 + 12),  # each with a negation
+        cores("cores_special", ALL, {"MUFU.EX2": 256}, max_others=256 + 12),  # each with a negation
     ],
     "latency": [
         body("nothing", ALL, {"LDG*": 0, "STG*": 0}),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints the list of computing kernels for work_figures.py: image, name, threads, work.
 #include "peaks/kernel_list.hpp"
 

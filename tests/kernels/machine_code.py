@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads the machine code in fatbins: which kernels there are for each target, their instructions, their loops."""
 import concurrent.futures
 import dataclasses

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels as they must not be, under the names of two that are right. ptxas does with asm volatile
 // what it likes: it drops most of what these seem to measure.
 #include "peaks/kernels/span.cuh"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads an accumulator of wgmma after a wait for all but GPUPROF_BATCHES_IN_FLIGHT batches. With 1
 // the batch just issued may still be writing it: ptxas serialises all multiplications, and only a
 // remark of its says so. With 0 all is well.

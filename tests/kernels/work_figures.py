@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compares the work that each kernel is said to do in one iteration with what its instructions do."""
 import dataclasses
 import re

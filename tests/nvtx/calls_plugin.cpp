@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A shared object with an NVTX of its own, loaded late.
 #include <nvtx3/nvToolsExt.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program full of NVTX calls: calls_program SCENE.
 #include <gpuprof/gpuprof.hpp>
 

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // An NVTX tool made of the layer alone: writes what it saw to $NVTX_DUMP_FILE when the process
 // ends.
-#include "collect/log_decoder.hpp"
-#include "collect/name_registry.hpp"
-#include "collect/nvtx_injection.hpp"
-#include "collect/nvtx_labels.hpp"
-#include "collect/nvtx_ranges.hpp"
+#include "nvtx/injection.hpp"
+#include "nvtx/labels.hpp"
+#include "nvtx/log_decoder.hpp"
+#include "nvtx/name_registry.hpp"
+#include "nvtx/ranges.hpp"
 
 #include <bit>
 #include <cstdio>

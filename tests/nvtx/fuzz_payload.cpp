@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libFuzzer: schemas and payloads of any bytes. Corpus: tests/data/fuzz_payload.
 #include "fuzz_payload_input.hpp"
 

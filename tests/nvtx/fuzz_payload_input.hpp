@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes schemas and payloads out of arbitrary bytes, and checks what the description must always
 // be.
 #pragma once
 
-#include "collect/nvtx_payload.hpp"
+#include "nvtx/payload.hpp"
 
 #include <cstring>
 #include <memory>

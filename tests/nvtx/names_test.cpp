@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names: one id a text, whoever asks, and a limit.
-#include "collect/name_cache.hpp"
-#include "collect/name_registry.hpp"
+#include "nvtx/name_cache.hpp"
+#include "nvtx/name_registry.hpp"
 #include "support/catch.hpp"
 
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replays the fuzzer's corpus, and bytes of its own making.
 #include "fuzz_payload_input.hpp"
 #include "support/catch.hpp"

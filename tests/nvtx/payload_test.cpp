@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Extended payloads: layouts in, JSON out, and nothing bad whatever the bytes.
-#include "collect/nvtx_headers.hpp"
-#include "collect/nvtx_json.hpp"
-#include "collect/nvtx_payload.hpp"
+#include "nvtx/payload.hpp"
+
+#include "nvtx/headers.hpp"
+#include "nvtx/json.hpp"
 #include "support/catch.hpp"
 
 #include <cstring>

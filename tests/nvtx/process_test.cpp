@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Real programs making real NVTX calls, with the layer injected as NVTX's tool.
 #include "support/catch.hpp"
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranges as the drain thread sees them: nesting, domains, captures that start in the middle, full
 // rings.
-#include "collect/log_writer.hpp"
-#include "collect/nvtx_ticks.hpp"
-#include "collect/started_ranges.hpp"
+#include "nvtx/log_writer.hpp"
+#include "nvtx/started_ranges.hpp"
+#include "nvtx/ticks.hpp"
 #include "seen.hpp"
 #include "support/catch.hpp"
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the rings of this process held, as short lines that tests can compare.
 #pragma once
 
-#include "collect/log_decoder.hpp"
-#include "collect/name_registry.hpp"
-#include "collect/nvtx_ranges.hpp"
+#include "nvtx/log_decoder.hpp"
+#include "nvtx/name_registry.hpp"
+#include "nvtx/ranges.hpp"
 
 #include <functional>
 #include <map>

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Logs: one a thread, passed on when drained, within the budget, never in a forked child.
-#include "collect/log_writer.hpp"
+#include "nvtx/log_writer.hpp"
 #include "seen.hpp"
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The check of the chains of CUDA cores against chains worked out with numbers looked up in tables.
 #include "peaks/kernel_list.hpp"
 #include "replay/driver/compute/core_kernels.hpp"

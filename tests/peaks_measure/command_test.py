@@ -1,7 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
 """gpuprof peaks from end to end on a GPU that is not there: the full table, and everything that can go wrong with it.
 
-What the fake GPU can be asked for is listed in tests/replay/driver/compute/wishes.hpp. After every run its ledger must show
-that all was given back and nothing was done wrongly, however the run ended.
+What the fake GPU can be asked for is listed in tests/replay/driver/compute/gpu_options.hpp. After every run its ledger must show
+that all was released and nothing was done wrongly, however the run ended.
 """
 import json
 import os
@@ -28,13 +29,13 @@ class Peaks(processes.Case):
 
     def peaks(self, *options, store=None, environment=None, **gpu):
         """Runs gpuprof peaks; gpu: REPLAY_GPU_... variables in lower case."""
-        wishes = {"free_mib": 200, "l2_mib": 4, "ledger": self.ledger, **gpu}
+        asked = {"free_mib": 200, "l2_mib": 4, "ledger": self.ledger, **gpu}
         self.ledger.unlink(missing_ok=True)
         env = {"LD_LIBRARY_PATH": self.libraries, "REPLAY_SESSION": self.session, "LC_ALL": "C",
                "GPUPROF_PEAKS_DIR": str(store or self.folder / "store"),
                # The driver's memory is the host's: LeakSanitizer would look through gigabytes.
                "ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0"}
-        env.update({"REPLAY_GPU_" + name.upper(): str(value) for name, value in wishes.items()})
+        env.update({"REPLAY_GPU_" + name.upper(): str(value) for name, value in asked.items()})
         env.update(environment or {})
         run = self.run_program(processes.path("BUILT_GPUPROF"), "peaks", *options, env=env)
         self.check_ledger(run)
@@ -55,15 +56,15 @@ class Peaks(processes.Case):
     def launches(self):
         return int(self.ledger.read_text().split()[-1]) if self.ledger.exists() else 0
 
-    def measured(self, *options, code=0, **wishes):
+    def measured(self, *options, code=0, **gpu):
         """The one GPU of `gpuprof peaks --json`."""
-        run = self.peaks("--json", *options, **wishes)
+        run = self.peaks("--json", *options, **gpu)
         self.assertEqual(run.code, code, run.err)
         (gpu,) = json.loads(run.out)["gpus"]
         return gpu
 
-    def results(self, *options, **wishes):
-        return {r["test"]: r for r in self.measured(*options, **wishes)["results"]}
+    def results(self, *options, **gpu):
+        return {r["test"]: r for r in self.measured(*options, **gpu)["results"]}
 
     def one_line(self, run, words, code=1):
         self.assertEqual(run.code, code, run.err)
@@ -157,8 +158,8 @@ class FullTable(Peaks):
 
 
 class Chips(Peaks):
-    def methods(self, chip, **wishes):
-        results = self.results("--quick", "--refresh", "--only", "cuda_cores,tensor_cores", chip=chip, **wishes)
+    def methods(self, chip, **gpu):
+        results = self.results("--quick", "--refresh", "--only", "cuda_cores,tensor_cores", chip=chip, **gpu)
         return {name: r.get("method") for name, r in results.items() if r["outcome"] == "measured"}
 
     def test_every_generation_runs_its_own_instructions(self):

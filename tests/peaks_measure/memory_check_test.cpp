@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What memory kernels must leave and report, against their loops run thread by thread.
 #include "peaks/memory_check.hpp"
 

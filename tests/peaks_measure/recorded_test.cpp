@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `gpuprof peaks --json` printed on an H200: it must hold against theory, survive the store,
 // and be reported as it was.
 #include "peaks/obtain.hpp"

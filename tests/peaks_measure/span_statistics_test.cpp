@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "peaks/span_statistics.hpp"
 
 #include "peaks/throughput.hpp"

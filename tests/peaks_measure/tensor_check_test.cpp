@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The check of tensor kernels, by rows and columns, against results worked out by lanes and
 // registers: what is right passes, and whatever a broken kernel could leave does not.
 #include "peaks/kernel_list.hpp"

@@ -1,9 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // gpuprof peaks as a user meets it where there is no GPU.
 #include "peaks/peaks_json.hpp"
 #include "peaks/test_list.hpp"
 #include "peaks_store/pretended_gpu.hpp"
 #include "support/catch.hpp"
-#include "support/documented_options.hpp"
 #include "support/run_cli.hpp"
 
 #include <nlohmann/json.hpp>
@@ -150,16 +150,4 @@ TEST_CASE("bars are of # where the terminal has no blocks") {
   has(plain.out, "#####");
   setenv("LC_ALL", "C.UTF-8", 1);
   has(f.peaks("--from one.json").out, "█");
-}
-
-TEST_CASE("the manual and the completions have every option of peaks") {
-  folder_with_files const f;
-  auto const help = f.peaks("--help").out;
-  check_documented_options("peaks", help, 15);
-  std::string names;
-  for (auto const& test : peaks::all_tests()) names += std::string(test.name) + " ";
-  names.pop_back();
-  for (auto const* const file : {"gpuprof.bash", "_gpuprof", "gpuprof.fish"})
-    CHECK(std::regex_replace(document(std::string("completion/") + file), std::regex("\\s+"), " ")
-              .find(names) != std::string::npos);
 }

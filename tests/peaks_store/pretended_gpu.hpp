@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Peaks of GPUs that do not exist, with round numbers nobody can take for measured ones.
 #pragma once
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "peaks_store/pretended_gpu.hpp"
 #include "report/golden.hpp"
-#include "report/padding.hpp"
 #include "report/peaks_table.hpp"
 #include "report/peaks_words.hpp"
 #include "support/catch.hpp"
+#include "tables/padding.hpp"
 
 #include <algorithm>
 #include <sstream>

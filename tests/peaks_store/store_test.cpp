@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "peaks/store.hpp"
 
 #include "peaks/peaks_json.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "peaks/gpu_key.hpp"
 
 #include "support/catch.hpp"

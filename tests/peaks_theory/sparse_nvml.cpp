@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A libnvidia-ml.so.1 that has what nobody can do without, and nothing else.
 
 extern "C" {

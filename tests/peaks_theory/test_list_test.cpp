@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "peaks/test_list.hpp"
 
 #include "support/catch.hpp"
@@ -15,7 +16,7 @@ ids selected(std::string_view names) {
   return *tests;
 }
 
-std::string complaint(std::string_view names) {
+std::string refusal(std::string_view names) {
   auto const tests = select_tests(names);
   REQUIRE_FALSE(tests);
   return tests.message();
@@ -55,17 +56,17 @@ TEST_CASE("a group is all of its tests") {
 }
 
 TEST_CASE("an unknown name is refused with the nearest one, the tests and the groups") {
-  auto const text = complaint("fp32,tensr_bf16");
+  auto const text = refusal("fp32,tensr_bf16");
   CHECK(
       text.starts_with("there is no peak test \"tensr_bf16\" (did you mean tensor_bf16?); tests: "
                        "fp64, fp32, "));
   CHECK(contains(text, "synchronize; groups: cuda_cores, tensor_cores, memory, links, latency"));
-  CHECK(contains(complaint("tensor_core"), "(did you mean tensor_cores?)"));
-  CHECK_FALSE(contains(complaint("everything"), "did you mean"));
-  CHECK(contains(complaint("FP32"), "there is no peak test \"FP32\""));
+  CHECK(contains(refusal("tensor_core"), "(did you mean tensor_cores?)"));
+  CHECK_FALSE(contains(refusal("everything"), "did you mean"));
+  CHECK(contains(refusal("FP32"), "there is no peak test \"FP32\""));
 }
 
 TEST_CASE("naming nothing is refused: it is not all of them") {
-  CHECK(complaint("").starts_with("no peak test is named; tests: fp64, "));
-  CHECK(complaint(" , ").starts_with("no peak test is named; tests: fp64, "));
+  CHECK(refusal("").starts_with("no peak test is named; tests: fp64, "));
+  CHECK(refusal(" , ").starts_with("no peak test is named; tests: fp64, "));
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stands in for libgpuprof.so: notes in the file PROBE_LOG which program it was loaded into and
  * what it was told. */
 #include <stdio.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """gpuprof profile and status as a user meets them, without a GPU: what is refused, what is passed on.
 
 profile_test.py GPUPROF PROBE_LIBRARY STATIC_PROGRAM

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lines of `gpuprof status` that come from files, against made-up machines.
 #include "status_checks.hpp"
 #include "support/catch.hpp"
@@ -74,6 +75,13 @@ TEST_CASE("MPS shows by its process or its variable") {
   CHECK(machine.line("mps", {"CUDA_MPS_PIPE_DIRECTORY=/tmp/mps"}).state == check_state::limited);
   machine.file("proc/17/comm", "nvidia-cuda-mps\n");  // as the kernel cuts it
   CHECK(machine.line("mps").state == check_state::limited);
+}
+
+TEST_CASE("a process that ends while it is asked about is passed over") {
+  imagined_machine machine;
+  auto const before = machine.line("mps").state;
+  machine.file("proc/77/comm/not_text", "");  // reading a folder fails as that does
+  CHECK(machine.line("mps").state == before);
 }
 
 TEST_CASE("other tools are named") {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The replay libcupti names calls and results as the real one does, where a real one is installed.
 #include "replay/cupti/callback_names.hpp"
 

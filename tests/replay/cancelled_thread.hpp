@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls a profiler on a thread that somebody has cancelled and that ends at the next point where it
 // may: the profiler must not be that point.
 #pragma once

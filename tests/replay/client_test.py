@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The replay libcupti as a client sees it, in a real process."""
 import processes
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The shipped library reading counters around launches, in real processes: values, what is left out, refusals, endings."""
 import importlib.util
 import json
@@ -18,7 +19,7 @@ PLAIN = "even(float*, int)", "odd(float*, int)"
 # Under sanitizers, on a machine that is busy, many a launch takes longer than others may wait for it.
 IS_SLOWED = bool(os.environ.get("BUILT_PRELOAD_FIRST"))
 # A program that has the cores for itself waits for them less than that.
-MOST_WAIT_MS = 100
+MAX_WAIT_MS = 100
 PRODUCT = "gemm_bf16(float*, int)"
 
 
@@ -57,7 +58,7 @@ class Counters(Gpuprof):
         return sum(map(int, self.waited.read_text().split())) if self.waited.exists() else 0
 
     def was_slowed(self):
-        return IS_SLOWED or self.waited_ms() > MOST_WAIT_MS
+        return IS_SLOWED or self.waited_ms() > MAX_WAIT_MS
 
     def check_in_time(self, done):
         """What a session is long enough for, but not where each of its steps takes twenty times as long, or where others have
@@ -66,9 +67,10 @@ class Counters(Gpuprof):
         if not done:
             print(f"not in time, having waited for a core for {self.waited_ms()} ms", file=sys.stderr)
 
-    def nearly_every(self):
-        """The share of the launches that is read at least."""
-        return 0.5 if self.was_slowed() else 0.95
+    def check_that_nearly_every_is_read(self, samples, launches):
+        """A launch is given up after 2 ms: each millisecond without a core may cost one, and half are read in any case."""
+        least = launches / 2 if IS_SLOWED else max(launches / 2, 0.95 * launches - self.waited_ms())
+        self.assertGreater(samples, least, f"of {launches}, having waited for a core for {self.waited_ms()} ms")
 
     def losses(self):
         """{what: how many} of the line that says what is missing."""
@@ -108,7 +110,7 @@ class Values(Counters):
         fused = read["even(float*, int)", "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"]["Avg"]
         self.assertEqual(fused * 16, bytes_read)  # 4 w and 64 w
         report = self.roofline()
-        self.assertGreater(report["flop_counted_share"], 0.99)
+        self.assertGreater(report["flop_exact_share"], 0.99)
         row = next(k for k in report["kernels"] if k["name"] == "even(float*, int)")
         self.assertAlmostEqual(row["flops"] * row["avg_ns"] * 1e-9 / (2.75 * fused), 1, places=4)  # 2 x 4 w + 2 w + w
 
@@ -141,7 +143,7 @@ class Values(Counters):
         for arguments, line in lines.items():
             self.assertEqual(len(arguments), 8)
             self.assertGreater(line["samples"], 0)
-            self.assertGreater(line["flop_counted_share"], 0.99)
+            self.assertGreater(line["flop_exact_share"], 0.99)
         # The same work in once and twice the time.
         rates = sorted(line["flops"] for line in lines.values())
         self.assertAlmostEqual(rates[1] / rates[0], 2, places=3)
@@ -166,7 +168,7 @@ class Values(Counters):
                 self.assertLessEqual(lost, LONG / 100, run.err)
                 self.assertIn(LONG / 2 - line["launches"], range(lost + 1), self.lost() + run.err)
                 self.assertGreater(line["samples"], 0)
-                self.assertEqual(line["flop_counted_share"], 1)
+                self.assertEqual(line["flop_exact_share"], 1)
 
     def test_launches_that_differ_and_cannot_be_told_apart_are_left_to_samples(self):
         # Times are known soon: until then nobody can tell that they differ.
@@ -187,7 +189,7 @@ class Values(Counters):
         self.assertEqual(run.code, 0, run.err)
         read, busy, disturbed = self.outcomes()
         samples = sum(self.metrics()[name, "dram__bytes_read.sum"]["Samples"] for name in PLAIN)
-        self.assertGreater(samples, self.nearly_every() * 600)
+        self.check_that_nearly_every_is_read(samples, 600)
         # Into a range that is dropped another launch may have come.
         self.assertAlmostEqual(samples + disturbed, sum(r["kernels"] >= 1 for r in self.ranges()), delta=3)
         self.assertAlmostEqual(read + busy + disturbed, 600 + 1, delta=3)  # and a graph
@@ -210,7 +212,7 @@ class Values(Counters):
         in_ranges = [r["kernels"] for r in self.ranges()].count(5)
         graphs = [row for (name, metric), row in self.metrics().items() if name.startswith("[CUDA graph") and metric == "dram__bytes_read.sum"]
         self.assertEqual(len(graphs), 1)
-        self.assertGreater(graphs[0]["Samples"], self.nearly_every() * 400)
+        self.check_that_nearly_every_is_read(graphs[0]["Samples"], 400)
         disturbed = self.outcomes()[2]  # of 20 other launches too
         self.assertLessEqual(graphs[0]["Samples"], in_ranges)
         self.assertGreaterEqual(graphs[0]["Samples"] + disturbed, in_ranges)
@@ -299,7 +301,7 @@ class Groups(Counters):
         self.assertEqual(counted, {"sm__ops_path_tensor_src_bf16_dst_fp32.sum"})
         # None on CUDA cores, which is no reason to take it for not rewritten.
         self.assertEqual(read[PRODUCT, FUSED]["Avg"], 0)
-        self.assertEqual(self.roofline()["flop_counted_share"], 1)
+        self.assertEqual(self.roofline()["flop_exact_share"], 1)
 
 
 class LeftOut(Counters):

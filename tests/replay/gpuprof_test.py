@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The shipped library in real processes: every way in, every way to end, and the faults of CUPTI and the driver."""
 import json
 import os

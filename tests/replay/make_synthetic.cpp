@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes a synthetic session: gpuprof-make-synthetic FILE [name=value]...
 #include "recorder/recording_file.hpp"
 #include "replay/synthetic_session.hpp"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs recorded and synthetic sessions as real processes. Import it to write a test of a process in ten lines:
 
     import processes, unittest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The recorder against the replay: what is recorded from a replayed session is that session again."""
 import processes
 

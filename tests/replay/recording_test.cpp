@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sessions survive the way through a file, damaged ones are refused, and the record table is right.
 #include "recorder/record_fields.hpp"
 #include "recorder/recording_file.hpp"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Samples of the replayed GPU as a client sees them: what they come to, and which misuse is seen."""
 import collections
 import math

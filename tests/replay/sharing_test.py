@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program that uses CUPTI itself beside the shipped library, in real processes: both get all that is theirs."""
 import pathlib
 import shutil

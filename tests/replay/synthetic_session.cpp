@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "replay/synthetic_session.hpp"
 
 #include <cupti.h>

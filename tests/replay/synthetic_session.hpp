@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A made-up session with known counts, for unit tests; nothing in it was measured.
 #pragma once
 

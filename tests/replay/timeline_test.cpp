@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each thread of a replayed program does, and when its work runs on the GPU.
 #include "replay/player/timeline.hpp"
 

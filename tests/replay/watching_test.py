@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program that asks what it achieves while it runs, with the shipped library in real processes."""
 import json
 import processes
@@ -48,7 +49,7 @@ class Watching(Gpuprof):
             self.assertAlmostEqual(line["flops"] / (11 * both / 1e-6), 1, places=3)  # one more of one than of the other
             self.assertAlmostEqual(line["dram_bytes_per_second"] / (96 * both / 1e-6), 1, places=3)
             self.assertAlmostEqual(line["seconds"], line["launches"] * 1e-6, places=9)
-            self.assertGreater(line["counted_share"], 0.99)
+            self.assertGreater(line["exact_share"], 0.99)
         self.assertGreater(told["all"]["launches"], 2000)
 
     def test_it_is_told_what_its_kernels_and_ranges_achieve(self):
@@ -88,7 +89,7 @@ class Watching(Gpuprof):
             self.assertAlmostEqual(kernel["sm_clock_hz"] / 1.5e9, 1, places=2)
             self.assertGreater(kernel["occupancy"], 0)
             self.assertIsNone(kernel["flops"])
-            self.assertEqual(kernel["counted_share"], 0)
+            self.assertEqual(kernel["exact_share"], 0)
         both = (w("_Z4evenPfi") + w("_Z3oddPfi")) / 2
         self.assertAlmostEqual(told["ranges"]["step"]["dram_bytes_per_second"] / (96 * both / 1e-4), 1, places=2)
 
@@ -109,7 +110,7 @@ class Watching(Gpuprof):
         told, run = self.watched(self.session(), env={"REPLAY_FAIL": "cuptiProfilerGetCounterAvailability=35,cuptiPmSamplingGetCounterAvailability=35"})
         self.assertIn("counters are off", run.err)
         self.assertGreater(told["ranges"]["step"]["launches"], 2000)
-        self.assertEqual(told["ranges"]["step"]["counted_share"], 0)
+        self.assertEqual(told["ranges"]["step"]["exact_share"], 0)
         for figure in ("flops", "dram_bytes_per_second", "sm_clock_hz", "occupancy"):
             self.assertIsNone(told["ranges"]["step"][figure])
         self.assertEqual(set(told["ranges"]["step"]["precisions"].values()), {0})

@@ -1,4 +1,5 @@
-"""The shipped library sampling whole GPUs in windows of time, in real processes: alone, by turns with launches, refusals, endings."""
+# SPDX-License-Identifier: Apache-2.0
+"""The shipped library sampling whole GPUs in windows of time, in real processes: alone, alternately with launches, refusals, endings."""
 import concurrent.futures
 import json
 import os
@@ -71,7 +72,7 @@ class Sampled(Windows):
         # 100 ms at once and 40 of 4 s; with the pause of 20 ms after it a window of 50 costs 3.5. Without a limit there are 57.
         self.assertLessEqual(len(self.log_lines("sampling start")), 41)
         self.check_in_time(len(self.log_lines("sampling start")) >= self.LEAST_WINDOWS)
-        self.check_in_time(len(self.log_lines("sampling enable")) == 1)  # one burst: a GPU that others slow is given back in between
+        self.check_in_time(len(self.log_lines("sampling enable")) == 1)  # one burst: a GPU that others slow is released in between
         self.assertLessEqual(self.cost_ms(), 145)
         self.assertGreater(self.cost_ms(), len(self.log_lines("sampling start")) * 50 * 0.05)  # what lies between windows costs, too
 
@@ -108,7 +109,7 @@ class Sampled(Windows):
         run = self.counted(self.session(launches=3000), metrics="sampled", overhead_budget="20")
         self.assertEqual(run.code, 0, run.err)
         self.assertTrue(self.log_lines("sampling enable"))
-        # Where each step takes twenty times as long the GPU is idle for whole windows, and sampling is given back.
+        # Where each step takes twenty times as long the GPU is idle for whole windows, and sampling is released.
         self.check_in_time(len(self.log_lines("sampling enable")) == 1)
         self.check_in_time(len(self.log_lines("sampling start")) > 20)
 
@@ -195,7 +196,7 @@ class Ranks(Windows):
         self.check_in_time(not read[0] & read[1])
         for capture in captures:
             report = json.loads(self.run_program(processes.path("BUILT_GPUPROF"), "roofline", "-f", "json", capture).out)
-            self.check_in_time(report["flop_counted_share"] > 0.99)
+            self.check_in_time(report["flop_exact_share"] > 0.99)
         self.assertEqual([f for f in os.listdir(self.folder) if f.endswith(".readings")], [])
 
 

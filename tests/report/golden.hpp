@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares a text with the file of that name in tests/data/golden, and says where they part.
 #pragma once
 

@@ -1,6 +1,8 @@
-#include "report/summary.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "live/summary.hpp"
 
 #include "analyse/trace_of.hpp"
+#include "base/readable.hpp"
 #include "report/golden.hpp"
 #include "support/catch.hpp"
 
@@ -65,14 +67,14 @@ TEST_CASE("a capture that knows nothing about itself says so without inventing")
 }
 
 TEST_CASE("lengths of time and amounts of memory come with a unit that suits them") {
-  CHECK(report::readable_time(999) == "999 ns");
-  CHECK(report::readable_time(12'345) == "12.3 us");
-  CHECK(report::readable_time(12'345'678) == "12.35 ms");
-  CHECK(report::readable_time(12'345'678'901) == "12.346 s");
-  CHECK(report::readable_bytes(12) == "12 B");
-  CHECK(report::readable_bytes(12'300'000) == "12.3 MB");
-  CHECK(report::readable_count(0) == "0");
-  CHECK(report::readable_count(1'000) == "1,000");
+  CHECK(readable_time(999) == "999 ns");
+  CHECK(readable_time(12'345) == "12.3 us");
+  CHECK(readable_time(12'345'678) == "12.35 ms");
+  CHECK(readable_time(12'345'678'901) == "12.346 s");
+  CHECK(readable_bytes(12) == "12 B");
+  CHECK(readable_bytes(12'300'000) == "12.3 MB");
+  CHECK(readable_count(0) == "0");
+  CHECK(readable_count(1'000) == "1,000");
 }
 
 TEST_CASE("the summary at exit lists top kernels, copies and ranges") {

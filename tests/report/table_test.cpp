@@ -1,8 +1,9 @@
-#include "report/table.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "tables/table.hpp"
 
 #include "base/json_text.hpp"
-#include "report/padding.hpp"
 #include "support/catch.hpp"
+#include "tables/padding.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -113,6 +114,47 @@ TEST_CASE("on a narrow page the name gives way in its middle, then columns by th
         " --------  ------------------------\n"
         "     50.0  void first_...of_it(int)\n"
         " no room\n    for\n    StdDev,\n    Avg;\n    --wide\n    shows\n    all\n");
+}
+
+TEST_CASE("what tells rows apart stays on a narrow page, all else goes before it") {
+  auto const t =
+      table_of({{"Launches", column_kind::integer},
+                {"Metric", {}, never_left_out},
+                {"Name", {}, never_left_out},
+                {"Shared", {}, 1}},
+               {{std::int64_t{3}, std::string_view("sm__inst_executed_pipe_tensor_op_hmma.sum"),
+                 std::string_view("short"), std::string_view("yes")}});
+  CHECK(on_page({.width = 44}, t) ==
+        " Launches  Metric                      Name\n"
+        " --------  --------------------------  -----\n"
+        "        3  sm__inst_exe...op_hmma.sum  short\n"
+        " no room for Shared; --wide shows all\n");
+}
+
+TEST_CASE("names that begin and end alike are told apart by what is between") {
+  std::string const begin = "void at::native::vectorized_elementwise_kernel<4, at::native::";
+  std::string const end = "Functor<float>, std::array<char*, 3ul> >(int, float)";
+  auto const shown = shortened_apart({begin + "Add" + end, begin + "Mul" + end, "short"}, 40);
+  REQUIRE(shown.size() == 2);
+  CHECK(shown.at(begin + "Add" + end) == "void at::native:...tive::AddFunc...loat)");
+  CHECK(shown.at(begin + "Mul" + end) == "void at::native:...tive::MulFunc...loat)");
+  CHECK(shortened_apart({begin + "Add" + end, "a" + begin}, 40).at(begin + "Add" + end) ==
+        shortened(begin + "Add" + end, 40));
+  for (auto const& [whole, text] : shown) CHECK(width_of(text) <= 40);
+}
+
+TEST_CASE("names that differ in one character are told apart wherever it is") {
+  std::string const name(100, 'x');
+  for (std::size_t width : {24, 40, 41, 60, 90})
+    for (std::size_t at = 0; at < name.size(); ++at) {
+      auto a = name, b = name;
+      a[at] = 'A';
+      b[at] = 'B';
+      auto const shown = shortened_apart({a, b}, width);
+      INFO("width " << width << ", differs at " << at << ": " << shown.at(a));
+      CHECK(shown.at(a) != shown.at(b));
+      CHECK(width_of(shown.at(a)) <= width);
+    }
 }
 
 TEST_CASE("prose is broken at blanks") {

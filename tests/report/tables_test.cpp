@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyse/trace_of.hpp"
 #include "report/summary_tables.hpp"
 #include "report/trace_table.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes a trace with hardware counters to a capture file.
 #pragma once
 

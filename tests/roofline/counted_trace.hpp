@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small traces with hardware counters: which launches were sampled, in which group, and what they
 // had counted.
 #pragma once
@@ -79,6 +80,21 @@ struct counted_trace {
     for (auto const& name : names)
       metrics.push_back({static_cast<metric_id>(metrics.size() + 1), t.names.intern(name),
                          device.device, group, name.find("__sass_") != std::string::npos});
+    return *this;
+  }
+  /// Sampled every 20 us from 0.9 ms on: `while_it_runs` in the ten samples of each of so many
+  /// launches of 200 us, the first at 1 ms, one every 300 us; `at_rest` in the others.
+  counted_trace& sample_in_time(std::uint16_t group, char const* metric, std::uint64_t launches,
+                                double while_it_runs, double at_rest = 0) {
+    constexpr std::uint64_t before = 5, of_launch = 10, from_one_to_the_next = 15, after = 45;
+    plan(group, {metric});
+    metrics.back().sampled = true;
+    auto const end = before + launches * from_one_to_the_next;
+    for (std::uint64_t i = 0; i < end + after; ++i) {
+      timestamp_ns const start{trace_start.value + 900'000 + i * 20'000};
+      bool const runs = i >= before && i < end && (i - before) % from_one_to_the_next < of_launch;
+      rows.push_back({metrics.back().metric, start, 20_us, runs ? while_it_runs : at_rest});
+    }
     return *this;
   }
   /// What the set "roofline" reads on a GH100: units, tensor operations, CUDA-core operations.

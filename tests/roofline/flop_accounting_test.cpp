@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "counters/planning/metric_sets.hpp"
 #include "roofline/counted_trace.hpp"
 #include "support/catch.hpp"

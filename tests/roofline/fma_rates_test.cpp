@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FLOP of CUDA cores that follow from the instructions on their FMA pipes.
 #include "analyse/fma_rates.hpp"
 
@@ -30,19 +31,12 @@ counted_trace sampled_trace(kernel_code const& code, double in_an_interval = 100
             .shaped({8, 1, 1}, {i % 2 == 0 ? 128u : 256u, 1, 1}));
   counted_trace c(trace_of(std::move(events)));
   c.captured_until = trace_start + 10_ms;
-  std::pair<char const*, double> const metrics[] = {
-      {fma_metric, in_an_interval}, {active_cycles_metric, 40'000}, {clock_metric, 2e9},
-      {dram_read_metric, 20'000},   {dram_write_metric, 20'000},    {l2_metric, 40'000}};
-  for (auto const& [name, while_it_runs] : metrics) {
-    c.plan(7, {name});
-    c.metrics.back().sampled = true;
-    auto const at_rest = name == clock_metric ? while_it_runs : 0;
-    for (std::uint64_t i = 0; i < 350; ++i) {
-      timestamp_ns const start{trace_start.value + 900'000 + i * 20'000};
-      bool const runs = i >= 5 && i < 305 && (i - 5) % 15 < 10;
-      c.rows.push_back({c.metrics.back().metric, start, 20_us, runs ? while_it_runs : at_rest});
-    }
-  }
+  c.sample_in_time(7, fma_metric, 20, in_an_interval)
+      .sample_in_time(7, active_cycles_metric, 20, 40'000)
+      .sample_in_time(7, clock_metric, 20, 2e9, 2e9)
+      .sample_in_time(7, dram_read_metric, 20, 20'000)
+      .sample_in_time(7, dram_write_metric, 20, 20'000)
+      .sample_in_time(7, l2_metric, 20, 40'000);
   for (auto const& shape : c.t.shapes) c.codes.push_back(record_of(shape.name, code));
   return c;
 }
@@ -66,7 +60,7 @@ TEST_CASE("what nobody counted is told from the FMA pipes and the code, half of 
   // Of two geometries, but of one code.
   CHECK(*row.total_flops_error / *row.total_flops == Approx(0.5).epsilon(0.02));
   CHECK(row.known_share == 1);
-  CHECK(row.counted_share == 0);
+  CHECK(row.exact_share == 0);
 }
 
 TEST_CASE("no instruction computes more than a multiply-add") {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FLOP that follow from the machine code of kernels.
 #include "analyse/kernel_codes.hpp"
 
@@ -28,15 +29,8 @@ counted_trace sampled_trace(kernel_code const& code) {
             .correlated(static_cast<std::uint32_t>(i + 1)));
   counted_trace c(trace_of(std::move(events)));
   c.captured_until = trace_start + 10_ms;
-  for (auto const* const name : {tensor_cycles_metric, active_cycles_metric, dram_read_metric}) {
-    c.plan(0, {name});
-    c.metrics.back().sampled = true;
-    for (std::uint64_t i = 0; i < 200; ++i) {
-      timestamp_ns const start{trace_start.value + 900'000 + i * 20'000};
-      bool const runs = i >= 5 && i < 155 && (i - 5) % 15 < 10;
-      c.rows.push_back({c.metrics.back().metric, start, 20_us, runs ? 1000.0 : 0.0});
-    }
-  }
+  for (auto const* const name : {tensor_cycles_metric, active_cycles_metric, dram_read_metric})
+    c.sample_in_time(0, name, 10, 1000);
   c.codes.push_back(record_of(c.t.shapes[0].name, code));
   return c;
 }
@@ -57,7 +51,7 @@ TEST_CASE("the one tensor type of a kernel makes FLOP of its cycles, with no rea
   CHECK(*row.flops[bf16_place] == Approx(*row.total_flops));
   CHECK_FALSE(row.flops[fp32_place]);
   CHECK(row.known_share == 1);
-  CHECK(row.counted_share == 0);
+  CHECK(row.exact_share == 0);
 }
 
 TEST_CASE("a kernel of nothing but tensor instructions has its FLOP whole") {
@@ -94,7 +88,7 @@ TEST_CASE("a kernel without arithmetic has no FLOP, and that is known") {
   CHECK(row.source == flop_source::machine_code);
   REQUIRE(row.total_flops);
   CHECK(*row.total_flops == 0);
-  CHECK(row.counted_share == 1);
+  CHECK(row.exact_share == 1);
   CHECK(row.known_share == 1);
 }
 

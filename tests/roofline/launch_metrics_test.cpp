@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyse/metric_summary.hpp"
 #include "roofline/counted_trace.hpp"
 #include "support/catch.hpp"

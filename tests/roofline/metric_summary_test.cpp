@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyse/metric_summary.hpp"
 
 #include "report/metric_tables.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "report/roofline_report.hpp"
 
 #include "report/label_room.hpp"

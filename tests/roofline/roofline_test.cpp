@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "roofline/counted_trace.hpp"
 #include "support/catch.hpp"
 
@@ -28,7 +29,7 @@ TEST_CASE("rates of a kernel are its counted work over its duration when nobody 
   CHECK(*gemm.flops[bf16] == near(400e12));
   CHECK(*gemm.flops[fp32] == 0);
   CHECK(gemm.source == flop_source::counted);
-  CHECK(gemm.counted_share == near(1));
+  CHECK(gemm.exact_share == near(1));
   CHECK(*gemm.dram_rate == near(80e6 / 100e-6));
   CHECK(*gemm.l2_rate == near(200e6 / 100e-6));
   CHECK(*gemm.intensity == near(500));  // 4e10 FLOP per 80 MB
@@ -47,7 +48,7 @@ TEST_CASE("a launch that was slowed by counting takes as long as the others in a
   CHECK(row_named(rows, "axpy")->total_ns == near(100e3));
   CHECK(rows[0].total_ns == near(600e3));
   CHECK(rows[0].time_share == near(600. / 990));
-  CHECK(a.roofs().counted_share() == near(960. / 990));
+  CHECK(a.roofs().exact_share() == near(960. / 990));
 }
 
 TEST_CASE("shares are of the measured peak at the clock the kernel had") {
@@ -266,7 +267,7 @@ TEST_CASE("a range has the work of all launches inside, inner ranges included") 
   CHECK(outer.instances == 1);
   CHECK(outer.launches == 22);
   CHECK(outer.time_share == near(1));
-  CHECK(outer.counted_share == near(960. / 990));
+  CHECK(outer.exact_share == near(960. / 990));
   // gemm 6 x 4e10, axpy 5 x 2.1e7, tiny 5 x 2000, in the 960 us that were counted.
   CHECK(*outer.total_flops == near((24e10 + 10.5e7 + 1e4) / 960e-6));
   CHECK(name_of(outer.bound) == "tensor BF16");  // most of its time is
@@ -330,7 +331,7 @@ TEST_CASE("the ranges of a training step hold what their backward thread launche
         near(*forward.total_flops * forward.total_ns + *backward.total_flops * backward.total_ns +
              *optimizer.total_flops * optimizer.total_ns));
   CHECK(*backward.total_flops == near(1e10 / 100e-6));
-  CHECK(step.counted_share == near(1));
+  CHECK(step.exact_share == near(1));
 }
 
 TEST_CASE("what was launched outside any range has a line, so that lines add up to all time") {
@@ -373,5 +374,5 @@ TEST_CASE("what a marker declares stands where nothing was counted, and says so"
   auto const& outer = *row_named(rows, "outer");  // never a mixture
   CHECK(outer.source == flop_source::counted);
   CHECK(*outer.total_flops == near(5e6 / 10e-6));
-  CHECK(outer.counted_share == near(30. / 50));
+  CHECK(outer.exact_share == near(30. / 50));
 }

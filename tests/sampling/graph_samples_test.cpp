@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How well samples tell the kernels of a CUDA graph apart, which are shorter than samples and
 // always run in the same order.
 #include "sampling/simulated_gpu.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sampling/simulated_gpu.hpp"
 #include "support/catch.hpp"
 

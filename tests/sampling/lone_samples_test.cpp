@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What samples say in which launches of one kernel ran and nothing else.
 #include "sampling/simulated_gpu.hpp"
 #include "support/catch.hpp"

@@ -1,7 +1,8 @@
-#include "analyse/live/recent_samples.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "live/recent_samples.hpp"
 
 #include "analyse/allocation_count.hpp"
-#include "analyse/live/live_metrics.hpp"
+#include "live/live_metrics.hpp"
 #include "sampling/simulated_gpu.hpp"
 #include "support/catch.hpp"
 
@@ -428,7 +429,7 @@ TEST_CASE("a program that is sampled in time knows what its kernels and ranges a
     REQUIRE((row->l2_rate.has_value() == false && row->occupancy && row->clock));
     CHECK(*row->occupancy == Approx(kind.load.occupancy / 100).epsilon(0.05));
     CHECK(*row->clock == Approx(simulated_clock).epsilon(0.01));
-    CHECK(row->counted_share == 0);
+    CHECK(row->exact_share == 0);
     CHECK(row->from.occupancy != figure_source::exact);
   }
   CHECK(now.ranges.front().clock);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyse/sampling/sampled_figures.hpp"
 
 #include "support/catch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "roofline/counted_capture.hpp"
 #include "sampling/simulated_gpu.hpp"
 #include "support/run_cli.hpp"

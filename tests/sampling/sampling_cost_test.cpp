@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyse/sampling/sampling_cost.hpp"
 
 #include "sampling/simulated_gpu.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A GPU of which all is known: what ran when and what it counted, read in intervals.
 #pragma once
 

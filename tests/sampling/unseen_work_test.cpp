@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyse/sampling/unseen_work.hpp"
 
 #include "analyse/sampling/sample_attribution.hpp"

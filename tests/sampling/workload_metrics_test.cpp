@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyse/workload_metrics.hpp"
 
 #include "sampling/simulated_gpu.hpp"

@@ -1,4 +1,5 @@
-#include "session/output_name.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "options/output_name.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,4 +1,5 @@
-#include "session/run_notes.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "options/run_notes.hpp"
 
 #include "support/catch.hpp"
 #include "support/scratch_folder.hpp"

@@ -1,7 +1,8 @@
-#include "session/settings.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "options/settings.hpp"
 
 #include "counters/planning/metric_sets.hpp"
-#include "session/option_table.hpp"
+#include "options/option_table.hpp"
 #include "support/catch.hpp"
 
 #include <algorithm>
@@ -18,9 +19,9 @@ parsed_settings read(std::vector<char const*> variables) {
 
 }  // namespace
 
-TEST_CASE("an environment without GPUPROF_ variables gives the defaults and no complaint") {
+TEST_CASE("an environment without GPUPROF_ variables gives the defaults and no warning") {
   auto const parsed = read({"PATH=/bin", "GPU=1", "GPUPROFX=3"});
-  CHECK(parsed.complaints.empty());
+  CHECK(parsed.warnings.empty());
   CHECK(parsed.values.output == "report%n");
   CHECK(parsed.values.trace == trace_set{});
   CHECK(parsed.values.range == capture_range::none);
@@ -33,7 +34,7 @@ TEST_CASE("an environment without GPUPROF_ variables gives the defaults and no c
   CHECK(parsed.values.metrics.skip[0].text.starts_with("nccl|nvshmem|"));
   CHECK(parsed.values.metrics.skip[0].is_regex);
   CHECK(parsed.values.metrics.skip[0].ignores_case);
-  CHECK(read_settings(nullptr).complaints.empty());
+  CHECK(read_settings(nullptr).warnings.empty());
 }
 
 TEST_CASE("the defaults written in the option table are those of the struct") {
@@ -99,7 +100,7 @@ TEST_CASE("every option is read from its variable") {
                             "GPUPROF_FLUSH_INTERVAL_MS=50",
                             "GPUPROF_FLUSH_TIMEOUT_MS=0",
                             "GPUPROF_BUFFER_LIMIT_MIB=64"});
-  CHECK(parsed.complaints == std::vector<std::string>{});
+  CHECK(parsed.warnings == std::vector<std::string>{});
   auto const& s = parsed.values;
   CHECK(s.output == "%h/%q{JOB}-%p");
   CHECK(s.force_overwrite);
@@ -203,12 +204,12 @@ TEST_CASE("a bad value leaves the default and one line that names the accepted v
        }) {
     auto const parsed = read({variable});
     INFO(variable);
-    REQUIRE(parsed.complaints.size() == 1);
-    INFO(parsed.complaints[0]);
-    CHECK(parsed.complaints[0].find(accepted) != std::string::npos);
+    REQUIRE(parsed.warnings.size() == 1);
+    INFO(parsed.warnings[0]);
+    CHECK(parsed.warnings[0].find(accepted) != std::string::npos);
     std::string const given = variable;
-    CHECK(parsed.complaints[0].find(given.substr(0, given.find('='))) == 0);
-    CHECK(parsed.complaints[0].find('\n') == std::string::npos);
+    CHECK(parsed.warnings[0].find(given.substr(0, given.find('='))) == 0);
+    CHECK(parsed.warnings[0].find('\n') == std::string::npos);
     settings const plain;
     CHECK(parsed.values.trace == plain.trace);
     CHECK(parsed.values.range_end == plain.range_end);
@@ -231,19 +232,19 @@ TEST_CASE("the interval of sampling is a time with a unit, or nanoseconds") {
     auto const variable = "GPUPROF_PM_SAMPLING_INTERVAL=" + text;
     auto const parsed = read({variable.c_str()});
     INFO(text);
-    CHECK(parsed.complaints.empty());
+    CHECK(parsed.warnings.empty());
     CHECK(parsed.values.metrics.interval_ns == ns);
   }
 }
 
 TEST_CASE("metrics and set say together what is read, in whichever order they come") {
   using words = std::vector<std::string>;
-  struct wish {
+  struct chosen {
     std::vector<char const*> variables;
     metrics_mode mode;
     words read;
   };
-  for (auto const& [variables, mode, read_words] : std::vector<wish>{
+  for (auto const& [variables, mode, read_words] : std::vector<chosen>{
            {{"GPUPROF_METRICS=auto"}, metrics_mode::automatic, {}},
            {{"GPUPROF_METRICS=sampled"}, metrics_mode::sampled, {}},
            {{"GPUPROF_SET=full"}, metrics_mode::automatic, {"full"}},
@@ -262,7 +263,7 @@ TEST_CASE("metrics and set say together what is read, in whichever order they co
        }) {
     INFO(variables.front());
     auto const parsed = read(variables);
-    CHECK(parsed.complaints == words{});
+    CHECK(parsed.warnings == words{});
     CHECK(parsed.values.metrics.mode == mode);
     CHECK(parsed.values.metrics.words == read_words);
   }
@@ -297,31 +298,32 @@ TEST_CASE("every set of metrics there is can be chosen, and no other") {
 }
 
 TEST_CASE("an unknown variable is reported once, with the nearest name") {
-  auto const near = read({"GPUPROF_OUTPT=x"}).complaints;
+  auto const near = read({"GPUPROF_OUTPT=x"}).warnings;
   REQUIRE(near.size() == 1);
   CHECK(near[0].find("did you mean GPUPROF_OUTPUT?") != std::string::npos);
-  auto const far = read({"GPUPROF_ZZZZZZZZ=x"}).complaints;
+  auto const far = read({"GPUPROF_ZZZZZZZZ=x"}).warnings;
   REQUIRE(far.size() == 1);
   CHECK(far[0].find("did you mean") == std::string::npos);
-  CHECK(read({"GPUPROF_CUPTI_PATH=/x"}).complaints.empty());
+  CHECK(read({"GPUPROF_CUPTI_PATH=/x"}).warnings.empty());
 }
 
 TEST_CASE("an empty value counts as unset") {
   auto const parsed = read({"GPUPROF_TRACE=", "GPUPROF_DELAY="});
-  CHECK(parsed.complaints.empty());
+  CHECK(parsed.warnings.empty());
   CHECK(parsed.values.trace == trace_set{});
 }
 
 TEST_CASE("choices that make no sense together are said") {
-  CHECK(read({"GPUPROF_CAPTURE_RANGE=nvtx"}).complaints.size() == 1);
-  CHECK(read({"GPUPROF_NVTX_CAPTURE=step"}).complaints.size() == 1);
-  CHECK(read({"GPUPROF_STEP_RANGE=step"}).complaints.size() == 1);
-  CHECK(read({"GPUPROF_SCHEDULE=1,1,1,1", "GPUPROF_CAPTURE_RANGE=cudaProfilerApi"})
-            .complaints.size() == 1);
-  CHECK(read({"GPUPROF_SCHEDULE=1,1,1,1", "GPUPROF_STEP_RANGE=step"}).complaints.empty());
-  auto const no_kernels = read({"GPUPROF_METRICS=auto", "GPUPROF_TRACE=nvtx"}).complaints;
+  CHECK(read({"GPUPROF_CAPTURE_RANGE=nvtx"}).warnings.size() == 1);
+  CHECK(read({"GPUPROF_NVTX_CAPTURE=step"}).warnings.size() == 1);
+  CHECK(read({"GPUPROF_STEP_RANGE=step"}).warnings.size() == 1);
+  CHECK(
+      read({"GPUPROF_SCHEDULE=1,1,1,1", "GPUPROF_CAPTURE_RANGE=cudaProfilerApi"}).warnings.size() ==
+      1);
+  CHECK(read({"GPUPROF_SCHEDULE=1,1,1,1", "GPUPROF_STEP_RANGE=step"}).warnings.empty());
+  auto const no_kernels = read({"GPUPROF_METRICS=auto", "GPUPROF_TRACE=nvtx"}).warnings;
   REQUIRE(no_kernels.size() == 1);
   CHECK(no_kernels[0].find("trace leaves out cuda") != std::string::npos);
-  CHECK(read({"GPUPROF_METRICS=none", "GPUPROF_TRACE=nvtx"}).complaints.empty());
-  CHECK(read({"GPUPROF_METRICS=none", "GPUPROF_SET=full"}).complaints.size() == 1);
+  CHECK(read({"GPUPROF_METRICS=none", "GPUPROF_TRACE=nvtx"}).warnings.empty());
+  CHECK(read({"GPUPROF_METRICS=none", "GPUPROF_SET=full"}).warnings.size() == 1);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpuprof_measure_peaks() in plain C: c_interface [TESTS [refresh|stop-first]], or c_interface
  * invalid|fork. */
 #include <gpuprof/gpuprof.h>
@@ -19,7 +20,7 @@ static int print(gpuprof_peaks_options const* options) {
   printf("gpu=%s\nuuid=%s\nstored=%d\norigin=%s\nremarks=%s\n", roof->gpu, roof->uuid, roof->stored,
          roof->origin, roof->remarks);
   for (size_t i = 0; i < roof->peak_count; ++i) {
-    gpuprof_peak const* p = &roof->peaks[i];
+    gpuprof_peak const* p = roof->peaks[i];
     printf("%s|%s|%s|%d|%s|%g|%g|%g|%g|%g|%g|%g|%g|%g|%llu|%s|%s|%s|%s\n", p->name, p->title,
            p->unit, p->measured, p->clock, p->per_clock, p->per_clock_theory, p->burst,
            p->burst_spread, p->burst_sm_clock_mhz, p->sustained, p->sustained_sm_clock_mhz,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stores made-up peaks under the key of this machine's first GPU: make_stored_peaks FOLDER
 #include "peaks/measure.hpp"
 #include "peaks/store.hpp"

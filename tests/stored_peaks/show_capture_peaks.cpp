@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints the peaks in a capture as JSON, a line for each: show_capture_peaks CAPTURE
 #include "capture/reader.hpp"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stored peaks in captures, before captures and in the C interface, with the shipped library in real processes."""
 import json
 import pathlib
@@ -94,7 +95,7 @@ class InCaptures(StoredPeaks):
                 self.capture.unlink(missing_ok=True)
                 lines = self.lines_on_peaks(self.profile().err)
                 self.assertEqual(len(lines), 1, lines)
-                self.assertIn("the capture goes without peaks", lines[0])
+                self.assertIn("the capture has no peaks", lines[0])
                 self.assertIn(str(file), lines[0])
                 self.assertEqual(self.rows(), {})
                 self.assertIn("lost: nothing", self.stats())

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Catch2, version 2.13 or 3, under one include.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if __has_include(<catch2/catch_session.hpp>)
 #include <catch2/catch_session.hpp>
 int main(int argc, char** argv) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whoever follows CUDA's events, without interest in any.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A CUPTI for tests: a filled cupti_api that remembers what it was asked, fails where told, and
 // lets the test play CUPTI's part.
 #pragma once

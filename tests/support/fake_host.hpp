@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plays CUPTI's host API for tests: one small chip whose passes can be counted on fingers.
 #pragma once
 
@@ -28,7 +29,7 @@ class fake_host {
   CUptiResult answer(CUpti_Profiler_Host_GetConfigImage_Params* params);
   CUptiResult answer(CUpti_Profiler_Host_GetNumOfPasses_Params* params);
 
-  /// Objects that were made and not yet given back.
+  /// Objects that were made and not yet released.
   std::size_t living_objects() const noexcept { return objects_.size(); }
 
  private:

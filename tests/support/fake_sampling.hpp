@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plays CUPTI's PM sampling for tests: GPUs whose samples the test makes up.
 #pragma once
 

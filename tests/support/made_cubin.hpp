@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes cubins of a few functions, for tests: an ELF file as the driver hands it to tools.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A process beside the test, which lives until the test ends it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walks a buffer of activity records: with the real libcupti where it can be opened, else by the
 // sizes of the newest structs.
 #pragma once

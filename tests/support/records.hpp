@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hand-made activity records, and buffers of them as CUPTI would hand them back.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the real command, given as GPUPROF_CLI by CMake, and keeps what it says.
 #pragma once
 

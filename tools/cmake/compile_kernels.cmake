@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Compiles one file of GPU code and refuses what ptxas only remarks on: warpgroup multiplications that it had to serialise
 # (C7510, C7514) run at a quarter of the speed, and the measured peak would be wrong without any error.
 get_filename_component(folder "${IMAGE}" DIRECTORY)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What is taken from CUDA to build, in two parts that need not fit each other:
 # - The headers of one release, whatever toolkit is here or none: cuda.h, cupti.h and nvtx3 of CUDA 13.0. From them come the layouts of
 #   records, those of older releases included. The toolkit's if it is of that release, else from PyPI.

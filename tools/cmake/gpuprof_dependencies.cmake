@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Everything from outside, by find_package, as distribution packages provide it.
 
 find_package(spdlog REQUIRED)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What `cmake --install` lays out: a relocatable tree. The build tree is laid out alike under
 # <build>/lib/cmake, so that a consumer can use either.
 include(CMakePackageConfigHelpers)
@@ -48,14 +49,6 @@ configure_file("${PROJECT_BINARY_DIR}/package/gpuprofConfig.cmake" "${build_pack
 configure_file("${PROJECT_BINARY_DIR}/package/gpuprofConfigVersion.cmake" "${build_package}/"
   COPYONLY)
 
-# The manual page and the completions; tests compare them with the option table.
-install(FILES "${PROJECT_SOURCE_DIR}/tools/man/gpuprof.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
-install(FILES "${PROJECT_SOURCE_DIR}/tools/completion/gpuprof.bash"
-  DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" RENAME gpuprof)
-install(FILES "${PROJECT_SOURCE_DIR}/tools/completion/_gpuprof"
-  DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
-install(FILES "${PROJECT_SOURCE_DIR}/tools/completion/gpuprof.fish"
-  DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md"
   "${PROJECT_SOURCE_DIR}/CHANGELOG.md" "${PROJECT_SOURCE_DIR}/docs/capture-format.md"
   "${PROJECT_SOURCE_DIR}/docs/reading-the-reports.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # GPU code that travels inside the library: compiled by nvcc alone to one compressed image a file, without the CUDA runtime.
 
 # What each release of nvcc cannot compile is left out; tests ask for all of it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Build options, compiler warnings and sanitizers, as the interface target gpuprof_flags.
 
 set(CMAKE_CXX_STANDARD 20)

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "capture_files.hpp"
 
 #include "base/clock.hpp"
-#include "session/output_name.hpp"
+#include "options/output_name.hpp"
 
 #include <cerrno>
 #include <cstring>

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // The file a run is to write, checked before it.
 #pragma once
 
 #include "base/result.hpp"
-#include "session/settings.hpp"
+#include "options/settings.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a piece of work in a child process, so that a crash or a hang in it costs one line.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Says which chip the GPU of this machine is.
 #pragma once
 

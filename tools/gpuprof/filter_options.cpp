@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "filter_options.hpp"
 
-#include "analyse/kernel_patterns.hpp"
 #include "base/nearest_name.hpp"
+#include "names/kernel_patterns.hpp"
+#include "option_checks.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -52,8 +54,7 @@ outcome narrow_to_device(selection& wanted, std::uint32_t number, trace_contents
     known += (known.empty() ? "" : ", ") + std::to_string(raw(device.device));
   }
   return filter_failure{"there is no GPU " + std::to_string(number) + " in " + path +
-                            (known.empty() ? "" : "; it has " + known),
-                        true};
+                        (known.empty() ? "" : "; it has " + known)};
 }
 
 outcome narrow_to_ranges(selection& wanted, std::string const& text, trace_contents& trace,
@@ -69,13 +70,17 @@ outcome narrow_to_ranges(selection& wanted, std::string const& text, trace_conte
 }  // namespace
 
 void add_filter_options(CLI::App& command, filter_options& options) {
-  command.add_option(
-      "--filter-nvtx", options.nvtx,
-      "RANGE[@DOMAIN][/INDEX], or DOMAIN:RANGE as reports show it: only what was launched "
-      "inside these NVTX ranges");
-  command.add_option("--filter-time", options.time,
-                     "START/END: only what overlaps this time since the start of the capture (ns, "
-                     "us, ms, s)");
+  command
+      .add_option(
+          "--filter-nvtx", options.nvtx,
+          "RANGE[@DOMAIN][/INDEX], or DOMAIN:RANGE as reports show it: only what was launched "
+          "inside these NVTX ranges")
+      ->check(not_empty);
+  command
+      .add_option("--filter-time", options.time,
+                  "START/END: only what overlaps this time since the start of the capture (ns, "
+                  "us, ms, s)")
+      ->check(not_empty);
   command
       .add_option("--kernel", options.kernels,
                   "NAME or regex:EXPRESSION: of GPU work only these kernels, by full or base "

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options that narrow a report: the same in stats and roofline.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/process.hpp"
 #include "child_probe.hpp"
 #include "cupti/known_defects.hpp"
@@ -212,6 +213,14 @@ std::vector<check> gpu_checks() {
   checks.push_back(cupti_check(probe_in_child([=] { return probe_cupti(major); })));
   checks.push_back(subscriber_check(probe_in_child([=] { return probe_subscriber(major); })));
   return checks;
+}
+
+std::string cupti_here() {
+  auto const outcome = probe_in_child([] { return probe_cupti(0); });
+  if (!outcome.failure.empty()) return "not known, opening it " + outcome.failure;
+  auto const& found = outcome.found;
+  if (found.count("missing") != 0) return "none, " + found.at("missing");
+  return found.at("version") + " at " + found.at("path");
 }
 
 }  // namespace gpuprof

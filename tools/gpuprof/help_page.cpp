@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "help_page.hpp"
 
 #include "base/nearest_name.hpp"
-#include "report/padding.hpp"
+#include "tables/padding.hpp"
 #include "terminal.hpp"
 
 #include <CLI/CLI.hpp>
@@ -38,6 +39,9 @@ class help_page : public CLI::Formatter {
     if (mode == CLI::AppFormatMode::Sub) return make_expanded(app);
     auto text = make_usage(app, std::move(name)) + "\n" +
                 report::wrapped(app->get_description(), page_width()) + "\n";
+    // What most people need goes first.
+    if (!app->get_subcommands({}).empty())
+      return text + make_footer(app) + make_subcommands(app, mode) + make_groups(app, mode);
     text += make_positionals(app) + make_groups(app, mode) + make_subcommands(app, mode);
     return text + make_footer(app);
   }
@@ -103,18 +107,22 @@ CLI::App const* chosen_subcommand(CLI::App const& app) {
   return chosen.empty() ? nullptr : chosen.front();
 }
 
+std::string unknown_option(CLI::App const& of, std::string const& word) {
+  std::vector<std::string> known;
+  for (auto const* const one : of.get_options())
+    for (auto const& name : one->get_lnames()) known.push_back("--" + name);
+  auto const spelt = word.substr(0, word.find('='));
+  auto const near = nearest_name(spelt, known);
+  return "there is no option " + spelt + (near.empty() ? "" : ", did you mean " + near + "?");
+}
+
 std::string unknown_word(CLI::App const& of) {
   auto const left = of.remaining();
   auto const option = std::find_if(left.begin(), left.end(),
                                    [](auto const& word) { return word.starts_with('-'); });
   if (left.empty()) return {};
   if (option == left.end()) return "'" + left.front() + "' is one word too many";
-  std::vector<std::string> known;
-  for (auto const* const one : of.get_options())
-    for (auto const& name : one->get_lnames()) known.push_back("--" + name);
-  auto const spelt = option->substr(0, option->find('='));
-  auto const near = nearest_name(spelt, known);
-  return "there is no option " + spelt + (near.empty() ? "" : ", did you mean " + near + "?");
+  return unknown_option(of, *option);
 }
 
 }  // namespace
@@ -135,8 +143,11 @@ std::string wrong_words(CLI::App const& app, CLI::ParseError const& wrong) {
   return command + ": " + (what.empty() ? wrong.what() : what) + "; see " + command + " --help";
 }
 
-std::string no_such_subcommand(CLI::App const& app, std::string const& word) {
-  if (word.starts_with('-')) return {};
+std::string wrong_first_word(CLI::App const& app, std::string const& word) {
+  if (word.starts_with('-'))
+    return app.get_option_no_throw(word) != nullptr
+               ? std::string()
+               : "gpuprof: " + unknown_option(app, word) + "; see gpuprof --help";
   std::vector<std::string> names{"help"};
   for (auto const* const known : app.get_subcommands({})) names.push_back(known->get_name());
   if (std::find(names.begin(), names.end(), word) != names.end()) return {};

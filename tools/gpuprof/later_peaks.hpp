@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Peaks of a GPU that were stored after a capture of it was made.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the libgpuprof.so that belongs to this command.
 #pragma once
 

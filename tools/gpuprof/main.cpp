@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command gpuprof: reads the command line and runs one subcommand.
-#include "cupti/loader.hpp"
 #include "help_page.hpp"
+#include "status_checks.hpp"
 #include "subcommands.hpp"
 
 #include <CLI/CLI.hpp>
@@ -42,10 +43,7 @@ int run(CLI::App& app, std::vector<char const*> const& words, int const& exit_co
 
 /// A program may bring a CUPTI of its own: gpuprof status has more.
 std::string version_text() {
-  std::string text = "gpuprof " GPUPROF_VERSION " (" GPUPROF_BUILT ")\n";
-  auto const cupti = gpuprof::load_cupti(0);
-  if (!cupti) return text + "CUPTI here: none, " + cupti.message();
-  return text + "CUPTI here: " + gpuprof::cupti_version_text(cupti->version) + " at " + cupti->path;
+  return "gpuprof " GPUPROF_VERSION " (" GPUPROF_BUILT ")\nCUPTI here: " + gpuprof::cupti_here();
 }
 
 }  // namespace
@@ -67,9 +65,10 @@ int main(int argc, char** argv) {
     gpuprof::add_peaks(app, exit_code);
     gpuprof::add_metrics(app, exit_code);
     gpuprof::add_status(app, exit_code);
+    gpuprof::add_documents(app, exit_code);
     gpuprof::lay_out_help(app);
     auto const words = words_of(argc, argv);
-    if (auto const wrong = gpuprof::no_such_subcommand(app, words[1]); !wrong.empty()) {
+    if (auto const wrong = gpuprof::wrong_first_word(app, words[1]); !wrong.empty()) {
       std::fprintf(stderr, "%s\n", wrong.c_str());
       return 2;
     }

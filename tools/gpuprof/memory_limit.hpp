@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps what reads a capture within a limit of memory: a small file may claim any amount of rows.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "metric_names.hpp"
 
 #include "chip_at_hand.hpp"

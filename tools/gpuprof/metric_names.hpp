@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether the metrics that a user names exist, found out before the program starts.
 #pragma once
 

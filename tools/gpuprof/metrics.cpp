@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gpuprof metrics: what the hardware of a chip can count, and what it takes to read it.
 #include "chip_at_hand.hpp"
 #include "counters/planning/chips.hpp"
@@ -6,6 +7,7 @@
 #include "metrics_output.hpp"
 #include "progress.hpp"
 #include "subcommands.hpp"
+#include "value_words.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -177,6 +179,7 @@ int run(metrics_options options) {
   if (!place) return fail(1, place.message());
   if (!options.set.empty() && !options.query.empty())
     return fail(2, "--set says which metrics: leave out --query");
+  if (auto const words = chosen_metrics(options.set, {}); !words) return fail(2, words.message());
   auto const library = counter_library::open();
   if (!library) return fail(1, library.message());
   auto const chips = known_chips(library->api());
@@ -215,13 +218,13 @@ void add_metrics(CLI::App& app, int& exit_code) {
   command->add_option("--chip", options->chip,
                       "NAME: this chip (GH100) instead of that of the GPU here");
   command->add_option("--query", options->query, "REGEX: only metrics whose name has a match");
-  command
-      ->add_option("--set", options->set,
-                   "NAME[,NAME...]: how these sets or metrics are read, pass by pass")
-      ->delimiter(',')
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  auto* const set = command->add_option(
+      "--set", options->set, "NAME[,NAME...]: how these sets or metrics are read, pass by pass");
+  value_words set_names{.words = {}, .is_list = true};
+  for (auto const& known : metric_sets()) set_names.words.emplace_back(known.name);
+  complete_with(set, std::move(set_names));
+  set->delimiter(',')->expected(1)->allow_extra_args(false)->multi_option_policy(
+      CLI::MultiOptionPolicy::TakeAll);
   command->add_flag("--passes", options->passes,
                     "Passes of every metric listed, however many: half a minute for all");
   add_output_options(*command, options->output);

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "metrics_output.hpp"
 
-#include "report/table.hpp"
+#include "tables/table.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints metrics of a chip and the plan of a set: a table, CSV, TSV or JSON.
 #pragma once
 

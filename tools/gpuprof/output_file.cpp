@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "output_file.hpp"
 
 #include <cerrno>
@@ -9,6 +10,16 @@
 #include <utility>
 
 namespace gpuprof {
+namespace {
+
+/// What is written to it replaces nothing: a pipe, /dev/null.
+bool is_device(std::string const& name) noexcept {
+  std::error_code ignored;  // not there
+  auto const status = std::filesystem::status(name, ignored);
+  return std::filesystem::is_character_file(status) || std::filesystem::is_fifo(status);
+}
+
+}  // namespace
 
 result<output_file> output_file::open(std::string name, bool overwrite, std::string const& read) {
   file opened(nullptr, std::fclose);
@@ -17,7 +28,10 @@ result<output_file> output_file::open(std::string name, bool overwrite, std::str
   if (!read.empty() && std::filesystem::equivalent(name, read, ignored))
     return error{name + " is the file that is read, nothing is written; use another name for " +
                  "--output"};
-  auto const flags = O_WRONLY | O_CREAT | O_CLOEXEC | (overwrite ? O_TRUNC : O_EXCL);
+  auto const flags = O_WRONLY | O_CREAT | O_CLOEXEC |
+                     (is_device(name) ? 0
+                      : overwrite     ? O_TRUNC
+                                      : O_EXCL);
   auto const descriptor = ::open(name.c_str(), flags, 0666);
   if (descriptor < 0 && errno == EEXIST)
     return error{name +
@@ -31,7 +45,7 @@ result<output_file> output_file::open(std::string name, bool overwrite, std::str
 }
 
 result<void> output_file::check(std::string const& name, bool overwrite) {
-  if (name == "-" || overwrite || access(name.c_str(), F_OK) != 0) return {};
+  if (name == "-" || overwrite || is_device(name) || access(name.c_str(), F_OK) != 0) return {};
   auto const refused = open(name, false);
   return refused ? result<void>() : error{refused.message()};
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gpuprof peaks: what the GPUs of this machine really reach, measured once and kept.
 #include "base/process.hpp"
 #include "peaks/obtain.hpp"
@@ -5,6 +6,7 @@
 #include "peaks_output.hpp"
 #include "peaks_progress.hpp"
 #include "subcommands.hpp"
+#include "value_words.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -167,8 +169,10 @@ void add_peaks(CLI::App& app, int& exit_code) {
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   };
-  add_list("--only", options->only, "NAME[,NAME...]: these tests or groups; --list shows them")
-      ->delimiter(',');
+  auto* const only =
+      add_list("--only", options->only, "NAME[,NAME...]: these tests or groups; --list shows them");
+  only->delimiter(',');
+  complete_with(only, {.words = peaks::test_and_group_names(), .is_list = true});
   command->add_flag("--list", options->list, "List the tests and measure nothing");
   command->add_flag("--quick", options->quick, "Fewer runs, no sustained figures: a second");
   command->add_flag("--sustained", options->sustained,
@@ -180,9 +184,12 @@ void add_peaks(CLI::App& app, int& exit_code) {
   add_list("--device", options->devices,
            "N[,N...]: these GPUs, as CUDA counts them, instead of all")
       ->delimiter(',');
-  add_list("--from", options->from,
-           "FILE: print what is in it, as --json or the store wrote it, and measure nothing; given "
-           "several times, side by side");
+  complete_with(
+      add_list(
+          "--from", options->from,
+          "FILE: print what is in it, as --json or the store wrote it, and measure nothing; given "
+          "several times, side by side"),
+      {.words = {}, .is_file = true});
   add_output_options(*command, options->output);
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

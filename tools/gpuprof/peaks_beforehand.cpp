@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "peaks_beforehand.hpp"
 
 #include "peaks/obtain.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Has the peaks of all GPUs stored before a program is profiled, so that its capture holds them.
 #pragma once
 

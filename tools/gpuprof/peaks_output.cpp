@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "peaks_output.hpp"
 
 #include "peaks/peaks_json.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes peaks as text, CSV, TSV or JSON, and the list of tests.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gets the peaks of a GPU, with a line on the terminal that says which test runs.
 #pragma once
 

@@ -1,18 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
 // gpuprof profile PROGRAM: runs a program with libgpuprof.so inside, then says where the capture
 // is.
 #include "base/nearest_name.hpp"
+#include "base/readable.hpp"
 #include "capture/reader.hpp"
 #include "capture_files.hpp"
 #include "launch_environment.hpp"
 #include "library_file.hpp"
 #include "metric_names.hpp"
+#include "options/option_table.hpp"
+#include "options/run_notes.hpp"
 #include "peaks_beforehand.hpp"
 #include "program_file.hpp"
-#include "report/overview.hpp"
 #include "run_program.hpp"
-#include "session/option_table.hpp"
-#include "session/run_notes.hpp"
 #include "subcommands.hpp"
+#include "tables/overview.hpp"
+#include "value_words.hpp"
 #include "word_choice.hpp"
 
 #include <CLI/CLI.hpp>
@@ -85,6 +88,28 @@ std::string joined(std::vector<std::string> const& values) {
 
 /// The options of the table as options of the command line; their values are read later, by the
 /// same code that reads the environment.
+/// "none|repeat[:N]|regex:EXPRESSION": none, repeat, regex:. What stands for something is no word.
+std::vector<std::string> words_of(std::string_view syntax, char separator) {
+  std::vector<std::string> words;
+  for (std::size_t begin = 0; begin < syntax.size();) {
+    auto const end = std::min(syntax.find(separator, begin), syntax.size());
+    auto const part = syntax.substr(begin, end - begin);
+    std::size_t length = 0;
+    while (length < part.size() && part[length] != '[' && length_of_placeholder(part, length) == 0)
+      ++length;
+    if (length > 0) words.emplace_back(part.substr(0, length));
+    begin = end + 1;
+  }
+  return words;
+}
+
+value_words completion_of_value(option const& o) {
+  bool const is_list = !o.words.empty();
+  return {.words = is_list ? words_of(o.words, ',') : words_of(o.syntax, '|'),
+          .is_list = is_list,
+          .is_file = o.syntax == "FILE"};
+}
+
 void declare_options(CLI::App& command, std::shared_ptr<profile_arguments> const& arguments) {
   for (auto const& o : options()) {
     auto names = "--" + std::string(o.name);
@@ -101,21 +126,22 @@ void declare_options(CLI::App& command, std::shared_ptr<profile_arguments> const
     };
     auto help = std::string(o.help);
     if (!o.default_text.empty()) help += " Default: " + std::string(o.default_text) + ".";
-    command.add_option(names, keep, help)
-        ->type_name(std::string(o.syntax))
+    auto* const made = command.add_option(names, keep, help);
+    complete_with(made, completion_of_value(o));
+    made->type_name(std::string(o.syntax))
         ->expected(1)
         ->allow_extra_args(false)
         ->multi_option_policy(o.repeatable ? CLI::MultiOptionPolicy::TakeAll
                                            : CLI::MultiOptionPolicy::TakeLast);
   }
   // For the command alone: a program that is up already has the GPU in use.
-  command
-      .add_option(
-          "--peaks", arguments->peaks,
-          "Have the peaks of the GPUs measured first, unless they are stored, so that the "
-          "capture holds them: 3 s a GPU, once. auto: where counters are asked for, and the "
-          "program is not one of several ranks. Default: auto.")
-      ->type_name("auto|on|off");
+  auto* const of_peaks = command.add_option(
+      "--peaks", arguments->peaks,
+      "Have the peaks of the GPUs measured first, unless they are stored, so that the "
+      "capture holds them: 3 s a GPU, once. auto: where counters are asked for, and the "
+      "program is not one of several ranks. Default: auto.");
+  of_peaks->type_name("auto|on|off");
+  complete_with(of_peaks, {.words = {"auto", "on", "off"}});
 }
 
 /// A word that begins with a dash where the program should stand is a misspelt option.
@@ -161,7 +187,7 @@ void say_which_have_no_end(std::vector<std::string> const& captures) {
     auto const bytes = std::filesystem::file_size(path, none);
     if (none) continue;  // the program has moved or removed it
     say("the end of a capture is missing: its process was killed, or still runs (" +
-        report::readable_bytes(static_cast<double>(bytes)) + "); next: gpuprof stats " + path);
+        readable_bytes(static_cast<double>(bytes)) + "); next: gpuprof stats " + path);
   }
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the program to run, as a shell would, with what its file says about being preloaded into.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines on stderr that say how far a long job has come.
 #pragma once
 

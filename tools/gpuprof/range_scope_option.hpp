@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The option that says whose ranges a launch belongs to, in stats and roofline.
 #pragma once
 

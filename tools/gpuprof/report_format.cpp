@@ -1,17 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "report_format.hpp"
 
 #include "format_choice.hpp"
+#include "option_checks.hpp"
+#include "value_words.hpp"
 
 #include <CLI/CLI.hpp>
 
 namespace gpuprof {
 
 void add_output_options(CLI::App& command, output_options& options) {
-  command.add_option("-f,--format", options.format,
-                     "table, csv, tsv or json. Default: as the extension of --output says, else "
-                     "table");
-  command.add_option("-o,--output", options.output, "-: standard output; else this file")
-      ->capture_default_str();
+  complete_with(command.add_option("-f,--format", options.format,
+                                   "table, csv, tsv or json. Default: as the extension of "
+                                   "--output says, else table"),
+                report_formats);
+  auto* const output =
+      command.add_option("-o,--output", options.output, "-: standard output; else this file");
+  complete_with(output, {.words = {}, .is_file = true});
+  output->check(not_empty)->capture_default_str();
   command.add_flag("--force-overwrite", options.force_overwrite, "Replace an existing file");
   command.add_flag("--json", options.json, "The same as -f json");
   command.add_flag("--csv", options.csv, "The same as -f csv");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The formats of tables, and the options by which a subcommand is told format and place.
 #pragma once
 

@@ -1,20 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
 // gpuprof roofline FILE: what kernels and ranges of a capture achieved, against what the GPU can
 // do.
 #include "base/rank_files.hpp"
+#include "base/readable.hpp"
 #include "filter_options.hpp"
 #include "format_choice.hpp"
 #include "later_peaks.hpp"
 #include "memory_limit.hpp"
 #include "named_capture.hpp"
+#include "option_checks.hpp"
 #include "range_scope_option.hpp"
-#include "report/overview.hpp"
 #include "report/summary_tables.hpp"
 #include "roofline_notes.hpp"
 #include "roofline_output.hpp"
 #include "roofline_reading.hpp"
 #include "roofline_summary.hpp"
 #include "subcommands.hpp"
+#include "tables/overview.hpp"
 #include "terminal.hpp"
+#include "value_words.hpp"
 #include "word_choice.hpp"
 
 #include <CLI/CLI.hpp>
@@ -117,58 +121,55 @@ std::vector<std::string> read_other_ranks(std::string const& path, trace_content
     roofline_reading reading(theirs, std::nullopt, range_scope::process);
     reading.read(false);
     if (auto const kernels = read.take_readings(reading, other.rank); kernels > 0)
-      lines.push_back("readings of " + report::counted(kernels, "kernels") + " are those of rank " +
+      lines.push_back("readings of " + counted(kernels, "kernels") + " are those of rank " +
                       std::to_string(other.rank) + ": " + other.path);
   }
   return lines;
 }
 
-int run(roofline_options const& options) {
+struct parsed_options {
+  roofline_lines by{};
+  range_scope scope{};
+  roofline_format format{};
+};
+
+result<parsed_options> parse(roofline_options const& options) {
   auto const by = choose("--by", options.by, groupings);
-  if (!by) return fail(2, by.message());
+  if (!by) return error{by.message()};
   auto const scope = choose("--range-scope", options.range_scope, range_scopes);
-  if (!scope) return fail(2, scope.message());
+  if (!scope) return error{scope.message()};
   auto const format =
       options.format.empty()
           ? format_by_extension(options.output, formats).value_or(roofline_format::table)
           : choose("--format", options.format, formats);
-  if (!format) return fail(2, format.message());
-  auto opened = capture::reader::open(options.file);
-  if (!opened) return fail(1, opened.message());
-  trace_contents trace(*std::move(opened));
+  if (!format) return error{format.message()};
+  return parsed_options{*by, *scope, *format};
+}
 
-  selection wanted;
-  if (auto const failed = narrow(wanted, options.filters, trace, options.file, *scope))
-    return fail(failed->wrong_request ? 2 : 1, failed->message);
-  std::optional<device_id> device;
-  if (options.filters.device) device = static_cast<device_id>(*options.filters.device);
-  roofline_reading read(trace, device, *scope, wanted.is_everything() ? nullptr : &wanted);
-  auto peaks = find_peaks(trace, read);
-  read.read(*by == roofline_lines::ranges);
+/// Empty, or why there are no lines of the kind that is asked for.
+std::string nothing_to_show(roofline_options const& options, roofline_lines by,
+                            trace_contents const& trace, roofline_reading const& read,
+                            bool has_filters) {
   if (!read.has_counters())
-    return fail(1, options.file + (device ? ": GPU " + std::to_string(raw(*device)) : "") + " " +
-                       trace.without_counters());
-  auto const of_what_passes = wanted.is_everything() ? "" : " among what passes the filters";
-  if (*by == roofline_lines::ranges && read.ranges().empty())
-    return fail(1, options.file + " holds no NVTX ranges that launched kernels" + of_what_passes +
-                       "; try --by kernel");
-  if (*by == roofline_lines::graphs && !read.times().has_graphs())
-    return fail(1, options.file + " holds no CUDA graphs" + of_what_passes + "; try --by kernel");
+    return options.file +
+           (options.filters.device ? ": GPU " + std::to_string(*options.filters.device) : "") +
+           " " + trace.without_counters();
+  auto const of_what_passes = has_filters ? " among what passes the filters" : "";
+  if (by == roofline_lines::ranges && read.ranges().empty())
+    return options.file + " holds no NVTX ranges that launched kernels" + of_what_passes +
+           "; try --by kernel";
+  if (by == roofline_lines::graphs && !read.times().has_graphs())
+    return options.file + " holds no CUDA graphs" + of_what_passes + "; try --by kernel";
+  return {};
+}
 
-  auto const of_ranks = read_other_ranks(options.file, trace, read);
-  roofline const roofs(read.metrics(), read.times(), read.devices(), trace.shapes(), read.codes());
-  if (!wanted.is_everything() && roofs.gpu_ns() <= 0)
-    return fail(1, options.file + ": no kernel passes the filters");
-  auto rows = lines_of(*by, roofs, trace, read.ranges());
-  if (device) std::erase_if(peaks, [&](auto const& of) { return of.first != raw(*device); });
+report::roofline_facts facts_of(trace_contents& trace, roofline_reading const& read,
+                                roofline const& roofs, roofline_options const& options,
+                                moments const& peaks) {
   report::roofline_facts facts;
   facts.notes = roofline_notes(trace, read, roofs);
-  facts.notes.insert(facts.notes.end(), of_ranks.begin(), of_ranks.end());
-  if (auto const graphs = read.graphs_read(); graphs > 0 && *by != roofline_lines::graphs)
-    facts.notes.push_back(report::counted(graphs, "CUDA graphs") +
-                          " counted as a whole; --by graph shows what that gave");
   facts.gpu_ns = roofs.gpu_ns();
-  facts.counted_share = roofs.counted_share();
+  facts.exact_share = roofs.exact_share();
   facts.known_share = roofs.known_share();
   facts.readings = trace.counters_of("counters");
   facts.samples = read.exact().samples();
@@ -176,7 +177,8 @@ int run(roofline_options const& options) {
   facts.sampling = read.sampling();
   if (auto const price = read.price()) facts.sampling_slowdown = price->ratio;
   for (auto const& [id, of] : read.devices()) {
-    if ((device && id != *device) || of.roofs.empty() || facts.roofs != nullptr) continue;
+    bool const is_wanted = !options.filters.device || raw(id) == *options.filters.device;
+    if (!is_wanted || of.roofs.empty() || facts.roofs != nullptr) continue;
     facts.roofs = &of.roofs;
     facts.device = trace.device_names()[raw(id)];
   }
@@ -185,23 +187,59 @@ int run(roofline_options const& options) {
   facts.summary = roofline_summary(trace, about, read, roofs, peaks);
   if (auto line = filters_line(options.filters); !line.empty())
     facts.summary.insert(facts.summary.begin() + 1, std::move(line));
+  return facts;
+}
 
-  if (*format == roofline_format::svg && !report::has_points(rows))
+/// Returns how many lines are left out.
+std::size_t keep_first(std::vector<roofline_row>& rows, std::size_t limit) {
+  if (limit == 0 || rows.size() <= limit) return 0;
+  auto const left_out = rows.size() - limit;
+  rows.resize(limit);
+  return left_out;
+}
+
+int run(roofline_options const& options) {
+  auto const parsed = parse(options);
+  if (!parsed) return fail(2, parsed.message());
+  auto const [by, scope, format] = *parsed;
+  auto opened = capture::reader::open(options.file);
+  if (!opened) return fail(1, opened.message());
+  trace_contents trace(*std::move(opened));
+
+  selection wanted;
+  if (auto const failed = narrow(wanted, options.filters, trace, options.file, scope))
+    return fail(failed->wrong_request ? 2 : 1, failed->message);
+  std::optional<device_id> device;
+  if (options.filters.device) device = static_cast<device_id>(*options.filters.device);
+  roofline_reading read(trace, device, scope, wanted.is_everything() ? nullptr : &wanted);
+  auto peaks = find_peaks(trace, read);
+  if (device) std::erase_if(peaks, [&](auto const& of) { return of.first != raw(*device); });
+  read.read(by == roofline_lines::ranges);
+  auto const missing = nothing_to_show(options, by, trace, read, !wanted.is_everything());
+  if (!missing.empty()) return fail(1, missing);
+
+  auto const of_ranks = read_other_ranks(options.file, trace, read);
+  roofline const roofs(read.metrics(), read.times(), read.devices(), trace.shapes(), read.codes());
+  if (!wanted.is_everything() && roofs.gpu_ns() <= 0)
+    return fail(1, options.file + ": no kernel passes the filters");
+  auto rows = lines_of(by, roofs, trace, read.ranges());
+  auto facts = facts_of(trace, read, roofs, options, peaks);
+  facts.notes.insert(facts.notes.end(), of_ranks.begin(), of_ranks.end());
+  if (auto const graphs = read.graphs_read(); graphs > 0 && by != roofline_lines::graphs)
+    facts.notes.push_back(counted(graphs, "CUDA graphs") +
+                          " counted as a whole; --by graph shows what that gave");
+  if (format == roofline_format::svg && !report::has_points(rows))
     return fail(1,
                 "there is nothing to draw: no line of " + options.file +
                     " has FLOP and DRAM bytes, both of which a point needs. gpuprof profile "
                     "--metrics auto, for longer or with a greater --overhead-budget, reads more; "
                     "-f table shows what is known");
   auto const limit =
-      options.limit.value_or(*format == roofline_format::table ? lines_for_reading : 0);
-  std::size_t left_out = 0;
-  if (auto const most = static_cast<std::size_t>(limit); most > 0 && rows.size() > most) {
-    left_out = rows.size() - most;
-    rows.resize(most);
-  }
-  auto const written = write_roofline(
-      rows, *by, facts, left_out,
-      {*format, options.output, options.file, options.force_overwrite, options.wide});
+      options.limit.value_or(format == roofline_format::table ? lines_for_reading : 0);
+  auto const left_out = keep_first(rows, static_cast<std::size_t>(limit));
+  auto const written =
+      write_roofline(rows, by, facts, left_out,
+                     {format, options.output, options.file, options.force_overwrite, options.wide});
   return written ? 0 : fail(1, written.message());
 }
 
@@ -214,22 +252,27 @@ void add_roofline(CLI::App& app, int& exit_code) {
   command->footer(
       "Needs hardware counters in the capture: gpuprof profile --metrics auto. Percentages need "
       "measured peaks, in the capture or stored since: gpuprof peaks.\nExit status: 0 done, 1 it "
-      "could not be done, 2 the command line is wrong.");
+      "could not be done or nothing passes the filters, 2 the command line is wrong.");
   command->add_option("FILE", options->file, "The capture, made by gpuprof profile")->required();
-  command
-      ->add_option(
-          "--by", options->by,
-          "kernel, signature (kernel, grid and block), range (NVTX) or graph (CUDA): what a line "
-          "is")
-      ->capture_default_str();
-  command->add_option("--range-scope", options->range_scope, range_scope_help)
-      ->capture_default_str();
-  command->add_option("-f,--format", options->format,
-                      "table, csv, tsv, json or svg. Default: as the extension of --output says, "
-                      "else table");
+  auto* const by = command->add_option(
+      "--by", options->by,
+      "kernel, signature (kernel, grid and block), range (NVTX) or graph (CUDA): what a line "
+      "is");
+  by->capture_default_str();
+  complete_with(by, groupings);
+  auto* const scope = command->add_option("--range-scope", options->range_scope, range_scope_help);
+  scope->capture_default_str();
+  complete_with(scope, range_scopes);
+  complete_with(command->add_option(
+                    "-f,--format", options->format,
+                    "table, csv, tsv, json or svg. Default: as the extension of --output says, "
+                    "else table"),
+                formats);
   add_filter_options(*command, options->filters);
-  command->add_option("-o,--output", options->output, "-: standard output; else this file")
-      ->capture_default_str();
+  auto* const output =
+      command->add_option("-o,--output", options->output, "-: standard output; else this file");
+  output->check(not_empty)->capture_default_str();
+  complete_with(output, {.words = {}, .is_file = true});
   command->add_flag("--force-overwrite", options->force_overwrite, "Replace an existing file");
   command
       ->add_option("--limit", options->limit,

@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "roofline_notes.hpp"
 
-#include "report/overview.hpp"
+#include "base/readable.hpp"
 #include "sampling_notes.hpp"
+#include "tables/overview.hpp"
 
 #include <cstdio>
 #include <utility>
@@ -38,16 +40,16 @@ std::string counters_line(launch_metrics const& metrics, roofline const& roofs) 
            share_text(roofs.known_share()) + " of the kernel time" + uncounted_flop(roofs) +
            "; gpuprof profile --metrics auto counts the others";
   auto const& discarded = metrics.discarded();
-  std::string line = "counters: " + report::counted(metrics.samples(), "samples") + " from " +
-                     report::counted(metrics.sampled_launches(), "launches");
+  std::string line = "counters: " + counted(metrics.samples(), "samples") + " from " +
+                     counted(metrics.sampled_launches(), "launches");
   std::vector<std::pair<std::uint64_t, char const*>> const reasons = {
       {discarded.beside_kernels, "other kernels ran beside them"},
       {discarded.beside_copies, "copies ran beside them"},
       {discarded.without_kernel, "their kernel was not recorded"},
       {discarded.mixed, "their launches differ"}};
   for (auto const& [count, reason] : reasons)
-    if (count > 0) line += ", " + report::readable_count(count) + " left out: " + reason;
-  line += "; FLOP counted for " + share_text(roofs.counted_share() - roofs.without_flop_share()) +
+    if (count > 0) line += ", " + readable_count(count) + " left out: " + reason;
+  line += "; FLOP counted for " + share_text(roofs.exact_share() - roofs.without_flop_share()) +
           " of the kernel time";
   if (roofs.tensor_share() > 0)
     line += ", for " + share_text(roofs.tensor_share()) + " those of the tensor cores alone";
@@ -60,10 +62,10 @@ std::string unread_kinds_line(trace_contents const& trace) {
   auto const unread = trace.counter("counters.kinds_unread");
   auto const partly = trace.counter("counters.kinds_partly_read");
   if (unread + partly == 0) return {};
-  auto line = report::readable_count(unread + partly) + " of " +
-              report::counted(trace.counter("counters.kinds"), "kinds of launches") +
+  auto line = readable_count(unread + partly) + " of " +
+              counted(trace.counter("counters.kinds"), "kinds of launches") +
               " were not read in all passes";
-  if (unread > 0) line += ", " + report::readable_count(unread) + " of them in none";
+  if (unread > 0) line += ", " + readable_count(unread) + " of them in none";
   return line + ": they came too seldom, or the budget was spent (--overhead-budget)";
 }
 
@@ -71,7 +73,7 @@ std::string unread_kinds_line(trace_contents const& trace) {
 std::string unrecorded_line(trace_contents const& trace) {
   auto const launches = trace.counter("counters.unrecorded");
   if (launches == 0) return {};
-  return report::counted(launches, "launches") +
+  return counted(launches, "launches") +
          " had their kernels rewritten to count operations: their times are those of others of "
          "their kind";
 }

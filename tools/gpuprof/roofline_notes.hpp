@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All that is behind the numbers of a roofline, for the JSON; roofline_summary has the short form.
 #pragma once
 

@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "roofline_output.hpp"
 
+#include "base/readable.hpp"
 #include "output_file.hpp"
-#include "report/overview.hpp"
+#include "tables/overview.hpp"
 #include "terminal.hpp"
 
 #include <cstdio>
@@ -26,7 +28,7 @@ void write_to(output_file const& out, std::span<roofline_row const> lines,
                  std::string(" ") + report::unsure_mark +
                      ": the standard error is above 5 % of the figure; -f csv and -f json have it");
       if (left_out > 0)
-        out.put(" ... and " + report::readable_count(left_out) + " more; --limit 0 shows all\n");
+        out.put(" ... and " + readable_count(left_out) + " more; --limit 0 shows all\n");
       return;
     }
     case roofline_format::csv:

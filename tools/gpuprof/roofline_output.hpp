@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Puts a roofline where the user wants it, in the format the user wants.
 #pragma once
 

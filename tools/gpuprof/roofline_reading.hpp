@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads what counters tell from a capture: counters first, then all GPU work, twice.
 #pragma once
 

@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "roofline_summary.hpp"
 
+#include "base/readable.hpp"
 #include "counters/sampling_budget.hpp"
-#include "session/option_table.hpp"
+#include "options/option_table.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -46,7 +48,7 @@ std::string known_line(roofline const& roofs, std::map<std::uint32_t, std::strin
     if (share > 0) sources.push_back(percent(share) + " " + source);
   };
   auto const without = roofs.without_flop_share();
-  add(std::max(0.0, roofs.counted_share() - without), "counted");
+  add(std::max(0.0, roofs.exact_share() - without), "counted");
   add(roofs.cycles_share(), "from cycles of the tensor cores");
   add(roofs.fma_share(), "from instructions of the FMA pipes");
   add(roofs.tensor_share(), "counted on the tensor cores alone");
@@ -89,12 +91,12 @@ std::string cost_line(trace_contents const& trace, report::overview const& about
   std::string line = "cost: ";
   if (!(all > 0) || !(about.seconds > 0))
     return line + (about.costs.empty() ? "not recorded" : joined(about.costs, ", "));
-  auto const run = report::readable_time(about.seconds * 1e9);
+  auto const run = readable_time(about.seconds * 1e9);
   if (setting(trace, "metrics").starts_with("exact"))
     return line + percent(all / about.seconds) + " of " + run + " for counters";
   auto const once = once_of(trace, all - samples, samples);
   line += percent(std::max(0.0, all - once) / about.seconds) + " of " + run + " for counters";
-  if (once > 0) line += ", and " + report::readable_time(once * 1e9) + " once";
+  if (once > 0) line += ", and " + readable_time(once * 1e9) + " once";
   return line + " (--overhead-budget " + setting(trace, "overhead-budget") +
          " %, --overhead-once " + setting(trace, "overhead-once") + " s and 0.1 s for samples)";
 }
@@ -122,8 +124,8 @@ std::string missing_flop(trace_contents const& trace, roofline_reading const& re
   auto const unread =
       trace.counter("counters.kinds_unread") + trace.counter("counters.kinds_partly_read");
   if (unread == 0) return what + ": gpuprof profile --metrics exact counts every launch";
-  return what + ": " + report::readable_count(unread) + " of " +
-         report::counted(trace.counter("counters.kinds"), "kinds of launches") +
+  return what + ": " + readable_count(unread) + " of " +
+         counted(trace.counter("counters.kinds"), "kinds of launches") +
          " were not read in full; a longer run or a greater --overhead-budget reads more";
 }
 
@@ -135,7 +137,7 @@ std::vector<std::string> all_missing(trace_contents const& trace, roofline_readi
   auto const& not_used = read.samples_not_used();
   if (sampling.overflows > 0)
     missing.push_back("samples: the GPU's buffer for them ran over " +
-                      report::counted(sampling.overflows, "times") +
+                      counted(sampling.overflows, "times") +
                       "; a longer --pm-sampling-interval keeps them");
   if (sampling.intervals > 0 && !not_used.empty())
     missing.push_back("samples in time are not used: " + not_used);

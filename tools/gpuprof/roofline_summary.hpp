@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lines above a roofline: what is known, what it cost, what is missing and how to get it.
 #pragma once
 
 #include "analyse/roofline.hpp"
-#include "report/overview.hpp"
 #include "roofline_reading.hpp"
+#include "tables/overview.hpp"
 #include "trace_contents.hpp"
 
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a program with a given environment until it ends, passing on the signals meant for it.
 #pragma once
 

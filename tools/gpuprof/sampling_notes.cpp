@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sampling_notes.hpp"
 
-#include "report/overview.hpp"
+#include "base/readable.hpp"
+#include "tables/overview.hpp"
 
 #include <cstdio>
 
@@ -14,19 +16,18 @@ std::string percent(double share) {
 }
 
 std::string what_was_sampled(sampling_facts const& facts) {
-  auto line = "samples in time: " + report::counted(facts.intervals, "intervals");
-  if (facts.windows > 0) line += " in " + report::counted(facts.windows, "windows");
+  auto line = "samples in time: " + counted(facts.intervals, "intervals");
+  if (facts.windows > 0) line += " in " + counted(facts.windows, "windows");
   if (facts.not_recorded > 0)
-    line += ", " + report::readable_count(facts.not_recorded) +
+    line += ", " + readable_count(facts.not_recorded) +
             " left out: before, after or between what was recorded";
   if (facts.not_told_apart > 0)
-    line += "; " + report::counted(facts.not_told_apart, "workloads without figures") +
+    line += "; " + counted(facts.not_told_apart, "workloads without figures") +
             ": not to be told apart from what ran with them";
   if (facts.too_few > 0)
-    line +=
-        "; " + report::counted(facts.too_few, "workloads without figures") + ": too few samples";
+    line += "; " + counted(facts.too_few, "workloads without figures") + ": too few samples";
   if (facts.too_many > 0)
-    line += "; " + report::counted(facts.too_many, "workloads without figures") +
+    line += "; " + counted(facts.too_many, "workloads without figures") +
             ": too many different kernels";
   return line;
 }
@@ -42,7 +43,7 @@ std::string unseen_line(double share) {
 
 std::string price_line(sampling_price const& price) {
   auto const off = price.ratio - 1;
-  return "sampling: " + report::counted(price.workloads, "workloads") + " took " +
+  return "sampling: " + counted(price.workloads, "workloads") + " took " +
          percent(off < 0 ? -off : off) + (off < -0.0005 ? " less" : " longer") +
          " inside its windows than outside (median by time)";
 }
@@ -54,7 +55,7 @@ std::vector<std::string> sampling_notes(roofline_reading const& read) {
   std::vector<std::string> notes;
   if (facts.overflows > 0)
     notes.push_back("samples are missing: the GPU's buffer for them ran over " +
-                    report::counted(facts.overflows, "times") +
+                    counted(facts.overflows, "times") +
                     "; what ran then is told from the samples that are left");
   if (facts.intervals == 0) return notes;
   if (auto const& reason = read.samples_not_used(); !reason.empty()) {
@@ -64,7 +65,7 @@ std::vector<std::string> sampling_notes(roofline_reading const& read) {
   if (facts.unseen >= unseen_from) notes.push_back(unseen_line(facts.unseen));
   notes.push_back(what_was_sampled(facts));
   if (facts.not_taken > 0)
-    notes.push_back(report::readable_count(facts.not_taken) +
+    notes.push_back(readable_count(facts.not_taken) +
                     " values of samples are more than is held at once; the first ones are used");
   if (auto const price = read.price()) notes.push_back(price_line(*price));
   return notes;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a reader must know about figures that are from samples in time.
 #pragma once
 

@@ -1,17 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
 // gpuprof stats FILE: tables of what a capture holds, with the names and columns of nsys stats.
 #include "filter_options.hpp"
 #include "format_choice.hpp"
 #include "memory_limit.hpp"
 #include "named_capture.hpp"
+#include "option_checks.hpp"
 #include "range_scope_option.hpp"
 #include "stats_output.hpp"
 #include "stats_reports.hpp"
 #include "subcommands.hpp"
 #include "terminal.hpp"
+#include "value_words.hpp"
 #include "word_choice.hpp"
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -88,10 +92,15 @@ int run(stats_options const& options) {
   auto const outcome = make_stats(request);
   if (!outcome.made) return fail(outcome.failure.wrong_request ? 2 : 1, outcome.failure.message);
   auto heading = outcome.made->heading();
-  if (auto line = filters_line(options.filters); !line.empty())
-    heading.insert(heading.begin() + 1, std::move(line));
-  auto const written = write_reports(outcome.made->reports(), heading, output);
-  return written ? 0 : fail(1, written.message());
+  auto const filters = filters_line(options.filters);
+  if (!filters.empty()) heading.insert(heading.begin() + 1, filters);
+  auto const& reports = outcome.made->reports();
+  auto const written = write_reports(reports, heading, output);
+  if (!written) return fail(1, written.message());
+  auto const is_missing = [](finished_report const& report) { return !report.missing.empty(); };
+  if (!filters.empty() && std::all_of(reports.begin(), reports.end(), is_missing))
+    return fail(1, options.file + ": nothing passes the filters (" + filters + ")");
+  return 0;
 }
 
 }  // namespace
@@ -99,38 +108,49 @@ int run(stats_options const& options) {
 void add_stats(CLI::App& app, int& exit_code) {
   auto const options = std::make_shared<stats_options>();
   auto* const stats = app.add_subcommand("stats", "Print tables of what a capture holds");
-  stats->footer("Reports: " + report_names() +
-                "\nReports of CUDA API calls need a capture made with --trace=cuda-api.");
+  stats->footer(
+      "Reports: " + report_names() +
+      "\nReports of CUDA API calls need a capture made with --trace=cuda-api.\nExit status: 0 "
+      "done, 1 it could not be done or nothing passes the filters, 2 the command line is wrong.");
   auto const add_list = [&](char const* names, std::vector<std::string>& to, char const* help) {
-    stats->add_option(names, to, help)
-        ->delimiter(',')
+    auto* const option = stats->add_option(names, to, help);
+    option->delimiter(',')
         ->expected(1)
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
         ->capture_default_str();
+    return option;
   };
   stats->add_option("FILE", options->file, "The capture, made by gpuprof profile")->required();
-  add_list("-r,--report", options->reports,
-           "NAME[:base|:mangled][,NAME...]: reports to print; kernels go by their full, base or "
-           "mangled name");
-  add_list("-f,--format", options->formats,
-           "table, csv, tsv or json; a list gives one format to each report. Default: as the "
-           "extension of --output says, else table");
-  stats
-      ->add_option(
-          "-o,--output", options->output,
-          "-: standard output; BASE: files BASE_REPORT.EXTENSION; .: the same beside FILE; "
-          "NAME.csv (or .tsv, .json): this file for a single report")
-      ->capture_default_str();
+  complete_with(
+      add_list(
+          "-r,--report", options->reports,
+          "NAME[:base|:mangled][,NAME...]: reports to print; kernels go by their full, base or "
+          "mangled name"),
+      {.words = report_name_list(), .is_list = true});
+  complete_with(
+      add_list("-f,--format", options->formats,
+               "table, csv, tsv or json; a list gives one format to each report. Default: as the "
+               "extension of --output says, else table"),
+      report_formats);
+  auto* const output = stats->add_option(
+      "-o,--output", options->output,
+      "-: standard output; BASE: files BASE_REPORT.EXTENSION; .: the same beside FILE; "
+      "NAME.csv (or .tsv, .json, .txt): this file for a single report");
+  output->check(not_empty)->capture_default_str();
+  complete_with(output, {.words = {}, .is_file = true});
   stats->add_flag("--force-overwrite", options->force_overwrite, "Replace existing output files");
   add_filter_options(*stats, options->filters);
-  stats
-      ->add_option("--range-scope", options->range_scope,
-                   std::string(range_scope_help) +
-                       ". Of nvtx_metrics_sum and --filter-nvtx; other reports are as in nsys")
-      ->capture_default_str();
-  stats->add_option("--timeunit", options->unit, "ns, us, ms or s: the unit of all times")
-      ->capture_default_str();
+  auto* const scope = stats->add_option(
+      "--range-scope", options->range_scope,
+      std::string(range_scope_help) +
+          ". Of nvtx_metrics_sum and --filter-nvtx; other reports are as in nsys");
+  scope->capture_default_str();
+  complete_with(scope, range_scopes);
+  auto* const unit =
+      stats->add_option("--timeunit", options->unit, "ns, us, ms or s: the unit of all times");
+  unit->capture_default_str();
+  complete_with(unit, {.words = {"ns", "us", "ms", "s"}});
   stats->add_option("--limit", options->limit,
                     "N: at most so many lines of a report, 0 for all; 20 on a terminal, else all");
   stats->add_flag("--wide", options->wide, wide_help);

@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "stats_output.hpp"
 
+#include "base/readable.hpp"
 #include "output_file.hpp"
-#include "report/overview.hpp"
+#include "tables/overview.hpp"
 #include "terminal.hpp"
 
 #include <algorithm>
@@ -67,7 +69,7 @@ void write_for_people(finished_report const& report, output_choice const& choice
   }
   auto const left_out = write_table(report.table, report_format::table, choice, out);
   if (left_out != 0)
-    out.put(" ... and " + report::readable_count(left_out) + " more; --limit 0 shows all\n");
+    out.put(" ... and " + readable_count(left_out) + " more; --limit 0 shows all\n");
   for (auto const& note : report.notes) put_line(out.stream(), " " + note);
 }
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Puts finished reports where the user wants them, in the format the user wants.
 #pragma once
 
 #include "base/result.hpp"
-#include "report/table.hpp"
 #include "report_format.hpp"
+#include "tables/table.hpp"
 
 #include <optional>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "stats_reports.hpp"
 
 #include "base/nearest_name.hpp"
@@ -49,13 +50,16 @@ constexpr std::array named_reports = {
 
 }  // namespace
 
-std::string report_names() {
-  std::string names;
-  for (auto const& report : named_reports) {
-    if (!names.empty()) names += ", ";
-    names += report.name;
-  }
+std::vector<std::string> report_name_list() {
+  std::vector<std::string> names;
+  for (auto const& report : named_reports) names.emplace_back(report.name);
   return names;
+}
+
+std::string report_names() {
+  std::string text;
+  for (auto const& name : report_name_list()) text += (text.empty() ? "" : ", ") + name;
+  return text;
 }
 
 result<report_request> parse_report(std::string_view text) {
@@ -64,9 +68,7 @@ result<report_request> parse_report(std::string_view text) {
   auto const known = std::find_if(named_reports.begin(), named_reports.end(),
                                   [&](named_report const& report) { return report.name == name; });
   if (known == named_reports.end()) {
-    std::vector<std::string> names;
-    for (auto const& report : named_reports) names.emplace_back(report.name);
-    auto const near = nearest_name(name, names);
+    auto const near = nearest_name(name, report_name_list());
     return error{"there is no report '" + std::string(name) + "'" +
                  (near.empty() ? "" : ", did you mean " + near + "?") + "; choose from " +
                  report_names()};

@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a capture once and makes the reports the user asked for.
 #pragma once
 
-#include "analyse/kernel_name.hpp"
 #include "analyse/launch_ranges.hpp"
 #include "base/result.hpp"
 #include "filter_options.hpp"
-#include "report/overview.hpp"
+#include "names/kernel_name.hpp"
 #include "stats_output.hpp"
+#include "tables/overview.hpp"
 
 #include <memory>
 #include <optional>
@@ -44,6 +45,7 @@ struct report_request {
 
 /// NAME[:base|:mangled].
 result<report_request> parse_report(std::string_view text);
+std::vector<std::string> report_name_list();
 /// All names, separated by commas.
 std::string report_names();
 

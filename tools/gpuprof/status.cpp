@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gpuprof status: says what works on this machine, in one line each with the fix.
 #include "status_checks.hpp"
 #include "subcommands.hpp"

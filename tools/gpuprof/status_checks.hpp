@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What can be found out about this machine: one line for each thing tracing depends on.
 #pragma once
 
@@ -18,6 +19,9 @@ struct check {
 /// Driver, GPUs, libcupti, the CUPTI subscriber, libgpuprof.so. Each is probed in a child process:
 /// what crashes there is one line here.
 std::vector<check> gpu_checks();
+
+/// "13.0.1 at /usr/local/cuda/lib64/libcupti.so.13", or "none, " and why.
+std::string cupti_here();
 
 /// Counter rights, MPS, container, other tools, environment, versions of the system. Reads files
 /// below `root` only ("" for this machine) and `environment`.

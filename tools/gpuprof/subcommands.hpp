@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The subcommands of gpuprof: each adds itself to the command line and sets the exit code when run.
 #pragma once
 
@@ -20,5 +21,7 @@ void add_roofline(CLI::App& app, int& exit_code);
 void add_peaks(CLI::App& app, int& exit_code);
 void add_metrics(CLI::App& app, int& exit_code);
 void add_status(CLI::App& app, int& exit_code);
+/// Not for users: the build has the manual page and the completions written.
+void add_documents(CLI::App& app, int& exit_code);
 
 }  // namespace gpuprof

@@ -1,4 +1,5 @@
-#include "session/settings.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "options/settings.hpp"
 #include "status_checks.hpp"
 
 #include <cctype>
@@ -17,9 +18,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// What could be read: the process that a file of /proc tells of may end meanwhile, which a stream
+/// notes and an iterator throws.
 std::string read_file(std::string const& path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::string text;
+  char piece[4096];
+  while (file.read(piece, sizeof piece) || file.gcount() > 0)
+    text.append(piece, static_cast<std::size_t>(file.gcount()));
+  return text;
 }
 
 bool exists(std::string const& path) {
@@ -139,7 +146,7 @@ check injections(std::map<std::string, std::string> const& variables) {
 
 check own_variables(char const* const* environment) {
   std::string lines;
-  for (auto const& line : read_settings(environment).complaints) {
+  for (auto const& line : read_settings(environment).warnings) {
     lines += (lines.empty() ? "" : "; ") + line;
   }
   if (lines.empty()) return {"settings", check_state::ok, "no GPUPROF_ variable is wrong", ""};

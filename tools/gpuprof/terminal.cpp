@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "terminal.hpp"
 
-#include "report/padding.hpp"
+#include "tables/padding.hpp"
 
 #include <cstdlib>
 #include <cstring>

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // The terminal that somebody reads a report on, if there is one.
 #pragma once
 
-#include "report/page.hpp"
+#include "tables/page.hpp"
 
 #include <cstdio>
 #include <string_view>

@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace_contents.hpp"
 
-#include "report/overview.hpp"
+#include "base/readable.hpp"
+#include "tables/overview.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -112,8 +114,7 @@ std::string trace_contents::without_counters() const {
   auto const busy = counter("counters.skipped_busy");
   return none + ": they were asked for, but the program ended, or they were refused, before any " +
          "was read" +
-         (busy > 0 ? " (" + report::counted(busy, "launches") + " came before the GPU was idle)"
-                   : "") +
+         (busy > 0 ? " (" + counted(busy, "launches") + " came before the GPU was idle)" : "") +
          "; a longer run gives some, gpuprof status says whether they can be read here";
 }
 
@@ -171,8 +172,7 @@ std::uint64_t add_lost_rows(capture::reader const& file, char const* what,
   char share[32];
   std::snprintf(share, sizeof share, " (%.1f%%)",
                 100 * static_cast<double>(lost) / static_cast<double>(all));
-  about.other_losses.push_back(report::counted(lost, what) + share +
-                               " in damaged parts of the file");
+  about.other_losses.push_back(counted(lost, what) + share + " in damaged parts of the file");
   return lost;
 }
 
@@ -189,13 +189,13 @@ void add_file_losses(capture::reader const& file, report::overview& about) {
   auto const all = std::accumulate(losses.rows.begin(), losses.rows.end(), std::uint64_t{0},
                                    [](auto sum, auto const& of) { return sum + of.second; });
   if (auto const others = all - told; others > 0)
-    about.other_losses.push_back(report::counted(others, "other records") +
+    about.other_losses.push_back(counted(others, "other records") +
                                  " in damaged parts of the file");
   if (losses.blocks != 0)
-    about.other_losses.push_back(report::counted(losses.blocks, "blocks of records") +
+    about.other_losses.push_back(counted(losses.blocks, "blocks of records") +
                                  " in damaged parts of the file");
   if (losses.unwritten != 0)
-    about.other_losses.push_back(report::counted(losses.unwritten, "records") +
+    about.other_losses.push_back(counted(losses.unwritten, "records") +
                                  " that could not be written");
   if (losses.lacks_end)
     about.other_losses.emplace_back(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a capture says about itself and its names, ranges, threads and devices, read when first
 // asked.
 #pragma once
@@ -6,7 +7,7 @@
 #include "analyse/launch_ranges.hpp"
 #include "analyse/range_tree.hpp"
 #include "capture/reader.hpp"
-#include "report/overview.hpp"
+#include "tables/overview.hpp"
 
 #include <array>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace_pass.hpp"
 
 #include "report/summary_tables.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One pass over the records of a capture that feeds everything the wanted reports need.
 #pragma once
 

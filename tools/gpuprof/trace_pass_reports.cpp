@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The second half of a pass: what was gathered becomes tables, or the reason why there is none.
+#include "base/readable.hpp"
 #include "report/metric_tables.hpp"
 #include "report/range_trace_table.hpp"
 #include "report/summary_tables.hpp"
@@ -96,7 +98,7 @@ finished_report trace_pass::launch_report(report_request const& report) {
     finished.missing =
         has_filter_ ? "no kernel passes the filter" : "no kernel has a recorded launching call";
   else if (launches.without_call() > 0)
-    finished.notes.push_back(report::readable_count(launches.without_call()) +
+    finished.notes.push_back(readable_count(launches.without_call()) +
                              " kernels whose launching call was not recorded are left out");
   return finished;
 }
@@ -131,7 +133,7 @@ finished_report trace_pass::metric_report(report_request const& report) {
   auto const& exact = counters_->exact();
   if (auto const left_out = exact.discarded().all(); left_out > 0)
     finished.notes.push_back(
-        report::readable_count(left_out) + " of " + report::readable_count(exact.samples()) +
+        readable_count(left_out) + " of " + readable_count(exact.samples()) +
         " samples are left out: other work ran beside them, or their kernel was not recorded");
   finished.table = by_range ? report::range_metric_table(std::move(rows), trace_.text())
                             : report::kernel_metric_table(std::move(rows));
@@ -200,7 +202,7 @@ finished_report trace_pass::range_report(report_request const& report) {
 std::vector<std::string> trace_pass::range_notes() const {
   std::vector<std::string> notes;
   if (auto const open = trace_.ranges().still_open(); open > 0)
-    notes.push_back(report::readable_count(open) +
+    notes.push_back(readable_count(open) +
                     (open == 1 ? " range was still open when the capture ended; it ends there"
                                : " ranges were still open when the capture ended; they end there"));
   if (!projection_ && range_kernels_.empty()) return notes;
@@ -209,16 +211,16 @@ std::vector<std::string> trace_pass::range_notes() const {
     for (auto& line : slowed_notes()) notes.push_back(std::move(line));
   if (auto const left_out = trace_.open().not_followed(); left_out > 0)
     notes.push_back(
-        report::readable_count(left_out) +
+        readable_count(left_out) +
         " start/end ranges began while too many others were open; their GPU work is not counted");
   return notes;
 }
 
 std::vector<std::string> trace_pass::slowed_notes() const {
   if (substituted_ == 0) return {};
-  return {report::counted(substituted_, "launches") +
-          " took longer because they were counted: here the mean of the others of their kernel "
-          "stands for them, cuda_gpu_trace has their own time"};
+  return {counted(substituted_, "launches") +
+          " slowed down by counter readings: these tables have the mean of the kernel's other "
+          "launches instead, cuda_gpu_trace has the measured times"};
 }
 
 std::string trace_pass::outside_note() const {
@@ -227,14 +229,14 @@ std::string trace_pass::outside_note() const {
   char share[16];
   std::snprintf(share, sizeof share, "%.1f%%", 100 * outside_->share());
   auto line = std::string(share) + " of the kernel time (" +
-              report::counted(outside_->kernels(), "kernels") + ") was launched outside any range";
+              counted(outside_->kernels(), "kernels") + ") was launched outside any range";
   auto const threads = outside_->threads();
   for (std::size_t i = 0; i < std::min(threads.size(), max_threads); ++i) {
     auto const id = trace_.os_thread(threads[i]);
     line += (i == 0 ? ", by thread " : ", ") + (id != 0 ? std::to_string(id) : "unknown");
   }
   if (threads.size() > max_threads)
-    line += " and " + report::readable_count(threads.size() - max_threads) + " more";
+    line += " and " + readable_count(threads.size() - max_threads) + " more";
   return line;
 }
 
@@ -246,8 +248,8 @@ std::vector<std::string> trace_pass::kernel_notes() const {
 
 std::vector<std::string> trace_pass::graph_notes() const {
   if (graphs_ == 0) return {};
-  return {report::counted(graphs_, "launches of whole CUDA graphs") + ", " +
-          report::readable_time(static_cast<double>(graph_ns_)) +
+  return {counted(graphs_, "launches of whole CUDA graphs") + ", " +
+          readable_time(static_cast<double>(graph_ns_)) +
           " on the GPU, not split into kernels here; --cuda-graph-trace=node does"};
 }
 

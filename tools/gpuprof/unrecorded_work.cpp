@@ -1,4 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "unrecorded_work.hpp"
+
+#include "base/readable.hpp"
 
 #include <charconv>
 
@@ -31,13 +34,13 @@ bool are_few(trace_contents const& trace) {
   return single == all && single * one_in <= trace.counter("seen.kernels");
 }
 
-constexpr std::uint32_t usual_flush_ms = 500, longest_flush_ms = 60'000;
+constexpr std::uint32_t usual_flush_ms = 500, max_flush_ms = 60'000;
 
 }  // namespace
 
 std::string why_samples_are_not_used(trace_contents const& trace) {
   if (auto const left_out = trace.counter("seen.kernels_filtered"); left_out > 0)
-    return report::counted(left_out, "kernels") +
+    return counted(left_out, "kernels") +
            " that ran in them were left out by the capture's filters; capture without "
            "--kernel-name, "
            "--launch-skip and --launch-count";
@@ -46,7 +49,7 @@ std::string why_samples_are_not_used(trace_contents const& trace) {
   for (auto const name : losses) report::add_counter(lost, name, trace.counter(name));
   std::string list;
   for (auto const& [what, count] : lost.losses)
-    if (count > 0) list += (list.empty() ? "" : ", ") + report::counted(count, what);
+    if (count > 0) list += (list.empty() ? "" : ", ") + counted(count, what);
   return list.empty() ? list : "records of what ran in them were lost: " + list;
 }
 
@@ -54,7 +57,7 @@ duration_ns unsure_end(trace_contents const& trace) {
   auto const text = trace.fact("environment.GPUPROF_FLUSH_INTERVAL_MS");
   std::uint32_t ms = usual_flush_ms;
   std::from_chars(text.data(), text.data() + text.size(), ms);
-  return {std::int64_t{std::min(ms, longest_flush_ms)} * 1'000'000};
+  return {std::int64_t{std::min(ms, max_flush_ms)} * 1'000'000};
 }
 
 }  // namespace gpuprof

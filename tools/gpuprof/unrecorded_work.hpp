@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a capture says of GPU work that ran and has no record in it.
 #pragma once
 

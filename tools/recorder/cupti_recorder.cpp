@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "recorder/cupti_recorder.hpp"
 
 #include "base/clock.hpp"
@@ -85,10 +86,10 @@ void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId i
   }
 }
 
-void CUPTIAPI request_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
+void CUPTIAPI request_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
   *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, buffer_bytes));
   *size = *buffer != nullptr ? buffer_bytes : 0;
-  *most_records = 0;
+  *max_records = 0;
 }
 
 /// Replaces texts by their index and clears pointers that mean nothing elsewhere.

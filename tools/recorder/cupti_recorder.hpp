@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records what the loaded CUPTI reports: driver calls, resources, activity records.
 #pragma once
 

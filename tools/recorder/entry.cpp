@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libgpuprof_recorder.so: preload it, or name it in CUDA_INJECTION64_PATH, to record a program's
 // run.
 //

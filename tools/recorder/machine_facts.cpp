@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "recorder/machine_facts.hpp"
 
 #include "base/process.hpp"

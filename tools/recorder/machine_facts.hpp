@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Notes what the recorded program ran on.
 #pragma once
 

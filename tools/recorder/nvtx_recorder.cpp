@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "recorder/nvtx_recorder.hpp"
 
 #include "recorder/session_log.hpp"

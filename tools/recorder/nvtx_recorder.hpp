@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records the NVTX calls of the program.
 #pragma once
 

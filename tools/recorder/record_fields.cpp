@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "recorder/record_fields.hpp"
 
 #include <cstddef>

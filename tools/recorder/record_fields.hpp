@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where in CUPTI's activity records the fields lie that a recorder or a replay must touch.
 #pragma once
 

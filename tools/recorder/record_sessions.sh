@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Records the sessions of tests/data/sessions on a machine with an NVIDIA GPU, nvcc and (for the last one) PyTorch.
 #   tools/recorder/record_sessions.sh FOLDER [libgpuprof_recorder.so]
 # Each program runs once without the recorder (so that a broken program is seen as such) and once with it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One recorded run of a CUDA program: what CUPTI and NVTX said, free of pointers.
 #pragma once
 

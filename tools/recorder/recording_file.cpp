@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layout: "GPRECORD", version, size of the body, then the body as one zstd frame with a checksum.
 // The body is a row of numbers (LEB128) and texts. Events are stored field by field, each as its
 // difference from the one before; records word by word, each as its difference from the last

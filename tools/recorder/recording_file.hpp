@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stores a recording in one small file and reads it back.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "recorder/session_log.hpp"
 
 #include "base/clock.hpp"

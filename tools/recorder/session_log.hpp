@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collects what happens in the recorded program, from all its threads.
 #pragma once
 

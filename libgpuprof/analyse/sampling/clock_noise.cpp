@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyse/sampling/clock_noise.hpp"
 
 #include <algorithm>
@@ -8,8 +9,8 @@
 namespace gpuprof {
 namespace {
 
-constexpr double usual_noise_ns = 58;    // 100 / sqrt(3)
-constexpr double longest_gap_ns = 2000;  // longer ones wait for the program
+constexpr double usual_noise_ns = 58;  // 100 / sqrt(3)
+constexpr double max_gap_ns = 2000;    // longer ones wait for the program
 constexpr std::uint64_t enough_gaps = 50;
 // Of the pairs, those that vary least; the very least does so by chance.
 constexpr std::size_t steadiest = 10;
@@ -23,7 +24,7 @@ double clock_noise_of(device_work const& work) {
     auto const &before = items[i], &after = items[i + 1];
     if (!before.is_alone || !after.is_alone) continue;
     auto const gap = static_cast<double>(static_cast<std::int64_t>(after.start - before.end));
-    if (gap <= longest_gap_ns) gaps[std::uint64_t{before.kind} << 32 | after.kind].add(gap);
+    if (gap <= max_gap_ns) gaps[std::uint64_t{before.kind} << 32 | after.kind].add(gap);
   }
   std::vector<double> deviations;
   for (auto const& [pair, of_pair] : gaps)

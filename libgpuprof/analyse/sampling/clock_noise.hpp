@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Says from gaps between launches how far the ends of their records are off.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyse/sampling/device_work.hpp"
 
 #include "analyse/sampling/length_classes.hpp"

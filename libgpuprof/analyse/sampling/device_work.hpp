@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ran on one GPU while it was sampled: kernels, graphs, copies and fills, in order of start.
 #pragma once
 

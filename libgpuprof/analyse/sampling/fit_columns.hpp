@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which unknown each kind of work stands for when samples are told apart.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyse/sampling/launch_overlap.hpp"
 
 #include <algorithm>

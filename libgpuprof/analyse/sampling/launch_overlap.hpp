@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gives samples to launches that had the GPU to themselves and lasted several of them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyse/sampling/length_classes.hpp"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ constexpr double alike = 0.2;
 // The longest of a class to its shortest. Wider where there would be too many classes: each is
 // told apart on its own.
 constexpr double class_width = 1.6;
-constexpr std::size_t most_classes = 8;
+constexpr std::size_t max_classes = 8;
 // So much of the time may be in classes without a figure: launches that were held up. The error
 // takes them for as different as that.
 constexpr double max_unknown = 0.25;
@@ -45,7 +46,7 @@ std::vector<std::uint64_t> length_limits(std::vector<std::uint64_t> lengths) {
   std::sort(lengths.begin(), lengths.end());
   auto width = class_width;
   auto limits = limits_by_width(lengths, width);
-  while (limits.size() >= most_classes) limits = limits_by_width(lengths, width *= class_width);
+  while (limits.size() >= max_classes) limits = limits_by_width(lengths, width *= class_width);
   return limits;
 }
 

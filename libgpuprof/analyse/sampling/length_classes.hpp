@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Launches of one workload that differ much in length, looked at in classes of similar length.
 #pragma once
 

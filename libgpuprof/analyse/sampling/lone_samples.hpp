@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attributes samples in which launches of one kind ran and nothing else, whole launches or not.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Least squares in which most unknowns cannot be negative, from normal equations: rows are not
 // kept.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When all that a GPU did has a record: in the captures, from the first work in each to the last.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyse/sampling/sample_attribution.hpp"
 
 #include "analyse/sampling/launch_overlap.hpp"
@@ -12,9 +13,9 @@ namespace gpuprof {
 namespace {
 
 /// 128 MiB of values, and what belongs to them: a minute of ten metrics every 20 us.
-constexpr std::uint64_t most_values = std::uint64_t{1} << 25;
+constexpr std::uint64_t max_values = std::uint64_t{1} << 25;
 /// Far more than a GPU counts at once. Beyond them metrics are not looked at.
-constexpr std::size_t most_metrics = 256;
+constexpr std::size_t max_metrics = 256;
 
 }  // namespace
 
@@ -34,7 +35,7 @@ void sample_attribution::define(metric_record const& metric, std::string_view na
       places_[metric.metric] = {&of, column};
       return;
     }
-  if (of.names.size() == most_metrics) return;
+  if (of.names.size() == max_metrics) return;
   places_[metric.metric] = {&of, of.samples.define(name)};
   of.names.push_back(name_place);
 }
@@ -49,7 +50,7 @@ void sample_attribution::add(metric_sample_record const& sample) {
   if (found == places_.end()) return;
   auto& series = found->second.of->samples;
   auto const before = series.places();
-  auto const room = most_values - (places_taken_ - before);
+  auto const room = max_values - (places_taken_ - before);
   bool const is_taken =
       series.add(found->second.column, sample.start, sample.duration, sample.value, room);
   facts_.not_taken += !is_taken;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Says from samples of whole GPUs what the launches of each workload counted.
 #pragma once
 

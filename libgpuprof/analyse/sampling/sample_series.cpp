@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyse/sampling/sample_series.hpp"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace {
 constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
 // Intervals whose ends lie closer than this share of their length have no gap between them.
 constexpr double negligible_gap = 0.05;
-constexpr std::int64_t longest_interval_ns = 10'000'000'000;
+constexpr std::int64_t max_interval_ns = 10'000'000'000;
 
 }  // namespace
 
@@ -34,15 +35,15 @@ std::optional<std::uint32_t> sample_series::interval_of(metric_column& of, std::
 }
 
 bool sample_series::add(std::uint32_t column, timestamp_ns start, duration_ns duration,
-                        double value, std::uint64_t most_places) {
+                        double value, std::uint64_t max_places) {
   // A damaged file may hold anything.
-  if (duration.value <= 0 || duration.value > longest_interval_ns) return true;
+  if (duration.value <= 0 || duration.value > max_interval_ns) return true;
   if (start.value > std::numeric_limits<std::uint64_t>::max() / 2) return true;
   if (!std::isfinite(value) || std::abs(value) > std::numeric_limits<float>::max()) return true;
   auto& of = columns_[column];
   auto const used = used_columns_ + (of.values.empty() ? 1 : 0);
-  if (intervals_.size() * used > most_places) return false;
-  bool const has_room = (intervals_.size() + 1) * used <= most_places;
+  if (intervals_.size() * used > max_places) return false;
+  bool const has_room = (intervals_.size() + 1) * used <= max_places;
   auto const at = interval_of(of, start.value, (start + duration).value, has_room);
   if (!at) return false;
   used_columns_ = used;

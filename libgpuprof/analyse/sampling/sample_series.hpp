@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The counters of one GPU in intervals of time, aligned: a row of values for each interval.
 #pragma once
 
@@ -27,7 +28,7 @@ class sample_series {
   std::uint32_t define(std::string_view metric);
   /// False where it would take more than so many places for values; see places().
   bool add(std::uint32_t column, timestamp_ns start, duration_ns duration, double value,
-           std::uint64_t most_places = ~std::uint64_t{0});
+           std::uint64_t max_places = ~std::uint64_t{0});
   /// Intervals times columns that have any value: however few values there are, that is memory.
   std::uint64_t places() const noexcept { return intervals_.size() * used_columns_; }
   /// Puts the intervals in order of time. Nothing but questions and keep() may follow.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goes through the samples of a GPU in order of time, each with the work that ran in it.
 #pragma once
 

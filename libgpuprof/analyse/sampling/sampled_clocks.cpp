@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyse/sampling/sampled_clocks.hpp"
 
 #include "analyse/sampling/sample_sweep.hpp"

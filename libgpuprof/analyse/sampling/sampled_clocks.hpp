@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What clocks said while each kind of work ran.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What samples in time say of the launches of a workload.
 #pragma once
 

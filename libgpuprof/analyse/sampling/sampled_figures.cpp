@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyse/sampling/sampled_figures.hpp"
 
 #include <algorithm>
@@ -39,11 +40,11 @@ sampled_figures::of_workload& sampled_figures::make(workload_id const& workload)
   return made;
 }
 
-void sampled_figures::take(sampled_figures const& other, std::size_t most_workloads) {
+void sampled_figures::take(sampled_figures const& other, std::size_t max_workloads) {
   std::vector<std::uint32_t> place;
   for (auto const& name : other.names_) place.push_back(define(name));
   for (auto const& [workload, found] : other.by_workload_) {
-    if (by_workload_.size() >= most_workloads && !by_workload_.contains(workload)) continue;
+    if (by_workload_.size() >= max_workloads && !by_workload_.contains(workload)) continue;
     auto& known = make(workload);
     known.ns += found.ns;
     known.shared_ns += found.shared_ns;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What samples in time say of the launches of each workload, as a value.
 #pragma once
 
@@ -28,7 +29,7 @@ class sampled_figures {
   of_workload& make(workload_id const& workload);
   /// Takes over what other samples say, of at most this many workloads: means of both, weighted by
   /// launches.
-  void take(sampled_figures const& other, std::size_t most_workloads);
+  void take(sampled_figures const& other, std::size_t max_workloads);
 
   bool empty() const noexcept { return by_workload_.empty(); }
   std::size_t workloads() const noexcept { return by_workload_.size(); }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the values of a sampled counter add up over time, as its name says.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much longer kernels take while the GPU is sampled.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyse/sampling/shared_samples.hpp"
 
 #include "analyse/sampling/clock_noise.hpp"
@@ -17,11 +18,11 @@ namespace {
 // or the fit is of noise. The clock of the samples is off by a little of its own, whatever gaps
 // between records say.
 constexpr double least_clock_noise_ns = 30;
-constexpr double most_noise = 0.05;
-constexpr double most_inflation = 1e4;
+constexpr double max_noise = 0.05;
+constexpr double max_inflation = 1e4;
 
 // Errors come from chunks of samples in a row, between which nothing is assumed to be alike.
-constexpr std::size_t least_chunk = 16, most_chunks = 256;
+constexpr std::size_t least_chunk = 16, max_chunks = 256;
 constexpr std::uint64_t enough_chunks = 4;  // more than the three in small_numbers()
 
 // Kernels are not quite what the unknowns can say of them, however many samples there are.
@@ -74,9 +75,9 @@ class sample_fit {
     if (!columns_.has_enough(kind) || chunks_[j] < enough_chunks || rows_ < 2 * columns_.size())
       return no_figure::too_few;
     auto const variance = fit_->inverse_row(j)[j];
-    bool const is_noise = variance * noise_[j] > most_noise;
-    return is_noise || fit_->inflation(j) > most_inflation ? no_figure::not_told_apart
-                                                           : no_figure::has_one;
+    bool const is_noise = variance * noise_[j] > max_noise;
+    return is_noise || fit_->inflation(j) > max_inflation ? no_figure::not_told_apart
+                                                          : no_figure::has_one;
   }
 
   void put(std::uint32_t kind, std::vector<std::optional<sampled_figure>>& figures) const {
@@ -136,7 +137,7 @@ class sample_fit {
       for (std::size_t r = 0; r < right_.size(); ++r) squares_[r] += right_[r] * right_[r];
       fit_->add(row, right_);
       for (auto const& part : parts) {
-        auto const off = most_clock_noise() / static_cast<double>(part.item->length());
+        auto const off = max_clock_noise() / static_cast<double>(part.item->length());
         noise_[columns_.of(part.item->kind)] += part.cuts() * off * off;
         add_blur(part);
       }
@@ -144,7 +145,7 @@ class sample_fit {
   }
 
   /// Ends are off by anything up to this.
-  double most_clock_noise() const {
+  double max_clock_noise() const {
     return std::max(least_clock_noise_ns, std::sqrt(3.0) * clock_noise_);
   }
 
@@ -273,7 +274,7 @@ class sample_fit {
       metric.product.assign(n, 0);
     }
     chunks_.assign(n, 0);
-    auto const length = std::max(least_chunk, (rows_ + most_chunks - 1) / most_chunks);
+    auto const length = std::max(least_chunk, (rows_ + max_chunks - 1) / max_chunks);
     std::vector<std::vector<double>> moments(right_.size(), std::vector<double>(n));
     std::vector<bool> touched(n);
     std::size_t in_chunk = 0;

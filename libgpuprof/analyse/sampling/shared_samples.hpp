@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tells apart, by least squares, work that shares samples: short kernels, and what runs together.
 #pragma once
 

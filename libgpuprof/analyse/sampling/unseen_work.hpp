@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether the GPU worked while nothing of the capture ran: other programs were there, or filters
 // left work out.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "counters/inventory/code_inventory.hpp"
 
 #include "base/clock.hpp"

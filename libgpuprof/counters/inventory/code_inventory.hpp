@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the kernels of this process can compute with, by name, from the modules that were loaded.
 #pragma once
 
+#include "base/ledger.hpp"
 #include "model/kernel_code.hpp"
 
 #include <atomic>
@@ -49,6 +51,13 @@ class code_inventory {
   /// Grows with each find() that may have a new answer.
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_acquire); }
   counts const& counted() const noexcept { return counts_; }
+  void report(ledger& to) const {
+    to.add("counters.code_modules", counts_.modules);
+    to.add("counters.code_too_large", counts_.too_large);
+    to.add("counters.code_damaged", counts_.damaged);
+    to.add("counters.code_left_out", counts_.left_out);
+    to.add("cost.code_ns", counts_.read_ns);
+  }
 
  private:
   void add(std::string_view name, kernel_code const& code, origin from);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the functions of a cubin, an ELF file of GPU code, with what each can compute with. Pure.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "counters/inventory/elf_image.hpp"
 
 #include <algorithm>

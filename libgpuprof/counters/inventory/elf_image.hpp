@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A view of an ELF file of 64 bits that may be damaged: nothing outside of it is ever read. Pure.
 #pragma once
 

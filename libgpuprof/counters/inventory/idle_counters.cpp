@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "counters/inventory/idle_counters.hpp"
 
 #include <initializer_list>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which counters of operations a kernel cannot move, by its machine code: they need not be read.
 #pragma once
 

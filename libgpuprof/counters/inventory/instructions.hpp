@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tells the classes of the instructions in a stretch of machine code. Pure.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "counters/launches/context_readings.hpp"
 
 #include "base/clock.hpp"
@@ -67,12 +68,12 @@ result<void> context_readings::start(launch_signature::groups wanted, std::uint6
   return {};
 }
 
-bool context_readings::push(std::size_t range, launch_signature& kind,
+bool context_readings::push(std::size_t range, launch_signature& signature,
                             timestamp_ns opened) noexcept {
   char name[24];
   std::snprintf(name, sizeof name, "%zu", range);
   if (!profiler_->push(name)) return false;
-  open_ = {range, &kind, opened};
+  open_ = {range, &signature, opened};
   return true;
 }
 
@@ -80,8 +81,8 @@ bool context_readings::pop(bool is_kept, correlation_id correlation) noexcept {
   auto const range = *std::exchange(open_, std::nullopt);
   auto const kept = profiler_->pop() && is_kept;
   try {
-    cycle_->add(range.number, *range.kind, kept,
-                {correlation, device_, id_, 0, range.opened, now(), 0, range.kind->is_graph()},
+    cycle_->add(range.number, *range.signature, kept,
+                {correlation, device_, id_, 0, range.opened, now(), 0, range.signature->is_graph()},
                 monotonic_ns());
     return kept;
   } catch (...) {  // lost for want of memory

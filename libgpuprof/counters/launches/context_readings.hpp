@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The counters of one context: its range profiler, and the way of readings through its passes.
 #pragma once
 
@@ -60,7 +61,7 @@ class context_readings {
   result<void> start(launch_signature::groups wanted, std::uint64_t now_ns);
   /// For as long as the counters are held.
   void keep(device_turn turn) noexcept { turn_ = std::move(turn); }
-  bool push(std::size_t range, launch_signature& kind, timestamp_ns opened) noexcept;
+  bool push(std::size_t range, launch_signature& signature, timestamp_ns opened) noexcept;
   /// What was launched since push() has ended. True: its counters are kept.
   bool pop(bool is_kept, correlation_id correlation) noexcept;
   /// Of a launch that did not end in time: what it counted belongs to nobody.
@@ -71,7 +72,7 @@ class context_readings {
   result<void> turn_pass(std::uint64_t now_ns, std::optional<reading_batch>& done);
   /// Before all passes were run: what is whole of it.
   result<void> finish(std::optional<reading_batch>& done);
-  /// Gives the counters back.
+  /// Releases the counters.
   void release() noexcept;
 
   /// The context is gone, or never idle: CUPTI is not asked any more.
@@ -93,7 +94,7 @@ class context_readings {
   std::optional<reading_cycle> cycle_;
   struct open_range {
     std::size_t number = 0;
-    launch_signature* kind = nullptr;
+    launch_signature* signature = nullptr;
     timestamp_ns opened;
   };
   std::optional<open_range> open_;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The streams of a context that may have work, and whether all of it has ended.
 #pragma once
 

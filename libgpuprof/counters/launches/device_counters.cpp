@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "counters/launches/device_counters.hpp"
 
 #include "base/cache_file.hpp"

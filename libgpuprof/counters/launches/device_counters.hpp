@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is read on one device: metrics in groups, their ids in the capture, and how to evaluate
 // them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Says cheaply by which name a function is known, for a handle may mean another after code was
 // unloaded.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "counters/launches/idle_moments.hpp"
 
 #include "base/clock.hpp"

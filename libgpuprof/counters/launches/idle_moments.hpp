@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moments at which the gate is held and the GPU has nothing to do: finding one, and calling CUPTI
 // in it.
 #pragma once

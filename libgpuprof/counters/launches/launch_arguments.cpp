@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "counters/launches/launch_arguments.hpp"
 
 #include "base/own_calls.hpp"
@@ -9,8 +10,8 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t most_arguments = 512;
-constexpr std::size_t most_bytes = 4096;  // of one launch: what kernels could take up to CUDA 12.1
+constexpr std::size_t max_arguments = 512;
+constexpr std::size_t max_bytes = 4096;  // of one launch: what kernels could take up to CUDA 12.1
 
 /// Addresses of the driver's and the program's heaps and stacks on Linux, and of memory that was
 /// mapped in pieces (lower, and aligned). Sizes that look the same are passed over, too: the
@@ -90,7 +91,7 @@ launch_arguments::layout const* launch_arguments::ask(void const* function) noex
     if (by_kernel) status = size_of(true, 0, size);
     // There is no argument of this number, as the driver says it.
     made->is_known = status == CUDA_SUCCESS || status == CUDA_ERROR_INVALID_VALUE;
-    for (std::size_t i = 0; status == CUDA_SUCCESS && i < most_arguments; ++i) {
+    for (std::size_t i = 0; status == CUDA_SUCCESS && i < max_arguments; ++i) {
       made->sizes.push_back(static_cast<std::uint16_t>(std::min<std::size_t>(size, 0xffff)));
       status = size_of(by_kernel, i + 1, size);
     }
@@ -105,8 +106,8 @@ launch_arguments::layout const* launch_arguments::layout_of(void const* function
   auto const generation = generation_.load(std::memory_order_acquire);
   auto const place = (reinterpret_cast<std::uintptr_t>(function) * 0x9e3779b97f4a7c15u) >> 51;
   static_assert(max_functions == std::size_t{1} << (64 - 51));
-  constexpr std::size_t most_steps = 64;
-  for (std::size_t i = 0; i < most_steps; ++i) {
+  constexpr std::size_t max_steps = 64;
+  for (std::size_t i = 0; i < max_steps; ++i) {
     auto& slot = (*known_)[(place + i) % max_functions];
     auto const* seen = slot.handle.load(std::memory_order_relaxed);
     if (seen != nullptr && seen != function) continue;
@@ -132,7 +133,7 @@ std::uint32_t launch_arguments::fingerprint(launch_parameters const& launch) noe
   if (launch.arguments != nullptr) {
     auto const* const known = can_ask ? layout_of(launch.work) : nullptr;
     if (known == nullptr) return 0;
-    std::size_t left = most_bytes;
+    std::size_t left = max_bytes;
     for (std::size_t i = 0; i < known->sizes.size() && left > 0; ++i) {
       auto const bytes = std::min<std::size_t>(known->sizes[i], left);
       if (launch.arguments[i] != nullptr) hash.add(launch.arguments[i], bytes);
@@ -149,7 +150,7 @@ std::uint32_t launch_arguments::fingerprint(launch_parameters const& launch) noe
     if (*word != CU_LAUNCH_PARAM_BUFFER_POINTER && *word != CU_LAUNCH_PARAM_BUFFER_SIZE) return 0;
   }
   if (buffer == nullptr) return 0;
-  hash.add(buffer, std::min(bytes, most_bytes));
+  hash.add(buffer, std::min(bytes, max_bytes));
   return hash.folded();
 }
 

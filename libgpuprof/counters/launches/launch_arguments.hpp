@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What tells launches of one kernel apart besides their extents: the values of their arguments.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What launch_reader does on threads of the program, inside callbacks. reading_rounds.cpp has the
 // rest.
 #include "counters/launches/launch_reader.hpp"
@@ -12,7 +13,7 @@
 namespace gpuprof {
 namespace {
 
-// A context that goes is given so long until its counters are given back, and until the worker is
+// A context that goes is given so long until its counters are released, and until the worker is
 // out of CUPTI: the first use of counters takes half a second there.
 constexpr std::uint64_t patience_with_release_ns = 1'000'000'000;
 
@@ -44,7 +45,7 @@ launch_reader::launch_reader(cupti_api const& api, cuda_driver const& driver,
       options_(std::move(options)),
       budget_(budget),
       halted_(halted),
-      kinds_(driver, options_.skips, options_.code_of),
+      signatures_(driver, options_.skips, options_.code_of),
       idle_moments_(gate_, captures_, halted, [this] { return is_interrupted(); }),
       next_metric_(next_metric) {
   if (options_.shared_beside && !options_.every_launch) shared_.emplace(options_.shared_beside);
@@ -60,8 +61,8 @@ void launch_reader::resume() noexcept {
 void launch_reader::callbacks_begin() noexcept {
   captures_.forget();
   endings_.store(0);
-  kinds_.forget_handles();
-  kinds_.forget_graphs();
+  signatures_.forget_handles();
+  signatures_.forget_graphs();
   generation_.fetch_add(1);
   gate_.forget_calls();
   for (auto& entry : contexts_) {
@@ -135,7 +136,7 @@ bool launch_reader::may_be_read(launch_call_kind kind, launch_parameters const& 
     what.give_up(~launch_signature::groups{0});  // it may have been looked for until now
     return count(is_graph ? counts_.graphs : counts_.cooperative), false;
   }
-  if (kinds_.may_be_read(what, is_graph ? nullptr : call.symbolName, launch)) return true;
+  if (signatures_.may_be_read(what, is_graph ? nullptr : call.symbolName, launch)) return true;
   if (what.is() != launch_signature::standing::never) return false;  // another thread decides
   // It may wait for other GPUs, or be in graphs: what graphs hold is not known.
   has_collectives_.store(true, std::memory_order_relaxed);
@@ -154,7 +155,7 @@ void launch_reader::entered(launch_call_kind kind, CUpti_CallbackData const& cal
   launch_parameters launch;
   auto const is_readable = read_launch_parameters(kind, call, launch) && launch.work != nullptr;
   auto const* const name = kind.call == launch_call::graph ? nullptr : call.symbolName;
-  auto* const signature = is_readable ? kinds_.find(launch, call.contextUid, name) : nullptr;
+  auto* const signature = is_readable ? signatures_.find(launch, call.contextUid, name) : nullptr;
   if (signature != nullptr) here.arguments = signature->arguments();
   if (!on_.load(std::memory_order_acquire)) return;
   auto* const context = context_of(call.context, call.contextUid);
@@ -193,7 +194,7 @@ launch_remark launch_reader::left(CUpti_CallbackData const& call, bool gets_reco
   if (signature == nullptr || failed || halted_.load(std::memory_order_relaxed)) return said;
   times_.launched(call.correlationId, *signature);
   if (said.is != launch_remark::kind::usual || !gets_record) return said;
-  // A group that rewrites kernels will want one of this kind whose kernel has a record.
+  // A group that rewrites kernels will want one of this signature whose kernel has a record.
   auto const capture = capture_.load(std::memory_order_relaxed);
   if (rewriting_.load(std::memory_order_relaxed) == 0 ||
       signature->is() != launch_signature::standing::allowed ||
@@ -259,7 +260,7 @@ void launch_reader::context_ended() noexcept {
   auto now = endings_.load();
   while (now > 0 && !endings_.compare_exchange_weak(now, now - 1)) {
   }
-  kinds_.forget_handles();
+  signatures_.forget_handles();
 }
 
 std::uint64_t launch_reader::kernel_ns() const noexcept {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads counters around chosen launches of the program, without replay, within a budget.
 #pragma once
 
@@ -6,10 +7,10 @@
 #include "counters/launches/context_readings.hpp"
 #include "counters/launches/device_counters.hpp"
 #include "counters/launches/idle_moments.hpp"
-#include "counters/launches/launch_kinds.hpp"
 #include "counters/launches/launch_times.hpp"
 #include "counters/launches/reading_targets.hpp"
 #include "counters/launches/shared_readings.hpp"
+#include "counters/launches/signature_lookup.hpp"
 #include "counters/launches/stream_captures.hpp"
 #include "counters/launches/work_gate.hpp"
 #include "counters/sampling_budget.hpp"
@@ -31,7 +32,7 @@
 namespace gpuprof {
 
 struct reading_options {
-  bool every_launch = false;       // one pass around each launch, instead of each kind once
+  bool every_launch = false;       // one pass around each launch, instead of each signature once
   std::vector<std::string> words;  // sets and metrics by name; empty: the set roofline
   /// Kernels (mangled) around which nothing is ever read: they wait for other launches.
   std::function<bool(char const*)> skips;
@@ -39,7 +40,7 @@ struct reading_options {
   /// False from the first: not now, and nothing is to be undone.
   std::function<bool()> pause_kernel_records;
   std::function<void()> resume_kernel_records;
-  launch_kinds::code_lookup code_of;
+  signature_lookup::code_lookup code_of;
   availability_store const* stored = nullptr;  // null: CUPTI is asked each time
   device_turns* turns = nullptr;               // null: other processes are not asked
   std::function<std::string(device_id)> uuid;
@@ -60,7 +61,7 @@ struct reading_counts {
   std::atomic<std::uint64_t> cooperative{0};    // and others whose call cannot be read
   std::atomic<std::uint64_t> by_name{0};        // on the skip list
   std::atomic<std::uint64_t> graphs{0};         // may hold such kernels, or are changed as they are
-  std::atomic<std::uint64_t> unknown{0};        // more kinds of launches than the table holds
+  std::atomic<std::uint64_t> unknown{0};        // more signatures than the table holds
   std::atomic<std::uint64_t> not_idle{0};       // times at which no idle moment was found
 };
 
@@ -98,11 +99,11 @@ class launch_reader {
   /// The program has waited for the GPU, or for a part of it: see idle_moments.
   void work_waited_for() noexcept { budget_.spend(idle_moments_.program_has_waited()); }
   void graph_changes() noexcept { graphs_change_.store(true); }
-  void graph_ends(CUgraphExec graph) noexcept { kinds_.forget_graph(graph); }
+  void graph_ends(CUgraphExec graph) noexcept { signatures_.forget_graph(graph); }
   /// A context is about to be destroyed, and then it is.
   void context_ending() noexcept;
   void context_ended() noexcept;
-  void code_unloads() noexcept { kinds_.forget_handles(); }
+  void code_unloads() noexcept { signatures_.forget_handles(); }
 
   // Whoever reads kernel records -----------------------------------------------
   void ran(correlation_id correlation, std::uint64_t ns, bool is_part) noexcept {
@@ -130,16 +131,16 @@ class launch_reader {
     at_work_.store(false);
     release_for_endings();
   }
-  /// Where a call of the program destroys a context: the counters of all are given back.
+  /// Where a call of the program destroys a context: the counters of all are released.
   void release_for_endings() noexcept {
     if (to_be_released_.load() != 0) end_contexts();
   }
   /// Some launch has passes to run.
   bool wants_turn() noexcept;
   /// A window of sampling begins, or has ended.
-  void window_begins() noexcept { reading_targets::window_begins(kinds_.all()); }
-  void window_ends() noexcept { reading_targets::window_ends(kinds_.all()); }
-  /// Kinds that make up most of the time of recent launches were sampled often.
+  void window_begins() noexcept { reading_targets::window_begins(signatures_.all()); }
+  void window_ends() noexcept { reading_targets::window_ends(signatures_.all()); }
+  /// Signatures that make up most of the time of recent launches were sampled often.
   bool is_sampled_enough() const noexcept { return outlook_.sampled_share >= enough_sampled; }
   /// A cycle is on, whose readings would be lost. The worker's thread.
   bool is_in_midst() const noexcept;
@@ -148,7 +149,7 @@ class launch_reader {
   bool is_costly_to_stop() const noexcept;
   /// Nothing is being counted.
   bool is_parked() const noexcept;
-  /// Gives the counters back, as soon as the GPU is idle. False: not now.
+  /// Releases the counters, as soon as the GPU is idle. False: not now.
   bool release(std::uint64_t patience_ns) noexcept;
   bool holds_counters() const noexcept;
   /// Nothing is told to other ranks before more has been read.
@@ -168,8 +169,10 @@ class launch_reader {
 
   reading_counts const& counts() const noexcept { return counts_; }
   work_gate const& gate() const noexcept { return gate_; }
-  /// How many kinds of launches have been read in full. Not for every_launch, which has no kinds.
-  launch_signatures::tally kinds() const noexcept { return kinds_.all().count(all_groups_); }
+  /// How many signatures have been read in full. Not for every_launch, which has no signatures.
+  launch_signatures::tally signatures() const noexcept {
+    return signatures_.all().count(all_groups_);
+  }
 
  private:
   static constexpr std::size_t max_contexts = 64;
@@ -205,7 +208,7 @@ class launch_reader {
   void note_what_others_read() const;
   launch_signature::groups groups_now(std::uint64_t now_ns) const noexcept;
   launch_signature::groups useless_to(launch_signature const& kind) const noexcept;
-  void want_kinds_of(context_readings& context) noexcept;
+  void want_signatures_of(context_readings& context) noexcept;
   bool is_held_for_another(context_readings const& context) const noexcept;
   bool may_begin_round(context_readings& context) noexcept;
   void round(context_readings& context, std::vector<launch_counters>& launches);
@@ -214,6 +217,8 @@ class launch_reader {
   void take_what_was_read(context_readings& context);
   bool read(context_readings& context, work_gate::visitor const& launch, std::size_t range);
   bool found_busy(context_readings& context) noexcept;
+  bool shut_when_idle(context_readings& context, std::uint64_t hope_for_ns,
+                      std::uint64_t patience_ns);
   bool is_worth_it() const noexcept;
   bool drain(context_readings& context) noexcept;
   bool prove_that_it_ends(context_readings& context, work_gate::visitor const& launch);
@@ -234,7 +239,7 @@ class launch_reader {
   sampling_budget& budget_;
   reading_counts counts_;
   std::atomic<bool> const& halted_;
-  launch_kinds kinds_;
+  signature_lookup signatures_;
   launch_times times_;
   work_gate gate_;
   stream_captures captures_;

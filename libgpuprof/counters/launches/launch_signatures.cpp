@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "counters/launches/launch_signatures.hpp"
 
 namespace gpuprof {
@@ -12,7 +13,7 @@ std::uint64_t mixed(std::uint64_t h) noexcept {
   return h ^ (h >> 31);
 }
 
-// Times are compared once there are so many of a kind, beyond the first few, which are slower.
+// Times are compared once there are so many of a signature, beyond the first few, which are slower.
 constexpr double min_timed = 16;
 constexpr std::uint64_t first_times = 3;
 // A standard deviation, as a share of the mean. Shorter kernels differ by chance alone.
@@ -109,7 +110,7 @@ launch_signatures::tally launch_signatures::count(launch_signature::groups all) 
         slot.is() != launch_signature::standing::allowed)
       continue;
     auto const done = (slot.ever_done() | slot.read_elsewhere()) & all;
-    ++counted.kinds;
+    ++counted.signatures;
     counted.unread += done == 0 && all != 0;
     counted.partly += done != 0 && done != all;
   }

@@ -1,4 +1,5 @@
-// Which launches are alike, and what is known of each kind of them.
+// SPDX-License-Identifier: Apache-2.0
+// Which launches are alike, and what is known of each signature.
 #pragma once
 
 #include "cupti/launch_parameters.hpp"
@@ -132,7 +133,7 @@ class launch_signature {
   bool ends_alone_ = false;  // the worker's thread
 };
 
-/// All kinds of launches of the process so far. Any thread, without lock; nothing is ever removed.
+/// All signatures of the process so far. Any thread, without lock; nothing is ever removed.
 class launch_signatures {
  public:
   static constexpr std::size_t capacity = 1 << 14;
@@ -149,9 +150,9 @@ class launch_signatures {
       : slots_(new std::array<launch_signature, capacity>),
         order_(new std::array<std::atomic<launch_signature*>, capacity>{}) {}
   /// Null when the table is three quarters full and this one is new.
-  /// `context`: CUPTI's number of it. Of one function handle each context has its own kinds; 0 for
-  /// graphs, which are in no one context.
-  /// `fingerprint`: of the arguments, asked where they matter; 0: not known.
+  /// `context`: CUPTI's number of it. Of one function handle each context has its own signatures; 0
+  /// for graphs, which are in no one context. `fingerprint`: of the arguments, asked where they
+  /// matter; 0: not known.
   template <class Fingerprint>
   launch_signature* find(launch_parameters const& launch, std::uint32_t context,
                          Fingerprint&& fingerprint) noexcept {
@@ -171,9 +172,9 @@ class launch_signatures {
   }
 
   struct tally {
-    std::uint64_t kinds = 0;   // that may be read
-    std::uint64_t unread = 0;  // of these: no group has been read
-    std::uint64_t partly = 0;  // of these: some of `all` groups have been read
+    std::uint64_t signatures = 0;  // that may be read
+    std::uint64_t unread = 0;      // of these: no group has been read
+    std::uint64_t partly = 0;      // of these: some of `all` groups have been read
   };
   tally count(launch_signature::groups all) const noexcept;
 

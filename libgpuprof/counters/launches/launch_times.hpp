@@ -1,4 +1,5 @@
-// Tells how long the launches of each kind run, from kernel records that come later.
+// SPDX-License-Identifier: Apache-2.0
+// Tells how long the launches of each signature run, from kernel records that come later.
 #pragma once
 
 #include "counters/launches/launch_signatures.hpp"
@@ -10,32 +11,33 @@
 
 namespace gpuprof {
 
-/// Remembers of which kind the latest launches were. Launching threads write, whoever reads kernel
-/// records asks; without lock. What comes too late is not counted, which shifts no share much.
+/// Remembers of which signature the latest launches were. Launching threads write, whoever reads
+/// kernel records asks; without lock. What comes too late is not counted, which shifts no share
+/// much.
 class launch_times {
  public:
   static constexpr std::size_t capacity = 1 << 16;
 
   launch_times() : recent_(new std::array<entry, capacity>{}) {}
 
-  void launched(std::uint32_t correlation, launch_signature& kind) noexcept {
+  void launched(std::uint32_t correlation, launch_signature& signature) noexcept {
     auto& slot = (*recent_)[correlation % capacity];
     slot.correlation.store(0, std::memory_order_relaxed);
-    slot.kind.store(&kind, std::memory_order_release);
+    slot.signature.store(&signature, std::memory_order_release);
     slot.correlation.store(correlation, std::memory_order_release);
   }
   void ran(std::uint32_t correlation, std::uint64_t ns, bool is_part) noexcept {
     auto& slot = (*recent_)[correlation % capacity];
     if (correlation == 0 || slot.correlation.load(std::memory_order_acquire) != correlation) return;
-    auto* const kind = slot.kind.load(std::memory_order_acquire);
+    auto* const signature = slot.signature.load(std::memory_order_acquire);
     if (slot.correlation.load(std::memory_order_acquire) == correlation)
-      kind->add_time(ns, is_part);
+      signature->add_time(ns, is_part);
   }
 
  private:
   struct entry {
     std::atomic<std::uint32_t> correlation{0};
-    std::atomic<launch_signature*> kind{nullptr};
+    std::atomic<launch_signature*> signature{nullptr};
   };
   std::unique_ptr<std::array<entry, capacity>> recent_;
 };

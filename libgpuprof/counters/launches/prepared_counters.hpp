@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is read on a device, as it was prepared: groups of metrics.
 #pragma once
 
@@ -8,7 +9,8 @@
 
 namespace gpuprof {
 
-/// Metrics that one range profiler counts, from the same launches of a kind, one for each pass.
+/// Metrics that one range profiler counts, from the same launches of a signature, one for each
+/// pass.
 struct prepared_group {
   std::vector<std::string> metrics;
   counter_configuration configuration;

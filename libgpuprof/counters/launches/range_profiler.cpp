@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "counters/launches/range_profiler.hpp"
 
 #include "base/process.hpp"
@@ -38,8 +39,8 @@ range_profiler::~range_profiler() {
 
 result<range_setup> range_profiler::make_setup(counter_configuration configuration,
                                                std::vector<std::string> metrics,
-                                               std::size_t most_ranges) const {
-  range_setup setup{std::move(configuration), std::move(metrics), most_ranges, {}};
+                                               std::size_t max_ranges) const {
+  range_setup setup{std::move(configuration), std::move(metrics), max_ranges, {}};
   std::vector<char const*> names;
   for (auto const& metric : setup.metrics) names.push_back(metric.c_str());
   CUpti_RangeProfiler_GetCounterDataSize_Params size{
@@ -48,8 +49,8 @@ result<range_setup> range_profiler::make_setup(counter_configuration configurati
       .pRangeProfilerObject = object_,
       .pMetricNames = names.data(),
       .numMetrics = names.size(),
-      .maxNumOfRanges = most_ranges,
-      .maxNumRangeTreeNodes = static_cast<std::uint32_t>(most_ranges),
+      .maxNumOfRanges = max_ranges,
+      .maxNumRangeTreeNodes = static_cast<std::uint32_t>(max_ranges),
       .counterDataSize = 0};
   if (auto const ok = guard_.call<&cupti_api::cuptiRangeProfilerGetCounterDataSize>(&size); !ok)
     return error{ok.message()};
@@ -90,7 +91,7 @@ result<void> range_profiler::configure() {
       .pCounterDataImage = image_.data(),
       .range = CUPTI_UserRange,
       .replayMode = CUPTI_UserReplay,
-      .maxRangesPerPass = setup_->most_ranges,
+      .maxRangesPerPass = setup_->max_ranges,
       .numNestingLevels = 1,
       .minNestingLevel = 1,
       .passIndex = pass_,

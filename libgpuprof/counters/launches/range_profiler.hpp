@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CUPTI's range profiler on one context: counts what runs between push and pop.
 #pragma once
 
@@ -17,7 +18,7 @@ namespace gpuprof {
 struct range_setup {
   counter_configuration configuration;
   std::vector<std::string> metrics;
-  std::size_t most_ranges = 0;            // in one pass
+  std::size_t max_ranges = 0;             // in one pass
   std::vector<std::uint8_t> empty_image;  // of counter data
 };
 
@@ -25,7 +26,7 @@ struct range_setup {
 struct counted_ranges {
   std::vector<std::uint8_t> image;
   std::vector<std::string> names;  // by index in the image
-  std::size_t dropped = 0;         // ranges beyond most_ranges
+  std::size_t dropped = 0;         // ranges beyond max_ranges
 };
 
 /// One thread at a time; CUPTI may be called from any.
@@ -38,7 +39,7 @@ class range_profiler {
   range_profiler& operator=(range_profiler const&) = delete;
 
   result<range_setup> make_setup(counter_configuration configuration,
-                                 std::vector<std::string> metrics, std::size_t most_ranges) const;
+                                 std::vector<std::string> metrics, std::size_t max_ranges) const;
 
   /// Readies a pass of a setup, which must live until decode(). What was counted before is gone.
   /// It is the first one, but for setups of which not all passes have been run: CUPTI has a count

@@ -1,4 +1,5 @@
-// What launch_reader reads: counters of each GPU, which kinds of launches, what came of it.
+// SPDX-License-Identifier: Apache-2.0
+// What launch_reader reads: counters of each GPU, which signatures, what came of it.
 #include "base/clock.hpp"
 #include "base/fork_guard.hpp"
 #include "counters/counter_access.hpp"
@@ -17,12 +18,12 @@ constexpr std::uint64_t patience_with_rewriting = 4;  // readings
 constexpr std::uint64_t look_every_ns = 20 * ms;
 constexpr std::uint64_t hear_every_ns = 500 * ms;  // of other ranks
 constexpr double as_long = 0.05;                   // as a share: else it is not the same work
-// Of the time of kinds that still come.
+// Of the time of signatures that still come.
 constexpr double min_unknown_share = 0.01;
 // For the second group: setting up, and some readings.
 constexpr std::uint64_t price_of_refining_ns = 500 * ms;
 constexpr std::uint64_t times_as_long_rewritten = 20;  // at most
-// Of a kind of launch: what runs longer cannot be read within the time that a call may be held,
+// Of a signature: what runs longer cannot be read within the time that a call may be held,
 // and rewritten it would run up to twenty times as long.
 constexpr std::uint64_t max_kernel_ns = work_gate::max_hold_ns * 3 / 4;
 
@@ -116,8 +117,8 @@ void launch_reader::look_for_targets() noexcept {
     auto const groups = devices_.empty() ? launch_signature::groups{1} : groups_now(moment);
     reading_targets::what_can_be_read const readable{
         groups, max_kernel_ns, budget_.left(moment) / times_as_long_rewritten,
-        [this](launch_signature const& kind) { return useless_to(kind); }};
-    outlook_ = targets_.choose(kinds_.all(), readable, budget_.has_earned(moment), moment);
+        [this](launch_signature const& signature) { return useless_to(signature); }};
+    outlook_ = targets_.choose(signatures_.all(), readable, budget_.has_earned(moment), moment);
   } catch (...) {  // no memory: those of before
   }
   if (outlook_.wanted == 0) wanted_since_ns_ = 0;
@@ -136,13 +137,13 @@ void launch_reader::share_readings(std::uint64_t now_ns) {
 
 std::vector<shared_reading> launch_reader::not_told_yet() const {
   std::vector<shared_reading> fresh;
-  for (std::size_t i = 0; i < kinds_.all().size(); ++i) {
-    auto* const kind = kinds_.all().at(i);
-    if (kind == nullptr || kind->is() != launch_signature::standing::allowed) continue;
-    auto const groups = kind->done() & ~kind->recent.told;
-    if (groups == 0 || kind->identity() == 0 || kind->mean_ns() == 0) continue;
-    fresh.push_back({kind->identity(), groups, kind->mean_ns()});
-    kind->recent.told |= groups;
+  for (std::size_t i = 0; i < signatures_.all().size(); ++i) {
+    auto* const signature = signatures_.all().at(i);
+    if (signature == nullptr || signature->is() != launch_signature::standing::allowed) continue;
+    auto const groups = signature->done() & ~signature->recent.told;
+    if (groups == 0 || signature->identity() == 0 || signature->mean_ns() == 0) continue;
+    fresh.push_back({signature->identity(), groups, signature->mean_ns()});
+    signature->recent.told |= groups;
   }
   return fresh;
 }
@@ -150,17 +151,17 @@ std::vector<shared_reading> launch_reader::not_told_yet() const {
 /// As long as they run, and it takes as long here as there: reports take its readings by this rule.
 void launch_reader::note_what_others_read() const {
   std::multimap<std::uint64_t, shared_reading> heard;
-  for (auto const& reading : shared_->hear()) heard.emplace(reading.kind, reading);
-  for (std::size_t i = 0; i < kinds_.all().size(); ++i) {
-    auto* const kind = kinds_.all().at(i);
-    if (kind == nullptr || kind->is() != launch_signature::standing::allowed) continue;
+  for (auto const& reading : shared_->hear()) heard.emplace(reading.signature, reading);
+  for (std::size_t i = 0; i < signatures_.all().size(); ++i) {
+    auto* const signature = signatures_.all().at(i);
+    if (signature == nullptr || signature->is() != launch_signature::standing::allowed) continue;
     launch_signature::groups groups = 0;
-    auto const here = static_cast<double>(kind->mean_ns());
-    for (auto [it, end] = heard.equal_range(kind->identity()); it != end; ++it) {
+    auto const here = static_cast<double>(signature->mean_ns());
+    for (auto [it, end] = heard.equal_range(signature->identity()); it != end; ++it) {
       auto const there = static_cast<double>(it->second.mean_ns);
       if (std::abs(here - there) <= as_long * there) groups |= it->second.groups;
     }
-    kind->note_read_elsewhere(groups);
+    signature->note_read_elsewhere(groups);
   }
 }
 
@@ -171,11 +172,12 @@ launch_signature::groups launch_reader::groups_now(std::uint64_t now_ns) const n
   return rewriting;
 }
 
-launch_signature::groups launch_reader::useless_to(launch_signature const& kind) const noexcept {
+launch_signature::groups launch_reader::useless_to(
+    launch_signature const& signature) const noexcept {
   // CUPTI rewrites the kernels of a graph, or not, when it is made.
-  if (kind.is_graph()) return rewriting_.load();
-  if (!kind.code() || devices_.empty()) return 0;
-  return devices_.begin()->second.useless_to(*kind.code());
+  if (signature.is_graph()) return rewriting_.load();
+  if (!signature.code() || devices_.empty()) return 0;
+  return devices_.begin()->second.useless_to(*signature.code());
 }
 
 /// What is left unknown when all that matters is read is not worth slowing the program down.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "counters/launches/reading_cycle.hpp"
 
 #include <algorithm>
@@ -23,19 +24,22 @@ launch_signature::groups bit(unsigned group) noexcept {
 reading_cycle::reading_cycle(cycle_group group, limits allowed, std::uint64_t now_ns)
     : group_(group), allowed_(allowed), last_kept_ns_(now_ns) {}
 
-bool reading_cycle::lacks(launch_signature const& kind) const noexcept {
-  return kind.recent.is_target && ((kind.done() | kind.hopeless()) & bit(group_.number)) == 0;
+bool reading_cycle::lacks(launch_signature const& signature) const noexcept {
+  return signature.recent.is_target &&
+         ((signature.done() | signature.hopeless()) & bit(group_.number)) == 0;
 }
 
-bool reading_cycle::needs_proof(launch_signature const& kind) const noexcept {
-  return !allowed_.every_launch && group_.rewrites && lacks(kind) && !kind.ends_alone();
+bool reading_cycle::needs_proof(launch_signature const& signature) const noexcept {
+  return !allowed_.every_launch && group_.rewrites && lacks(signature) && !signature.ends_alone();
 }
 
-std::optional<std::size_t> reading_cycle::range_for(launch_signature const& kind) const noexcept {
+std::optional<std::size_t> reading_cycle::range_for(
+    launch_signature const& signature) const noexcept {
   if (allowed_.every_launch) return is_full() ? std::nullopt : std::optional(ranges_.size());
-  if (!lacks(kind) || needs_proof(kind)) return std::nullopt;
-  auto const known = std::find_if(ranges_.begin(), ranges_.end(),
-                                  [&kind](reading const& r) { return r.signature == &kind; });
+  if (!lacks(signature) || needs_proof(signature)) return std::nullopt;
+  auto const known = std::find_if(ranges_.begin(), ranges_.end(), [&signature](reading const& r) {
+    return r.signature == &signature;
+  });
   auto const index = static_cast<std::size_t>(known - ranges_.begin());
   if (known == ranges_.end()) return pass_ == 0 && !is_full() ? std::optional(index) : std::nullopt;
   // It was in this pass, or one is missing.
@@ -43,7 +47,7 @@ std::optional<std::size_t> reading_cycle::range_for(launch_signature const& kind
   return index;
 }
 
-void reading_cycle::add(std::size_t range, launch_signature& kind, bool kept,
+void reading_cycle::add(std::size_t range, launch_signature& signature, bool kept,
                         sampled_launch_record const& launch, std::uint64_t now_ns) {
   // One that is not kept has its place all the same: names count ranges.
   if (range >= ranges_.size()) ranges_.resize(range + 1);
@@ -51,11 +55,11 @@ void reading_cycle::add(std::size_t range, launch_signature& kind, bool kept,
   r.opened = pass_ + 1;
   if (!kept) {
     r = {.signature = nullptr, .launches = {}, .opened = pass_ + 1, .last_pass = 0};
-    if (!allowed_.every_launch && kind.count_failure() >= max_failures)
-      kind.give_up(bit(group_.number));
+    if (!allowed_.every_launch && signature.count_failure() >= max_failures)
+      signature.give_up(bit(group_.number));
     return;
   }
-  r.signature = &kind;
+  r.signature = &signature;
   r.launches.push_back(launch);
   r.launches.back().group = static_cast<std::uint16_t>(group_.number);
   r.last_pass = pass_ + 1;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which launch is read in which pass: one way through all passes of a group of metrics.
 #pragma once
 
@@ -19,7 +20,7 @@ struct cycle_group {
   bool rewrites = false;  // CUPTI rewrites the kernel, and waits for it inside the launch
 };
 
-/// One launch of a kind for each pass of a group.
+/// One launch of a signature for each pass of a group.
 struct reading {
   launch_signature* signature = nullptr;        // null: not to be kept
   std::vector<sampled_launch_record> launches;  // each with its group, pass by pass
@@ -33,7 +34,7 @@ class reading_cycle {
  public:
   struct limits {
     std::size_t max_ranges = 8;
-    bool every_launch = false;  // one pass around each launch, whatever its kind
+    bool every_launch = false;  // one pass around each launch, whatever its signature
     /// A pass ends when for so long no launch came that it has use for; one without any readings
     /// even sooner.
     std::uint64_t patience_ns = 500'000'000;
@@ -44,16 +45,17 @@ class reading_cycle {
   unsigned pass() const noexcept { return pass_; }
   cycle_group const& group() const noexcept { return group_; }
 
-  /// Of the kind a launch has first to show that it ends while its thread waits: CUPTI waits for
-  /// rewritten kernels inside the launch.
-  bool needs_proof(launch_signature const& kind) const noexcept;
-  /// The range that a launch of the kind would have in this pass; nullopt: there is no use for it.
-  std::optional<std::size_t> range_for(launch_signature const& kind) const noexcept;
+  /// Of the signature a launch has first to show that it ends while its thread waits: CUPTI waits
+  /// for rewritten kernels inside the launch.
+  bool needs_proof(launch_signature const& signature) const noexcept;
+  /// The range that a launch of the signature would have in this pass; nullopt: there is no use for
+  /// it.
+  std::optional<std::size_t> range_for(launch_signature const& signature) const noexcept;
   /// It was read; `kept`: nothing else ran in it, and it ended.
-  void add(std::size_t range, launch_signature& kind, bool kept,
+  void add(std::size_t range, launch_signature& signature, bool kept,
            sampled_launch_record const& launch, std::uint64_t now_ns);
 
-  /// This pass has all that it can get. `wanted`: kinds in all that have something to be read.
+  /// This pass has all that it can get. `wanted`: signatures in all that have something to be read.
   bool pass_is_over(std::size_t wanted, std::uint64_t now_ns) const noexcept;
   /// The next pass. False: the last one has been run.
   bool next_pass(std::uint64_t now_ns) noexcept;
@@ -66,7 +68,7 @@ class reading_cycle {
   std::vector<reading> finish();
 
  private:
-  bool lacks(launch_signature const& kind) const noexcept;
+  bool lacks(launch_signature const& signature) const noexcept;
   bool is_full() const noexcept { return ranges_.size() >= allowed_.max_ranges; }
   std::size_t expected() const noexcept;
 

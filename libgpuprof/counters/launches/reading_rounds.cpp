@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What launch_reader does on the worker's thread: rounds of readings while the gate is kept.
 #include "base/clock.hpp"
 #include "base/fork_guard.hpp"
@@ -22,6 +23,7 @@ constexpr std::uint64_t hope_ns = 500 * ms;
 constexpr std::uint64_t hope_at_once_ns = 20 * ms;  // before the worker looks at all else again
 constexpr std::uint64_t hope_to_end_ns = 500 * ms;
 constexpr std::uint64_t drain_ns = 250 * ms;
+constexpr unsigned max_drains = 8;  // one after the other, where every launch is read
 // A stream that works for longer on what it has is not going to be idle soon.
 constexpr std::uint64_t long_work_ns = 250 * ms;
 // After that has failed; twice as long each time.
@@ -101,13 +103,26 @@ result<void> launch_reader::start(context_readings& context) {
   return done;
 }
 
+/// Around every launch means that a long queue is worked off first: were the gate opened after a
+/// while, the program would be as far ahead again.
+bool launch_reader::shut_when_idle(context_readings& context, std::uint64_t hope_for_ns,
+                                   std::uint64_t patience_ns) {
+  for (unsigned tries = 1;; ++tries) {
+    if (idle_moments_.shut_when_idle(context.streams, hope_for_ns, patience_ns,
+                                     [&] { context.drop_open_range(); }))
+      return true;
+    if (!options_.every_launch || patience_ns == 0 || tries == max_drains || is_interrupted())
+      return false;
+    if (context.streams.works_long(monotonic_ns(), long_work_ns)) return false;
+  }
+}
+
 void launch_reader::round(context_readings& context, std::vector<launch_counters>& launches) {
   auto const began = monotonic_ns();
   auto const hopes = !options_.every_launch && began - wanted_since_ns_ < hope_ns;
   if (driver_.cuCtxSetCurrent != nullptr) driver_.cuCtxSetCurrent(context.handle());
   auto const drains = !hopes && !context.streams.works_long(began, long_work_ns);
-  if (!idle_moments_.shut_when_idle(context.streams, hopes ? hope_at_once_ns : 0,
-                                    drains ? drain_ns : 0, [&] { context.drop_open_range(); })) {
+  if (!shut_when_idle(context, hopes ? hope_at_once_ns : 0, drains ? drain_ns : 0)) {
     gate_.open();
     auto const lost = gate_.take_waited_ns();
     if (!drains && hopes) return;
@@ -155,7 +170,7 @@ bool launch_reader::serve(context_readings& context) {
     return false;
   }
   if (!advance(context)) return false;
-  if (!options_.every_launch) want_kinds_of(context);
+  if (!options_.every_launch) want_signatures_of(context);
   if (!one_at_a_time_) gate_.choose();
   auto const caller = gate_.next(options_.every_launch ? quiet_ns : max_wait_for_launch_ns);
   if (!caller) return false;
@@ -197,12 +212,12 @@ void launch_reader::take_what_was_read(context_readings& context) {
 }
 
 /// Others pass the gate freely meanwhile.
-void launch_reader::want_kinds_of(context_readings& context) noexcept {
+void launch_reader::want_signatures_of(context_readings& context) noexcept {
   auto const* const cycle = context.cycle();
-  for (std::size_t i = 0; i < kinds_.all().size(); ++i)
-    if (auto* const kind = kinds_.all().at(i))
-      kind->want(cycle != nullptr &&
-                 (cycle->needs_proof(*kind) || cycle->range_for(*kind).has_value()));
+  for (std::size_t i = 0; i < signatures_.all().size(); ++i)
+    if (auto* const signature = signatures_.all().at(i))
+      signature->want(cycle != nullptr &&
+                      (cycle->needs_proof(*signature) || cycle->range_for(*signature).has_value()));
 }
 
 /// Turns to the next pass when this one has all that it can get.
@@ -254,11 +269,11 @@ bool launch_reader::prove_that_it_ends(context_readings& context,
   if (!gate_.admit(launch.ticket, true) || !gate_.wait_for_departure(max_launch_ns)) return false;
   auto const ended = idle_moments_.reach_before_impatience(context.streams);
   auto const waited = gate_.release_read();
-  auto& kind = *launch.call.signature;
+  auto& signature = *launch.call.signature;
   if (ended && waited)
-    kind.note_ends_alone();
-  else if (kind.count_failure() >= max_proofs)
-    kind.give_up(launch_signature::groups{1} << context.cycle()->group().number);
+    signature.note_ends_alone();
+  else if (signature.count_failure() >= max_proofs)
+    signature.give_up(launch_signature::groups{1} << context.cycle()->group().number);
   return ended || drain(context);
 }
 
@@ -272,17 +287,18 @@ bool launch_reader::drain(context_readings& context) noexcept {
 /// themselves before that.
 bool launch_reader::read_held(context_readings& context, work_gate::visitor const& launch,
                               std::size_t range, bool rewrites, std::uint64_t impatient) {
-  auto& kind = *launch.call.signature;
+  auto& signature = *launch.call.signature;
   auto const opened = now();
   remark_ = {};
   if (rewrites) {
-    auto const alike = kind.pattern(capture_.load());
+    auto const alike = signature.pattern(capture_.load());
     if (alike == correlation_id{}) return gate_.admit(launch.ticket, false), true;
     remark_ = {
         .is = launch_remark::kind::unrecorded, .alike = alike, .ran_from = opened, .ran_to{}};
   }
   auto is_open = false;
-  if (!idle_moments_.call(context.streams, [&] { is_open = context.push(range, kind, opened); }))
+  if (!idle_moments_.call(context.streams,
+                          [&] { is_open = context.push(range, signature, opened); }))
     return found_busy(context);  // it went on, unread
   if (!is_open) {
     count(counts_.failed);
@@ -300,7 +316,7 @@ bool launch_reader::read_held(context_readings& context, work_gate::visitor cons
   }
   if (rewrites) count(counts_.unrecorded);
   // Rewritten it may not have fitted the GPU.
-  if (rewrites && kind.is_cooperative() && departure && departure->failed)
+  if (rewrites && signature.is_cooperative() && departure && departure->failed)
     cooperative_failed_.store(true);
   // CUPTI puts the end of a range before all work that is launched after it: with a kernel that
   // still runs, whatever it waits for would wait as well.
@@ -318,7 +334,7 @@ bool launch_reader::read_held(context_readings& context, work_gate::visitor cons
     count(counts_.disturbed);
     return false;
   }
-  if (gate_.release_read()) kind.note_ends_alone();
+  if (gate_.release_read()) signature.note_ends_alone();
   count(popped ? counts_.read : is_alone ? counts_.failed : counts_.disturbed);
   return true;
 }

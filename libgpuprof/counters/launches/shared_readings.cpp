@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "counters/launches/shared_readings.hpp"
 
 #include "base/cache_file.hpp"
@@ -29,8 +30,8 @@ std::string as_lines(std::span<shared_reading const> readings) {
   std::string text;
   for (auto const& r : readings) {
     char line[80];
-    std::snprintf(line, sizeof line, "%016" PRIx64 " %08" PRIx32 " %" PRIu64 "\n", r.kind, r.groups,
-                  r.mean_ns);
+    std::snprintf(line, sizeof line, "%016" PRIx64 " %08" PRIx32 " %" PRIu64 "\n", r.signature,
+                  r.groups, r.mean_ns);
     text += line;
   }
   return text;
@@ -51,7 +52,7 @@ void read_lines(std::string const& text, std::vector<shared_reading>& to) {
        at = end + 1) {
     shared_reading r;
     auto const line = text.substr(at, end - at);
-    if (std::sscanf(line.c_str(), "%16" SCNx64 " %8" SCNx32 " %" SCNu64, &r.kind, &r.groups,
+    if (std::sscanf(line.c_str(), "%16" SCNx64 " %8" SCNx32 " %" SCNu64, &r.signature, &r.groups,
                     &r.mean_ns) == 3)
       to.push_back(r);
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ranks of a job have read around launches, told to each other while they run, so that none
 // reads what another has.
 #pragma once
@@ -11,8 +12,8 @@
 namespace gpuprof {
 
 struct shared_reading {
-  std::uint64_t kind = 0;    // the same in every process, see launch_signature::identity()
-  std::uint32_t groups = 0;  // of metrics that were read; bits
+  std::uint64_t signature = 0;  // the same in every process, see launch_signature::identity()
+  std::uint32_t groups = 0;     // of metrics that were read; bits
   std::uint64_t mean_ns = 0;
   friend bool operator==(shared_reading const&, shared_reading const&) = default;
 };

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which streams are being captured into graphs, as far as it was heard of.
 #pragma once
 

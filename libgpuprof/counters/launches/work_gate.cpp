@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "counters/launches/work_gate.hpp"
 
 #include "base/clock.hpp"

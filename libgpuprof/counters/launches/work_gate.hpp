@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The gate through which all calls go that put work on the GPU: open, or kept by one thread of
 // ours.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "counters/planning/chips.hpp"
 
 #include "base/nearest_name.hpp"

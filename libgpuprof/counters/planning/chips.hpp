@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds a chip by what the user or the driver calls it.
 #pragma once
 

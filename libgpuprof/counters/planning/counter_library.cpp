@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "counters/planning/counter_library.hpp"
 
 #include "counters/planning/chips.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CUPTI opened for its counters, for those outside the rooms that know CUPTI.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks CUPTI which counters a chip has and how many passes they take; needs no GPU.
 #pragma once
 

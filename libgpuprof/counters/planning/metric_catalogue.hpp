@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All metrics of a chip by name, and what a name that is none of them may have meant.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "counters/planning/metric_sets.hpp"
 
 #include "base/nearest_name.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How chosen metrics are read on a chip: in which passes over successive launches, which of them by
 // sampling.
 #pragma once

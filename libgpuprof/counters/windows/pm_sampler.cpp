@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "counters/windows/pm_sampler.hpp"
 
 #include "base/clock.hpp"
@@ -122,7 +123,7 @@ void pm_sampler::end_window(sampling_results& to) {
   }
 }
 
-/// CUPTI has failed in the midst of a window: its object is given back, and no other is made.
+/// CUPTI has failed in the midst of a window: its object is released, and no other is made.
 pm_sampler::device_list::iterator pm_sampler::lose(device_list::iterator at,
                                                    std::string const& why) {
   refuse(at->first, false, is_off(counter_engine::sampling) + why);

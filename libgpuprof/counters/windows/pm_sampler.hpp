@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Samples all GPUs of the program in windows of time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "counters/windows/pm_sampling.hpp"
 
 #include "base/process.hpp"

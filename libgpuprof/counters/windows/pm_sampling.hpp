@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CUPTI's PM sampling of one GPU: counts everything that runs on it, interval by interval.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "counters/windows/sampled_device.hpp"
 
 #include "base/clock.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One GPU that is sampled in windows of time: its metrics, and the samples of each window.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CUPTI's functions of which there is one for all, under CUPTI's names: who else uses CUPTI in this
 // process (torch.profiler is linked against these, Proton and XLA ask dlsym for them) comes through
 // here and shares it with us. Where libgpuprof.so stands behind libcupti in the search order, or

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of CUPTI that libgpuprof.so exports.
 #pragma once
 

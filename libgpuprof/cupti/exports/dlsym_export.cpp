@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A dlsym in front of the C library's: clients of CUPTI that open libcupti themselves (Proton, XLA)
 // ask it for the functions that are shared. Every other question jumps on to the C library's with
 // its caller's return address in place, which tells it whose RTLD_NEXT is meant.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of CUPTI's callbacks a client has asked for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of the buffers that CUPTI fills are another client's.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whoever wants to know when the program's client of CUPTI records.
 #pragma once
 

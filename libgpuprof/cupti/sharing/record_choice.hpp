@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which kinds of records a client has asked for, and from when to when.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cupti/sharing/record_clock.hpp"
 
 #include "base/clock.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies of records, in buffers of a client.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the times of a record are, for the kinds of which we know it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of shared_cupti that sees to buffers: who lends them, and who gets which of their
 // records.
 #include "base/clock.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of shared_cupti that sees to subscribers and callbacks: who hears what.
 #include "cupti/sharing/shared_cupti.hpp"
 #include "cupti/sharing/taken_flag.hpp"

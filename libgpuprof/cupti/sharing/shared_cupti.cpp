@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cupti/sharing/shared_cupti.hpp"
 
 #include "base/clock.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One CUPTI for two clients: this library, and one that the program brings along (torch.profiler,
 // Proton, JAX's profiler). CUPTI has one subscriber and one set of buffers in a process; here each
 // of both has its own.

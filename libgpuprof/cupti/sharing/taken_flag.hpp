@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waits between the two clients of a CUPTI, without a lock.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Peaks of the CUDA cores: chains of dependent multiply-adds, eight a thread, all in registers.
 //
 // x = x * m + b with m just above -1 swings between two far values, so about as many bits flip as

@@ -1,4 +1,5 @@
-// What every peak kernel is given and gives back: shared by the kernels and the code that launches
+// SPDX-License-Identifier: Apache-2.0
+// What every peak kernel takes and returns: shared by the kernels and the code that launches
 // them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "peaks/kernels/kernel_images.hpp"
 
 #include <array>

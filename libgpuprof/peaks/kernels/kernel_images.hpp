@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The compiled kernels, as they lie in the library: one image a file, each with the code for every
 // chip it is made for.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels for what launching costs: one that does nothing, one that says it has begun.
 #include "peaks/kernels/kernel_arguments.hpp"
 

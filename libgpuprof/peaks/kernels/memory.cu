@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Peaks of the memories: DRAM, L2, L1 and shared memory.
 //
 // DRAM kernels are not persistent: blocks in address order, one chunk of 32 KiB each, in 16-byte
@@ -284,7 +285,7 @@ extern "C" __global__ void __launch_bounds__(local_threads) shared_read(kernel_a
   span.end(a, total);
 }
 
-/// Writes a value that changes with every round, and gives back what was there last.
+/// Writes a value that changes with every round, and returns what was there last.
 extern "C" __global__ void __launch_bounds__(local_threads) shared_write(kernel_arguments a) {
   __shared__ uint4 memory[local_words / 4];
   auto const first =

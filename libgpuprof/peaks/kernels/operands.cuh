@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operands of the peak kernels: random finite numbers of narrow exponents, made from their place, so
 // that the host can make them again and check what the GPU computed. Compiles for both.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Times the measured loop of a block from inside the kernel.
 //
 // Launches, ramps and host jitter stay outside: the span lies between two barriers of the block. The

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tcgen05 instructions of sm_100a and sm_103a that the peak kernels use, by name.
 //
 // Whoever calls them orders them: tcgen05 operations are asynchronous, and shared memory that was

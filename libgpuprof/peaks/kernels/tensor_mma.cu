@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Peaks of the tensor cores through mma.sync: all there is up to sm_89 and on sm_120; FP64 on sm_90.
 //
 // Every warp keeps four chains of accumulators going. They share A and have a B each: equal products

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Peaks of the tensor cores of sm_120a through the kinds of mma.sync that only it has: FP8, FP6 and
 // block-scaled FP4.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Peaks of the tensor cores of sm_100a and sm_103a through tcgen05.mma, M 128 x N 256 from shared
 // memory into tensor memory. One block of 128 threads an SM; one thread issues all there is.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Peaks of Hopper's tensor cores: wgmma with both operands in shared memory.
 //
 // Two warpgroups a block, one block an SM: while one waits for its batch, the other computes. Each

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long a call that launches a kernel takes, over many: what a profiler holds a launch up shows
 // in the tail.
 #include "patience.hpp"

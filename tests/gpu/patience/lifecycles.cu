@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stream captures, contexts and streams that come and go, and an exit with a kernel that does not
 // end, while another thread launches.
 #include "patience.hpp"
@@ -140,7 +141,7 @@ std::int64_t monotonic_ns() {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-/// Runs for a minute, which is for ever here, and lets go of the GPU should all else fail.
+/// Runs for a minute, which is for ever here, and releases the GPU should all else fail.
 __global__ void endless() {
   unsigned long long start = 0, now = 0;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ordinary launches, kernels that wait for the host, and the watchdog.
 #include "patience.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs that are right only if nothing waits for them on their threads, one a subcommand. Each
 // prints "name value" lines, and "hung" with exit code 7 after 20 s, or
 // GPU_PATIENCE_SECONDS; none knows the profiler.

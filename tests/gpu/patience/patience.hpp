@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the programs that nothing may wait for have in common: streams, ordinary launches, a
 // watchdog.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two processes on one GPU whose kernels pass a baton through host memory: whoever keeps the GPU to
 // itself while it waits for a kernel waits for ever.
 #include "patience.hpp"

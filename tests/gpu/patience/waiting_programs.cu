@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels, streams and host functions that wait for what the host does next: each hangs when a
 // launch is held up until the GPU is idle.
 #include "patience.hpp"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A small network in training through torch.compile: compiled_mlp.py LIMIT"""
 
 import torch

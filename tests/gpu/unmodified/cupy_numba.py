@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels of CuPy and of Numba on one array: cupy_numba.py LIMIT"""
 
 import cupy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """GPT-2 in training on several GPUs, started by torchrun: ddp.py LIMIT (a number of steps)"""
 
 import os

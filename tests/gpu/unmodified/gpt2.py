@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """GPT-2 in training from scratch, with NVTX ranges: gpt2.py LIMIT"""
 
 import os

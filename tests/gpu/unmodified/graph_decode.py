@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A small network in a CUDA graph of some 146 kernels, replayed: graph_decode.py LIMIT; with the kernels launched one by one: graph_decode.py LIMIT eager"""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The same with JAX's profiler: jax_profiler.py sessions|plain"""
 
 import gzip

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A small transformer in training with JAX, compiled: jax_train.py LIMIT"""
 
 import jax

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A small network trained by Lightning: lightning_loop.py STEPS"""
 
 import time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A small Llama that generates 256 tokens, launch by launch; a step is one such text: llama.py LIMIT"""
 
 import torch

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs a program's step as often, or for as long, as the command line says, and prints what that took as "name value" lines."""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Matrix products of three types, and a copy: products.py LIMIT"""
 
 import torch

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The same with Triton's profiler: proton_profiler.py sessions|plain"""
 
 import json

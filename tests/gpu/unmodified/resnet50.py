@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ResNet-50 in training on random images of eight loader processes: resnet50.py LIMIT"""
 
 import os

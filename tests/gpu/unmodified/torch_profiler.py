@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program that profiles itself with torch.profiler, twice, with work before, between and after: torch_profiler.py sessions|plain"""
 
 import collections

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A vector addition and a tuned matrix product in Triton: triton_kernels.py LIMIT"""
 
 import torch

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The C API, linked: without a GPU it says that it is inactive and does no harm. */
 #include <gpuprof/gpuprof.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the clients that count share: settings, parameters of the right size, calls that are
 // checked.
 #pragma once

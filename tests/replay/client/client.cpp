@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A CUPTI client of the simplest sort, as a library to inject: counts what it gets and writes the
 // counts at exit. With REPLAY_CLIENT_MISUSE it breaks one of CUPTI's rules, to see that noticed.
 //

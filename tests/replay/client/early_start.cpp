@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A part of a program that starts a capture before CUDA is there, as a library to preload.
 #include <gpuprof/gpuprof.h>
 

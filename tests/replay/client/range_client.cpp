@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A CUPTI client that counts around each launch, as a library to inject: the calls in the order in
 // which they work on a GPU. With REPLAY_CLIENT_MISUSE it breaks one of the rules, to see that
 // noticed.
@@ -261,9 +262,9 @@ void print_ranges() {
   }
 }
 
-void CUPTIAPI request(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
+void CUPTIAPI request(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
   *size = 1 << 16;
-  *most_records = 0;
+  *max_records = 0;
   *buffer = static_cast<std::uint8_t*>(std::calloc(1, *size));
 }
 
@@ -297,9 +298,9 @@ void finish() {
     if (misuse_is("deinitialise twice")) WORKS(cuptiProfilerDeInitialize, end);
   }
   if (host != nullptr) {
-    auto give_back = PARAMS(CUpti_Profiler_Host_Deinitialize_Params);
-    give_back.pHostObject = host;
-    WORKS(cuptiProfilerHostDeinitialize, give_back);
+    auto release = PARAMS(CUpti_Profiler_Host_Deinitialize_Params);
+    release.pHostObject = host;
+    WORKS(cuptiProfilerHostDeinitialize, release);
   }
   std::fclose(output);
 }

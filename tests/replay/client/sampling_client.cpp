@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A CUPTI client that samples a device from its injection to the end of the program: the calls in
 // the order in which they work on a GPU. With REPLAY_CLIENT_MISUSE it breaks one of the rules, to
 // see that noticed.
@@ -367,9 +368,9 @@ void start() {
   }
 }
 
-void CUPTIAPI request(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
+void CUPTIAPI request(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
   *size = 1 << 16;
-  *most_records = 0;
+  *max_records = 0;
   *buffer = static_cast<std::uint8_t*>(std::calloc(1, *size));
 }
 

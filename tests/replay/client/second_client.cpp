@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A part of a program that uses CUPTI itself, as torch.profiler and Proton do, as a library to
 // preload: a thread of it holds sessions, of kernels, copies and launch callbacks, and checks that
 // it gets what CUPTI gives to a client that is alone. Built twice: linked against libcupti

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A part of a program that watches what the program achieves, as a library to preload: asks every
 // 20 ms through <gpuprof/gpuprof.hpp> and keeps the last answer as JSON in the file
 // $REPLAY_WATCH_OUTPUT. Numbers that are not known are null.
@@ -48,14 +49,14 @@ class object {
 std::string json_of(gpuprof_achieved const& line) {
   object flops, of_peak;
   for (std::size_t i = 0; i < line.precision_count; ++i) {
-    flops.number(line.precisions[i].name, line.precisions[i].flops);
-    of_peak.number(line.precisions[i].name, line.precisions[i].of_peak);
+    flops.number(line.precisions[i]->name, line.precisions[i]->flops);
+    of_peak.number(line.precisions[i]->name, line.precisions[i]->of_peak);
   }
   return object()
       .number("launches", static_cast<double>(line.launches))
       .number("readings", static_cast<double>(line.readings))
       .number("seconds", line.seconds)
-      .number("counted_share", line.counted_share)
+      .number("exact_share", line.exact_share)
       .number("flops", line.flops)
       .text("flops_source", line.flops_source)
       .verbatim("precisions", flops.str())

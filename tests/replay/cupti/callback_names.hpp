@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The names of CUDA's calls by callback id, and of CUPTI's result codes, as in the toolkit's
 // headers.
 #pragma once

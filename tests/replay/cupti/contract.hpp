@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ends the process with a clear message when a client breaks CUPTI's rules.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "replay/cupti/counter_hardware.hpp"
 
 #include "replay/driver/machine.hpp"
@@ -21,7 +22,7 @@ bool counter_hardware::take(std::size_t device, void const* who) {
   return taken_.try_emplace(device, who).first->second == who;
 }
 
-void counter_hardware::give_back(void const* who) {
+void counter_hardware::release(void const* who) {
   std::lock_guard const hold(lock_);
   std::erase_if(taken_, [&](auto const& entry) { return entry.second == who; });
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who counts on a device: ranges and samples exclude each other.
 #pragma once
 
@@ -20,7 +21,7 @@ class counter_hardware {
 
   /// False: someone else counts there. Who has it may take it again.
   bool take(std::size_t device, void const* who);
-  void give_back(void const* who);
+  void release(void const* who);
   bool is_taken(std::size_t device);
 
  private:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "replay/cupti/counter_images.hpp"
 
 #include "replay/cupti/image_bytes.hpp"
@@ -20,7 +21,7 @@ struct config_header {
 
 struct data_header {
   char mark[8];
-  std::uint32_t most_ranges;
+  std::uint32_t max_ranges;
   std::uint32_t ranges;  // slots follow
 };
 
@@ -35,41 +36,41 @@ std::size_t slot_at(std::size_t index) noexcept {
 
 }  // namespace
 
-std::vector<std::uint8_t> config_image_of(counter_wish const& wish) {
+std::vector<std::uint8_t> config_image_of(chosen_counters const& chosen) {
   config_header header{};
   std::memcpy(header.mark, config_mark, sizeof header.mark);
-  header.engine = static_cast<std::uint32_t>(wish.engine);
-  header.metrics = static_cast<std::uint32_t>(wish.metrics.size());
+  header.engine = static_cast<std::uint32_t>(chosen.engine);
+  header.metrics = static_cast<std::uint32_t>(chosen.metrics.size());
   std::vector<std::uint8_t> image(sizeof header);
   write_part(std::span(image), 0, header);
-  for (auto const& name : wish.metrics)
+  for (auto const& name : chosen.metrics)
     image.insert(image.end(), name.c_str(), name.c_str() + name.size() + 1);
   return image;
 }
 
-std::optional<counter_wish> read_config_image(std::span<std::uint8_t const> image) {
+std::optional<chosen_counters> read_config_image(std::span<std::uint8_t const> image) {
   if (image.size() < sizeof(config_header)) return std::nullopt;
   auto const header = read_part<config_header>(image, 0);
   if (std::memcmp(header.mark, config_mark, sizeof header.mark) != 0) return std::nullopt;
-  counter_wish wish{static_cast<CUpti_ProfilerType>(header.engine), {}};
+  chosen_counters chosen{static_cast<CUpti_ProfilerType>(header.engine), {}};
   auto rest = image.subspan(sizeof header);
-  while (wish.metrics.size() < header.metrics) {
+  while (chosen.metrics.size() < header.metrics) {
     auto const end = std::find(rest.begin(), rest.end(), std::uint8_t{0});
     if (end == rest.end()) return std::nullopt;
     std::string name(rest.begin(), end);
     if (!find_metric(name)) return std::nullopt;
     rest = rest.subspan(name.size() + 1);
-    wish.metrics.push_back(std::move(name));
+    chosen.metrics.push_back(std::move(name));
   }
   if (!rest.empty()) return std::nullopt;
-  return wish;
+  return chosen;
 }
 
-std::size_t counter_data::size_for(std::size_t most_ranges) noexcept {
-  return slot_at(most_ranges);
+std::size_t counter_data::size_for(std::size_t max_ranges) noexcept {
+  return slot_at(max_ranges);
 }
 
-std::size_t counter_data::most_ranges_in(std::size_t size) noexcept {
+std::size_t counter_data::max_ranges_in(std::size_t size) noexcept {
   if (size < slot_at(1) || (size - sizeof(data_header)) % sizeof(slot) != 0) return 0;
   return (size - sizeof(data_header)) / sizeof(slot);
 }
@@ -78,15 +79,15 @@ void counter_data::initialise(std::span<std::uint8_t> image) {
   std::fill(image.begin(), image.end(), std::uint8_t{0});
   data_header header{};
   std::memcpy(header.mark, data_mark, sizeof header.mark);
-  header.most_ranges = static_cast<std::uint32_t>(most_ranges_in(image.size()));
+  header.max_ranges = static_cast<std::uint32_t>(max_ranges_in(image.size()));
   write_part(image, 0, header);
 }
 
 bool counter_data::is_one(std::span<std::uint8_t const> image) noexcept {
-  if (most_ranges_in(image.size()) == 0) return false;
+  if (max_ranges_in(image.size()) == 0) return false;
   auto const header = read_part<data_header>(image, 0);
   return std::memcmp(header.mark, data_mark, sizeof header.mark) == 0 &&
-         header.most_ranges == most_ranges_in(image.size()) && header.ranges <= header.most_ranges;
+         header.max_ranges == max_ranges_in(image.size()) && header.ranges <= header.max_ranges;
 }
 
 std::size_t counter_data::ranges(std::span<std::uint8_t const> image) noexcept {
@@ -103,7 +104,7 @@ bool counter_data::add(std::span<std::uint8_t> image, counted_range const& range
     write_part(image, slot_at(i), known);
     return true;
   }
-  if (header.ranges == header.most_ranges) return false;
+  if (header.ranges == header.max_ranges) return false;
   slot s{};
   range.name.copy(s.name, sizeof s.name - 1);
   s.counted = range.counted;

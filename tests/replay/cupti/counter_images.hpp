@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two blobs that pass through a client's hands: what to count, and what was counted.
 #pragma once
 
@@ -15,14 +16,14 @@
 namespace gpuprof::replay {
 
 /// What a configuration image says.
-struct counter_wish {
+struct chosen_counters {
   CUpti_ProfilerType engine = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
   std::vector<std::string> metrics;  // all of them known
 };
 
-std::vector<std::uint8_t> config_image_of(counter_wish const& wish);
+std::vector<std::uint8_t> config_image_of(chosen_counters const& chosen);
 /// Empty for bytes that are none, or were changed.
-std::optional<counter_wish> read_config_image(std::span<std::uint8_t const> image);
+std::optional<chosen_counters> read_config_image(std::span<std::uint8_t const> image);
 
 struct counted_range {
   std::string name;
@@ -32,9 +33,9 @@ struct counted_range {
 /// A view of a client's counter data image.
 class counter_data {
  public:
-  static std::size_t size_for(std::size_t most_ranges) noexcept;
+  static std::size_t size_for(std::size_t max_ranges) noexcept;
   /// How many ranges an image of this size holds; 0: it is no size of an image.
-  static std::size_t most_ranges_in(std::size_t size) noexcept;
+  static std::size_t max_ranges_in(std::size_t size) noexcept;
 
   static void initialise(std::span<std::uint8_t> image);
   static bool is_one(std::span<std::uint8_t const> image) noexcept;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The first lines of each exported function: rules that hold everywhere, faults, and whether CUPTI
 // works.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of libcupti.so.13 that clients call: checks of the rules, then the library's state.
 #include "recorder/record_fields.hpp"
 #include "replay/cupti/callback_names.hpp"

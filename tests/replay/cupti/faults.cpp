@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "replay/cupti/faults.hpp"
 
 #include "replay/cupti/contract.hpp"

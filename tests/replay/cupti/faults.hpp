@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Faults a test has asked for in the environment.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "replay/cupti/gpu_work.hpp"
 
 #include "base/clock.hpp"
@@ -57,12 +58,12 @@ void gpu_work::forget_old() {
 }
 
 std::uint64_t gpu_work::known_until() {
-  constexpr std::uint64_t longest_call = 1'000'000'000;  // one of which no end was recorded
+  constexpr std::uint64_t max_call = 1'000'000'000;  // one of which no end was recorded
   std::lock_guard const hold(lock_);
   auto const now = read_clock(CLOCK_REALTIME);
   auto until = now;
   for (auto const& [correlation, began] : calls_) {
-    if (began + longest_call > now) until = std::min(until, began);
+    if (began + max_call > now) until = std::min(until, began);
   }
   return until;
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the kernels of each device do to its counters over time. A launched kernel has its times at
 // once, those to come as well.
 #pragma once

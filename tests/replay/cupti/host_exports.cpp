@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CUPTI's host API for the one chip that is replayed: it needs neither driver nor GPU.
 #include "replay/cupti/contract.hpp"
 #include "replay/cupti/counter_hardware.hpp"
@@ -27,14 +28,14 @@ namespace {
 constexpr char const* chips[] = {"GH100"};
 
 struct host_object {
-  counter_wish wish;
+  chosen_counters chosen;
   bool spoilt = false;  // by a metric it refused: all later calls fail
 };
 
 std::mutex objects_lock;                      // protects the next
 auto& objects = *new std::set<host_object*>;  // never destroyed: tools call late
 
-/// Null when it was never made or has been given back.
+/// Null when it was never made or has been released.
 host_object* object_of(CUpti_Profiler_Host_Object* handle) {
   auto* const object = reinterpret_cast<host_object*>(handle);
   std::lock_guard const hold(objects_lock);
@@ -62,7 +63,7 @@ host_object& living(CUpti_Profiler_Host_Object* handle, char const* function) {
 }
 
 bool is_of_sampler(host_object const& object) {
-  return object.wish.engine == CUPTI_PROFILER_TYPE_PM_SAMPLING;
+  return object.chosen.engine == CUPTI_PROFILER_TYPE_PM_SAMPLING;
 }
 
 bool takes(host_object const& object, char const* name) {
@@ -179,7 +180,7 @@ CUptiResult cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetri
     object.spoilt = true;
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
-  object.wish.metrics.insert(object.wish.metrics.end(), names.begin(), names.end());
+  object.chosen.metrics.insert(object.chosen.metrics.end(), names.begin(), names.end());
   return CUPTI_SUCCESS;
 }
 
@@ -189,7 +190,7 @@ CUptiResult cuptiProfilerHostGetConfigImageSize(
   NEEDS_SIZE(CUpti_Profiler_Host_GetConfigImageSize_Params);
   auto const& object = living(params->pHostObject, __func__);
   if (object.spoilt) return CUPTI_ERROR_UNKNOWN;
-  params->configImageSize = config_image_of(object.wish).size();
+  params->configImageSize = config_image_of(object.chosen).size();
   return CUPTI_SUCCESS;
 }
 
@@ -198,7 +199,7 @@ CUptiResult cuptiProfilerHostGetConfigImage(CUpti_Profiler_Host_GetConfigImage_P
   NEEDS_SIZE(CUpti_Profiler_Host_GetConfigImage_Params);
   auto const& object = living(params->pHostObject, __func__);
   if (object.spoilt) return CUPTI_ERROR_UNKNOWN;
-  auto const image = config_image_of(object.wish);
+  auto const image = config_image_of(object.chosen);
   if (params->pConfigImage == nullptr || params->configImageSize < image.size()) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
@@ -210,9 +211,9 @@ CUptiResult cuptiProfilerHostGetNumOfPasses(CUpti_Profiler_Host_GetNumOfPasses_P
   WORKS_ALWAYS();
   NEEDS_SIZE(CUpti_Profiler_Host_GetNumOfPasses_Params);
   if (params->pConfigImage == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  auto const wish = read_config_image({params->pConfigImage, params->configImageSize});
-  if (!wish) return CUPTI_ERROR_INVALID_PARAMETER;
-  params->numOfPasses = schedule_of(wish->metrics).passes;
+  auto const chosen = read_config_image({params->pConfigImage, params->configImageSize});
+  if (!chosen) return CUPTI_ERROR_INVALID_PARAMETER;
+  params->numOfPasses = schedule_of(chosen->metrics).passes;
   return CUPTI_SUCCESS;
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads and writes parts of a client's buffer, which is aligned to nothing: everything is copied.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "replay/cupti/kept_texts.hpp"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ char const* kept_texts::keep(char const* text, std::uint32_t context) {
 }
 
 // Made unusable: a client that still reads them shall be seen.
-void kept_texts::let_go(std::string& text) {
+void kept_texts::release(std::string& text) {
   std::fill(text.begin(), text.end(), '?');
   free_.push_back(&text);
 }
@@ -32,14 +33,14 @@ void kept_texts::unload(std::uint32_t context) {
   std::lock_guard const hold(lock_);
   std::erase_if(known_, [&](auto& entry) {
     if (entry.first.first != context) return false;
-    let_go(*entry.second);
+    release(*entry.second);
     return true;
   });
 }
 
 void kept_texts::unload_all() {
   std::lock_guard const hold(lock_);
-  for (auto& [_, text] : known_) let_go(*text);
+  for (auto& [_, text] : known_) release(*text);
   known_.clear();
 }
 

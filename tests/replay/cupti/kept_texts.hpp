@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The names that records point to: CUPTI's own, and gone with the code they are names in.
 #pragma once
 
@@ -23,7 +24,7 @@ class kept_texts {
   void unload_all();
 
  private:
-  void let_go(std::string& text);
+  void release(std::string& text);
 
   std::mutex lock_;  // protects all below
   std::deque<std::string> texts_;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "replay/cupti/library.hpp"
 
 #include "recorder/record_fields.hpp"
@@ -126,7 +127,7 @@ CUptiResult library::enable_domain(bool on, CUpti_CallbackDomain domain) {
 }
 
 bool library::callback_enabled(CUpti_CallbackDomain domain, CUpti_CallbackId id) const noexcept {
-  return domain < CUPTI_CB_DOMAIN_SIZE && id < most_ids && callbacks_[domain][id];
+  return domain < CUPTI_CB_DOMAIN_SIZE && id < max_ids && callbacks_[domain][id];
 }
 
 CUptiResult library::enable_kind(CUpti_ActivityKind kind, bool on) {
@@ -160,7 +161,7 @@ void library::stop_kind(CUpti_ActivityKind kind) {
 }
 
 CUptiResult library::enable_api_kind(CUpti_ActivityKind kind, CUpti_CallbackId id, bool on) {
-  if (id == 0 || id >= most_ids) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (id == 0 || id >= max_ids) return CUPTI_ERROR_INVALID_PARAMETER;
   api_ids_[kind == CUPTI_ACTIVITY_KIND_RUNTIME][id] = on;
   if (on) {
     per_thread_fixed = true;
@@ -239,7 +240,7 @@ void library::let_code_go(driver_call const& call) noexcept {
                        call.cbid == CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload;
   if (!unloads || call.site != CUPTI_API_ENTER) return;
   ++unloads_;
-  if (disables_ > 0) broken("code was let go while another thread disables a kind");
+  if (disables_ > 0) broken("code was unloaded while another thread disables a kind");
   std::this_thread::sleep_for(std::chrono::microseconds(faults::get().unload_us));
   texts_.unload(call.context);
   --unloads_;
@@ -275,10 +276,10 @@ void library::load_module_of(char const* kernel, std::uint32_t context) noexcept
 }
 
 bool library::wants(void const* record, std::uint32_t kind) const noexcept {
-  auto const is_on = [&](std::uint32_t k) { return k < most_kinds && kinds_[k].load(); };
+  auto const is_on = [&](std::uint32_t k) { return k < max_kinds && kinds_[k].load(); };
   if (kind == CUPTI_ACTIVITY_KIND_DRIVER || kind == CUPTI_ACTIVITY_KIND_RUNTIME) {
     auto const id = static_cast<CUpti_ActivityAPI const*>(record)->cbid;
-    return id < most_ids && api_ids_[kind == CUPTI_ACTIVITY_KIND_RUNTIME][id];
+    return id < max_ids && api_ids_[kind == CUPTI_ACTIVITY_KIND_RUNTIME][id];
   }
   // A record of the whole graph takes the place of those of its nodes.
   auto const& fields = *fields_of(kind);

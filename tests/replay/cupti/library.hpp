@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one state of the replay libcupti: subscriber, enabled kinds and callbacks, buffers.
 #pragma once
 
@@ -56,8 +57,8 @@ class library {
   void stop_kind(CUpti_ActivityKind kind);
   void add_own_kernel(activity const& counted) noexcept;
   void deliver(activity const&) noexcept;
-  static constexpr std::size_t most_ids = 1024;
-  static constexpr std::size_t most_kinds = 64;
+  static constexpr std::size_t max_ids = 1024;
+  static constexpr std::size_t max_kinds = 64;
 
   void raise(CUpti_CallbackDomain, CUpti_CallbackId, void const* data, bool& flag) noexcept;
   bool wants(void const* record, std::uint32_t kind) const noexcept;
@@ -69,10 +70,10 @@ class library {
   std::string holder_;
   std::atomic<CUpti_CallbackFunc> callback_{nullptr};
   std::atomic<void*> callback_context_{nullptr};
-  std::array<std::array<std::atomic<bool>, most_ids>, CUPTI_CB_DOMAIN_SIZE> callbacks_{};
+  std::array<std::array<std::atomic<bool>, max_ids>, CUPTI_CB_DOMAIN_SIZE> callbacks_{};
 
-  std::array<std::atomic<bool>, most_kinds> kinds_{};
-  std::array<std::array<std::atomic<bool>, most_ids>, 2> api_ids_{};  // driver, runtime
+  std::array<std::atomic<bool>, max_kinds> kinds_{};
+  std::array<std::array<std::atomic<bool>, max_ids>, 2> api_ids_{};  // driver, runtime
   std::atomic<std::uint64_t> records_{0};
 
   kept_texts texts_;

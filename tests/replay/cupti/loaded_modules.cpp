@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "replay/cupti/loaded_modules.hpp"
 
 #include "replay/cupti/made_up_counters.hpp"

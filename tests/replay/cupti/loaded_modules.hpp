@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The modules that the driver loads lazily: one for each kernel, when it is first launched.
 #pragma once
 

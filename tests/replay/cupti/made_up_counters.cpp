@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "replay/cupti/made_up_counters.hpp"
 
 #include <algorithm>
@@ -7,7 +8,7 @@ namespace gpuprof::replay {
 namespace {
 
 constexpr double cycles_per_ns = 1.5;
-constexpr double most_warps = 64;  // of an SM
+constexpr double max_warps = 64;  // of an SM
 
 constexpr auto counters_only = CUPTI_METRIC_TYPE_COUNTER;
 constexpr auto ratio = CUPTI_METRIC_TYPE_RATIO;
@@ -32,7 +33,7 @@ constexpr base_metric all[] = {
     {"sm__cycles_active", "# of cycles with at least one warp in flight", "sm", "gpc_cycle",
      counters_only, reading::plain, counter::sm_active_cycles, 1, 1},
     {"sm__warps_active", "cumulative # of warps in flight", "sm", "warp", counters_only,
-     reading::plain, counter::warps, 1, most_warps},
+     reading::plain, counter::warps, 1, max_warps},
     {"dram__bytes_read", "# of bytes read from DRAM", "dram", "byte", counters_only, reading::plain,
      counter::dram_read_bytes, 0, 0},
     {"dram__bytes_write", "# of bytes written to DRAM", "dram", "byte", counters_only,
@@ -125,7 +126,7 @@ counts counts_of(kernel_run const& kernel, unsigned sms, bool is_patched) {
   c[counter::sm_cycles] = cycles_per_ns * time * gpu_sms;
   c[counter::sm_active_cycles] = cycles_per_ns * time * in_use;
   c[counter::warps] = c[counter::sm_active_cycles] *
-                      std::min(most_warps, warps_of_block * std::ceil(blocks / gpu_sms));
+                      std::min(max_warps, warps_of_block * std::ceil(blocks / gpu_sms));
   c[counter::dram_read_bytes] = 64 * work;
   c[counter::dram_write_bytes] = 32 * work;
   c[counter::l2_bytes] = 128 * work;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the counters of the replayed GPU come to: metrics by name, values that follow from a launch
 // by a fixed rule. Nothing in it was measured.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "replay/cupti/pm_sampler.hpp"
 
 #include "base/clock.hpp"
@@ -43,15 +44,15 @@ CUptiResult sampling_session::set_up(CUpti_PmSampling_SetConfig_Params const& p)
       (p.hwBufferAppendMode != CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST &&
        p.hwBufferAppendMode != CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_LATEST))
     return CUPTI_ERROR_INVALID_PARAMETER;
-  auto const wish = read_config_image({p.pConfig, p.configSize});
-  if (!wish || wish->engine != CUPTI_PROFILER_TYPE_PM_SAMPLING || wish->metrics.empty()) {
+  auto const chosen = read_config_image({p.pConfig, p.configSize});
+  if (!chosen || chosen->engine != CUPTI_PROFILER_TYPE_PM_SAMPLING || chosen->metrics.empty()) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
   // Cycles of a clock that varies are not replayed.
   if (p.triggerMode != CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL) {
     return CUPTI_ERROR_NOT_SUPPORTED;
   }
-  auto const schedule = schedule_of(wish->metrics);
+  auto const schedule = schedule_of(chosen->metrics);
   if (schedule.passes > 1) return CUPTI_ERROR_NOT_SUPPORTED;
   if (!counter_hardware::get().take(device_, this)) return CUPTI_ERROR_HARDWARE_BUSY;
   schedule_ = schedule;
@@ -174,7 +175,7 @@ sampling_session* pm_sampler::use(CUpti_PmSampling_Object* object, char const* f
 void pm_sampler::disable(sampling_session& session) {
   if (session.is_started()) broken("cuptiPmSamplingDisable was called without Stop");
   gpu_work::get().release(session.device());
-  counter_hardware::get().give_back(&session);
+  counter_hardware::get().release(&session);
   std::lock_guard const hold(lock_);
   sessions_.erase(&session);
   disabled_.insert(&session);
@@ -192,7 +193,7 @@ void pm_sampler::gave_up() {
   std::lock_guard const hold(lock_);
   for (auto* const s : sessions_) {
     s->gone = true;
-    counter_hardware::get().give_back(s);
+    counter_hardware::get().release(s);
     gpu_work::get().release(s->device());
   }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The replayed GPUs' samplers: what may be called when, and what each sample has counted.
 #pragma once
 

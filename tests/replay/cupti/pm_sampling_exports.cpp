@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of libcupti.so.13 that count at intervals, whatever the program launches.
 #include "replay/cupti/contract.hpp"
 #include "replay/cupti/counter_hardware.hpp"
@@ -131,7 +132,7 @@ CUptiResult cuptiPmSamplingCounterDataImageInitialize(
   NEEDS_SIZE(CUpti_PmSampling_CounterDataImage_Initialize_Params);
   NEEDS_SAMPLING();
   if (params->pCounterData == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  if (sample_data::most_samples_in(params->counterDataSize) == 0) {
+  if (sample_data::max_samples_in(params->counterDataSize) == 0) {
     broken(
         "cuptiPmSamplingCounterDataImageInitialize was given an image of another size than "
         "GetCounterDataSize says");
@@ -146,7 +147,7 @@ CUptiResult cuptiPmSamplingGetCounterDataInfo(CUpti_PmSampling_GetCounterDataInf
   if (params->pCounterDataImage == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   std::span const image(params->pCounterDataImage, params->counterDataImageSize);
   if (!sample_data::is_one(image)) return CUPTI_ERROR_INVALID_PARAMETER;
-  params->numTotalSamples = sample_data::most_samples_in(image.size());
+  params->numTotalSamples = sample_data::max_samples_in(image.size());
   params->numPopulatedSamples = params->numCompletedSamples = sample_data::samples(image);
   return CUPTI_SUCCESS;
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of libcupti.so.13 that count around what the program launches.
 #include "replay/cupti/contract.hpp"
 #include "replay/cupti/counter_hardware.hpp"
@@ -65,8 +66,8 @@ CUptiResult cuptiProfilerDeviceSupported(CUpti_Profiler_DeviceSupported_Params* 
   NEEDS_SIZE(CUpti_Profiler_DeviceSupported_Params);
   auto const device = static_cast<std::size_t>(params->cuDevice);
   if (device >= this_machine().devices.size()) return CUPTI_ERROR_INVALID_DEVICE;
-  char const* const wish = std::getenv("REPLAY_COUNTERS_UNSUPPORTED");
-  std::string_view const off = wish != nullptr ? wish : "";
+  char const* const chosen = std::getenv("REPLAY_COUNTERS_UNSUPPORTED");
+  std::string_view const off = chosen != nullptr ? chosen : "";
   auto const level = [&](char const* what) {
     return off == what ? CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED
                        : CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
@@ -142,7 +143,7 @@ CUptiResult cuptiRangeProfilerCounterDataImageInitialize(
   NEEDS_DRIVER();
   NEEDS_SIZE(CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
   NEEDS_SESSION();
-  if (params->pCounterData == nullptr || counter_data::most_ranges_in(params->counterDataSize) == 0)
+  if (params->pCounterData == nullptr || counter_data::max_ranges_in(params->counterDataSize) == 0)
     return CUPTI_ERROR_INVALID_PARAMETER;
   counter_data::initialise({params->pCounterData, params->counterDataSize});
   return CUPTI_SUCCESS;

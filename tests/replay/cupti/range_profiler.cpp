@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "replay/cupti/range_profiler.hpp"
 
 #include "base/clock.hpp"
@@ -99,13 +100,14 @@ CUptiResult range_session::set_up(CUpti_RangeProfiler_SetConfig_Params const& p)
     return CUPTI_ERROR_INVALID_PARAMETER;
   if (p.range != CUPTI_UserRange) return CUPTI_ERROR_NOT_SUPPORTED;
   if (p.replayMode == CUPTI_KernelReplay) return CUPTI_ERROR_INVALID_OPERATION;
-  auto const wish = read_config_image({p.pConfig, p.configSize});
+  auto const chosen = read_config_image({p.pConfig, p.configSize});
   std::span const image(p.pCounterDataImage, p.counterDataImageSize);
-  if (!wish || wish->engine != CUPTI_PROFILER_TYPE_RANGE_PROFILER || !counter_data::is_one(image) ||
-      p.maxRangesPerPass > counter_data::most_ranges_in(image.size()))
+  if (!chosen || chosen->engine != CUPTI_PROFILER_TYPE_RANGE_PROFILER ||
+      !counter_data::is_one(image) ||
+      p.maxRangesPerPass > counter_data::max_ranges_in(image.size()))
     return CUPTI_ERROR_INVALID_PARAMETER;
   // As the real library it goes on with the next pass, whatever p.passIndex says.
-  auto const schedule = schedule_of(wish->metrics);
+  auto const schedule = schedule_of(chosen->metrics);
   config_.assign(p.pConfig, p.pConfig + p.configSize);
   if (!first_config_.empty() && config_ != first_config_) {
     broken(
@@ -114,7 +116,7 @@ CUptiResult range_session::set_up(CUpti_RangeProfiler_SetConfig_Params const& p)
   }
   schedule_ = schedule;
   image_ = image;
-  most_in_pass_ = p.maxRangesPerPass;
+  max_in_pass_ = p.maxRangesPerPass;
   set_up_ = true;
   return CUPTI_SUCCESS;
 }
@@ -189,7 +191,7 @@ void range_session::pop() {
   log_counters("range context=%u pass=%zu name=%s kernels=%zu correlation=%u ns=%.0f",
                number_of(context_), pass_, name.c_str(), kernels.size(),
                kernels.empty() ? 0 : kernels[0].correlation, sum[counter::time_ns]);
-  if (++in_this_pass_ > most_in_pass_) {
+  if (++in_this_pass_ > max_in_pass_) {
     ++dropped_;
     return;
   }
@@ -286,7 +288,7 @@ void range_profiler::disable(range_session& session) {
   if (session.is_started()) broken("cuptiRangeProfilerDisable was called without Stop");
   must_be_idle(gpu_busy_until(), "cuptiRangeProfilerDisable");
   std::lock_guard const hold(lock);
-  counter_hardware::get().give_back(&session);
+  counter_hardware::get().release(&session);
   sessions_.erase(&session);
   disabled_.insert(&session);
   log_counters("disable context=%u", number_of(session.context()));
@@ -297,7 +299,7 @@ CUptiResult range_profiler::start(range_session& session) {
   auto& hardware = counter_hardware::get();
   if (!hardware.take(device_of_contexts, &session)) return CUPTI_ERROR_HARDWARE_BUSY;
   auto const code = session.start();
-  if (!session.was_started()) hardware.give_back(&session);
+  if (!session.was_started()) hardware.release(&session);
   return code;
 }
 
@@ -344,7 +346,7 @@ void range_profiler::context_destroyed(CUcontext context) noexcept {
   std::lock_guard const hold(lock);
   destroyed_.insert(context);
   for (auto* const s : sessions_)
-    if (s->context() == context) counter_hardware::get().give_back(s);
+    if (s->context() == context) counter_hardware::get().release(s);
 }
 
 void range_profiler::finalised() {
@@ -361,7 +363,7 @@ void range_profiler::gave_up() {
   std::lock_guard const hold(lock);
   for (auto* const s : sessions_) {
     s->gone = true;
-    counter_hardware::get().give_back(s);
+    counter_hardware::get().release(s);
   }
   initialised_ = false;
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The replayed GPU's range profiler: what may be called when, and what each range has counted.
 #pragma once
 
@@ -56,7 +57,7 @@ class range_session {
   std::vector<std::uint8_t> first_config_;  // the real one keeps that of its first start
   std::vector<std::uint8_t> config_;
   std::span<std::uint8_t> image_;
-  std::size_t most_in_pass_ = 0, in_this_pass_ = 0, dropped_ = 0;
+  std::size_t max_in_pass_ = 0, in_this_pass_ = 0, dropped_ = 0;
   std::size_t pass_ = 0;
   bool set_up_ = false;
   std::atomic<bool> started_{false};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "replay/cupti/record_buffers.hpp"
 
 #include "base/clock.hpp"
@@ -86,10 +87,10 @@ std::unique_ptr<record_buffers::buffer> record_buffers::request() {
   auto const ask = request_.load();
   if (ask == nullptr) return nullptr;  // finalised meanwhile
   auto b = std::make_unique<buffer>();
-  std::size_t most_records = ~std::size_t{0};
+  std::size_t max_records = ~std::size_t{0};
   {
     inside const mark(here().in_buffer_callback);
-    call_client("buffer request function", [&] { ask(&b->bytes, &b->size, &most_records); });
+    call_client("buffer request function", [&] { ask(&b->bytes, &b->size, &max_records); });
   }
   if (b->bytes == nullptr) {
     if (faults::get().version < 27) {
@@ -97,18 +98,18 @@ std::unique_ptr<record_buffers::buffer> record_buffers::request() {
     }
     return nullptr;
   }
-  check(*b, most_records);
+  check(*b, max_records);
   return b;
 }
 
-void record_buffers::check(buffer const& b, std::size_t most_records) {
+void record_buffers::check(buffer const& b, std::size_t max_records) {
   if (reinterpret_cast<std::uintptr_t>(b.bytes) % ACTIVITY_RECORD_ALIGNMENT != 0) {
     broken("the buffer it handed out is not aligned to 8 bytes");
   }
   if (b.size < 1024)
     broken("the buffer it handed out has room for " + std::to_string(b.size) + " bytes");
-  if (most_records != 0)
-    broken("maxNumRecords was left at " + std::to_string(most_records) + ", not 0");
+  if (max_records != 0)
+    broken("maxNumRecords was left at " + std::to_string(max_records) + ", not 0");
   {
     std::lock_guard const hold(lists_);
     if (!lent_.insert(b.bytes).second) {
@@ -137,7 +138,7 @@ void record_buffers::cut_off(buffer& b, std::uint64_t now) const {
   }
 }
 
-void record_buffers::give_back(std::unique_ptr<buffer> b) {
+void record_buffers::release(std::unique_ptr<buffer> b) {
   {
     std::lock_guard const hold(lists_);
     lent_.erase(b->bytes);
@@ -180,7 +181,7 @@ void record_buffers::hand_back(selection which) {
     }
     for (auto& b : finished) {
       if (which == selection::all) cut_off(*b, now);
-      give_back(std::move(b));
+      release(std::move(b));
     }
   }
 }

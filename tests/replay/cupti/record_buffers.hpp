@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fills the client's buffers with activity records and hands them back, as CUPTI does.
 #pragma once
 
@@ -29,7 +30,7 @@ class record_buffers {
   /// Any thread. Writes one record; counts it as dropped when there is no buffer.
   void append(void const* record, std::size_t size, bool on_gpu, std::uint64_t complete_at);
 
-  /// Gives back the buffers whose records are all complete; `forced`: every buffer that has
+  /// Hands over the buffers whose records are all complete; `forced`: every buffer that has
   /// records, with the times of kernels that still run set to 0.
   void flush(bool forced);
   std::uint64_t take_dropped() { return dropped_.exchange(0); }
@@ -61,12 +62,12 @@ class record_buffers {
 
   owner& owner_of_this_thread();
   std::unique_ptr<buffer> request();
-  void check(buffer const&, std::size_t most_records);
+  void check(buffer const&, std::size_t max_records);
   static bool is_complete(buffer const&, std::uint64_t now);
   void cut_off(buffer&, std::uint64_t now) const;
   std::uint64_t ahead() const;
   void put_on_clock(std::uint8_t* record) const;
-  void give_back(std::unique_ptr<buffer>);
+  void release(std::unique_ptr<buffer>);
   void hand_back(selection which);
   void work();
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "replay/cupti/sample_buffer.hpp"
 
 #include <algorithm>
@@ -21,11 +22,11 @@ std::uint64_t sample_buffer::taken(std::uint64_t by) const {
 bool sample_buffer::run_over(std::uint64_t now, bool forced) {
   auto const all = taken(now);
   auto const held = all - next_;
-  if (!failed_ && held <= setup_.most_samples && !forced) return false;
+  if (!failed_ && held <= setup_.max_samples && !forced) return false;
   failed_ = setup_.keeps_oldest;
   if (failed_) return true;
   if (forced) next_ += (held + 1) / 2;
-  if (all - next_ > setup_.most_samples) next_ = all - setup_.most_samples;
+  if (all - next_ > setup_.max_samples) next_ = all - setup_.max_samples;
   return true;
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The hardware's buffer of one device's samples: which were taken since the start, which are left.
 #pragma once
 
@@ -11,7 +12,7 @@ class sample_buffer {
  public:
   struct setup {
     std::uint64_t interval = 1;  // ns
-    std::size_t most_samples = 0;
+    std::size_t max_samples = 0;
     bool keeps_oldest = false;
   };
   struct samples {

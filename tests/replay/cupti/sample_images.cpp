@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "replay/cupti/sample_images.hpp"
 
 #include "replay/cupti/image_bytes.hpp"
@@ -11,7 +12,7 @@ constexpr char sample_mark[8] = {'R', 'P', 'L', 'S', 'M', 'P', '0', '1'};
 
 struct sample_header {
   char mark[8];
-  std::uint32_t most_samples;
+  std::uint32_t max_samples;
   std::uint32_t samples;  // they follow
 };
 
@@ -21,11 +22,11 @@ std::size_t place_of(std::size_t index) noexcept {
 
 }  // namespace
 
-std::size_t sample_data::size_for(std::size_t most_samples) noexcept {
-  return place_of(most_samples);
+std::size_t sample_data::size_for(std::size_t max_samples) noexcept {
+  return place_of(max_samples);
 }
 
-std::size_t sample_data::most_samples_in(std::size_t size) noexcept {
+std::size_t sample_data::max_samples_in(std::size_t size) noexcept {
   if (size < place_of(1) || (size - place_of(0)) % sizeof(sample) != 0) return 0;
   return (size - place_of(0)) / sizeof(sample);
 }
@@ -34,16 +35,15 @@ void sample_data::initialise(std::span<std::uint8_t> image) {
   std::fill(image.begin(), image.end(), std::uint8_t{0});
   sample_header header{};
   std::copy(std::begin(sample_mark), std::end(sample_mark), header.mark);
-  header.most_samples = static_cast<std::uint32_t>(most_samples_in(image.size()));
+  header.max_samples = static_cast<std::uint32_t>(max_samples_in(image.size()));
   write_part(image, 0, header);
 }
 
 bool sample_data::is_one(std::span<std::uint8_t const> image) noexcept {
-  if (most_samples_in(image.size()) == 0) return false;
+  if (max_samples_in(image.size()) == 0) return false;
   auto const header = read_part<sample_header>(image, 0);
   return std::equal(std::begin(sample_mark), std::end(sample_mark), header.mark) &&
-         header.most_samples == most_samples_in(image.size()) &&
-         header.samples <= header.most_samples;
+         header.max_samples == max_samples_in(image.size()) && header.samples <= header.max_samples;
 }
 
 std::size_t sample_data::samples(std::span<std::uint8_t const> image) noexcept {
@@ -52,7 +52,7 @@ std::size_t sample_data::samples(std::span<std::uint8_t const> image) noexcept {
 
 std::size_t sample_data::room(std::span<std::uint8_t const> image) noexcept {
   auto const header = read_part<sample_header>(image, 0);
-  return header.most_samples - header.samples;
+  return header.max_samples - header.samples;
 }
 
 void sample_data::add(std::span<std::uint8_t> image, sample const& added) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The counter data image of the sampler: samples in the order in which they were taken.
 #pragma once
 
@@ -17,9 +18,9 @@ struct sample {
 /// A view of a client's image. A copy of an initialised one is an initialised one.
 class sample_data {
  public:
-  static std::size_t size_for(std::size_t most_samples) noexcept;
+  static std::size_t size_for(std::size_t max_samples) noexcept;
   /// How many samples an image of this size holds; 0: it is no size of an image.
-  static std::size_t most_samples_in(std::size_t size) noexcept;
+  static std::size_t max_samples_in(std::size_t size) noexcept;
 
   static void initialise(std::span<std::uint8_t> image);
   /// False also when it is shorter or longer than it was initialised for.

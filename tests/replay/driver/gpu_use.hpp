@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who uses the GPU of the fake machine, as REPLAY_GPU_* variables tell it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A libcuda.so.1 with no GPU behind it: enough of the driver for a tool and for gpuprof-play.
 #include "replay/driver/compute/gpu.hpp"
 #include "replay/driver/machine.hpp"

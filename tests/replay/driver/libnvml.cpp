@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A libnvidia-ml.so.1 with no GPU behind it: answers from the facts of a recorded session.
 #include "replay/driver/gpu_use.hpp"
 #include "replay/driver/machine.hpp"

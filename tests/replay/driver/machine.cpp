@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "replay/driver/machine.hpp"
 
 #include "recorder/recording_file.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The machine a session was recorded on, as the fake driver and the fake NVML present it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the fake driver tells the replay libcupti what the program does, as the real driver tells the
 // real libcupti.
 #pragma once

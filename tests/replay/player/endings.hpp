@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ways a program can end, or go on, that a profiler inside it must survive.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gives recorded GPU work its times in this run: the same lengths, after the calls that cause it.
 #pragma once
 

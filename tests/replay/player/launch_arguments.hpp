@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parameters of a replayed launch, rebuilt from the record of its kernel.
 #pragma once
 

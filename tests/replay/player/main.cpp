@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gpuprof-play SESSION: is the program that was recorded, on a machine with no GPU.
 //
 // It loads the fake driver as a CUDA program loads the real one, calls cuInit, and then makes the

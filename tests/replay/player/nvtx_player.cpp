@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "replay/player/nvtx_player.hpp"
 
 #include "replay/cancelled_thread.hpp"

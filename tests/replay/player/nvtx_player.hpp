@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes the recorded NVTX calls through the real NVTX headers.
 #pragma once
 

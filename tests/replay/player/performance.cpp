@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "replay/player/performance.hpp"
 
 #include "recorder/record_fields.hpp"
@@ -26,7 +27,7 @@ performance::performance(recording& r, driver d, play_options options)
       options_(std::move(options)),
       timeline_(make_timeline(r)),
       nvtx_(r),
-      spare_correlation_((timeline_.most_correlation + 1) * options_.repeat + 1) {
+      spare_correlation_((timeline_.max_correlation + 1) * options_.repeat + 1) {
   find_first_kernels();
 }
 
@@ -61,7 +62,7 @@ void const* performance::parameters_of(event const& e, launch_arguments& argumen
 
 void performance::run() {
   for (turn_ = 0; turn_ < options_.repeat; ++turn_) {
-    correlation_shift_ = turn_ * (timeline_.most_correlation + 1);
+    correlation_shift_ = turn_ * (timeline_.max_correlation + 1);
     if (turn_ > 0) {
       gpu_.start_again();
       nvtx_.start_again();
@@ -116,10 +117,10 @@ void performance::play_thread(std::size_t index, bool may_interrupt) {
 void performance::wait_until(std::uint64_t recorded) const {
   auto const when = began_ + static_cast<std::uint64_t>(
                                  static_cast<double>(recorded - timeline_.begin) / options_.speed);
-  constexpr std::uint64_t worth_sleeping = 100'000, spin_at_most = 60'000;
+  constexpr std::uint64_t worth_sleeping = 100'000, max_spin = 60'000;
   auto now = realtime_ns();
   if (now + worth_sleeping < when) {
-    auto const until = when - spin_at_most;
+    auto const until = when - max_spin;
     timespec const t{static_cast<time_t>(until / 1'000'000'000u),
                      static_cast<long>(until % 1'000'000'000u)};
     clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &t, nullptr);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plays a timeline: the recorded threads make the recorded calls at the recorded times.
 #pragma once
 

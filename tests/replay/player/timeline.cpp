@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "replay/player/timeline.hpp"
 
 #include "recorder/record_fields.hpp"
@@ -118,7 +119,7 @@ timeline make_timeline(recording& r) {
     auto const* const bytes = r.records.bytes.data() + t.record_offset[i];
     auto const& fields = *fields_of(kind_of_record(bytes));
     auto const correlation = get_field<std::uint32_t>(bytes, fields.correlation);
-    t.most_correlation = std::max(t.most_correlation, correlation);
+    t.max_correlation = std::max(t.max_correlation, correlation);
     auto const call = found.find(correlation);
     if (fields.on_gpu && call != found.end()) {
       caused[call->second.exit].push_back(i);
@@ -129,8 +130,7 @@ timeline make_timeline(recording& r) {
   }
   for (auto const& e : r.events) {
     action a{.time = e.time, .what = &e};
-    if (e.kind == event_kind::call)
-      t.most_correlation = std::max(t.most_correlation, e.correlation);
+    if (e.kind == event_kind::call) t.max_correlation = std::max(t.max_correlation, e.correlation);
     if (auto const it = caused.find(&e); it != caused.end()) {
       a.records = std::move(it->second);
       a.entered = found.at(e.correlation).entered;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sorts a recording into what each thread of the program does, in order.
 #pragma once
 
@@ -21,7 +22,7 @@ struct timeline {
   std::uint64_t begin = 0, end = 0;          // recorded times of the first and last action
   std::vector<std::vector<action>> threads;  // [0] is the program's main thread
   std::vector<std::size_t> record_offset;    // where each record lies in recording::records.bytes
-  std::uint32_t most_correlation = 0;        // highest correlation id
+  std::uint32_t max_correlation = 0;         // highest correlation id
 };
 
 /// Adds to `r` a graph-level record for each graph launch that has only records of its nodes, so

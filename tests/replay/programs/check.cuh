@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ends the program with a line on the first CUDA error.
 #pragma once
 

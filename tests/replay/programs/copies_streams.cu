@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies in every direction, sets and kernels on four streams, from pinned and pageable memory.
 #include "check.cuh"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A captured graph of 100 kernels launched 20 times, and one that also sets and copies memory.
 #include "check.cuh"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 2000 launches of two small kernels from one thread, in an NVTX range for every 100 of them.
 #include "check.cuh"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Eight threads with a stream each and nested NVTX ranges of every sort.
 #include "check.cuh"
 

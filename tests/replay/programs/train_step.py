@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Five training steps of a small transformer layer, with an NVTX range for each part of a step."""
 import torch
 

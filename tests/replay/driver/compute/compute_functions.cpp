@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // The driver functions that run kernels and copies, as libgpuprof/driver/cuda_compute.hpp lists
 // them.
 #include "replay/driver/compute/gpu.hpp"
-#include "replay/driver/compute/wishes.hpp"
+#include "replay/driver/compute/gpu_options.hpp"
 
 #include <cuda.h>
 
@@ -15,12 +16,12 @@ using namespace gpuprof::replay;
 
 constexpr double link_bytes_per_ns = 55, dram_bytes_per_ns = 2300, peer_bytes_per_ns = 200;
 
-/// Locked, with a context, and without a wish for failure: else the code to return.
+/// Locked, with a context, and without a chosen for failure: else the code to return.
 template <class Act>
 CUresult with_gpu(char const* function, Act const& act) {
   auto& gpu = fake_gpu::get();
   std::lock_guard const locked(gpu.lock);
-  if (auto const code = wished_result(function); code != CUDA_SUCCESS) return code;
+  if (auto const code = forced_result(function); code != CUDA_SUCCESS) return code;
   if (!gpu.has_context()) {
     gpu.misuse(std::string(function) + " without a context");
     return CUDA_ERROR_INVALID_CONTEXT;
@@ -28,13 +29,13 @@ CUresult with_gpu(char const* function, Act const& act) {
   return act(gpu);
 }
 
-/// What is given back is given back, also by a GPU that is lost.
+/// Works also on a GPU that is lost.
 template <class Act>
-CUresult give_back(char const* function, Act const& act) {
+CUresult release(char const* function, Act const& act) {
   auto& gpu = fake_gpu::get();
   std::lock_guard const locked(gpu.lock);
   auto const done = act(gpu);
-  auto const code = wished_result(function);
+  auto const code = forced_result(function);
   return code != CUDA_SUCCESS ? code : done;
 }
 
@@ -73,22 +74,22 @@ CUresult cuGetErrorName(CUresult code, char const** name) {
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   auto& gpu = fake_gpu::get();
   std::lock_guard const locked(gpu.lock);
-  if (auto const code = wished_result("cuDevicePrimaryCtxRetain"); code != CUDA_SUCCESS)
+  if (auto const code = forced_result("cuDevicePrimaryCtxRetain"); code != CUDA_SUCCESS)
     return code;
   return gpu.retain(context, device);
 }
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
-  return give_back("cuDevicePrimaryCtxRelease_v2",
-                   [&](fake_gpu& gpu) { return gpu.release(device); });
+  return release("cuDevicePrimaryCtxRelease_v2",
+                 [&](fake_gpu& gpu) { return gpu.release(device); });
 }
 CUresult cuCtxPushCurrent_v2(CUcontext context) {
   auto& gpu = fake_gpu::get();
   std::lock_guard const locked(gpu.lock);
-  if (auto const code = wished_result("cuCtxPushCurrent_v2"); code != CUDA_SUCCESS) return code;
+  if (auto const code = forced_result("cuCtxPushCurrent_v2"); code != CUDA_SUCCESS) return code;
   return gpu.push(context);
 }
 CUresult cuCtxPopCurrent_v2(CUcontext* context) {
-  return give_back("cuCtxPopCurrent_v2", [&](fake_gpu& gpu) { return gpu.pop(context); });
+  return release("cuCtxPopCurrent_v2", [&](fake_gpu& gpu) { return gpu.pop(context); });
 }
 CUresult cuDeviceCanAccessPeer(int* can, CUdevice, CUdevice) {
   *can = 1;
@@ -109,7 +110,7 @@ CUresult cuModuleLoadData(CUmodule* module, void const* image) {
     if (targets.empty()) return CUDA_ERROR_INVALID_IMAGE;
     auto const& device = computing_device(gpu.current_device());
     auto const chip = static_cast<unsigned>(device.compute_major * 10 + device.compute_minor);
-    if (!runs_on(targets, chip, wishes().takes_ptx)) return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    if (!runs_on(targets, chip, options().takes_ptx)) return CUDA_ERROR_NO_BINARY_FOR_GPU;
     auto* const made = gpu.make<fake_module>("module");
     made->targets = std::move(targets);
     *module = reinterpret_cast<CUmodule>(made);
@@ -117,8 +118,8 @@ CUresult cuModuleLoadData(CUmodule* module, void const* image) {
   });
 }
 CUresult cuModuleUnload(CUmodule module) {
-  return give_back("cuModuleUnload",
-                   [&](fake_gpu& gpu) { return gpu.drop(address_of(module), "module"); });
+  return release("cuModuleUnload",
+                 [&](fake_gpu& gpu) { return gpu.drop(address_of(module), "module"); });
 }
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, char const* name) {
   return with_gpu("cuModuleGetFunction", [&](fake_gpu& gpu) {
@@ -181,14 +182,14 @@ CUresult cuMemAlloc_v2(CUdeviceptr* to, std::size_t bytes) {
   });
 }
 CUresult cuMemFree_v2(CUdeviceptr address) {
-  return give_back("cuMemFree_v2",
-                   [&](fake_gpu& gpu) { return gpu.free(address_of(address), false); });
+  return release("cuMemFree_v2",
+                 [&](fake_gpu& gpu) { return gpu.free(address_of(address), false); });
 }
 CUresult cuMemHostAlloc(void** to, std::size_t bytes, unsigned) {
   return with_gpu("cuMemHostAlloc", [&](fake_gpu& gpu) { return gpu.allocate(to, bytes, true); });
 }
 CUresult cuMemFreeHost(void* address) {
-  return give_back("cuMemFreeHost", [&](fake_gpu& gpu) { return gpu.free(address, true); });
+  return release("cuMemFreeHost", [&](fake_gpu& gpu) { return gpu.free(address, true); });
 }
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* to, void* address, unsigned) {
   return with_gpu("cuMemHostGetDevicePointer_v2", [&](fake_gpu& gpu) {
@@ -253,8 +254,8 @@ CUresult cuStreamCreate(CUstream* stream, unsigned) {
   });
 }
 CUresult cuStreamDestroy_v2(CUstream stream) {
-  return give_back("cuStreamDestroy_v2",
-                   [&](fake_gpu& gpu) { return gpu.drop(address_of(stream), "stream"); });
+  return release("cuStreamDestroy_v2",
+                 [&](fake_gpu& gpu) { return gpu.drop(address_of(stream), "stream"); });
 }
 CUresult cuStreamSynchronize(CUstream stream) {
   return with_gpu("cuStreamSynchronize", [&](fake_gpu& gpu) {
@@ -271,8 +272,8 @@ CUresult cuEventCreate(CUevent* event, unsigned) {
   });
 }
 CUresult cuEventDestroy_v2(CUevent event) {
-  return give_back("cuEventDestroy_v2",
-                   [&](fake_gpu& gpu) { return gpu.drop(address_of(event), "event"); });
+  return release("cuEventDestroy_v2",
+                 [&](fake_gpu& gpu) { return gpu.drop(address_of(event), "event"); });
 }
 CUresult cuEventRecord(CUevent event, CUstream stream) {
   return with_gpu("cuEventRecord", [&](fake_gpu& gpu) {
@@ -311,8 +312,8 @@ CUresult cuGraphCreate(CUgraph* graph, unsigned) {
   });
 }
 CUresult cuGraphDestroy(CUgraph graph) {
-  return give_back("cuGraphDestroy",
-                   [&](fake_gpu& gpu) { return gpu.drop(address_of(graph), "graph"); });
+  return release("cuGraphDestroy",
+                 [&](fake_gpu& gpu) { return gpu.drop(address_of(graph), "graph"); });
 }
 CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, CUgraphNode const*, std::size_t,
                                  CUDA_KERNEL_NODE_PARAMS const* what) {
@@ -335,7 +336,7 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph graph, uns
   });
 }
 CUresult cuGraphExecDestroy(CUgraphExec executable) {
-  return give_back("cuGraphExecDestroy", [&](fake_gpu& gpu) {
+  return release("cuGraphExecDestroy", [&](fake_gpu& gpu) {
     return gpu.drop(address_of(executable), "executable graph");
   });
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the CUDA-core kernels of libgpuprof/peaks come to: chains of dependent operations.
 #pragma once
 

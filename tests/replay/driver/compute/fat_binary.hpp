@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which chips a compiled image has code for, read from the image itself.
 #pragma once
 

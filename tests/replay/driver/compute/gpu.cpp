@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "replay/driver/compute/gpu.hpp"
 
 #include "replay/driver/compute/gpu_kernels.hpp"
-#include "replay/driver/compute/wishes.hpp"
+#include "replay/driver/compute/gpu_options.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -24,8 +25,8 @@ int device_of(CUcontext context) {
   return static_cast<int>((reinterpret_cast<std::uintptr_t>(context) - 0xC0000) / 16);
 }
 
-fake_device with_wishes(fake_device device) {
-  auto const& w = wishes();
+fake_device with_options(fake_device device) {
+  auto const& w = options();
   if (w.compute_major != 0) {
     device.compute_major = w.compute_major;
     device.compute_minor = w.compute_minor;
@@ -52,7 +53,7 @@ std::string text_of(peaks::kernel_arguments const& a) {
 fake_device const& computing_device(int ordinal) {
   static auto const* const devices = [] {
     auto* const all = new std::vector<fake_device>;
-    for (auto const& device : this_machine().devices) all->push_back(with_wishes(device));
+    for (auto const& device : this_machine().devices) all->push_back(with_options(device));
     return all;
   }();
   return devices->at(static_cast<std::size_t>(ordinal));
@@ -117,7 +118,7 @@ int fake_gpu::current_device() const {
 CUresult fake_gpu::drop(void* handle, char const* kind) {
   auto const found = alive_.find(handle);
   if (found == alive_.end() || found->second.kind != kind) {
-    misuse(std::string(kind) + " that is not there was given back");
+    misuse(std::string(kind) + " that is not there was released");
     return CUDA_ERROR_INVALID_HANDLE;
   }
   std::erase_if(functions_, [&](auto const& f) { return f.first.first == handle; });
@@ -149,7 +150,7 @@ fake_stream* fake_gpu::stream_of(CUstream handle) {
 
 CUresult fake_gpu::allocate(void** to, std::uint64_t bytes, bool is_pinned) {
   if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
-  auto const limit = wishes().limit_mib * mib;
+  auto const limit = options().limit_mib * mib;
   if (!is_pinned && limit != 0 && static_cast<double>(device_bytes_ + bytes) > limit)
     return CUDA_ERROR_OUT_OF_MEMORY;
   void* const made = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
@@ -174,8 +175,8 @@ CUresult fake_gpu::free(void* address, bool is_pinned) {
 }
 
 std::uint64_t fake_gpu::free_bytes() const {
-  auto const all = wishes().free_mib != 0 ? static_cast<std::uint64_t>(wishes().free_mib * mib)
-                                          : computing_device(current_device()).memory_bytes;
+  auto const all = options().free_mib != 0 ? static_cast<std::uint64_t>(options().free_mib * mib)
+                                           : computing_device(current_device()).memory_bytes;
   return all - std::min(all, device_bytes_);
 }
 
@@ -219,10 +220,10 @@ CUresult fake_gpu::copy(void* to, void const* from, std::uint64_t bytes, double 
   if (!repeats(to, bytes, what)) {
     std::memcpy(to, from, bytes);
     constexpr std::uint64_t large = 64 * 1024;
-    if (bytes >= large && wishes().is_wrong("copy")) static_cast<unsigned char*>(to)[64] += 1;
+    if (bytes >= large && options().is_wrong("copy")) static_cast<unsigned char*>(to)[64] += 1;
   }
   if (on != nullptr)
-    occupy(*on, static_cast<double>(bytes) / (bytes_per_ns * wishes().share_of("copy")));
+    occupy(*on, static_cast<double>(bytes) / (bytes_per_ns * options().share_of("copy")));
   return CUDA_SUCCESS;
 }
 
@@ -272,7 +273,7 @@ CUresult fake_gpu::launch(fake_function const& function, unsigned blocks, unsign
   auto const& device = computing_device(current_device());
   auto const sms = static_cast<unsigned>(device.sm_count);
   auto ns = nanoseconds_of(what, device.compute_major, device.compute_minor, sms);
-  if (++launches_ % 2 == 0) ns *= 1 + wishes().noise;
+  if (++launches_ % 2 == 0) ns *= 1 + options().noise;
   bool same = false;
   if (touched.output != 0) {
     auto const input =
@@ -295,8 +296,8 @@ void fake_gpu::misuse(std::string const& what) {
 
 void fake_gpu::write_ledger() {
   std::lock_guard const locked(lock);
-  if (wishes().ledger.empty()) return;
-  std::ofstream out(wishes().ledger);
+  if (options().ledger.empty()) return;
+  std::ofstream out(options().ledger);
   for (auto const& [ordinal, times] : contexts_) {
     if (times != 0) out << "context of GPU " << ordinal << " held " << times << " times\n";
   }

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // A GPU that is not there, for programs that compute: memory is the host's, time is made up,
 // kernels are those of libgpuprof/peaks.
 //
 // Everything happens at once when it is asked for; streams only remember when it would have ended.
-// It is stricter than a driver: what was not made or was given back already is counted as misuse.
+// It is stricter than a driver: what was not made or was released already is counted as misuse.
 // One lock around all: the exports of compute_functions.cpp take it.
 #pragma once
 
@@ -23,7 +24,7 @@
 
 namespace gpuprof::replay {
 
-/// With what a test wishes for put over what was recorded.
+/// With what a test asks for put over what was recorded.
 fake_device const& computing_device(int ordinal);
 
 struct fake_module {

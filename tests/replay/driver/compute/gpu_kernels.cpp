@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "replay/driver/compute/gpu_kernels.hpp"
 
 #include "peaks/chip_rates.hpp"
 #include "replay/driver/compute/core_kernels.hpp"
+#include "replay/driver/compute/gpu_options.hpp"
 #include "replay/driver/compute/memory_kernels.hpp"
 #include "replay/driver/compute/tensor_kernels.hpp"
-#include "replay/driver/compute/wishes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -98,7 +99,7 @@ void store_result(grid const& what) {
   auto bytes = is_core_kernel(what.kernel)
                    ? chains_of(what.kernel, a.seed, a.iterations)
                    : stored(what.kernel, multiplied(what.kernel, a.seed, a.iterations));
-  if (wishes().is_wrong(what.kernel)) bytes[bytes.size() / 2 - 1] ^= std::byte{0x40};
+  if (options().is_wrong(what.kernel)) bytes[bytes.size() / 2 - 1] ^= std::byte{0x40};
   std::memcpy(a.output, bytes.data(), bytes.size());
 }
 
@@ -113,7 +114,7 @@ std::vector<std::uint32_t> folds_of(grid const& what) {
   } else {
     folds.push_back(mixed(what.kernel, a.iterations));
   }
-  if (wishes().is_wrong(what.kernel))
+  if (options().is_wrong(what.kernel))
     for (auto& fold : folds) ++fold;
   return folds;
 }
@@ -145,24 +146,24 @@ double nanoseconds_of(grid const& what, int major, int minor, unsigned sm_count)
   if (is_latency_kernel(what.kernel)) return 500;
   auto const work = work_of_iteration(what.kernel) * what.blocks;
   if (is_dram_kernel(what.kernel)) {
-    return work / (bytes_of_dram * 1e3 * wishes().share_of(what.kernel));
+    return work / (bytes_of_dram * 1e3 * options().share_of(what.kernel));
   }
   auto const rate =
-      rate_of_sm(what.kernel, major, minor) * reached * wishes().share_of(what.kernel) * sm_count;
+      rate_of_sm(what.kernel, major, minor) * reached * options().share_of(what.kernel) * sm_count;
   auto const cycles = work * static_cast<double>(what.arguments.iterations) / rate;
-  return cycles * 1e3 / wishes().mhz;
+  return cycles * 1e3 / options().mhz;
 }
 
 std::vector<std::uint32_t> run(grid const& what, bool repeats) {
   auto const& a = what.arguments;
-  if (what.kernel == "tell_host" && !wishes().is_wrong(what.kernel))
+  if (what.kernel == "tell_host" && !options().is_wrong(what.kernel))
     std::memcpy(a.output, &a.seed, sizeof a.seed);
   if (is_latency_kernel(what.kernel)) return {0};
   if (is_memory_kernel(what.kernel)) {
     if (!repeats) {
       run_on_memory(what.kernel, what.blocks, a);
       bool const writes = touched_by(what.kernel, what.blocks, a).output != 0;
-      if (writes && wishes().is_wrong(what.kernel)) *static_cast<std::uint32_t*>(a.output) ^= 1;
+      if (writes && options().is_wrong(what.kernel)) *static_cast<std::uint32_t*>(a.output) ^= 1;
     }
     return is_dram_kernel(what.kernel) ? std::vector{0u} : folds_of(what);
   }
@@ -174,7 +175,7 @@ void write_spans(grid const& what, std::vector<std::uint32_t> const& folds, doub
                  double end_ns, unsigned sm_count) {
   if (is_latency_kernel(what.kernel) || what.kernel == "memory_fill") return;
   if (is_dram_kernel(what.kernel)) return write_edges(what, start_ns, end_ns, sm_count);
-  auto const cycle = 1e3 / wishes().mhz;
+  auto const cycle = 1e3 / options().mhz;
   for (unsigned b = 0; b < what.blocks; ++b) {
     auto const sm = b % sm_count;
     // SMs count cycles from different days on; the timer ticks every 32 ns.
@@ -190,7 +191,7 @@ void write_spans(grid const& what, std::vector<std::uint32_t> const& folds, doub
                                sm,
                                folds[b % folds.size()]};
   }
-  if (wishes().differs(what.kernel)) what.arguments.spans[what.blocks / 2].fold += 2;
+  if (options().differs(what.kernel)) what.arguments.spans[what.blocks / 2].fold += 2;
 }
 
 footprint footprint_of(grid const& what) {

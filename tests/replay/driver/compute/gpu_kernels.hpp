@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels of libgpuprof/peaks as the fake GPU runs them: how fast, and what they leave.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the memory kernels of libgpuprof/peaks do to memory, and the folds their blocks report:
 // their loops again, thread by thread, on memory of the host.
 #pragma once

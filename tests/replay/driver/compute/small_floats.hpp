@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Floating-point numbers of 16 bits and fewer, by looking through all there are: slow, and hard to
 // get wrong.
 #pragma once

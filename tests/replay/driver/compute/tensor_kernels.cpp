@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "replay/driver/compute/tensor_kernels.hpp"
 
 #include "peaks/kernels/operands.cuh"

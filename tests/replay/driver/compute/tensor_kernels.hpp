@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tensor-core kernels of libgpuprof/peaks come to, worked out as the hardware does it:
 // lane by lane and register by register after the PTX manual's fragments, or byte by byte of a
 // swizzled shared memory. The product checks the same numbers by rows and columns; the two must

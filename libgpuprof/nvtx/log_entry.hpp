@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The 32-byte slots of a thread's ring: how a range, a mark or a launch is written down.
+#pragma once
+
+#include "model/ids.hpp"
+#include "model/records.hpp"
+
+#include <cstdint>
+
+namespace gpuprof {
+
+enum class entry_kind : std::uint8_t {
+  launch,
+  unrecorded_launch,
+  range_begin,
+  range_begin_work,
+  range_end,
+  mark
+};
+
+enum launch_flags : std::uint8_t {
+  launch_of_graph = 1,       // cuGraphLaunch: any number of kernel records may follow
+  launch_captured = 2,       // went into a graph under construction: no record will follow
+  launch_failed = 4,         // the driver returned an error: no record will follow
+  launch_is_copy = 8,        // a memcpy or memset call, not a kernel
+  launch_not_selected = 16,  // outside the launch filters: its records are not wanted
+  launch_is_pattern = 32     // its record tells what unrecorded launches ran
+};
+
+/// 32 bytes. Range ends and launches take one slot, range begins and marks two (head, detail),
+/// three with declared work, launches for which kernel records were off two (head, unrecorded).
+struct log_slot {
+  std::uint64_t time = 0;
+  std::uint64_t range = 0;        // launch: innermost open range; others: the range itself
+  std::uint32_t correlation = 0;  // launch only
+  name_id name{};                 // launch: the kernel
+  entry_kind kind{};
+  std::uint8_t flags = 0;  // launch_flags, or range_style
+  payload_kind payload{};
+  std::uint8_t level = 0;
+  std::uint32_t colour = 0;  // launch: its arguments, as in kernel_shape; of a graph: launch_note's
+};
+struct log_detail {
+  std::uint64_t parent = 0;
+  std::uint64_t payload_bits = 0;
+  name_id domain{};
+  std::uint32_t category = 0;
+  thread_index thread{};  // who opened the range; 0: the thread of this log
+  std::uint32_t unused = 0;
+};
+struct log_work {
+  double flops = 0, bytes = 0;
+  std::uint64_t unused[2] = {};
+};
+struct log_unrecorded {
+  std::uint64_t ran_from = 0, ran_to = 0;  // nanoseconds, not ticks
+  std::uint32_t alike = 0;                 // correlation id of its pattern
+  std::uint32_t unused[3] = {};
+};
+static_assert(sizeof(log_unrecorded) == 32);
+static_assert(sizeof(log_slot) == 32 && sizeof(log_detail) == 32 && sizeof(log_work) == 32);
+
+union log_entry {
+  log_slot head;
+  log_detail detail;
+  log_work work;
+  log_unrecorded unrecorded;
+  log_entry() noexcept : head{} {}
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hands out name_ids to the whole process, so that a text is stored once and records carry a
+// number.
+#pragma once
+
+#include "base/ledger.hpp"
+#include "model/ids.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace gpuprof {
+
+/// Whose place a new text takes. A program may make up a name for each of its requests: those of
+/// kernels, GPUs and facts are kept all the same.
+enum class name_place {
+  own,
+  program,  // NVTX texts, names of threads
+};
+
+/// Any thread. Bounded: past the limits of its place a new text of the program becomes what it has
+/// in common with others, and is counted; any other becomes "(too many names)", and is counted.
+class name_registry {
+ public:
+  struct limits {
+    std::size_t names = 1'000'000;  // these two of each place
+    std::size_t bytes = 64u << 20;
+    std::size_t groups = 10'000;  // by their words; and as many by the first word
+  };
+  /// Longer texts are cut.
+  static constexpr std::size_t max_text = 64u << 10;
+
+  struct entry {
+    name_id id{};
+    std::string_view text;  // lives as long as the registry
+  };
+
+  name_registry() : name_registry(limits{}) {}
+  explicit name_registry(limits limit) : limits_(limit) { texts_.emplace_back(); }
+
+  /// Takes the lock. Never throws: without memory the text is counted as one too many.
+  /// The entry has no text when it stands for more than the text that was asked for.
+  entry find_or_add(std::string_view text, name_place place) noexcept;
+  name_id intern(std::string_view text, name_place place = name_place::own) noexcept {
+    return find_or_add(text, place).id;
+  }
+
+  /// Empty for an id that was never given out.
+  std::string text(name_id id) const;
+
+  /// Calls use(name_id, std::string_view) for each name added since `cursor` was last here; start
+  /// with 0. The lock is not held during the calls. Id 0, the empty text, is not shown.
+  template <class Use>
+  void for_each_new(std::size_t& cursor, Use use) const {
+    for (auto const& [id, name] : names_since(cursor)) use(id, name);
+  }
+
+  std::size_t size() const noexcept;
+  /// How often a text was refused.
+  std::uint64_t refused() const noexcept;
+  /// How often a text of the program was given an id that it shares with others like it.
+  std::uint64_t grouped() const noexcept;
+  void report(ledger& to) const {
+    to.add("lost.names", refused());
+    to.add("note.names_grouped", grouped());
+  }
+
+ private:
+  struct occupancy {
+    std::size_t names = 0, bytes = 0;
+  };
+
+  std::vector<entry> names_since(std::size_t& cursor) const;
+  entry add(std::string_view text);
+  entry group(std::string_view text);
+  entry find_or_add_group(std::string_view common, std::size_t max_groups);
+  entry refuse() noexcept;
+
+  limits const limits_;
+  mutable std::mutex mutex_;  // protects all below
+  std::deque<std::string> texts_;
+  std::unordered_map<std::string_view, name_id> ids_;
+  std::array<occupancy, 2> places_;  // by name_place
+  std::size_t groups_ = 0;
+  std::uint64_t refused_ = 0, grouped_ = 0;
+  name_id too_many_{};
+};
+
+/// The registry of the process; never destroyed.
+name_registry& names() noexcept;
+
+}  // namespace gpuprof

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layouts of extended payloads that a program has registered, copied out of its memory.
+#pragma once
+
+#include "model/ids.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+struct schema_entry {
+  std::uint64_t flags = 0;  // NVTX_PAYLOAD_ENTRY_FLAG_*
+  std::uint64_t type = 0;   // NVTX_PAYLOAD_ENTRY_TYPE_* or the id of a schema or enum
+  std::string name;
+  std::uint64_t detail = 0;  // length of an array or string, or index of the entry that holds it
+  std::uint64_t offset = 0;  // 0: from the alignment rules
+};
+
+struct enum_value {
+  std::string name;
+  std::uint64_t value = 0;
+  bool is_flag = false;
+};
+
+struct payload_schema {
+  enum class kind : std::uint8_t { structure, choice, enumeration };
+
+  name_id domain{};
+  std::uint64_t id = 0;  // 0: give it one
+  kind what = kind::structure;
+  std::string name;
+  std::vector<schema_entry> entries;
+  std::vector<enum_value> values;
+  std::uint64_t size = 0;        // as declared; 0: from the entries, filled in by add()
+  std::uint64_t pack_align = 0;  // 0: natural alignment
+  std::uint64_t align = 1;       // filled in by add()
+};
+
+/// Size and alignment of a predefined entry type; size 0 for one that is not known.
+struct type_layout {
+  std::uint32_t size = 0;
+  std::uint32_t align = 1;
+};
+type_layout layout_of_predefined(std::uint64_t type) noexcept;
+
+/// Any thread. Reading takes no lock; schemas live as long as this. Bounded: 0 when there are too
+/// many.
+class payload_schemas {
+ public:
+  static constexpr std::size_t max_schemas = 4096;
+  static constexpr std::size_t max_entries = 1024;  // of one schema; more are cut
+
+  payload_schemas() = default;
+  ~payload_schemas() {
+    for (auto& schema : schemas_) delete schema.load();
+  }
+
+  /// The id under which it is found. An id the program chose wins over an earlier one of the same
+  /// domain.
+  std::uint64_t add(payload_schema schema) noexcept;
+
+  /// nullptr when not registered. Dynamic ids are good in any domain.
+  payload_schema const* find(name_id domain, std::uint64_t id) const noexcept;
+
+ private:
+  void complete(payload_schema& schema) const noexcept;
+
+  std::mutex adding_;
+  std::atomic<std::size_t> size_{0};
+  std::array<std::atomic<payload_schema const*>, max_schemas> schemas_{};
+};
+
+}  // namespace gpuprof

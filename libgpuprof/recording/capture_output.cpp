@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recording/capture_output.hpp"
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/process.hpp"
+#include "driver/device_facts.hpp"
+#include "driver/nvml.hpp"
+#include "nvtx/labels.hpp"
+#include "nvtx/name_registry.hpp"
+#include "options/run_notes.hpp"
+#include "recording/stored_peaks.hpp"
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <unistd.h>
+
+namespace gpuprof {
+namespace {
+
+/// Variables that say which of many processes this is.
+bool is_of_interest(std::string_view variable) noexcept {
+  static constexpr std::string_view ranks[] = {
+      "RANK",         "LOCAL_RANK",          "WORLD_SIZE",
+      "SLURM_PROCID", "SLURM_JOB_ID",        "OMPI_COMM_WORLD_RANK",
+      "PMI_RANK",     "MV2_COMM_WORLD_RANK", "CUDA_VISIBLE_DEVICES"};
+  return variable.starts_with("GPUPROF_") ||
+         std::find(std::begin(ranks), std::end(ranks), variable) != std::end(ranks);
+}
+
+device_record row_of(device_facts const& d, std::string const& chip) {
+  device_record row;
+  row.device = static_cast<device_id>(d.ordinal);
+  row.name = names().intern(d.name);
+  row.uuid = names().intern(d.uuid);
+  row.chip = names().intern(chip);
+  row.compute_major = static_cast<std::uint32_t>(d.compute_major);
+  row.compute_minor = static_cast<std::uint32_t>(d.compute_minor);
+  row.sm_count = static_cast<std::uint32_t>(d.sm_count);
+  row.max_sm_clock_khz = d.max_sm_clock_khz;
+  row.max_memory_clock_khz = d.max_memory_clock_khz;
+  row.memory_bus_bits = d.memory_bus_bits;
+  row.memory_bytes = d.memory_bytes;
+  row.l2_bytes = d.l2_bytes;
+  row.pci_bus = names().intern(d.pci_bus);
+  return row;
+}
+
+}  // namespace
+
+gpu_rows read_gpus(cupti_tracer const& tracer) {
+  gpu_rows rows;
+  auto const fact = [&rows](char const* key, std::string const& value) {
+    if (!value.empty()) rows.facts.push_back({names().intern(key), names().intern(value)});
+  };
+  fact("cupti.path", tracer.library().path);
+  fact("cupti.version", cupti_version_text(tracer.library().version));
+  auto const driver = load_cuda_driver();
+  if (!driver) return rows;
+  auto const library = nvml::open();  // held: each opening takes tens of milliseconds
+  auto const facts = read_driver_facts(*driver);
+  fact("driver.version", facts.version);
+  fact("driver.cuda_version", std::to_string(facts.cuda_version / 1000) + "." +
+                                  std::to_string(facts.cuda_version % 1000 / 10));
+  for (auto const& d : facts.devices)
+    rows.devices.push_back(row_of(d, tracer.chip_name(static_cast<std::size_t>(d.ordinal))));
+  rows.peaks = stored_peaks(facts, library ? &*library : nullptr);
+  return rows;
+}
+
+result<std::unique_ptr<capture::writer>> create_capture(settings const& options,
+                                                        naming_facts const& facts) {
+  constexpr int max_attempts = 30;
+  for (int lost_names = 0;; ++lost_names) {
+    auto const chosen = choose_capture_path(options, facts, lost_names);
+    if (!chosen) return error{chosen.message()};
+    auto made = capture::writer::create(chosen->path, chosen->replace
+                                                          ? capture::create_mode::overwrite
+                                                          : capture::create_mode::fail_if_exists);
+    if (made) return made;
+    // Whether another took the name cannot be told: it may have gone again, to be replaced.
+    if (lost_names == max_attempts) {
+      return error{"nothing is captured: " + made.message() +
+                   ". The program is not affected. Choose another place with -o."};
+    }
+  }
+}
+
+void capture_output::choose(std::string const& pattern) {
+  std::lock_guard const lock(mutex_);
+  chosen_ = pattern;
+}
+
+std::string capture_output::path() const {
+  std::lock_guard const lock(mutex_);
+  return path_;
+}
+
+capture::writer* capture_output::open() {
+  auto facts = naming_facts_of_this_process();
+  facts.environment = [this](std::string const& name) { return environment_.value_of(name); };
+  auto options = options_;
+  {
+    std::lock_guard const lock(mutex_);
+    if (!chosen_.empty()) options.output = chosen_;
+  }
+  auto made = create_capture(options, facts);
+  if (!made) {
+    log_error(made.message());
+    note_no_capture(options_.run_notes, {});
+    return nullptr;
+  }
+  file_ = std::move(*made);
+  {
+    std::lock_guard const lock(mutex_);
+    path_ = file_->path();
+  }
+  note_capture(options_.run_notes, file_->path());
+  describe_process();
+  return file_.get();
+}
+
+void capture_output::fact(std::string const& key, std::string const& value) {
+  if (!value.empty()) file_->add(fact_record{names().intern(key), names().intern(value)});
+}
+
+void capture_output::describe_process() {
+  fact("gpuprof.version", GPUPROF_VERSION);
+  fact("host", host_name());
+  fact("process.id", std::to_string(getpid()));
+  fact("process.program", program_path());
+  fact("process.command_line", command_line());
+  for (auto const& variable : environment_.all())
+    if (is_of_interest(variable.name)) fact("environment." + variable.name, variable.value);
+  file_->add(clock_record{now(), monotonic_ns()});
+}
+
+void capture_output::add(gpu_rows const& rows) {
+  gpus_described_ = true;
+  for (auto const& row : rows.facts) file_->add(row);
+  for (auto const& row : rows.devices) file_->add(row);
+  for (auto const& row : rows.peaks) file_->add(row);
+}
+
+void capture_output::write_names() {
+  if (file_ == nullptr) return;
+  names().for_each_new(names_written_,
+                       [this](name_id id, std::string_view text) { file_->add_name(id, text); });
+}
+
+// The name a program gave to NVTX goes before the one the system knows.
+void capture_output::write_threads() {
+  thread_identity fresh[64];
+  while (auto const count = new_threads(threads_seen_, fresh)) {
+    for (auto const& t : std::span(fresh, count)) {
+      auto const label = thread_labels_.find(t.os_thread);
+      file_->add(
+          thread_record{t.thread, t.os_thread,
+                        label != thread_labels_.end()
+                            ? label->second
+                            : names().intern(os_thread_name(t.os_thread), name_place::program)});
+      threads_.push_back(t);
+    }
+  }
+}
+
+void capture_output::write_labels() {
+  for (auto const& category : labels().new_categories(categories_seen_)) file_->add(category);
+  for (auto const& label : labels().new_thread_labels(labels_seen_)) {
+    thread_labels_[label.os_thread] = label.name;
+    for (auto const& t : threads_) {
+      if (t.os_thread == label.os_thread) {
+        file_->add(thread_record{t.thread, t.os_thread, label.name});
+      }
+    }
+  }
+}
+
+void capture_output::flush(named_counters const& counters) {
+  if (file_ == nullptr) return;
+  write_labels();
+  write_threads();
+  for (auto const& [name, value] : counters) {
+    file_->add(counter_record{names().intern(name), value});
+  }
+  file_->add(clock_record{now(), monotonic_ns()});
+  write_names();
+  if (auto const ok = file_->flush(); !ok) {
+    log_error("the capture is incomplete from here on: " + ok.message() +
+              ". The program is not affected.");
+  }
+}
+
+void capture_output::close() {
+  if (file_ == nullptr) return;
+  if (auto const ok = file_->close(); !ok) log_error("the capture is incomplete: " + ok.message());
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recording/drain.hpp"
+
+#include "base/clock.hpp"
+#include "base/fork_guard.hpp"
+#include "base/log.hpp"
+#include "base/process.hpp"
+#include "base/readable.hpp"
+#include "nvtx/ranges.hpp"
+#include "plan/nothing_recorded.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <time.h>
+#include <unistd.h>
+#include <utility>
+
+namespace gpuprof {
+namespace {
+
+constexpr std::uint64_t second = 1'000'000'000;
+// At the end of the process: after this long without a record none is expected any more. A program
+// that exits with kernels in flight does not want to wait for them.
+constexpr std::uint64_t patience_at_exit = second / 4;
+constexpr std::uint64_t patience_for_copies = second / 10;
+constexpr std::size_t buffers_at_once = 16;
+constexpr std::size_t buffers_ready = 4;
+// While something is done beside: CUPTI that is being flushed fills them faster than the GPU does.
+constexpr std::chrono::milliseconds look_for_buffers_every{1};
+// Work that began just before a flush may not have ended, and has no record then.
+constexpr std::uint64_t max_expected_kernel = second / 50;
+// A call that has launched may be kept from returning for so long, by a thousand other threads: its
+// note comes at its end, its kernel's record may be here before.
+constexpr std::uint64_t max_return = 10 * second;
+constexpr timestamp_ns nothing_follows{~std::uint64_t{0}};
+constexpr std::uint64_t release_every = second;
+
+std::unique_ptr<live_metrics> achieved_if_counted(
+    settings const& options, std::function<std::string_view(name_id)> const& text) {
+  auto const mode = options.metrics.mode;
+  if (mode == metrics_mode::none) return nullptr;
+  live_metrics::capacity limits;
+  if (mode == metrics_mode::exact) limits.samples.work = 0;  // nothing is sampled in time
+  return std::make_unique<live_metrics>(text, limits);
+}
+
+}  // namespace
+
+drain::drain(settings const& options, memory_budget& budget, kernel_filter const& filter,
+             app_costs const& costs)
+    : options_(options),
+      filter_(filter),
+      costs_(costs),
+      budget_(budget),
+      totals_([this](name_id id) { return text_of(id); }),
+      achieved_(achieved_if_counted(options, [this](name_id id) { return text_of(id); })),
+      output_(options) {}
+
+/// Asked by the drain thread alone, and copied by the asker.
+std::string_view drain::text_of(name_id id) {
+  return asked_text_ = names().text(id);
+}
+
+void drain::post(window_event event) {
+  {
+    std::lock_guard const lock(mutex_);
+    events_.push_back(std::move(event));
+  }
+  wake_drain();
+}
+
+named_counters drain::counters() const {
+  std::lock_guard const lock(mutex_);
+  return counters_;
+}
+
+void drain::make_assembler() {
+  if (assembler_ != nullptr) return;
+  // The first capture makes much that a process makes once: a child must not find it half made.
+  fork_guard const whole;
+  assembler_ = std::make_unique<trace_assembler>(
+      output_.open(), totals_, names(),
+      filter_.has_names() ? trace_assembler::kernel_choice(
+                                [this](std::string_view n) { return filter_.name_matches(n); })
+                          : nullptr,
+      achieved_.get());
+}
+
+void drain::take_windows() {
+  std::deque<window_event> events;
+  {
+    std::lock_guard const lock(mutex_);
+    events.swap(events_);
+  }
+  for (auto const& event : events) {
+    if (event.opened) {
+      make_assembler();
+      assembler_->open_window({event.index, event.time, {}, names().intern(event.trigger)});
+      for (auto const& range : claim_started_ranges()) assembler_->begin(range);
+    } else if (assembler_ != nullptr) {
+      assembler_->close_window(event.time);
+      closed_at_ = last_progress_ = monotonic_ns();
+      quiet_ = false;
+    }
+  }
+}
+
+void drain::find_main_thread() {
+  thread_identity fresh[64];
+  while (auto const count = new_threads(threads_seen_, fresh))
+    for (auto const& thread : std::span(fresh, count))
+      if (thread.os_thread == static_cast<std::uint32_t>(getpid()))
+        assembler_->main_thread_is(thread.thread);
+}
+
+/// False when there is nothing more to take.
+bool drain::take_some_buffers() {
+  auto* const tracer = tracer_.load(std::memory_order_acquire);
+  if (tracer == nullptr) {
+    while (take_own_calls()) {  // of no records
+    }
+    output_.write_names();
+    drain_all_logs(*assembler_);
+    return false;
+  }
+  auto* const worker = counting_.load(std::memory_order_acquire);
+  if (worker != nullptr) assembler_->counters_are_read();
+  if (decoder_ == nullptr) {
+    if (worker != nullptr)
+      assembler_->tell_of_kernels([worker](std::span<kernel_record const> kernels) {
+        for (auto const& kernel : kernels)
+          worker->ran(kernel.correlation, static_cast<std::uint64_t>(kernel.duration.value),
+                      raw(kernel.graph) != 0);
+      });
+    decoder_ = std::make_unique<activity_decoder>(tracer->library().api, tracer->library().version,
+                                                  names(), kernels_by_pointer(), *assembler_);
+    assembler_->tell_launches_apart(
+        [this](shape_id known, name_id kernel, std::uint32_t arguments) {
+          return decoder_->shape_for(known, kernel, arguments);
+        });
+  }
+  // Buffers first, then rings: so the launch of every record in these buffers is known, but for
+  // calls that have not returned yet.
+  std::vector<filled_buffer> filled;
+  while (filled.size() < buffers_at_once) {
+    auto const buffer = tracer->next_filled();
+    if (!buffer) break;
+    filled.push_back(*buffer);
+  }
+  output_.write_names();
+  drain_all_logs(*assembler_);
+  while (auto const own = take_own_calls()) assembler_->own_calls_made(*own);
+  find_main_thread();
+  assembler_->settle_pending({now().value - max_return});
+  for (auto const& f : filled) {
+    decoder_->decode({f.buffer.bytes, f.used});
+    output_.write_names();
+    tracer->pool().release(f.buffer, f.used);
+    drain_all_logs(*assembler_);  // decoding takes milliseconds, rings hold tens of them
+  }
+  assembler_->hand_over();
+  if (assembler_->progress() != progress_seen_) {
+    progress_seen_ = assembler_->progress();
+    last_progress_ = monotonic_ns();
+  }
+  tracer->pool().keep_ready(buffers_ready);
+  return filled.size() == buffers_at_once;
+}
+
+/// On another thread, for as long as it lasts: here all that comes meanwhile is taken. CUPTI may
+/// hand over more than there is room for at once, and may make us wait for others.
+void drain::do_beside(std::function<void()> act) {
+  if (assembler_ == nullptr) return act();  // nothing comes
+  std::exception_ptr failure;
+  side_.begin(std::move(act));
+  while (!side_.wait_for_end(look_for_buffers_every)) {
+    if (failure) continue;  // it refers to what the caller has: no leaving before it is over
+    try {
+      take_windows();
+      assembler_->windows_are_known();
+      while (take_some_buffers()) {
+      }
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+// Everything CUPTI hands over now is decoded now: its name pointers are good until CUPTI is left,
+// or their code is unloaded.
+void drain::fetch(bool forced) {
+  take_windows();
+  if (assembler_ == nullptr) return;
+  assembler_->windows_are_known();
+  auto* const tracer = tracer_.load(std::memory_order_acquire);
+  auto const before = progress_seen_;
+  auto const began = now().value;
+  bool flushed = tracer == nullptr;
+  if (tracer != nullptr) do_beside([&] { flushed = tracer->flush(forced); });
+  while (take_some_buffers()) {
+  }
+  quiet_ = flushed && progress_seen_ == before;
+  if (!flushed || achieved_ == nullptr) return;
+  complete_until_ =
+      forced ? nothing_follows : assembler_->complete_until({began - max_expected_kernel});
+}
+
+/// What threads that have ended took, and what nobody has wanted for a while.
+void drain::release_memory() {
+  auto const moment = monotonic_ns();
+  if (moment - released_at_ < release_every) return;
+  released_at_ = moment;
+  release_ended_logs();
+  if (auto* const tracer = tracer_.load(std::memory_order_acquire))
+    tracer->pool().release_idle(buffers_ready);
+}
+
+void drain::round(bool flush) {
+  release_memory();
+  auto* const tracer = tracer_.load(std::memory_order_acquire);
+  if (flush && (tracer == nullptr || tracer->may_flush_at_any_time())) {
+    fetch(false);
+  } else {
+    take_windows();
+    if (assembler_ == nullptr) return;
+    assembler_->windows_are_known();
+    if (take_some_buffers()) wake_drain();
+  }
+  if (flush && assembler_ != nullptr) flush_file();
+}
+
+void drain::last_round() {
+  fetch(true);
+  if (assembler_ == nullptr) return;
+  if (auto* const worker = counting_.load(std::memory_order_acquire))
+    do_beside([&] { worker->finish(counter_worker::ending::capture, options_.flush_timeout_ms); });
+  take_some_buffers();  // once more for records that waited for their launch
+  assembler_->settle_pending();
+  assembler_->hand_over();
+  if (!assembler_->window_open()) written_off_ = assembler_->outstanding();
+  flush_file();
+}
+
+bool drain::at_rest(std::uint64_t patience_ns) const noexcept {
+  if (assembler_ == nullptr) return true;
+  if (assembler_->window_open()) return false;
+  auto const waited = monotonic_ns() - std::max(closed_at_, last_progress_);
+  if (waited > patience_ns) return true;
+  if (assembler_->outstanding() != written_off_) return false;
+  // Some copy calls (host to host) never have a record: those are not waited for long.
+  return quiet_ && (assembler_->copies_outstanding() == 0 || waited > patience_for_copies);
+}
+
+void drain::take_counters() {
+  auto* const worker = counting_.load(std::memory_order_acquire);
+  if (worker == nullptr) return;
+  auto const results = worker->take();
+  output_.write_names();
+  for (auto const& metric : results.metrics) assembler_->metric(metric);
+  for (auto const& launch : results.launches) assembler_->sampled(launch);
+  assembler_->sampled(results.sampling);
+}
+
+void drain::take_code() {
+  auto const* const inventory = code_.load(std::memory_order_acquire);
+  if (inventory == nullptr) return;
+  auto const rows = code_rows_.fresh(*inventory, assembler_->kernel_names(),
+                                     [](name_id id) { return names().text(id); });
+  for (auto const& row : rows) {
+    if (output_.file() != nullptr) output_.file()->add(row);
+    if (achieved_ != nullptr) achieved_->describe(row);
+  }
+}
+
+void drain::describe_gpus() {
+  auto* const tracer = tracer_.load(std::memory_order_acquire);
+  if (tracer == nullptr || decoder_ == nullptr || decoder_->records() == 0) return;
+  if (!output_.wants_gpus()) return;
+  gpu_rows rows;
+  do_beside([&] { rows = read_gpus(*tracer); });
+  output_.add(rows);
+  if (achieved_ == nullptr) return;
+  for (auto const& device : rows.devices) achieved_->describe(device);
+  for (auto const& peak : rows.peaks) achieved_->describe(peak);
+}
+
+void drain::flush_file() {
+  take_counters();
+  take_code();
+  describe_gpus();
+  judge_counters();
+  gather_counters();
+  output_.flush(counters());
+}
+
+void drain::judge_counters() {
+  if (achieved_ == nullptr) return;
+  auto const lost = records_lost();
+  if (lost != std::exchange(records_lost_, lost)) achieved_->lose_records();
+  achieved_->judge(complete_until_);
+}
+
+// Gives running kernels a moment to end, and takes what comes; stops when nothing has come for a
+// while.
+void drain::wait_for_the_gpu(std::uint64_t patience_ns) {
+  auto* const tracer = tracer_.load(std::memory_order_acquire);
+  auto const deadline = monotonic_ns() + options_.flush_timeout_ms * (second / 1000);
+  fetch(false);
+  while (tracer != nullptr && !at_rest(patience_ns) && monotonic_ns() < deadline) {
+    wait_for_wake(std::chrono::milliseconds(2));
+    fetch(false);
+  }
+}
+
+bool drain::serve_requests() {
+  std::uint64_t flush_wanted = 0;
+  bool flush = false, finish = false;
+  {
+    std::lock_guard const lock(mutex_);
+    flush_wanted = flush_wanted_;
+    flush = flush_wanted_ != flush_done_;
+    finish = finish_wanted_;
+  }
+  if (!flush && !finish) return false;
+  if (finish) {
+    wait_for_the_gpu(patience_at_exit);
+    if (auto* const worker = counting_.load(std::memory_order_acquire))
+      do_beside(
+          [&] { worker->finish(counter_worker::ending::process, options_.flush_timeout_ms); });
+    last_round();
+    output_.close();
+    say_what_was_written();
+  } else if (assembler_ != nullptr && !assembler_->window_open()) {
+    // gpuprof_stop(): all the capture saw, but with time left to write it before the caller gives
+    // up.
+    wait_for_the_gpu(options_.flush_timeout_ms * (second / 1000) / 2);
+    round(true);
+  } else {
+    round(true);
+  }
+  {
+    std::lock_guard const lock(mutex_);
+    flush_done_ = flush_wanted;
+    finish_done_ = finish;
+  }
+  served_.notify_all();
+  return finish;
+}
+
+void drain::say_what_was_written() {
+  if (output_.file() == nullptr) return;
+  auto const& seen = assembler_->counts();
+  auto line = counted(seen.kernels, "kernels");
+  auto const add = [&line](std::uint64_t count, char const* what) {
+    if (count != 0) line += ", " + counted(count, what);
+  };
+  add(seen.graphs, "graphs");
+  add(seen.copies, "copies");
+  add(seen.sets, "fills");
+  add(seen.ranges, "ranges");
+  line += " (" + readable_bytes(static_cast<double>(output_.file()->bytes_written())) + ")";
+  if (auto const lost = assembler_->kernels_missing(); lost != 0)
+    line += ", " + counted(lost, "launches") + " without a record";
+  if (auto const grouped = names().grouped(); grouped != 0)
+    line += ", names of " + counted(grouped, "ranges") + " grouped";
+  if (seen.kernels == 0 && seen.kernels_filtered != 0) {
+    std::vector<std::string> kernels;
+    for (auto const name : assembler_->kernel_names()) kernels.push_back(names().text(name));
+    log_warning(why_no_kernel_was_selected(options_, seen.kernels_filtered, kernels));
+  }
+  auto const* const next = options_.metrics.mode == metrics_mode::none ? "stats " : "roofline ";
+  log_info(line + "; next: gpuprof " + next + output_.path());
+}
+
+bool drain::flush_and_wait(std::uint32_t timeout_ms) {
+  std::unique_lock lock(mutex_);
+  auto const mine = ++flush_wanted_;
+  lock.unlock();
+  wake_drain();
+  lock.lock();
+  return served_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
+                          [&] { return flush_done_ >= mine || finish_done_; });
+}
+
+bool drain::finish_and_wait(std::uint32_t timeout_ms) {
+  std::unique_lock lock(mutex_);
+  finish_wanted_ = true;
+  lock.unlock();
+  wake_drain();
+  lock.lock();
+  return served_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
+                          [&] { return finish_done_; });
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// The profiler's one thread: empties rings and buffers, assembles the trace, writes it down.
+#pragma once
+
+#include "collect/activity_decoder.hpp"
+#include "collect/cupti_tracer.hpp"
+#include "live/live_metrics.hpp"
+#include "live/live_totals.hpp"
+#include "options/settings.hpp"
+#include "plan/kernel_filter.hpp"
+#include "recording/capture_output.hpp"
+#include "recording/counter_worker.hpp"
+#include "recording/kernel_code_rows.hpp"
+#include "recording/side_thread.hpp"
+#include "recording/trace_assembler.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+/// A window opened or closed, in the order in which it happened.
+struct window_event {
+  bool opened = false;
+  std::uint32_t index = 0;
+  timestamp_ns time;
+  std::string trigger;
+};
+
+/// What the profiler cost on the program's own threads.
+struct app_costs {
+  std::atomic<std::uint64_t> start_ns{0};
+  std::atomic<std::uint64_t> leave_ns{0};
+  // For which another client of CUPTI had records on; since when it has them now, 0: it has none.
+  std::atomic<std::uint64_t> other_client_ns{0};
+  std::atomic<std::uint64_t> other_client_since_ns{0};
+
+  void report(ledger& to) const;
+};
+
+/// Never destroyed. All but run() may be called on any thread.
+class drain {
+ public:
+  drain(settings const& options, memory_budget& budget, kernel_filter const& filter,
+        app_costs const& costs);
+
+  /// From then on the tracer's buffers are read. The tracer must live as long as the process.
+  void use_tracer(cupti_tracer& tracer) noexcept {
+    tracer_.store(&tracer, std::memory_order_release);
+  }
+  /// From then on what its counters read is written, too.
+  void use_counters(counter_worker& worker) noexcept {
+    counting_.store(&worker, std::memory_order_release);
+  }
+  /// From then on what it knows of the kernels that ran is written, too. It must live as long as
+  /// the process.
+  void use_code(code_inventory const& inventory) noexcept {
+    code_.store(&inventory, std::memory_order_release);
+  }
+  /// Overrides the settings' name of the capture file. Without effect once a capture has begun.
+  void choose_output(std::string const& pattern) { output_.choose(pattern); }
+  void post(window_event event);
+
+  /// Everything seen so far is on disk when this returns true; false when `timeout_ms` passed
+  /// first.
+  bool flush_and_wait(std::uint32_t timeout_ms);
+  /// Writes the last of it and closes the file; no more rounds follow. False when `timeout_ms`
+  /// passed first.
+  bool finish_and_wait(std::uint32_t timeout_ms);
+
+  /// One round on the drain thread. `flush`: have CUPTI hand over what is complete, and write to
+  /// disk.
+  void round(bool flush);
+  /// Takes the very last of it: CUPTI hands over all it has, and what has no record by now is never
+  /// going to have one.
+  void last_round();
+  /// Drain thread: no window is open, and every launch of the last one has its record or none has
+  /// come for `patience_ns`.
+  bool at_rest(std::uint64_t patience_ns) const noexcept;
+  /// Drain thread: answers flush_and_wait() and finish_and_wait(). True when the thread should end.
+  bool serve_requests();
+
+  live_totals const& totals() const noexcept { return totals_; }
+  live_totals& totals() noexcept { return totals_; }
+  /// Null where no counters are read.
+  live_metrics* achieved() const noexcept { return achieved_.get(); }
+  /// Path of the capture file; empty while there is none.
+  std::string path() const { return output_.path(); }
+  /// Losses and costs as they go into the file; for the summary and the C API.
+  named_counters counters() const;
+
+ private:
+  std::string_view text_of(name_id id);
+  void make_assembler();
+  void take_windows();
+  void find_main_thread();
+  bool take_some_buffers();
+  void fetch(bool forced);
+  void do_beside(std::function<void()> act);
+  void release_memory();
+  void judge_counters();
+  std::uint64_t records_lost() const;
+  void gather_counters();
+  void take_counters();
+  void take_code();
+  void describe_gpus();
+  void flush_file();
+  void wait_for_the_gpu(std::uint64_t patience_ns);
+  void say_what_was_written();
+
+  settings const& options_;
+  kernel_filter const& filter_;
+  app_costs const& costs_;
+  memory_budget& budget_;
+  std::atomic<cupti_tracer*> tracer_{nullptr};
+  std::atomic<counter_worker*> counting_{nullptr};
+  std::atomic<code_inventory const*> code_{nullptr};
+  std::string asked_text_;  // before those two, which ask for it
+  live_totals totals_;
+  std::unique_ptr<live_metrics> const achieved_;
+
+  capture_output output_;
+  side_thread side_;
+
+  // Drain thread only.
+  std::unique_ptr<trace_assembler> assembler_;
+  std::unique_ptr<activity_decoder> decoder_;
+  std::size_t threads_seen_ = 0;  // where to go on among new threads
+  kernel_code_rows code_rows_;
+  std::uint64_t released_at_ = 0;    // monotonic
+  std::uint64_t closed_at_ = 0;      // monotonic; when the last window closed
+  std::uint64_t last_progress_ = 0;  // monotonic; when a record of a window last came
+  std::uint64_t progress_seen_ = 0;
+  std::uint64_t written_off_ = 0;   // launches whose records are not waited for any more
+  timestamp_ns complete_until_;     // as of the last flush, see trace_assembler
+  std::uint64_t records_lost_ = 0;  // as of the last flush
+  bool quiet_ = false;  // since the last window closed, a whole flush has brought nothing of it
+
+  mutable std::mutex
+      mutex_;  // protects the rest; never held while CUPTI is called or the file is written
+  std::condition_variable served_;
+  std::deque<window_event> events_;
+  named_counters counters_;
+  std::uint64_t flush_wanted_ = 0, flush_done_ = 0;
+  bool finish_wanted_ = false, finish_done_ = false;
+};
+
+}  // namespace gpuprof

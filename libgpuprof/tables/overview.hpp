@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first lines of every report: what was captured, what was lost, what profiling cost.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpuprof::report {
+
+struct overview {
+  struct amount {
+    std::string what;  // "kernels"
+    std::uint64_t count = 0;
+  };
+  std::string program;               // command line; empty: not known
+  std::vector<std::string> devices;  // "NVIDIA H200"
+  double seconds = 0;                // all windows together; 0: not known
+  std::size_t windows = 0;           // captures in the session
+  std::vector<amount> records;       // those that are zero are not shown
+  std::vector<amount> losses;        // likewise
+  /// Losses that are no number of their own: "the end of the file".
+  std::vector<std::string> other_losses;
+  std::set<std::string> ways_to_lose_less;  // "a greater --buffer-limit-mib"
+  std::vector<std::string> costs;           // "start 9.8 ms"
+  std::vector<std::string> remarks;         // further lines: warnings of the reader and the like
+};
+
+/// "captured: ...", "lost: ...", "cost: ...", then the remarks; without line ends.
+std::vector<std::string> overview_lines(overview const& about);
+
+/// Sorts a counter of a capture into losses ("lost.kernels") or costs ("cost.start_ns",
+/// "memory.buffers_bytes"); ignores any other.
+void add_counter(overview& about, std::string_view name, std::uint64_t value);
+
+}  // namespace gpuprof::report

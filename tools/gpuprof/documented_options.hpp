@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Subcommands and options as a manual and a shell see them.
+#pragma once
+
+#include "value_words.hpp"
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace gpuprof {
+
+struct documented_option {
+  std::string name;  // without dashes
+  char letter = 0;
+  std::string value;  // "FILE", "graph|node"; empty: a switch
+  std::string help, default_value;
+  std::string variable;  // of the environment; empty: there is none
+  bool is_repeatable = false;
+  value_words words;
+
+  std::string first_sentence() const;
+};
+
+struct documented_command {
+  std::string name, about;
+  std::vector<documented_option> options;
+  bool runs_program = false;    // the words after its options are a program's
+  bool reads_captures = false;  // they are a capture
+};
+
+std::vector<documented_command> documented_commands(CLI::App const& app);
+
+}  // namespace gpuprof
