@@ -79,26 +79,26 @@ live_metrics::live_metrics(std::function<std::string_view(name_id)> text, capaci
       samples_(limits.samples),
       workloads_(text_, limits.workloads) {}
 
-void live_metrics::describe(device_record const& device) {
+void live_metrics::add(device_record const& device) {
   auto chip = std::string(text_(device.chip));
   std::scoped_lock const lock(mutex_);
   devices_[device.device] = {std::move(chip), measured_roofs(device)};
 }
 
-void live_metrics::describe(peak_record const& peak) {
+void live_metrics::add(peak_record const& peak) {
   auto const test = text_(peak.test);
   std::scoped_lock const lock(mutex_);
   if (auto const device = devices_.find(peak.device); device != devices_.end())
     device->second.roofs.add(peak, test);
 }
 
-void live_metrics::describe(kernel_code_record const& code) {
+void live_metrics::add(kernel_code_record const& code) {
   auto const name = std::string(text_(code.name));
   std::scoped_lock const lock(mutex_);
   if (codes_.size() < max_codes || codes_.contains(name)) codes_.insert_or_assign(name, code);
 }
 
-void live_metrics::define(metric_record const& metric) {
+void live_metrics::add(metric_record const& metric) {
   if (defined_.size() == max_metrics) return;
   defined_.push_back({metric, std::string(text_(metric.name))});
   samples_.define(metric, defined_.back().name);
@@ -160,13 +160,18 @@ void live_metrics::note_read(correlation_id launch) {
   workloads_.note_sampled(kernel, is_one_workload(kernel));
 }
 
-void live_metrics::add(counter_reading reading) {
+void live_metrics::add(counter_reading const& reading) {
   for (auto const& launch : reading.launches)
     if (neighbours_.find(launch.correlation) == nullptr &&
         neighbours_.expect_late(launch.correlation))
       note_read(launch.correlation);
-  if (waiting_.size() < limits_.waiting_readings) return waiting_.push_back(std::move(reading));
+  if (waiting_.size() < limits_.waiting_readings) return waiting_.push_back(reading);
   forget(reading);
+}
+
+void live_metrics::add(window_record const& capture) {
+  if (capture.end.value == 0) return samples_.open_capture(capture.start);
+  samples_.close_capture(capture.end);
 }
 
 /// What it says is lost; that it held up its launches is not.

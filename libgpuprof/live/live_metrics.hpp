@@ -7,6 +7,7 @@
 #include "live/launch_neighbours.hpp"
 #include "live/live_workloads.hpp"
 #include "live/recent_samples.hpp"
+#include "model/record_sink.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -20,12 +21,6 @@
 #include <vector>
 
 namespace gpuprof {
-
-/// What the counters gave of one launch, or of several that ran the passes.
-struct counter_reading {
-  std::vector<sampled_launch_record> launches;
-  std::vector<launch_metric_record> values;
-};
 
 struct achieved_snapshot {
   roofline_row all;                   // everything
@@ -44,7 +39,7 @@ struct achieved_snapshot {
 /// which do the work; what is kept are means and sums by workload, and little of the last seconds.
 /// What samples in time say is worked out by whoever takes a snapshot: most programs never do, and
 /// the thread that adds has buffers to empty.
-class live_metrics {
+class live_metrics final : public record_sink {
  public:
   struct capacity {
     live_workloads::capacity workloads;
@@ -60,44 +55,42 @@ class live_metrics {
       : live_metrics(std::move(text), capacity{}) {}
   live_metrics(std::function<std::string_view(name_id)> text, capacity limits);
 
-  void describe(device_record const& device);
-  void describe(peak_record const& peak);
+  using record_sink::add;
+  void add(device_record const& device) override;
+  void add(peak_record const& peak) override;
   /// What the machine code of a kernel holds; a later one of the same name replaces the earlier.
-  void describe(kernel_code_record const& code);
-  void define(metric_record const& metric);
+  void add(kernel_code_record const& code) override;
+  void add(metric_record const& metric) override;
 
-  /// In the order the capture file gets them, see live_totals.
-  void add(kernel_shape const& shape);
-  void add(std::span<kernel_record const> kernels);
-  void add(graph_record const& graph);
-  void add(copy_record const& copy) {
+  void add(kernel_shape const& shape) override;
+  void add(std::span<kernel_record const> kernels) override;
+  void add(graph_record const& graph) override;
+  void add(copy_record const& copy) override {
     neighbours_.add_copy(copy);
     samples_.add(copy);
   }
-  void add(memset_record const& fill) {
+  void add(memset_record const& fill) override {
     neighbours_.add_copy(fill);
     samples_.add(fill);
   }
-  void add(range_begin const& begin);
-  void add(range_end const& end);
+  void add(range_begin const& begin) override;
+  void add(range_end const& end) override;
 
-  /// Counters may be running around this launch. Saying so before its kernel comes keeps its
-  /// neighbours however late the reading is; unsaid, only that of a recent launch can be judged.
-  void expect_reading(correlation_id launch);
-  void add(counter_reading reading);
+  /// Saying so before its kernel comes keeps its neighbours however late the reading is; unsaid,
+  /// only that of a recent launch can be judged.
+  void expect_reading(correlation_id launch) override;
+  void add(counter_reading const& reading) override;
 
-  /// Launches are recorded from here on, and until then.
-  void open_capture(timestamp_ns start) { samples_.open_capture(start); }
-  void close_capture(timestamp_ns end) { samples_.close_capture(end); }
+  /// Launches are recorded from when it opens until it closes.
+  void add(window_record const& capture) override;
   /// Samples in time, see recent_samples.
-  void add(std::span<sampling_window_record const> windows,
-           std::span<metric_sample_record const> samples) {
-    samples_.add(windows, samples);
+  void add(sampling_results const& results) override {
+    samples_.add(results.windows, results.samples);
   }
   /// Records of work were lost since the last call of judge().
   void lose_records() { samples_.lose_records(); }
-  /// Work that ran is left out of what is added: samples in time say nothing any more.
-  void leave_out_work();
+  /// Samples in time say nothing any more.
+  void leave_out_work() override;
 
   /// All GPU work that began up to this moment has been added, and all that was launched: readings
   /// and samples up to it are judged, and what ranges declared that are over by then counts.

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "live/recent_ranges.hpp"
-#include "model/records.hpp"
+#include "model/record_sink.hpp"
 
 #include <array>
 #include <cstdint>
@@ -55,7 +55,7 @@ struct live_snapshot {
 
 /// One thread adds, any thread takes snapshots. After the first record of each name, adding
 /// allocates nothing.
-class live_totals {
+class live_totals final : public record_sink {
  public:
   struct capacity {
     std::size_t names = 1024;           // kernel names and range names, each
@@ -70,14 +70,15 @@ class live_totals {
 
   /// Shapes before the kernels that have them; ranges before the work launched inside them. Both
   /// hold when records are handed over in the order the capture file gets them.
-  void add(kernel_shape const& shape);
+  using record_sink::add;
+  void add(kernel_shape const& shape) override;
   void add(kernel_record const& kernel) { add(std::span(&kernel, 1)); }
-  void add(std::span<kernel_record const> kernels);  // one lock for all of them
-  void add(graph_record const& graph);
-  void add(copy_record const& copy);
-  void add(memset_record const& fill);
-  void add(range_begin const& begin);
-  void add(range_end const& end);
+  void add(std::span<kernel_record const> kernels) override;  // one lock for all of them
+  void add(graph_record const& graph) override;
+  void add(copy_record const& copy) override;
+  void add(memset_record const& fill) override;
+  void add(range_begin const& begin) override;
+  void add(range_end const& end) override;
 
   live_snapshot snapshot() const;
   /// Counts from zero again; names, shapes and open ranges stay known.

@@ -136,11 +136,9 @@ void capture_output::describe_process() {
   file_->add(clock_record{now(), monotonic_ns()});
 }
 
-void capture_output::add(gpu_rows const& rows) {
+void capture_output::add(std::span<fact_record const> about_gpus) {
   gpus_described_ = true;
-  for (auto const& row : rows.facts) file_->add(row);
-  for (auto const& row : rows.devices) file_->add(row);
-  for (auto const& row : rows.peaks) file_->add(row);
+  file_->add(about_gpus);
 }
 
 void capture_output::write_names() {

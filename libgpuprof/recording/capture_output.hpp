@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,7 +54,8 @@ class capture_output {
   void write_names();
   /// There is a file, and it does not say yet which GPUs there are.
   bool wants_gpus() const noexcept { return file_ != nullptr && !gpus_described_; }
-  void add(gpu_rows const& rows);
+  /// The GPUs are described, the rest of it by their own rows.
+  void add(std::span<fact_record const> about_gpus);
   /// New threads and labels, names, counters; then all of it to disk.
   void flush(named_counters const& counters);
   /// The mark of a complete file.

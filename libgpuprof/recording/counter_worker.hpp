@@ -6,6 +6,7 @@
 #include "collect/launch_callbacks.hpp"
 #include "counters/counter_engines.hpp"
 #include "counters/inventory/code_inventory.hpp"
+#include "model/record_sink.hpp"
 #include "options/settings.hpp"
 #include "plan/kernel_filter.hpp"
 
@@ -15,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,7 +24,7 @@ namespace gpuprof {
 
 /// One per process, never destroyed. Not on the drain thread: the first switching on takes a third
 /// of a second, in which rings would run over.
-class counter_worker final : public launch_gate {
+class counter_worker final : public launch_gate, public record_sink {
  public:
   /// Null when the settings ask for no counters. `tracer` and `code` must live as long as the
   /// process. `capture_path`: any thread; empty while there is none. `end_at_exit` becomes an
@@ -51,10 +53,13 @@ class counter_worker final : public launch_gate {
   void callbacks_begin() noexcept { engines_.callbacks_begin(); }
   /// CUPTI has shut itself down: it is not called any more.
   void abandon() noexcept { engines_.abandon(); }
-  /// A kernel ran so long, as a part of its launch (a graph's) or as all of it. The thread that
-  /// reads kernel records.
-  void ran(correlation_id correlation, std::uint64_t ns, bool is_part) noexcept {
-    engines_.ran(correlation, ns, is_part);
+  using record_sink::add;
+  /// How long kernels ran is what reading them costs. The thread that reads kernel records.
+  void add(std::span<kernel_record const> kernels) override {
+    for (auto const& kernel : kernels) {
+      auto const is_part = raw(kernel.graph) != 0;
+      engines_.ran(kernel.correlation, static_cast<std::uint64_t>(kernel.duration.value), is_part);
+    }
   }
   /// Launches are being read: what is loaded now may be what CUPTI has rewritten.
   bool reads_launches() const noexcept { return engines_.reads_launches(); }

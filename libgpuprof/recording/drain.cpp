@@ -45,6 +45,13 @@ std::unique_ptr<live_metrics> achieved_if_counted(
   return std::make_unique<live_metrics>(text, limits);
 }
 
+counter_reading as_reading(launch_counters const& counted) {
+  counter_reading reading{counted.launches, {}};
+  for (auto const& [metric, value] : counted.values)
+    reading.values.push_back({counted.launches.back().correlation, metric, value});
+  return reading;
+}
+
 }  // namespace
 
 drain::drain(settings const& options, memory_budget& budget, kernel_filter const& filter,
@@ -55,7 +62,10 @@ drain::drain(settings const& options, memory_budget& budget, kernel_filter const
       budget_(budget),
       totals_([this](name_id id) { return text_of(id); }),
       achieved_(achieved_if_counted(options, [this](name_id id) { return text_of(id); })),
-      output_(options) {}
+      output_(options),
+      live_({&totals_}) {
+  if (achieved_ != nullptr) live_.also(*achieved_);
+}
 
 /// Asked by the drain thread alone, and copied by the asker.
 std::string_view drain::text_of(name_id id) {
@@ -79,12 +89,13 @@ void drain::make_assembler() {
   if (assembler_ != nullptr) return;
   // The first capture makes much that a process makes once: a child must not find it half made.
   fork_guard const whole;
+  if (auto* const file = output_.open()) records_.also(file_.emplace(*file));
+  records_.also(live_);
   assembler_ = std::make_unique<trace_assembler>(
-      output_.open(), totals_, names(),
+      records_, names(),
       filter_.has_names() ? trace_assembler::kernel_choice(
                                 [this](std::string_view n) { return filter_.name_matches(n); })
-                          : nullptr,
-      achieved_.get());
+                          : nullptr);
 }
 
 void drain::take_windows() {
@@ -111,7 +122,7 @@ void drain::find_main_thread() {
   while (auto const count = new_threads(threads_seen_, fresh))
     for (auto const& thread : std::span(fresh, count))
       if (thread.os_thread == static_cast<std::uint32_t>(getpid()))
-        assembler_->main_thread_is(thread.thread);
+        live_.main_thread_is(thread.thread);
 }
 
 /// False when there is nothing more to take.
@@ -127,12 +138,7 @@ bool drain::take_some_buffers() {
   auto* const worker = counting_.load(std::memory_order_acquire);
   if (worker != nullptr) assembler_->counters_are_read();
   if (decoder_ == nullptr) {
-    if (worker != nullptr)
-      assembler_->tell_of_kernels([worker](std::span<kernel_record const> kernels) {
-        for (auto const& kernel : kernels)
-          worker->ran(kernel.correlation, static_cast<std::uint64_t>(kernel.duration.value),
-                      raw(kernel.graph) != 0);
-      });
+    if (worker != nullptr) records_.also(*worker);
     decoder_ = std::make_unique<activity_decoder>(tracer->library().api, tracer->library().version,
                                                   names(), kernels_by_pointer(), *assembler_);
     assembler_->tell_launches_apart(
@@ -258,9 +264,9 @@ void drain::take_counters() {
   if (worker == nullptr) return;
   auto const results = worker->take();
   output_.write_names();
-  for (auto const& metric : results.metrics) assembler_->metric(metric);
-  for (auto const& launch : results.launches) assembler_->sampled(launch);
-  assembler_->sampled(results.sampling);
+  for (auto const& metric : results.metrics) records_.add(metric);
+  for (auto const& launch : results.launches) records_.add(as_reading(launch));
+  records_.add(results.sampling);
 }
 
 void drain::take_code() {
@@ -268,10 +274,7 @@ void drain::take_code() {
   if (inventory == nullptr) return;
   auto const rows = code_rows_.fresh(*inventory, assembler_->kernel_names(),
                                      [](name_id id) { return names().text(id); });
-  for (auto const& row : rows) {
-    if (output_.file() != nullptr) output_.file()->add(row);
-    if (achieved_ != nullptr) achieved_->describe(row);
-  }
+  for (auto const& row : rows) records_.add(row);
 }
 
 void drain::describe_gpus() {
@@ -280,10 +283,9 @@ void drain::describe_gpus() {
   if (!output_.wants_gpus()) return;
   gpu_rows rows;
   do_beside([&] { rows = read_gpus(*tracer); });
-  output_.add(rows);
-  if (achieved_ == nullptr) return;
-  for (auto const& device : rows.devices) achieved_->describe(device);
-  for (auto const& peak : rows.peaks) achieved_->describe(peak);
+  output_.add(rows.facts);
+  for (auto const& device : rows.devices) records_.add(device);
+  for (auto const& peak : rows.peaks) records_.add(peak);
 }
 
 void drain::flush_file() {

@@ -5,11 +5,13 @@
 #include "collect/activity_decoder.hpp"
 #include "collect/cupti_tracer.hpp"
 #include "live/live_metrics.hpp"
+#include "live/live_sink.hpp"
 #include "live/live_totals.hpp"
 #include "options/settings.hpp"
 #include "plan/kernel_filter.hpp"
 #include "recording/capture_output.hpp"
 #include "recording/counter_worker.hpp"
+#include "recording/file_sink.hpp"
 #include "recording/kernel_code_rows.hpp"
 #include "recording/side_thread.hpp"
 #include "recording/trace_assembler.hpp"
@@ -21,6 +23,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -130,6 +133,9 @@ class drain {
   side_thread side_;
 
   // Drain thread only.
+  live_sink live_;                 // the totals, and the figures where counters are read
+  std::optional<file_sink> file_;  // none where no file could be made
+  record_sinks records_;           // to all of these
   std::unique_ptr<trace_assembler> assembler_;
   std::unique_ptr<activity_decoder> decoder_;
   std::size_t threads_seen_ = 0;  // where to go on among new threads

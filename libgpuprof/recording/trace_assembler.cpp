@@ -24,23 +24,16 @@ timestamp_ns just_before(timestamp_ns t) noexcept {
 
 }  // namespace
 
-trace_assembler::trace_assembler(capture::writer* file, live_totals& totals,
-                                 name_registry const& names, kernel_choice wants,
-                                 live_metrics* achieved)
-    : file_(file), totals_(totals), achieved_(achieved), names_(names), wants_(std::move(wants)) {
+trace_assembler::trace_assembler(record_sink& to, name_registry const& names, kernel_choice wants)
+    : to_(to), names_(names), wants_(std::move(wants)) {
   finished_.reserve(together);
-}
-
-template <class Record>
-void trace_assembler::write(Record const& record) {
-  if (file_ != nullptr) file_->add(record);
 }
 
 template <class Record>
 void trace_assembler::write_if_inside(Record const& record, timestamp_ns t) {
   if (!inside_a_window(t)) return;
   ++progress_;
-  write(record);
+  to_.add(record);
 }
 
 void trace_assembler::open_window(window_record const& record) {
@@ -49,15 +42,13 @@ void trace_assembler::open_window(window_record const& record) {
   for (auto const& launch : new_launches_) {
     if (launch.time >= record.start) windows_.back().saw(launch.correlation);
   }
-  if (achieved_ != nullptr) achieved_->open_capture(record.start);
-  write(record);
+  to_.add(record);
 }
 
 void trace_assembler::close_window(timestamp_ns end) {
   if (!window_open()) return;
   windows_.back().record.end = end;
-  if (achieved_ != nullptr) achieved_->close_capture(end);
-  write(windows_.back().record);
+  to_.add(windows_.back().record);
 }
 
 bool trace_assembler::window_open() const noexcept {
@@ -142,31 +133,18 @@ void trace_assembler::launch(launch_note const& note) {
   launches_.insert(l);
 }
 
-template <class Record>
-void trace_assembler::count_live(Record record) {
-  if (raw(record.range) == 0) record.range = open_ranges_.innermost(record.launched);
-  totals_.add(record);
-  if (achieved_ != nullptr) achieved_->add(record);
-}
-
 void trace_assembler::begin(range_begin const& range) {
   ++counts_.ranges;
-  open_ranges_.begin(range);
-  totals_.add(range);
-  if (achieved_ != nullptr) achieved_->add(range);
-  write(range);
+  to_.add(range);
 }
 
 void trace_assembler::end(range_end const& range) {
-  open_ranges_.end(range);
-  totals_.add(range);
-  if (achieved_ != nullptr) achieved_->add(range);
-  write(range);
+  to_.add(range);
 }
 
 void trace_assembler::mark(mark_record const& m) {
   ++counts_.marks;
-  write(m);
+  to_.add(m);
 }
 
 void trace_assembler::shape(kernel_shape const& s) {
@@ -179,9 +157,7 @@ void trace_assembler::shape(kernel_shape const& s) {
     shape_is_cuptis_.resize(shape_names_.size());
     shape_is_cuptis_[index] = true;
   }
-  totals_.add(s);
-  if (achieved_ != nullptr) achieved_->add(s);
-  write(s);
+  to_.add(s);
 }
 
 bool trace_assembler::wanted(shape_id shape) {
@@ -249,7 +225,7 @@ bool trace_assembler::attribute(Record& record, bool first_look, std::vector<Rec
 
 void trace_assembler::kernel(kernel_record const& record) {
   if (counters_are_read_ && is_of_cupti(record.shape)) {
-    if (achieved_ != nullptr) achieved_->expect_reading(record.correlation);
+    to_.expect_reading(record.correlation);
     return;
   }
   finish_kernel(record, true);
@@ -287,18 +263,13 @@ void trace_assembler::finish_kernel(kernel_record record, bool first_look) {
 
 void trace_assembler::leave_out_kernel() {
   ++counts_.kernels_filtered;
-  if (achieved_ != nullptr) achieved_->leave_out_work();
+  to_.leave_out_work();
 }
 
 void trace_assembler::hand_over() {
   if (finished_.empty()) return;
   std::span<kernel_record const> const kernels = finished_;
-  if (file_ != nullptr) file_->add(kernels);
-  for (auto& kernel : finished_)
-    if (raw(kernel.range) == 0) kernel.range = open_ranges_.innermost(kernel.launched);
-  totals_.add(kernels);
-  if (achieved_ != nullptr) achieved_->add(kernels);
-  if (kernels_ran_) kernels_ran_(kernels);
+  to_.add(kernels);
   finished_.clear();
 }
 
@@ -306,45 +277,21 @@ void trace_assembler::finish_copy(copy_record record, bool first_look) {
   if (!attribute(record, first_look, pending_copies_)) return;
   ++counts_.copies;
   note_context(record.context, record.device);
-  write(record);
-  count_live(record);
+  to_.add(record);
 }
 
 void trace_assembler::finish_set(memset_record record, bool first_look) {
   if (!attribute(record, first_look, pending_sets_)) return;
   ++counts_.sets;
   note_context(record.context, record.device);
-  write(record);
-  count_live(record);
+  to_.add(record);
 }
 
 void trace_assembler::finish_graph(graph_record record, bool first_look) {
   if (!attribute(record, first_look, pending_graphs_)) return;
   ++counts_.graphs;
   note_context(record.context, record.device);
-  write(record);
-  count_live(record);
-}
-
-void trace_assembler::metric(metric_record const& record) {
-  if (achieved_ != nullptr) achieved_->define(record);
-  write(record);
-}
-
-void trace_assembler::sampled(launch_counters const& reading) {
-  counter_reading rows{reading.launches, {}};
-  for (auto const& [metric, value] : reading.values)
-    rows.values.push_back({reading.launches.back().correlation, metric, value});
-  for (auto const& launch : rows.launches) write(launch);
-  for (auto const& value : rows.values) write(value);
-  if (achieved_ != nullptr) achieved_->add(std::move(rows));
-}
-
-void trace_assembler::sampled(sampling_results const& windows) {
-  if (achieved_ != nullptr) achieved_->add(windows.windows, windows.samples);
-  if (file_ == nullptr) return;
-  file_->add(std::span<sampling_window_record const>(windows.windows));
-  file_->add(std::span<metric_sample_record const>(windows.samples));
+  to_.add(record);
 }
 
 void trace_assembler::settle_pending(timestamp_ns ended_before) {
@@ -375,7 +322,7 @@ void trace_assembler::api(api_record const& record) {
   if (is_own_thread(record.os_thread) || own_stretches_.hold(record)) return;
   ++counts_.calls;
   ++progress_;
-  write(record);
+  to_.add(record);
 }
 
 void trace_assembler::sync(sync_record const& record) {
@@ -392,7 +339,7 @@ void trace_assembler::unified_memory(unified_memory_record const& record) {
 
 void trace_assembler::note_context(context_id context, device_id device) {
   if (std::exchange(last_context_, context) == context) return;
-  if (contexts_.insert(context).second) write(context_record{context, device});
+  if (contexts_.insert(context).second) to_.add(context_record{context, device});
 }
 
 void trace_assembler::report(ledger& to) const {

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins what the GPU did with who asked for it, and hands the finished records to the capture file
-// and the live totals.
+// Joins what the GPU did with who asked for it, and hands on the finished records.
 #pragma once
 
 #include "base/ledger.hpp"
-#include "capture/writer.hpp"
 #include "collect/activity_decoder.hpp"
 #include "collect/launch_table.hpp"
-#include "counters/counter_engines.hpp"
-#include "live/live_metrics.hpp"
-#include "live/live_totals.hpp"
-#include "live/recent_open_ranges.hpp"
 #include "model/correlation.hpp"
+#include "model/record_sink.hpp"
 #include "nvtx/log_decoder.hpp"
 #include "nvtx/name_registry.hpp"
 #include "recording/own_stretches.hpp"
@@ -50,11 +45,9 @@ class trace_assembler final : public activity_sink {
  public:
   using kernel_choice = std::function<bool(std::string_view mangled)>;
 
-  /// `file` may be null: then only the totals are kept. `wants`: the name filter for kernels that
-  /// no single launch stands for (graph nodes); empty: all. `achieved`: null where no counters are
-  /// read.
-  trace_assembler(capture::writer* file, live_totals& totals, name_registry const& names,
-                  kernel_choice wants, live_metrics* achieved = nullptr);
+  /// `to` gets the finished records. `wants`: the name filter for kernels that no single launch
+  /// stands for (graph nodes); empty: all.
+  trace_assembler(record_sink& to, name_registry const& names, kernel_choice wants);
 
   void open_window(window_record const&);
   void close_window(timestamp_ns end);
@@ -81,17 +74,12 @@ class trace_assembler final : public activity_sink {
   void memory(memory_record const&) override;
   void unified_memory(unified_memory_record const&) override;
 
-  // From the counters.
-  void metric(metric_record const& record);
-  void sampled(launch_counters const& reading);
-  void sampled(sampling_results const& windows);
-
   /// Records whose launch had not been read from its ring yet get another chance. Work that ended
   /// before that moment stays without, later work waits on: its launching call may not have
   /// returned yet, on a machine that is busy.
   void settle_pending(timestamp_ns ended_before = {~std::uint64_t{0}});
-  /// Finished kernels go to the totals and the file some at a time; this hands over the last of
-  /// them. Call it before either is looked at.
+  /// Finished kernels are handed on some at a time; this hands over the last of them. Call it
+  /// before anything is looked at that they went to.
   void hand_over();
 
   /// How to get the shape of a launch of which more is known than its record tells: that of the
@@ -100,17 +88,11 @@ class trace_assembler final : public activity_sink {
   using shape_of_launch =
       std::function<shape_id(shape_id, name_id kernel, std::uint32_t arguments)>;
   void tell_launches_apart(shape_of_launch how) { shape_of_launch_ = std::move(how); }
-  /// In whose ranges the launches of threads without one count, in what is known live.
-  void main_thread_is(thread_index thread) noexcept { open_ranges_.main_thread_is(thread); }
   /// On this stretch of a thread of the program the profiler makes calls.
   void own_calls_made(own_calls_note const& where) { own_stretches_.add(where); }
   /// Before each launch around which it counts, CUPTI runs a kernel WaitNs of its own, under the
   /// launch's correlation: from now on such records are passed over.
   void counters_are_read() noexcept { counters_are_read_ = true; }
-  /// To be told of all kernels that ran, some at a time.
-  void tell_of_kernels(std::function<void(std::span<kernel_record const>)> told) {
-    kernels_ran_ = std::move(told);
-  }
   /// Of all shapes so far, by shape id.
   std::span<name_id const> kernel_names() const noexcept { return {shape_names_.data(), shapes_}; }
   /// Launches that still owe a record: of kernels, of graphs, of either.
@@ -136,11 +118,6 @@ class trace_assembler final : public activity_sink {
   template <class Record>
   bool attribute(Record& record, bool first_look, std::vector<Record>& pending);
   template <class Record>
-  void write(Record const& record);
-  /// To what is known live, after the file, which has what was seen alone.
-  template <class Record>
-  void count_live(Record record);
-  template <class Record>
   void write_if_inside(Record const& record, timestamp_ns t);
   bool inside_a_window(timestamp_ns t) const noexcept;
   bool belongs_to_a_window(timestamp_ns start, correlation_id correlation) const noexcept;
@@ -154,13 +131,9 @@ class trace_assembler final : public activity_sink {
   void finish_graph(graph_record record, bool first_look);
   void note_context(context_id context, device_id device);
 
-  capture::writer* file_;
-  live_totals& totals_;
-  live_metrics* achieved_;
-  std::function<void(std::span<kernel_record const>)> kernels_ran_;
+  record_sink& to_;
   name_registry const& names_;
   kernel_choice wants_;
-  recent_open_ranges open_ranges_;
   launch_table launches_;
   trace_counts counts_;
   std::uint64_t progress_ = 0;

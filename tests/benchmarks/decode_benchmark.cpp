@@ -121,7 +121,8 @@ void whole_way(benchmark::State& state, bool with_file, bool with_counters) {
       return std::string_view(text = names.text(id));
     })
                                         : nullptr;
-    trace_assembler assembler(file.get(), totals, names, nullptr, achieved.get());
+    receivers to(file.get(), totals, achieved.get());
+    trace_assembler assembler(to.all, names, nullptr);
     kernel_names kernels(names);
     activity_decoder decoder(api, 130001, names, kernels, assembler);
     assembler.open_window({1, {first_start}, {}, {}});

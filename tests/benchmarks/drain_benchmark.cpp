@@ -164,14 +164,15 @@ void replay(benchmark::State& state, bool with_counters, bool with_samples) {
     auto const text_of = [&](name_id id) { return std::string_view(text = names.text(id)); };
     live_totals totals(text_of);
     auto const achieved = with_counters ? std::make_unique<live_metrics>(text_of) : nullptr;
-    trace_assembler assembler(file.get(), totals, names, nullptr, achieved.get());
+    receivers to(file.get(), totals, achieved.get());
+    trace_assembler assembler(to.all, names, nullptr);
     kernel_names pointers(names);
     activity_decoder decoder(api, 130001, names, pointers, assembler);
     assembler.open_window({1, {first_start}, {}, {}});
     if (with_samples)
       for (std::uint32_t m = 0; m < std::size(sampled_names); ++m)
-        assembler.metric({static_cast<metric_id>(m + 1), names.intern(sampled_names[m]),
-                          device_id{1}, 0, false, true});
+        to.all.add(metric_record{static_cast<metric_id>(m + 1), names.intern(sampled_names[m]),
+                                 device_id{1}, 0, false, true});
     replayed_graph graph;
     sampler samples;
     auto kernel = kernel_record_of("", 0);
@@ -205,7 +206,7 @@ void replay(benchmark::State& state, bool with_counters, bool with_samples) {
       flushing.time([&] {
         auto of_device = results;
         for (auto& window : of_device.windows) window.device = device_id{1}, window.samples = 2500;
-        assembler.sampled(of_device);
+        to.all.add(of_device);
         (void)file->flush();
       });
       if (achieved != nullptr)

@@ -2,10 +2,15 @@
 // What the benchmarks that read CUPTI's records need around them.
 #pragma once
 
+#include "live/live_metrics.hpp"
+#include "live/live_sink.hpp"
+#include "live/live_totals.hpp"
+#include "recording/file_sink.hpp"
 #include "support/fake_cupti.hpp"
 #include "support/record_walk.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <unistd.h>
 
@@ -24,5 +29,19 @@ inline cupti_api table_with_walker(fake_cupti& cupti) {
   api.cuptiActivityGetNextRecord = real_walker() != nullptr ? real_walker() : &next_record_by_size;
   return api;
 }
+
+/// Who gets the finished records, as in a profiled program. Neither file nor figures are needed.
+struct receivers {
+  receivers(capture::writer* file, live_totals& totals, live_metrics* figures) : live({&totals}) {
+    if (figures != nullptr) live.also(*figures);
+    if (file != nullptr) all.also(written.emplace(*file));
+    all.also(live);
+  }
+  receivers(receivers const&) = delete;
+
+  live_sink live;
+  std::optional<file_sink> written;
+  record_sinks all;
+};
 
 }  // namespace gpuprof::test

@@ -3,6 +3,9 @@
 #include "recording/trace_assembler.hpp"
 
 #include "capture/reader.hpp"
+#include "live/live_sink.hpp"
+#include "live/live_totals.hpp"
+#include "recording/file_sink.hpp"
 #include "support/catch.hpp"
 
 #include <algorithm>
@@ -23,7 +26,9 @@ struct scene {
              ("assembler_" + std::to_string(getpid()) + ".gpuprof")),
         file(std::move(*capture::writer::create(path, capture::create_mode::overwrite))),
         totals([this](name_id id) -> std::string_view { return text = names.text(id); }),
-        assembler(file.get(), totals, names, std::move(wants)) {}
+        written(*file),
+        live({&totals}),
+        assembler(records, names, std::move(wants)) {}
   ~scene() { std::filesystem::remove(path); }
 
   void open(std::uint64_t start = 1000) { assembler.open_window({1, {start}, {}, {}}); }
@@ -67,6 +72,9 @@ struct scene {
   name_registry names;
   std::unique_ptr<capture::writer> file;
   live_totals totals;
+  file_sink written;
+  live_sink live;
+  record_sinks records{{&written, &live}};
   trace_assembler assembler;
   std::uint32_t shapes = 0;
 };
@@ -569,7 +577,8 @@ TEST_CASE("without a file the totals are kept all the same") {
   name_registry names;
   std::string text;
   live_totals totals([&](name_id id) -> std::string_view { return text = names.text(id); });
-  trace_assembler assembler(nullptr, totals, names, nullptr);
+  record_sinks to({&totals});
+  trace_assembler assembler(to, names, nullptr);
   assembler.open_window({1, {1000}, {}, {}});
   assembler.launch({thread_index{1}, correlation_id{1}, {}, {1500}, 0});
   assembler.kernel(gpu_work<kernel_record>(1));
@@ -667,7 +676,7 @@ TEST_CASE("totals count what a thread without ranges launched in the range that 
   step.range = range_id{99};
   step.thread = thread_index{1};
   step.name = s.names.intern("step");
-  s.assembler.main_thread_is(thread_index{1});
+  s.live.main_thread_is(thread_index{1});
   s.assembler.begin(step);
   s.launch(1);  // before it began
   s.launch(7);

@@ -29,9 +29,9 @@ counter_reading reading_of(counted_trace const& c, std::size_t sample) {
 }
 
 void feed_definitions(live_metrics& live, counted_trace const& c) {
-  live.describe(c.device);
-  for (auto const& peak : c.peaks) live.describe(peak);
-  for (auto const& metric : c.metrics) live.define(metric);
+  live.add(c.device);
+  for (auto const& peak : c.peaks) live.add(peak);
+  for (auto const& metric : c.metrics) live.add(metric);
   for (auto const& shape : c.t.shapes) live.add(shape);
 }
 

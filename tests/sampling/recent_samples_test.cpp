@@ -411,14 +411,14 @@ TEST_CASE("a program that is sampled in time knows what its kernels and ranges a
   gpu.range_at("step", 0, 100'000);
   auto c = gpu.sampled();
   live_metrics live(c.t.text());
-  live.describe(c.device);
-  for (auto const& metric : c.metrics) live.define(metric);
+  live.add(c.device);
+  for (auto const& metric : c.metrics) live.add(metric);
   for (auto const& shape : c.t.shapes) live.add(shape);
-  live.open_capture(trace_start);
+  live.add(window_record{1, trace_start, {}, {}});
   for (auto const& begin : c.t.begins) live.add(begin);
   live.add(c.t.kernels);
   for (auto const& end : c.t.ends) live.add(end);
-  live.add(c.windows, c.rows);
+  live.add(sampling_results{c.windows, c.rows});
   live.judge(the_end);
   auto const now = live.snapshot();
   CHECK(now.sampled_windows == 1);
@@ -444,14 +444,14 @@ TEST_CASE("windows are divided when somebody asks, no more than the last of them
   limits.samples = no_pause();
   limits.kept_windows = 3;
   live_metrics live(c.t.text(), limits);
-  for (auto const& metric : c.metrics) live.define(metric);
+  for (auto const& metric : c.metrics) live.add(metric);
   for (auto const& shape : c.t.shapes) live.add(shape);
-  live.open_capture(trace_start);
+  live.add(window_record{1, trace_start, {}, {}});
   live.add(c.t.kernels);
   auto const windows = windows_in(c, 100_ms);
   REQUIRE(windows.size() == 6);
   auto const add = [&](sampling_window_record const& window) {
-    live.add({&window, 1}, samples_in(c, window));
+    live.add(sampling_results{{window}, samples_in(c, window)});
     live.judge(the_end);
   };
   for (std::size_t i = 0; i < 5; ++i) add(windows[i]);
@@ -471,11 +471,11 @@ TEST_CASE("windows that nobody asks about take no more room than they may") {
   limits.samples = no_pause();
   limits.kept_window_bytes = 1;  // the latest stays all the same
   live_metrics live(c.t.text(), limits);
-  for (auto const& metric : c.metrics) live.define(metric);
-  live.open_capture(trace_start);
+  for (auto const& metric : c.metrics) live.add(metric);
+  live.add(window_record{1, trace_start, {}, {}});
   live.add(c.t.kernels);
   for (auto const& window : windows) {
-    live.add({&window, 1}, samples_in(c, window));
+    live.add(sampling_results{{window}, samples_in(c, window)});
     live.judge(the_end);
   }
   CHECK(live.snapshot().sampled_windows == 1);

@@ -6,7 +6,7 @@
 #include "counters/device_turn.hpp"
 #include "counters/launches/device_counters.hpp"
 #include "counters/windows/pm_sampling.hpp"
-#include "model/records.hpp"
+#include "model/record_sink.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -24,12 +24,6 @@ struct sampling_options {
   availability_store const* stored = nullptr;       // null: CUPTI is asked each time
   device_turns* turns = nullptr;                    // null: no other process is looked at
   std::function<std::string(device_id)> uuid = {};  // of a GPU, for the turns
-};
-
-/// What sampling gave.
-struct sampling_results {
-  std::vector<sampling_window_record> windows;
-  std::vector<metric_sample_record> samples;  // metric by metric
 };
 
 /// One thread.

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where finished records go: the capture file, and what is known while the program runs.
+#pragma once
+
+#include "model/kernel_code.hpp"
+#include "model/records.hpp"
+
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace gpuprof {
+
+/// What the counters gave of one launch, or of several that ran the passes.
+struct counter_reading {
+  std::vector<sampled_launch_record> launches;
+  std::vector<launch_metric_record> values;
+};
+
+/// Windows of samples in time, and what was sampled in them, metric by metric.
+struct sampling_results {
+  std::vector<sampling_window_record> windows;
+  std::vector<metric_sample_record> samples;
+};
+
+// What sinks get one at a time. A window comes when it opens, without an end, and when it has
+// closed.
+#define GPUPROF_SINGLE_RECORDS(RECORD) \
+  RECORD(window_record)                \
+  RECORD(range_begin)                  \
+  RECORD(range_end)                    \
+  RECORD(mark_record)                  \
+  RECORD(kernel_shape)                 \
+  RECORD(graph_record)                 \
+  RECORD(copy_record)                  \
+  RECORD(memset_record)                \
+  RECORD(api_record)                   \
+  RECORD(sync_record)                  \
+  RECORD(memory_record)                \
+  RECORD(unified_memory_record)        \
+  RECORD(context_record)               \
+  RECORD(device_record)                \
+  RECORD(peak_record)                  \
+  RECORD(kernel_code_record)           \
+  RECORD(metric_record)                \
+  RECORD(counter_reading)              \
+  RECORD(sampling_results)
+
+/// Gets records in the order of the capture file: shapes before the kernels that have them, ranges
+/// before the work launched in them, metrics before their values. What it has no use for it leaves
+/// out. One thread.
+class record_sink {
+ public:
+  virtual ~record_sink() = default;
+#define GPUPROF_RECORD(record) \
+  virtual void add(record const&) {}
+  GPUPROF_SINGLE_RECORDS(GPUPROF_RECORD)
+#undef GPUPROF_RECORD
+  virtual void add(std::span<kernel_record const>) {}
+  /// Counters may be running around this launch, whose kernel has not come yet.
+  virtual void expect_reading(correlation_id) {}
+  /// Work ran that no record is going to tell of: the user's filter has left it out.
+  virtual void leave_out_work() {}
+};
+
+/// Hands all it gets to several others, in their order.
+class record_sinks : public record_sink {
+ public:
+  explicit record_sinks(std::vector<record_sink*> to = {}) : to_(std::move(to)) {}
+  void also(record_sink& another) { to_.push_back(&another); }
+
+#define GPUPROF_RECORD(record)          \
+  void add(record const& of) override { \
+    hand(of);                           \
+  }
+  GPUPROF_SINGLE_RECORDS(GPUPROF_RECORD)
+#undef GPUPROF_RECORD
+  void add(std::span<kernel_record const> kernels) override {
+    hand(kernels);
+  }
+  void expect_reading(correlation_id launch) override {
+    for (auto* const sink : to_) sink->expect_reading(launch);
+  }
+  void leave_out_work() override {
+    for (auto* const sink : to_) sink->leave_out_work();
+  }
+
+ private:
+  template <class Record>
+  void hand(Record const& record) {
+    for (auto* const sink : to_) sink->add(record);
+  }
+
+  std::vector<record_sink*> to_;
+};
+
+}  // namespace gpuprof
