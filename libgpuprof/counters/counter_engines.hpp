@@ -30,7 +30,7 @@ struct counter_options {
 /// What the counters gave.
 struct counter_results {
   std::vector<metric_record> metrics;
-  std::vector<launch_counters> launches;
+  std::vector<counter_reading> launches;
   sampling_results sampling;
 };
 

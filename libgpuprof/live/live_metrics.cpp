@@ -32,8 +32,8 @@ kernel_record as_kernel(graph_record const& graph) {
   return whole;
 }
 
-/// The names of kernels as labels, which otherwise come from the shapes of a whole trace.
-/// The kernels by what is known of them here: id and name.
+/// The kernels by what is known of them here, id and name: labels otherwise come from the shapes of
+/// a whole trace.
 struct named_kernels {
   explicit named_kernels(workload_sums const& sums) {
     for (auto const& [shape, name] : sums.kernel_names) {

@@ -68,8 +68,6 @@ class live_totals final : public record_sink {
       : live_totals(std::move(text), capacity{}) {}
   live_totals(std::function<std::string_view(name_id)> text, capacity limits);
 
-  /// Shapes before the kernels that have them; ranges before the work launched inside them. Both
-  /// hold when records are handed over in the order the capture file gets them.
   using record_sink::add;
   void add(kernel_shape const& shape) override;
   void add(kernel_record const& kernel) { add(std::span(&kernel, 1)); }

@@ -2,6 +2,7 @@
 // Where finished records go: the capture file, and what is known while the program runs.
 #pragma once
 
+#include "model/counter_results.hpp"
 #include "model/kernel_code.hpp"
 #include "model/records.hpp"
 
@@ -10,18 +11,6 @@
 #include <vector>
 
 namespace gpuprof {
-
-/// What the counters gave of one launch, or of several that ran the passes.
-struct counter_reading {
-  std::vector<sampled_launch_record> launches;
-  std::vector<launch_metric_record> values;
-};
-
-/// Windows of samples in time, and what was sampled in them, metric by metric.
-struct sampling_results {
-  std::vector<sampling_window_record> windows;
-  std::vector<metric_sample_record> samples;
-};
 
 // What sinks get one at a time. A window comes when it opens, without an end, and when it has
 // closed.

@@ -54,7 +54,7 @@ class counter_worker final : public launch_gate, public record_sink {
   /// CUPTI has shut itself down: it is not called any more.
   void abandon() noexcept { engines_.abandon(); }
   using record_sink::add;
-  /// How long kernels ran is what reading them costs. The thread that reads kernel records.
+  /// How long kernels ran says which are worth reading. The thread that reads kernel records.
   void add(std::span<kernel_record const> kernels) override {
     for (auto const& kernel : kernels) {
       auto const is_part = raw(kernel.graph) != 0;

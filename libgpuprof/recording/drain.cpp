@@ -45,13 +45,6 @@ std::unique_ptr<live_metrics> achieved_if_counted(
   return std::make_unique<live_metrics>(text, limits);
 }
 
-counter_reading as_reading(launch_counters const& counted) {
-  counter_reading reading{counted.launches, {}};
-  for (auto const& [metric, value] : counted.values)
-    reading.values.push_back({counted.launches.back().correlation, metric, value});
-  return reading;
-}
-
 }  // namespace
 
 drain::drain(settings const& options, memory_budget& budget, kernel_filter const& filter,
@@ -89,8 +82,10 @@ void drain::make_assembler() {
   if (assembler_ != nullptr) return;
   // The first capture makes much that a process makes once: a child must not find it half made.
   fork_guard const whole;
-  if (auto* const file = output_.open()) records_.also(file_.emplace(*file));
-  records_.also(live_);
+  std::vector<record_sink*> to;
+  if (auto* const file = output_.open()) to.push_back(&file_.emplace(*file));
+  to.push_back(&live_);
+  records_ = record_sinks(std::move(to));  // not also(): for want of memory this may come again
   assembler_ = std::make_unique<trace_assembler>(
       records_, names(),
       filter_.has_names() ? trace_assembler::kernel_choice(
@@ -265,7 +260,7 @@ void drain::take_counters() {
   auto const results = worker->take();
   output_.write_names();
   for (auto const& metric : results.metrics) records_.add(metric);
-  for (auto const& launch : results.launches) records_.add(as_reading(launch));
+  for (auto const& reading : results.launches) records_.add(reading);
   records_.add(results.sampling);
 }
 

@@ -149,7 +149,7 @@ struct read_program {
   std::uint32_t next_metric = 1;
   sampling_budget budget{0};
   std::vector<metric_record> metrics;
-  std::vector<launch_counters> launches;
+  std::vector<counter_reading> launches;
   launch_reader& reader;
   std::jthread keeper;
 };
@@ -272,7 +272,7 @@ struct worked_by_hand {
   std::uint32_t next_metric = 1;
   sampling_budget budget{0};
   std::vector<metric_record> metrics;
-  std::vector<launch_counters> launches;
+  std::vector<counter_reading> launches;
   launch_reader& reader;
 };
 

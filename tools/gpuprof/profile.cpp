@@ -86,8 +86,6 @@ std::string joined(std::vector<std::string> const& values) {
   return text;
 }
 
-/// The options of the table as options of the command line; their values are read later, by the
-/// same code that reads the environment.
 /// "none|repeat[:N]|regex:EXPRESSION": none, repeat, regex:. What stands for something is no word.
 std::vector<std::string> words_of(std::string_view syntax, char separator) {
   std::vector<std::string> words;
@@ -110,6 +108,8 @@ value_words completion_of_value(option const& o) {
           .is_file = o.syntax == "FILE"};
 }
 
+/// The options of the table as options of the command line; their values are read later, by the
+/// same code that reads the environment.
 void declare_options(CLI::App& command, std::shared_ptr<profile_arguments> const& arguments) {
   for (auto const& o : options()) {
     auto names = "--" + std::string(o.name);

@@ -170,10 +170,10 @@ result<void> device_counters::evaluate(reading_batch const& batch, std::size_t i
                                        unsigned group, evaluated& all) const {
   auto const range = number_of(batch.counted.names[index]);
   if (range >= batch.readings.size()) return {};
-  launch_counters counters;
+  counter_reading reading;
   for (auto const& launch : batch.readings[range].launches)
-    if (launch.group == group) counters.launches.push_back(launch);
-  if (counters.launches.empty()) return {};
+    if (launch.group == group) reading.launches.push_back(launch);
+  if (reading.launches.empty()) return {};
   auto const& metrics = prepared_[group].metrics;
   auto values = evaluator_.evaluate(batch.counted.image, index, metrics);
   if (!values) return error{values.message()};
@@ -184,14 +184,15 @@ result<void> device_counters::evaluate(reading_batch const& batch, std::size_t i
   }
   for (std::size_t m = 0; m < values->size(); ++m) {
     // A pass that found no launch leaves no number.
-    if (std::isfinite((*values)[m])) counters.values.emplace_back(ids_[group][m], (*values)[m]);
+    if (std::isfinite((*values)[m]))
+      reading.values.push_back({reading.launches.back().correlation, ids_[group][m], (*values)[m]});
   }
   if (tensor_pipe_idled(metrics, *values)) {
-    add_idle_tensor(counters);
+    add_idle_tensor(reading);
     if (auto* const signature = batch.readings[range].signature)
       signature->mark_done(*tensor_group_);
   }
-  all.readings.push_back(std::move(counters));
+  all.readings.push_back(std::move(reading));
   return {};
 }
 
@@ -205,8 +206,9 @@ bool device_counters::tensor_pipe_idled(std::span<std::string const> metrics,
 }
 
 /// A kernel without tensor work has run no operation of the tensor path: that need not be read.
-void device_counters::add_idle_tensor(launch_counters& to) const {
-  for (auto const id : ids_[*tensor_group_]) to.values.emplace_back(id, 0);
+void device_counters::add_idle_tensor(counter_reading& to) const {
+  for (auto const id : ids_[*tensor_group_])
+    to.values.push_back({to.launches.back().correlation, id, 0});
 }
 
 device_counters::evaluated device_counters::evaluate(reading_batch const& batch) const {

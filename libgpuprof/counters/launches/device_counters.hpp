@@ -5,22 +5,16 @@
 
 #include "counters/launches/context_readings.hpp"
 #include "counters/planning/pass_plan.hpp"
+#include "model/counter_results.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace gpuprof {
-
-/// A reading with its counters evaluated.
-struct launch_counters {
-  std::vector<sampled_launch_record> launches;  // one for each pass
-  std::vector<std::pair<metric_id, double>> values;
-};
 
 struct device_options {
   std::vector<std::string> words;  // sets and metrics by name; empty: the set roofline
@@ -49,7 +43,7 @@ class device_counters {
   std::vector<metric_record> records(device_id device, intern const& names) const;
 
   struct evaluated {
-    std::vector<launch_counters> readings;
+    std::vector<counter_reading> readings;
     /// Readings of a group that rewrites kernels without a single instruction: CUPTI ran the kernel
     /// as it was, and nothing was counted.
     std::uint64_t not_rewritten = 0;
@@ -64,7 +58,7 @@ class device_counters {
 
   bool tensor_pipe_idled(std::span<std::string const> metrics,
                          std::span<double const> values) const;
-  void add_idle_tensor(launch_counters& to) const;
+  void add_idle_tensor(counter_reading& to) const;
 
   host_profiler evaluator_;
   prepared_counters prepared_;

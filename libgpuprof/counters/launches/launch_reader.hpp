@@ -124,7 +124,7 @@ class launch_reader {
 
   /// Prepares new contexts, reads, evaluates what was counted. Adds to both lists.
   void turn(turn_kind how, std::vector<metric_record>& metrics,
-            std::vector<launch_counters>& launches, device_counters::intern const& names) {
+            std::vector<counter_reading>& launches, device_counters::intern const& names) {
     release_for_endings();
     at_work_.store(true);
     work(how, metrics, launches, names);
@@ -197,7 +197,7 @@ class launch_reader {
 
   // The worker's thread.
   void work(turn_kind how, std::vector<metric_record>& metrics,
-            std::vector<launch_counters>& launches, device_counters::intern const& names);
+            std::vector<counter_reading>& launches, device_counters::intern const& names);
   bool prepare(context_readings& context, std::vector<metric_record>& metrics,
                device_counters::intern const& names);
   device_counters const* counters_of(context_readings& context, std::vector<metric_record>& metrics,
@@ -207,11 +207,11 @@ class launch_reader {
   std::vector<shared_reading> not_told_yet() const;
   void note_what_others_read() const;
   launch_signature::groups groups_now(std::uint64_t now_ns) const noexcept;
-  launch_signature::groups useless_to(launch_signature const& kind) const noexcept;
+  launch_signature::groups useless_to(launch_signature const& signature) const noexcept;
   void want_signatures_of(context_readings& context) noexcept;
   bool is_held_for_another(context_readings const& context) const noexcept;
   bool may_begin_round(context_readings& context) noexcept;
-  void round(context_readings& context, std::vector<launch_counters>& launches);
+  void round(context_readings& context, std::vector<counter_reading>& launches);
   bool is_interrupted() const noexcept;
   bool serve(context_readings& context);
   void take_what_was_read(context_readings& context);
@@ -229,7 +229,7 @@ class launch_reader {
   result<void> start(context_readings& context);
   void close(context_readings& context);
   void end_contexts() noexcept;
-  void evaluate_all(std::vector<launch_counters>& launches);
+  void evaluate_all(std::vector<counter_reading>& launches);
   void leave_out(launch_signature::groups rewriting);
   void give_up(std::string why);
 

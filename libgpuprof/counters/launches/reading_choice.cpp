@@ -89,7 +89,7 @@ void launch_reader::leave_out(launch_signature::groups rewriting) {
       "program. All other counters are read");
 }
 
-void launch_reader::evaluate_all(std::vector<launch_counters>& launches) {
+void launch_reader::evaluate_all(std::vector<counter_reading>& launches) {
   for (auto const& [device, batch] : std::exchange(batches_, {})) {
     auto const& counters = devices_.at(device);
     auto found = counters.evaluate(batch);

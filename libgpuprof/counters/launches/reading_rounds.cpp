@@ -117,7 +117,7 @@ bool launch_reader::shut_when_idle(context_readings& context, std::uint64_t hope
   }
 }
 
-void launch_reader::round(context_readings& context, std::vector<launch_counters>& launches) {
+void launch_reader::round(context_readings& context, std::vector<counter_reading>& launches) {
   auto const began = monotonic_ns();
   auto const hopes = !options_.every_launch && began - wanted_since_ns_ < hope_ns;
   if (driver_.cuCtxSetCurrent != nullptr) driver_.cuCtxSetCurrent(context.handle());
@@ -393,7 +393,7 @@ void launch_reader::end_contexts() noexcept {
 }
 
 void launch_reader::work(turn_kind how, std::vector<metric_record>& metrics,
-                         std::vector<launch_counters>& launches,
+                         std::vector<counter_reading>& launches,
                          device_counters::intern const& names) {
   budget_.spend(gate_.take_waited_ns());  // of calls that went on only after the last round
   for (auto& entry : contexts_) {

@@ -6,7 +6,7 @@
 #include "counters/device_turn.hpp"
 #include "counters/launches/device_counters.hpp"
 #include "counters/windows/pm_sampling.hpp"
-#include "model/record_sink.hpp"
+#include "model/counter_results.hpp"
 
 #include <atomic>
 #include <cstdint>
