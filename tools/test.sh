@@ -5,7 +5,10 @@
 #   tools/test.sh            all a newcomer needs to trust the build: optimised, as installed; 10 minutes on 2 cores
 #   tools/test.sh all        also what only runs on a GPU is built, clang-format, the reference, sanitizers, fuzzers, clang-tidy; 45 minutes.
 #                            What has passed for this very tree is not run again
-#   tools/test.sh PART...    parts: release, rest, format, reference, asan, tsan, fuzz, tidy
+#   tools/test.sh PART...    parts: release, rest, format, reference, clients, asan, tsan, fuzz, tidy
+#
+# Exports are opened by the programs that they are for (nsys, HTA, Perfetto, DuckDB, Polars, Spark) in the part clients, which fetches
+# them: a gigabyte, from Debian and PyPI. In the part release such tests are skipped, and said to be, unless they were fetched before.
 #
 # FUZZ_SECONDS: how long each fuzzer runs (20).
 set -euo pipefail
@@ -14,9 +17,13 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib_setup.sh"
 # run_tests PRESET JOBS
 run_tests() {
   local preset="$1"
-  stage "Testing ($preset)" env -C "$root" ctest --preset "$preset" \
-    -j "$2" || return 1
+  stage "Testing ($preset)" env -C "$root" ctest --preset "$preset" -j "$2" || {
+    say "What failed, from the whole output:"
+    grep -aE -B 4 -A 12 '^[^ ]+: FAILED:|^(FAIL|ERROR): |\*\*\*(Failed|Timeout)|ERROR: [A-Za-z]*Sanitizer' "$logs/Testing__${preset}_.log" | head -n 120
+    return 1
+  }
   grep -E 'tests passed|tests failed' "$logs/Testing__${preset}_.log" || true
+  { grep -ohE "skipped ['\"].*" "$root/build/$preset/Testing/Temporary/LastTest.log" || true; } | sort -u
 }
 
 # Names this very tree, changes included; nothing where there is no git.
@@ -50,10 +57,55 @@ part_format() {
       xargs -0 clang-format-14 --dry-run --Werror"
 }
 
+# Programs that read exports, and the tests that need them: a missing one is a failure here.
+clients=(jsonschema parquet perfetto perfetto_ui hta nsys nsys_recipes spark)
+has_clients() { grep -q '^ID=debian' /etc/os-release; }
+
+# They come over the network while the processor builds.
+start_fetching() {
+  has_clients || return 0
+  install_packages "${client_packages[@]}"
+  mkdir -p "$logs"
+  for client in "${clients[@]}"; do
+    GPUPROF_FETCH_CLIENTS=yes nice "$root/tests/process/export/clients.sh" "$client" || true  # part_clients says why
+  done >"$logs/clients.log" 2>&1 &
+}
+
+part_clients() {
+  if ! has_clients; then
+    say "SKIPPED, clients: nsys and chromium are had from Debian's archive alone"
+    return 0
+  fi
+  install_packages "${client_packages[@]}"
+  export GPUPROF_FETCH_CLIENTS=yes
+  local client
+  for client in "${clients[@]}"; do
+    stage "Fetching $client" "$root/tests/process/export/clients.sh" "$client" || return 1
+  done
+  build_preset ci &&
+    GPUPROF_REQUIRE_CLIENTS=1 stage "Testing exports with the programs that read them" \
+      ctest --test-dir "$root/build/ci" -L clients --no-tests=error --output-on-failure -j "$(nproc)"
+}
+
 part_tidy() {
   install_packages clang clang-tidy-14
   stage "Configuring (tidy)" configure_preset tidy &&
     stage "Checking with clang-tidy" run-clang-tidy-14 -quiet -p "$root/build/tidy" "(libgpuprof|tools)/.*[.]cpp\$"
+}
+
+# clang-tidy takes the cores that tests leave while they wait for sessions to be played: half an hour of one of them.
+start_tidy() {
+  install_packages clang clang-tidy-14  # before other parts want to install something
+  mkdir -p "$logs"
+  nice -n 15 "${BASH_SOURCE[0]}" tidy >"$logs/part_tidy.log" 2>&1 &
+  tidy_job=$!
+  trap 'kill "$tidy_job" 2>/dev/null || true' EXIT  # it has ended by then: that is no failure
+}
+finish_tidy() {
+  local code=0
+  wait "$tidy_job" || code=$?
+  cat "$logs/part_tidy.log"
+  return $code
 }
 
 # The reference of the public headers; what has no description is an error.
@@ -63,8 +115,9 @@ part_reference() {
   stage "Writing the reference" env -C "$root" doxygen docs/Doxyfile
 }
 
-part_asan() { build_preset asan && run_tests asan "$(nproc)"; }
-part_tsan() { build_preset tsan && run_tests tsan "$(nproc)"; }
+# Programs that read exports gain nothing from sanitizers in ours.
+part_asan() { build_preset asan && GPUPROF_CLIENTS="$root/build/no-clients" run_tests asan $((2 * $(nproc))); }
+part_tsan() { build_preset tsan && run_tests tsan $((2 * $(nproc))); }
 
 # Starts from the stored inputs; what it finds new stays in the build folder.
 run_fuzzer() {
@@ -73,14 +126,14 @@ run_fuzzer() {
   name="${name%_fuzzer}"
   program="$(find "$root/build/fuzz/tests" -type f -name "$1" -perm -u+x | head -n 1)"
   found="$root/build/fuzz/corpus/$name"
-  stored="$root/tests/data/fuzz_$name"
+  stored="$root/build/fuzz/tests/fuzz/seeds/$name"
   [ -d "$stored" ] || fail "there are no stored inputs in $stored"
   mkdir -p "$found"
   "$program" -max_total_time="${FUZZ_SECONDS:-20}" -timeout=10 -rss_limit_mb=2048 \
     -artifact_prefix="$root/build/fuzz/$name-" "$found" "$stored"
 }
 
-# Named NAME_fuzzer or fuzz_NAME, with stored inputs in tests/data/fuzz_NAME.
+# Named NAME_fuzzer or fuzz_NAME, with stored inputs in tests/data/fuzz_NAME.tar.gz, which the build unpacks.
 fuzzer_targets() {
   ninja -C "$root/build/fuzz" -t targets all | grep -oE '^(fuzz_[a-z0-9_]+|[a-z0-9_]+_fuzzer): phony' |
     cut -d: -f1 | grep -v '^cmake_' | sort -u
@@ -98,23 +151,30 @@ part_fuzz() {
   done
 }
 
-install_packages "${build_packages[@]}"
+install_packages "${build_packages[@]}" "${test_packages[@]}"
 find_cuda
 
 parts=("$@")
 [ ${#parts[@]} = 0 ] && parts=(release)
 if [ "${parts[*]}" = all ]; then
-  parts=(release rest format reference asan tsan fuzz tidy)
+  parts=(release rest format reference asan tsan fuzz clients tidy)
   if has_passed; then
     say "The release part has passed for this tree."
     parts=("${parts[@]:1}")
   fi
 fi
 failed=()
+tidy_job=
+[[ " ${parts[*]} " != *" asan "*" tidy "* ]] || start_tidy
+[[ " ${parts[*]} " != *" asan "*" clients "* ]] || start_fetching
 for part in "${parts[@]}"; do
+  if [ "$part" = tidy ] && [ -n "$tidy_job" ]; then
+    finish_tidy || failed+=(tidy)
+    continue
+  fi
   case "$part" in
-    release | rest | format | reference | tidy | asan | tsan | fuzz) "part_$part" || failed+=("$part") ;;
-    *) fail "unknown part \"$part\". Parts: all, or some of release, rest, format, reference, tidy, asan, tsan, fuzz" ;;
+    release | rest | format | reference | clients | tidy | asan | tsan | fuzz) "part_$part" || failed+=("$part") ;;
+    *) fail "unknown part \"$part\". Parts: all, or some of release, rest, format, reference, clients, tidy, asan, tsan, fuzz" ;;
   esac
 done
 [ ${#failed[@]} = 0 ] || fail "these parts failed: ${failed[*]}"

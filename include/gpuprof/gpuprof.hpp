@@ -85,8 +85,12 @@ GPUPROF_OUT_OF_LINE inline bool ask_for_tool() noexcept {
 #if defined(NVTX_DISABLE)
   auto const found = tool::absent;
 #elif defined(NVTX3EXT_CBID_nvtxDomainIsEnabled)
-  // 1 when a tool is attached that does not know this function, 0 when there is none.
-  auto const found = nvtxDomainIsEnabled(nullptr) != 0 ? tool::present : tool::absent;
+  // 1 when a tool is attached that does not know this function, 0 when there is none; but 0 too
+  // with some that do not (nsys 2023.4), whose strings get a handle.
+  auto const found =
+      nvtxDomainIsEnabled(nullptr) != 0 || nvtxDomainRegisterStringA(nullptr, "gpuprof") != nullptr
+          ? tool::present
+          : tool::absent;
 #else
   auto const found = tool::present;  // older NVTX headers: ask NVTX each time
 #endif
@@ -149,7 +153,10 @@ class event {
   void attach_work(nvtxDomainHandle_t domain) noexcept {
 #if defined(NVTX_PAYLOAD_TYPE_EXT)
     if (domain == nullptr) {  // the schema of other domains is registered when they are made
-      static bool const registered = (register_work_schema(nullptr), true);
+      static bool const registered = [] {
+        register_work_schema(nullptr);
+        return true;
+      }();
       (void)registered;
     }
     payload_ = {work_schema, sizeof declared_, &declared_};

@@ -8,6 +8,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -107,6 +108,14 @@ class launch_metrics {
   /// Valid samples of the workload, whatever was read in them.
   std::uint64_t samples_of(workload_id const& workload) const;
   bool has_workload(workload_id const& workload) const { return by_workload_.contains(workload); }
+
+  /// After join(): whose counts those around a launch are; nothing when they tell nothing.
+  std::optional<workload_id> workload_of(correlation_id launch) const {
+    auto const found = by_correlation_.find(raw(launch));
+    if (found == by_correlation_.end()) return {};
+    auto const& sampled = launches_[found->second];
+    return readings_[sampled.reading].is_valid ? std::optional(sampled.workload) : std::nullopt;
+  }
 
   /// Whether counters ran around the launch, also when the sample was discarded.
   sampling sampling_of(correlation_id correlation) const {

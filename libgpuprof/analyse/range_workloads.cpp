@@ -9,23 +9,33 @@ namespace gpuprof {
 
 range_workloads::range_workloads(range_tree const& tree, open_ranges const& open,
                                  launch_ranges const& launched,
-                                 std::map<range_id, double> const& declared)
+                                 std::map<range_id, range_declaration> const& declared,
+                                 range_grouping const& line_of)
     : tree_(tree), open_(open), launched_(launched), has_work_(tree.size()) {
   std::map<std::pair<std::uint32_t, range_key>, std::uint32_t> known;
   path_of_range_.reserve(tree.size());
   for (auto const& range : tree.ranges()) {
     auto const parent = range.parent == no_range ? no_range : path_of_range_[range.parent];
-    auto const key = key_of(range);
+    auto const key = line_of(range);
     auto const next = static_cast<std::uint32_t>(paths_.size());
     auto const [at, is_new] = known.try_emplace({parent, key}, next);
     if (is_new) paths_.push_back({parent, key});
     path_of_range_.push_back(at->second);
   }
-  if (declared.empty()) return;
-  declared_.resize(tree.size());
-  own_ns_.resize(tree.size());
-  for (auto const& [id, flops] : declared)
-    if (auto const range = tree.index_of(id); range != no_range) declared_[range] = flops;
+  for (auto const& [id, work] : declared) {
+    auto const range = tree.index_of(id);
+    if (range == no_range) continue;
+    flops_.declare(range, work.flops, tree.size());
+    bytes_.declare(range, work.bytes, tree.size());
+  }
+}
+
+void range_workloads::declared_amounts::declare(std::uint32_t range, double amount,
+                                                std::size_t ranges) {
+  if (!(amount > 0)) return;
+  amounts.resize(ranges);
+  own_ns.resize(ranges);
+  amounts[range] = amount;
 }
 
 /// Whether any range is around it.
@@ -34,7 +44,8 @@ bool range_workloads::add(std::uint32_t innermost, timestamp_ns launched,
   if (innermost != no_range) {
     has_work_[innermost] = true;
     note(path_of_range_[innermost], seen, ns);
-    note_declared(innermost, ns);
+    note_declared(flops_, innermost, ns);
+    note_declared(bytes_, innermost, ns);
   }
   if (launched.value == 0) return innermost != no_range;
   auto const open = open_.at(launched);
@@ -55,10 +66,10 @@ void range_workloads::note(std::uint32_t path, workload_times::seen const& seen,
   cells_[at->second].work.tally.add(seen.how, seen.is_new_launch, ns);
 }
 
-void range_workloads::note_declared(std::uint32_t range, std::uint64_t ns) {
-  if (declared_.empty()) return;
-  while (range != no_range && !(declared_[range] > 0)) range = tree_[range].parent;
-  if (range != no_range) own_ns_[range] += ns;
+void range_workloads::note_declared(declared_amounts& of, std::uint32_t range, std::uint64_t ns) {
+  if (of.amounts.empty()) return;
+  while (range != no_range && !(of.amounts[range] > 0)) range = tree_[range].parent;
+  if (range != no_range) of.own_ns[range] += ns;
 }
 
 std::vector<range_work> range_workloads::rows() const {
@@ -89,16 +100,19 @@ std::vector<range_work> range_workloads::rows() const {
     if (has_work[i] && tree_[i].parent != no_range) has_work[tree_[i].parent] = true;
   for (std::uint32_t i = 0; i < has_work.size(); ++i)
     if (has_work[i])
-      if (auto const line = lines.find(key_of(tree_[i])); line != lines.end())
+      if (auto const line = lines.find(paths_[path_of_range_[i]].key); line != lines.end())
         ++line->second.instances;
-  for (std::uint32_t i = 0; i < own_ns_.size(); ++i) {
-    if (own_ns_[i] == 0) continue;
-    each_key_above(path_of_range_[i], [&](range_key const& key) {
-      auto& line = lines[key];
-      line.declared_flops += declared_[i];
-      line.declared_ns += own_ns_[i];
-    });
-  }
+  auto const add_declared = [&](declared_amounts const& of, double range_work::*amount,
+                                std::uint64_t range_work::*ns) {
+    for (std::uint32_t i = 0; i < of.own_ns.size(); ++i)
+      if (of.own_ns[i] > 0)
+        each_key_above(path_of_range_[i], [&](range_key const& key) {
+          lines[key].*amount += of.amounts[i];
+          lines[key].*ns += of.own_ns[i];
+        });
+  };
+  add_declared(flops_, &range_work::declared_flops, &range_work::declared_ns);
+  add_declared(bytes_, &range_work::declared_bytes, &range_work::declared_bytes_ns);
   std::vector<range_work> rows;
   for (auto& [key, line] : lines) rows.push_back(std::move(line));
   if (rows.empty() || outside_.empty()) return rows;

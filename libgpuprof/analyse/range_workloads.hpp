@@ -7,6 +7,7 @@
 #include "analyse/range_tree.hpp"
 #include "analyse/workload_times.hpp"
 
+#include <functional>
 #include <map>
 #include <span>
 #include <string_view>
@@ -25,20 +26,32 @@ struct range_work {
   std::uint64_t instances = 0;  // with GPU work
   std::vector<range_workload> workloads;
   // Of the innermost declaring range around each launch, where that is inside this one.
-  double declared_flops = 0;
-  std::uint64_t declared_ns = 0;  // GPU time of the launches in such ranges
+  double declared_flops = 0, declared_bytes = 0;
+  std::uint64_t declared_ns = 0, declared_bytes_ns = 0;  // GPU time of the launches in such ranges
+};
+
+/// What a range says of its own work; 0: nothing.
+struct range_declaration {
+  double flops = 0, bytes = 0;
 };
 
 /// The name of the line of launches outside any range.
 inline constexpr std::string_view outside_ranges_name = "[launched outside any range]";
 
+/// On which line a range is listed: one for each name, or what else ranges have in common.
+using range_grouping = std::function<range_key(traced_range const&)>;
+inline range_key listed_by_name(traced_range const& range) noexcept {
+  return key_of(range);
+}
+
 /// A launch belongs to the push/pop ranges that launch_ranges says and to the start/end ranges open
 /// anywhere, once for each name.
 class range_workloads {
  public:
-  /// `declared`: operations by range, where a marker declared some.
+  /// `declared`: work by range, where a marker declared some. `line_of`: once for each range.
   range_workloads(range_tree const& tree, open_ranges const& open, launch_ranges const& launched,
-                  std::map<range_id, double> const& declared);
+                  std::map<range_id, range_declaration> const& declared,
+                  range_grouping const& line_of = listed_by_name);
 
   template <class Record>
   void add(Record const& record, workload_times::seen const& seen) {
@@ -64,16 +77,20 @@ class range_workloads {
   bool add(std::uint32_t innermost, timestamp_ns launched, workload_times::seen const& seen,
            std::uint64_t ns);
   void note(std::uint32_t path, workload_times::seen const& seen, std::uint64_t ns);
-  void note_declared(std::uint32_t range, std::uint64_t ns);
+  struct declared_amounts {
+    std::vector<double> amounts;        // by range; empty: none declares
+    std::vector<std::uint64_t> own_ns;  // by range: of launches whose innermost declarer it is
+    void declare(std::uint32_t range, double amount, std::size_t ranges);
+  };
+  void note_declared(declared_amounts& of, std::uint32_t range, std::uint64_t ns);
 
   range_tree const& tree_;
   open_ranges const& open_;
   launch_ranges const& launched_;
   std::vector<range_path> paths_;
   std::vector<std::uint32_t> path_of_range_;
-  std::vector<double> declared_;       // by range; empty: none declares
-  std::vector<std::uint64_t> own_ns_;  // by range: of launches whose innermost declarer it is
-  std::vector<bool> has_work_;         // by range, itself or inside
+  declared_amounts flops_, bytes_;
+  std::vector<bool> has_work_;  // by range, itself or inside
   std::vector<cell> cells_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> cell_of_;
   std::map<std::uint32_t, launch_tally> outside_;  // by workload

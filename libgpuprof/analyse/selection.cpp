@@ -40,40 +40,40 @@ std::string shown_name(std::string_view domain, std::string_view name) {
 }
 
 /// Without a domain also by the name that reports show.
-bool matches(range_choice const& choice, std::string_view domain, std::string_view name) {
-  if (choice.domain == "*") return name == choice.name;
-  if (domain == choice.domain && name == choice.name) return true;
-  return choice.domain.empty() && !domain.empty() && choice.name.size() > domain.size() &&
-         choice.name == shown_name(domain, name);
+bool matches(range_expression const& filter, std::string_view domain, std::string_view name) {
+  if (filter.domain == "*") return name == filter.name;
+  if (domain == filter.domain && name == filter.name) return true;
+  return filter.domain.empty() && !domain.empty() && filter.name.size() > domain.size() &&
+         filter.name == shown_name(domain, name);
 }
 
 /// "; did you mean 'lib:step'?", or nothing.
-std::string near_names(range_choice const& choice, range_tree const& tree,
+std::string near_names(range_expression const& filter, range_tree const& tree,
                        text_of_name const& text) {
   std::set<std::string> shown;
   for (std::uint32_t i = 0; i < tree.size(); ++i) {
     auto const domain = text(tree[i].domain), name = text(tree[i].name);
-    if (name == choice.name) return "; did you mean '" + shown_name(domain, name) + "'?";
+    if (name == filter.name) return "; did you mean '" + shown_name(domain, name) + "'?";
     shown.insert(shown_name(domain, name));
   }
   std::vector<std::string> const names(shown.begin(), shown.end());
   auto const near = nearest_name(
-      choice.domain == "*" ? choice.name : shown_name(choice.domain, choice.name), names);
+      filter.domain == "*" ? filter.name : shown_name(filter.domain, filter.name), names);
   return near.empty() ? near : "; did you mean '" + near + "'?";
 }
 
 }  // namespace
 
-result<range_choice> parse_range_choice(std::string_view text) {
-  range_choice choice;
-  auto* part = &choice.name;
+result<range_expression> parse_range_expression(std::string_view text) {
+  range_expression filter;
+  auto* part = &filter.name;
   std::string index;
   bool has_index = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\\' && i + 1 < text.size()) {
       *part += text[++i];
-    } else if (text[i] == '@' && part == &choice.name) {
-      part = &choice.domain;
+    } else if (text[i] == '@' && part == &filter.name) {
+      part = &filter.domain;
     } else if (text[i] == '/' && part != &index) {
       part = &index;
       has_index = true;
@@ -81,15 +81,15 @@ result<range_choice> parse_range_choice(std::string_view text) {
       *part += text[i];
     }
   }
-  if (choice.name.empty())
+  if (filter.name.empty())
     return error{"NVTX filter '" + std::string(text) +
                  "' names no range; expected NAME[@DOMAIN][/INDEX]"};
-  if (!has_index) return choice;
-  choice.index = number(index);
-  if (!choice.index)
+  if (!has_index) return filter;
+  filter.index = number(index);
+  if (!filter.index)
     return error{"NVTX filter '" + std::string(text) + "': index '" + index +
                  "' is not a whole number; write \\/ for a slash that belongs to the name"};
-  return choice;
+  return filter;
 }
 
 result<time_stretch> parse_time_stretch(std::string_view text, timestamp_ns origin) {
@@ -117,34 +117,40 @@ result<time_stretch> parse_time_stretch(std::string_view text, timestamp_ns orig
   return stretch;
 }
 
-result<void> selection::only(range_choice const& choice, range_tree const& tree,
+result<std::vector<std::uint32_t>> ranges_of(range_expression const& filter, range_tree const& tree,
+                                             text_of_name const& text) {
+  std::vector<std::uint32_t> chosen;
+  std::uint64_t position = 0;
+  for (std::uint32_t i = 0; i < tree.size(); ++i) {
+    if (!matches(filter, text(tree[i].domain), text(tree[i].name))) continue;
+    if (!filter.index || *filter.index == position) chosen.push_back(i);
+    ++position;
+  }
+  auto const what = "NVTX range '" + filter.name +
+                    (filter.domain.empty() ? "'" : "' in domain '" + filter.domain + "'");
+  if (position == 0)
+    return error{"the capture holds no " + what + near_names(filter, tree, text) +
+                 "; the report nvtx_sum lists all range names"};
+  if (chosen.empty())
+    return error{what + " occurs " + std::to_string(position) + " times; index " +
+                 std::to_string(*filter.index) + " counts from 0"};
+  return chosen;
+}
+
+result<void> selection::only(range_expression const& filter, range_tree const& tree,
                              open_ranges const& open, launch_ranges const& launched,
                              text_of_name const& text) {
   tree_ = &tree;
   open_ = &open;
   launched_ = &launched;
   outermost_.clear();
-  std::vector<std::uint32_t> chosen;
-  std::uint64_t position = 0;
-  for (std::uint32_t i = 0; i < tree.size(); ++i) {
-    if (!matches(choice, text(tree[i].domain), text(tree[i].name))) continue;
-    if (!choice.index || *choice.index == position) chosen.push_back(i);
-    ++position;
-  }
-  auto const what = "NVTX range '" + choice.name +
-                    (choice.domain.empty() ? "'" : "' in domain '" + choice.domain + "'");
-  if (position == 0)
-    return error{"the capture holds no " + what + near_names(choice, tree, text) +
-                 "; the report nvtx_sum lists all range names"};
-  if (chosen.empty())
-    return error{what + " occurs " + std::to_string(position) + " times; index " +
-                 std::to_string(*choice.index) + " counts from 0"};
-
+  auto const chosen = ranges_of(filter, tree, text);
+  if (!chosen) return error{chosen.message()};
   inside_.assign(tree.size(), false);
-  for (auto const range : chosen) inside_[range] = true;
+  for (auto const range : *chosen) inside_[range] = true;
   for (std::uint32_t i = 0; i < tree.size(); ++i)
     if (tree[i].parent != no_range && inside_[tree[i].parent]) inside_[i] = true;
-  for (auto const range : chosen) {
+  for (auto const range : *chosen) {
     auto const parent = tree[range].parent;
     if (tree[range].style == range_style::push_pop && (parent == no_range || !inside_[parent]))
       outermost_[tree[range].thread].push_back(range);

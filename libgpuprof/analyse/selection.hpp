@@ -26,12 +26,15 @@ struct time_stretch {
 /// NAME[@DOMAIN][/INDEX], the syntax of nsys --filter-nvtx. A backslash takes the next character
 /// as it is. Without a domain: the default domain, or DOMAIN:NAME, as reports show ranges; domain
 /// "*": any. Without an index: all ranges of that name.
-struct range_choice {
+struct range_expression {
   std::string name;
   std::string domain;
   std::optional<std::uint64_t> index;  // counted from 0 in order of beginning
 };
-result<range_choice> parse_range_choice(std::string_view text);
+result<range_expression> parse_range_expression(std::string_view text);
+/// Indices into the tree; the reason when there is none.
+result<std::vector<std::uint32_t>> ranges_of(range_expression const& filter, range_tree const& tree,
+                                             text_of_name const& text);
 
 /// START/END, either may be left out; numbers with ns, us, ms or s, ns when there is none; counted
 /// from `origin`.
@@ -42,8 +45,8 @@ class selection {
   selection() = default;  // everything
 
   void only(time_stretch stretch) { stretch_ = stretch; }
-  /// The reason when no range of the tree matches. All but the choice must outlive the selection.
-  result<void> only(range_choice const& choice, range_tree const& tree, open_ranges const& open,
+  /// The reason when no range of the tree matches. All but the filter must outlive the selection.
+  result<void> only(range_expression const& filter, range_tree const& tree, open_ranges const& open,
                     launch_ranges const& launched, text_of_name const& text);
 
   /// GPU work of these alone.

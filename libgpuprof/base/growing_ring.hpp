@@ -51,7 +51,9 @@ class growing_ring {
       return false;
     auto* const memory = map(slots);
     if (memory == nullptr) return false;
-    slots_ = memory, mask_ = slots - 1, begins_ = head;
+    slots_ = memory;
+    mask_ = slots - 1;
+    begins_ = head;
     areas_[made] = {head, memory, slots - 1};
     areas_made_.store(made + 1, std::memory_order_release);
     return true;
@@ -101,8 +103,10 @@ class growing_ring {
   void shrink() noexcept {
     follow(head_.load(std::memory_order_relaxed));
     if (area_ != 0) unmap(areas_[area_]);
-    areas_[0].begins = begins_ = head_.load(std::memory_order_relaxed);
-    slots_ = areas_[0].slots, mask_ = areas_[0].mask;
+    begins_ = head_.load(std::memory_order_relaxed);
+    areas_[0].begins = begins_;
+    slots_ = areas_[0].slots;
+    mask_ = areas_[0].mask;
     area_ = 0;
     areas_made_.store(1, std::memory_order_release);
   }

@@ -1,30 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/json_text.hpp"
 
-#include <cstddef>
+#include "base/utf8.hpp"
 
 namespace gpuprof {
 namespace {
-
-/// The length of the well-formed UTF-8 character at the front; 0 when there is none.
-std::size_t utf8_length(std::string_view text) noexcept {
-  auto const byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  auto const first = byte(0);
-  std::size_t const length = first < 0x80                    ? 1
-                             : first >= 0xc2 && first < 0xe0 ? 2
-                             : first >= 0xe0 && first < 0xf0 ? 3
-                             : first >= 0xf0 && first < 0xf5 ? 4
-                                                             : 0;
-  if (length == 0 || length > text.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  if (length == 3 && first == 0xe0 && byte(1) < 0xa0) return 0;  // could be shorter
-  if (length == 3 && first == 0xed && byte(1) > 0x9f) return 0;  // surrogate
-  if (length == 4 && first == 0xf0 && byte(1) < 0x90) return 0;
-  if (length == 4 && first == 0xf4 && byte(1) > 0x8f) return 0;  // beyond U+10FFFF
-  return length;
-}
 
 void append_escaped(std::string& out, char c) {
   constexpr char digits[] = "0123456789abcdef";

@@ -40,17 +40,6 @@ void note_process_exit() noexcept {
   exiting.store(true, std::memory_order_release);
 }
 
-bool when_main_thread_ends(void (*f)()) noexcept {
-  if (os_thread_id() != static_cast<std::uint32_t>(getpid())) return false;
-  using registers = int (*)(void (*)(void*), void*, void*);
-  auto const add = reinterpret_cast<registers>(dlsym(RTLD_DEFAULT, "__cxa_thread_atexit_impl"));
-  Dl_info here{};
-  if (add == nullptr || dladdr(reinterpret_cast<void*>(&note_process_exit), &here) == 0)
-    return false;
-  auto const call = [](void* what) { reinterpret_cast<void (*)()>(what)(); };
-  return add(call, reinterpret_cast<void*>(f), here.dli_fbase) == 0;
-}
-
 void watch_process_life() noexcept {
   static std::atomic<bool> done{false};
   if (done.exchange(true)) return;

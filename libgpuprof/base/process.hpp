@@ -17,10 +17,6 @@ bool is_forked_child() noexcept;
 bool process_is_exiting() noexcept;
 void note_process_exit() noexcept;
 
-/// On the main thread: `f` runs when that thread ends, which is the first thing that exit() does on
-/// it, before all exit handlers. False: this is another thread, or the C library cannot do it.
-bool when_main_thread_ends(void (*f)()) noexcept;
-
 /// Installs the fork handler. Idempotent, any thread.
 void watch_process_life() noexcept;
 /// CUDA or CUPTI begin now, which do not work in children that are made from here on.

@@ -36,17 +36,29 @@ class reader {
   /// damaged are skipped, with a line in warnings(). `wanted` names the columns to decode.
   template <class Row, class F>
   void for_each(F&& f, column_set<Row> wanted = {}) {
-    std::vector<Row> tile;
-    for (std::size_t i = 0; i < blocks_.size(); ++i) {
-      if (blocks_[i].header.table != table<Row>::number || !load(i)) continue;
-      row_assembler rows{layout_of<Row>(), decoder_->columns(), wanted.bits()};
-      tile.assign(tile_rows, Row{});
-      for (std::size_t left = blocks_[i].header.rows; left > 0;) {
-        auto const count = std::min(left, tile_rows);
-        rows.next(reinterpret_cast<std::byte*>(tile.data()), count);
-        f(std::span<Row const>{tile.data(), count});
-        left -= count;
-      }
+    for (auto const block : blocks_of<Row>()) for_each_in<Row>(block, f, wanted);
+  }
+
+  /// The blocks of a table in file order, for who reads them in an order of his own.
+  template <class Row>
+  std::vector<std::size_t> blocks_of() const {
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < blocks_.size(); ++i)
+      if (blocks_[i].header.table == table<Row>::number) found.push_back(i);
+    return found;
+  }
+
+  /// Likewise, of one of those blocks.
+  template <class Row, class F>
+  void for_each_in(std::size_t block, F&& f, column_set<Row> wanted = {}) {
+    if (!load(block)) return;
+    std::vector<Row> tile(tile_rows);
+    row_assembler rows{layout_of<Row>(), decoder_->columns(), wanted.bits()};
+    for (std::size_t left = blocks_[block].header.rows; left > 0;) {
+      auto const count = std::min(left, tile_rows);
+      rows.next(reinterpret_cast<std::byte*>(tile.data()), count);
+      f(std::span<Row const>{tile.data(), count});
+      left -= count;
     }
   }
 

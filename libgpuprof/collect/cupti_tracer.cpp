@@ -51,6 +51,7 @@ cupti_tracer::cupti_tracer(loaded_cupti const& cupti, memory_budget& budget,
     : cupti_(cupti),
       defects_(known_defects_of(cupti.version)),
       guard_(cupti_.api),
+      blocking_calls_(cupti_.api, guard_),
       callbacks_(callbacks),
       pool_(budget, buffer_bytes, cupti.version >= cupti_version::refuses_null_buffers),
       filled_(pool_.capacity()),
@@ -187,6 +188,29 @@ void cupti_tracer::enable_kind(CUpti_ActivityKind kind, char const* what_is_lost
   }
 }
 
+void cupti_tracer::enable_calls(trace_options const& options, std::vector<std::string>& warnings) {
+  calls_recorded_.store(recorded_calls::none, std::memory_order_relaxed);
+  auto const only_blocking = !options.cuda_api && options.blocking_calls;
+  if (!options.cuda_api && !(only_blocking && blocking_calls_.are_possible())) return;
+  // Before any API kind is on: records carry the kernel's thread ids instead of pthread_self().
+  guard_.try_call<&cupti_api::cuptiSetThreadIdType>(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+  if (only_blocking) return enable_blocking_calls(warnings);
+  enable_kind(CUPTI_ACTIVITY_KIND_RUNTIME, "CUDA runtime calls", warnings);
+  enable_kind(CUPTI_ACTIVITY_KIND_DRIVER, "CUDA driver calls", warnings);
+  calls_recorded_.store(recorded_calls::all, std::memory_order_relaxed);
+}
+
+void cupti_tracer::enable_blocking_calls(std::vector<std::string>& warnings) {
+  auto const on = blocking_calls_.switch_on();
+  if (!on) {
+    warnings.push_back("blocking CUDA calls will be missing: " + on.message() +
+                       ". All else is traced.");
+  } else if (*on) {
+    running_.push([this] { blocking_calls_.switch_off(); });
+    calls_recorded_.store(recorded_calls::blocking, std::memory_order_relaxed);
+  }
+}
+
 result<void> cupti_tracer::switch_unified_memory_on(CUptiResult& code) {
   CUpti_ActivityUnifiedMemoryCounterConfig configs[2]{};
   CUpti_ActivityUnifiedMemoryCounterKind const kinds[2] = {
@@ -219,16 +243,16 @@ void cupti_tracer::enable_unified_memory(std::vector<std::string>& warnings) {
   }
 }
 
-result<void> cupti_tracer::start(trace_choice const& choice, std::vector<std::string>& warnings) {
+result<void> cupti_tracer::start(trace_options const& options, std::vector<std::string>& warnings) {
   if (auto ok = attach(); !ok) return ok;
   pool_.keep_ready(4);
   callbacks_.switches().enter_at_last();
-  auto started = start_kinds(choice, warnings);
+  auto started = start_kinds(options, warnings);
   callbacks_.switches().leave();
   return started;
 }
 
-result<void> cupti_tracer::start_kinds(trace_choice const& choice,
+result<void> cupti_tracer::start_kinds(trace_options const& options,
                                        std::vector<std::string>& warnings) {
   set_attributes();
   auto failed = [this](result<void> why) {
@@ -243,22 +267,17 @@ result<void> cupti_tracer::start_kinds(trace_choice const& choice,
   if (auto ok = enable_launch_callbacks(); !ok) return failed(ok);
   if (auto ok = kernels_.want(true); !ok) return failed(ok);
   running_.push([this] { (void)kernels_.want(false); });
-  if (choice.whole_graphs)
+  if (options.whole_graphs)
     enable_kind(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, "graph-level records", warnings);
   enable_kind(CUPTI_ACTIVITY_KIND_MEMCPY, "memory copies", warnings);
   enable_kind(CUPTI_ACTIVITY_KIND_MEMCPY2, "peer copies", warnings);
   enable_kind(CUPTI_ACTIVITY_KIND_MEMSET, "memory sets", warnings);
-  if (choice.cuda_api) {
-    // Before any API kind is on: records carry the kernel's thread ids instead of pthread_self().
-    guard_.try_call<&cupti_api::cuptiSetThreadIdType>(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
-    enable_kind(CUPTI_ACTIVITY_KIND_RUNTIME, "CUDA runtime calls", warnings);
-    enable_kind(CUPTI_ACTIVITY_KIND_DRIVER, "CUDA driver calls", warnings);
-  }
-  if (choice.sync)
+  enable_calls(options, warnings);
+  if (options.sync)
     enable_kind(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "synchronisation records", warnings);
-  if (choice.cuda_memory)
+  if (options.cuda_memory)
     enable_kind(CUPTI_ACTIVITY_KIND_MEMORY2, "device memory allocations", warnings);
-  if (choice.unified_memory) enable_unified_memory(warnings);
+  if (options.unified_memory) enable_unified_memory(warnings);
   return {};
 }
 

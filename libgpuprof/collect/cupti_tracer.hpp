@@ -5,6 +5,7 @@
 #include "base/bounded_queue.hpp"
 #include "base/ledger.hpp"
 #include "base/result.hpp"
+#include "collect/blocking_calls.hpp"
 #include "collect/buffer_pool.hpp"
 #include "collect/kernel_switch.hpp"
 #include "collect/launch_callbacks.hpp"
@@ -25,13 +26,17 @@ namespace gpuprof {
 
 class shared_cupti;
 
-struct trace_choice {
-  bool cuda_api = false;     // runtime and driver API records
-  bool cuda_memory = false;  // device memory allocation and release
+struct trace_options {
+  bool cuda_api = false;        // runtime and driver API records
+  bool blocking_calls = false;  // of those, only what blocking_calls.hpp lists
+  bool cuda_memory = false;     // device memory allocation and release
   bool unified_memory = false;
   bool sync = false;
   bool whole_graphs = false;  // one record per graph launch instead of one per node
 };
+
+/// Which calls of the runtime and the driver are recorded.
+enum class recorded_calls : std::uint8_t { none, blocking, all };
 
 /// A buffer CUPTI has filled and handed back.
 struct filled_buffer {
@@ -59,11 +64,15 @@ class cupti_tracer {
 
   /// Starts recording. A feature that cannot be had is left out and named in `warnings`; without
   /// kernel records it is an error.
-  result<void> start(trace_choice const& choice, std::vector<std::string>& warnings);
+  result<void> start(trace_options const& options, std::vector<std::string>& warnings);
   /// Something was asked for that CUPTI refuses until cuInit has returned: call start_the_rest()
   /// then.
   bool waits_for_cuda() const noexcept { return waits_for_cuda_.load(std::memory_order_acquire); }
   void start_the_rest(std::vector<std::string>& warnings) { enable_unified_memory(warnings); }
+  /// Any thread. Since the latest start(): a CUPTI before 12.5 cannot record single calls.
+  recorded_calls calls_recorded() const noexcept {
+    return calls_recorded_.load(std::memory_order_relaxed);
+  }
   /// Stops recording; what CUPTI holds is still to be flushed. False, and nothing done, when code
   /// or a context is taken away and that lasts: try again later.
   bool stop() noexcept;
@@ -123,12 +132,14 @@ class cupti_tracer {
  private:
   result<void> subscribe();
   void unsubscribe() noexcept;
-  result<void> start_kinds(trace_choice const& choice, std::vector<std::string>& warnings);
+  result<void> start_kinds(trace_options const& options, std::vector<std::string>& warnings);
   void stop_kinds() noexcept;
   void set_attributes() noexcept;
   result<void> enable_launch_callbacks();
   void enable_kind(CUpti_ActivityKind kind, char const* what_is_lost,
                    std::vector<std::string>& warnings);
+  void enable_calls(trace_options const& options, std::vector<std::string>& warnings);
+  void enable_blocking_calls(std::vector<std::string>& warnings);
   result<void> switch_unified_memory_on(CUptiResult& code);
   void enable_unified_memory(std::vector<std::string>& warnings);
   template <class Use>
@@ -150,6 +161,7 @@ class cupti_tracer {
   shared_cupti* shared_ = nullptr;
   known_defects const defects_;
   cupti_guard const guard_;
+  blocking_calls blocking_calls_;
   launch_callbacks& callbacks_;
   buffer_pool pool_;
   bounded_queue<filled_buffer> filled_;
@@ -157,6 +169,7 @@ class cupti_tracer {
   undo_stack running_;  // undoes start()
   kernel_switch kernels_;
   std::atomic<bool> waits_for_cuda_{false};
+  std::atomic<recorded_calls> calls_recorded_{recorded_calls::none};
   // Held by whoever flushes or leaves; nobody waits for it.
   std::atomic_flag in_flush_ = ATOMIC_FLAG_INIT;
   std::atomic<std::uint64_t> buffers_lost_{0};

@@ -11,9 +11,13 @@
 namespace gpuprof {
 namespace {
 
-// The launch under way on this thread went into a graph under construction. Initial-exec: no call
-// to find it.
-constinit thread_local bool capture_node_created __attribute__((tls_model("initial-exec"))) = false;
+/// What both ends of a call are told of it, beside the 64 bits that CUPTI keeps.
+struct call_of_thread {
+  bool went_into_graph = false;  // one under construction
+  call_in_flight at_gate;
+};
+// Initial-exec: no call to find it.
+constinit thread_local call_of_thread under_way __attribute__((tls_model("initial-exec")));
 
 /// A stream or a graph, of calls that have nothing else in front of it.
 template <class Handle>
@@ -103,7 +107,7 @@ void launch_callbacks::entry(void* self, CUpti_CallbackDomain domain, CUpti_Call
 // What CUPTI has rewritten (MODULE_PROFILED) is not the kernel as the program has it.
 void launch_callbacks::resource_event(CUpti_CallbackId id,
                                       CUpti_ResourceData const& resource) noexcept {
-  if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED) capture_node_created = true;
+  if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED) under_way.went_into_graph = true;
   auto* const gate = gate_.load(std::memory_order_acquire);
   if (gate != nullptr && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
     gate->context_made(resource.context);
@@ -160,11 +164,12 @@ void launch_callbacks::tell_gate(launch_gate& gate, CUpti_CallbackId id,
   switch (class_of(id)) {
     case call_class::kernel:
     case call_class::many_kernels:
-      if (entering) gate.entered(launch_calls_[id], call);
+      if (entering) gate.entered(under_way.at_gate, launch_calls_[id], call);
       break;
     case call_class::copy:
     case call_class::stream_work:
-      entering ? gate.work_entered(stream_places_[id], call) : gate.work_left();
+      entering ? gate.work_entered(under_way.at_gate, stream_places_[id], call)
+               : gate.work_left(under_way.at_gate);
       break;
     case call_class::stream_capture_begin:
       if (entering) gate.stream_capture_begins(first_parameter_stream(call));
@@ -214,7 +219,7 @@ void launch_callbacks::driver_call(CUpti_CallbackId id, CUpti_CallbackData const
       case call_class::copy:
         *call.correlationData = 0;  // CUPTI keeps it for the matching EXIT
         if (!log_is_recording.load(std::memory_order_relaxed)) break;
-        capture_node_created = false;
+        under_way.went_into_graph = false;
         *call.correlationData = read_ticks();
         break;
       case call_class::profiler_stop:
@@ -243,7 +248,7 @@ std::uint8_t launch_callbacks::flags_of(call_class what, CUpti_CallbackData cons
   std::uint8_t flags = 0;
   auto const* const status = static_cast<int const*>(call.functionReturnValue);
   if (status != nullptr && *status != 0) flags |= launch_failed;
-  if (capture_node_created) flags |= launch_captured;
+  if (under_way.went_into_graph) flags |= launch_captured;
   if (what == call_class::many_kernels) flags |= launch_of_graph;
   if (what == call_class::copy) flags |= launch_is_copy;
   if (what == call_class::kernel && flags == 0 && ask_observer_.load(std::memory_order_relaxed) &&
@@ -262,9 +267,10 @@ void launch_callbacks::launch_ended(call_class what, CUpti_CallbackData const& c
   auto* const log = is_noted ? this_thread_log() : nullptr;
   auto flags = log != nullptr ? flags_of(what, call) : std::uint8_t{0};
   launch_remark remark;
-  if (gate != nullptr && what == call_class::copy) gate->work_left();
+  if (gate != nullptr && what == call_class::copy) gate->work_left(under_way.at_gate);
   if (gate != nullptr && what != call_class::copy)
-    remark = gate->left(call, log != nullptr && flags == 0 && catch_up(*log) && has_room(*log, 2));
+    remark = gate->left(under_way.at_gate, call,
+                        log != nullptr && flags == 0 && catch_up(*log) && has_room(*log, 2));
   if (log == nullptr) return;
   auto const correlation = static_cast<correlation_id>(call.correlationId);
   if (flags == 0 && remark.is == launch_remark::kind::unrecorded) {

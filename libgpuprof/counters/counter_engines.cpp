@@ -47,6 +47,11 @@ job_turns turns_in_job(counter_options const& options) {
           sampling_budget::burst_earned_in_ns(options.budget_percent, window_and_pause)};
 }
 
+reading_options with_devices(reading_options options, used_devices& devices) {
+  options.devices = &devices;
+  return options;
+}
+
 }  // namespace
 
 counter_engines::counter_engines(cupti_api const& api, cuda_driver const& driver,
@@ -54,7 +59,9 @@ counter_engines::counter_engines(cupti_api const& api, cuda_driver const& driver
     : options_(std::move(options)),
       budget_(options_.budget_percent, options_.once_ns, options_.place),
       devices_(api),
-      launches_(api, driver, options_.launches, budget_, next_metric_, halted_),
+      launches_(api, driver,
+                options_.in_windows ? with_devices(options_.launches, devices_) : options_.launches,
+                budget_, next_metric_, halted_),
       sampler_(api, options_.sampling, halted_),
       job_(turns_in_job(options_)),
       turns_({.launches = options_.around_launches,
@@ -300,6 +307,7 @@ void counter_engines::report(ledger& to) const {
   to.add("counters.kinds", signatures.signatures);
   to.add("counters.kinds_unread", signatures.unread);
   to.add("counters.kinds_partly_read", signatures.partly);
+  to.add("counters.kinds_left_to_samples", signatures.left_out);
   auto const& windows = window_counts();
   to.add("counters.sampling_windows", windows.windows);
   to.add("counters.samples", windows.samples);

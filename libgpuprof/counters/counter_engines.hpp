@@ -6,8 +6,8 @@
 #include "counters/engine_turns.hpp"
 #include "counters/job_turns.hpp"
 #include "counters/launches/launch_reader.hpp"
+#include "counters/used_devices.hpp"
 #include "counters/windows/pm_sampler.hpp"
-#include "counters/windows/used_devices.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -39,40 +39,11 @@ class counter_engines {
  public:
   counter_engines(cupti_api const& api, cuda_driver const& driver, counter_options options);
 
-  // Launching threads, inside CUPTI's callbacks; see launch_reader.
-  void entered(launch_call_kind kind, CUpti_CallbackData const& call) noexcept {
-    if (options_.in_windows) devices_.note(call.context);
-    launches_.entered(kind, call);
-  }
-  launch_remark left(CUpti_CallbackData const& call, bool gets_record) noexcept {
-    return launches_.left(call, gets_record);
-  }
-  void work_entered(stream_place place, CUpti_CallbackData const& call) noexcept {
-    launches_.work_entered(place, call);
-  }
-  void work_left() noexcept { launches_.work_left(); }
-  void capture_begins(CUstream stream) noexcept { launches_.capture_begins(stream); }
-  void capture_ends(CUstream stream) noexcept { launches_.capture_ends(stream); }
-  void stream_ends(CUstream stream) noexcept { launches_.stream_ends(stream); }
-  void context_made(CUcontext context) noexcept { launches_.context_made(context); }
-  void context_gone(CUcontext context) noexcept { launches_.context_gone(context); }
-  void context_waited_for(CUpti_CallbackData const& call) noexcept {
-    launches_.context_waited_for(call);
-  }
-  void work_waited_for() noexcept { launches_.work_waited_for(); }
-  void graph_changes() noexcept { launches_.graph_changes(); }
-  void graph_ends(CUgraphExec graph) noexcept { launches_.graph_ends(graph); }
-  void code_unloads() noexcept { launches_.code_unloads(); }
-  void context_ending() noexcept { launches_.context_ending(); }
-  void context_ended() noexcept { launches_.context_ended(); }
+  // Threads of the program, inside CUPTI's callbacks; and whoever reads kernel records.
+  launch_reader& launches() noexcept { return launches_; }
   /// GPUs are set up for sampling: not while one of their contexts is destroyed.
   bool holds_gpus() const noexcept { return holds_gpus_.load(); }
   void want_gpus_released() noexcept { release_gpus_.store(true, std::memory_order_release); }
-
-  // Whoever reads kernel records.
-  void ran(correlation_id correlation, std::uint64_t ns, bool is_part) noexcept {
-    launches_.ran(correlation, ns, is_part);
-  }
 
   // Whoever switches captures.
   void resume() noexcept;
@@ -80,8 +51,6 @@ class counter_engines {
   bool is_on() const noexcept { return on_.load(std::memory_order_acquire); }
   /// Nothing is counted any more since the last capture ended.
   bool is_idle() const noexcept { return is_idle_.load(std::memory_order_acquire); }
-  /// Callbacks were off until now: what was heard to begin may have ended.
-  void callbacks_begin() noexcept { launches_.callbacks_begin(); }
   /// CUPTI is not to be called any more, from any thread: it has shut itself down, or the process
   /// ends without waiting for us.
   void abandon() noexcept;

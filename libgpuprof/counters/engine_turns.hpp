@@ -35,7 +35,7 @@ struct counter_needs {
 /// since kernels lose speed while sampling is set up, and launches while ranges are on.
 class engine_turns {
  public:
-  struct choice {
+  struct allowed_engines {
     bool launches = true, windows = true;
     std::uint64_t window_ns = 50'000'000;
   };
@@ -49,7 +49,7 @@ class engine_turns {
   /// at most, if that was not enough. What is missing then comes with later bursts.
   static constexpr std::uint64_t min_dense_ns = 500'000'000, max_dense_ns = 1'500'000'000;
 
-  explicit engine_turns(choice allowed) noexcept : allowed_(allowed) {}
+  explicit engine_turns(allowed_engines allowed) noexcept : allowed_(allowed) {}
 
   counter_turn next(counter_needs const& needs) noexcept;
   counter_turn current() const noexcept { return current_; }
@@ -80,7 +80,7 @@ class engine_turns {
     return needs.is_burst_moment || !is_sampled_enough(needs);
   }
 
-  choice allowed_;
+  allowed_engines allowed_;
   counter_turn current_ = counter_turn::nobody;
   std::uint64_t since_ = 0;
   std::uint64_t quiet_since_ = 0;  // launches want nothing; 0: they do

@@ -44,6 +44,8 @@ namespace gpuprof {
   X(cuptiGetCallbackState)                      \
   X(cuptiActivityEnableContext)                 \
   X(cuptiActivityDisableContext)                \
+  X(cuptiActivityEnableDriverApi)               \
+  X(cuptiActivityEnableRuntimeApi)              \
   X(cuptiActivityFlushPeriod)                   \
   X(cuptiActivityRegisterTimestampCallback)
 

@@ -14,6 +14,17 @@ int attribute(cuda_driver const& driver, CUdevice device, CUdevice_attribute whi
   return driver.cuDeviceGetAttribute(&value, which, device) == CUDA_SUCCESS ? value : 0;
 }
 
+void add_sm_limits(cuda_driver const& driver, CUdevice device, device_facts& facts) {
+  auto const limit = [&](CUdevice_attribute which) {
+    return static_cast<std::uint32_t>(attribute(driver, device, which));
+  };
+  facts.max_threads_per_sm = limit(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+  facts.max_blocks_per_sm = limit(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
+  facts.registers_per_sm = limit(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
+  facts.shared_bytes_per_sm = limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+  facts.reserved_shared_bytes = limit(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+}
+
 device_facts facts_from_driver(cuda_driver const& driver, int ordinal) {
   device_facts facts;
   facts.ordinal = ordinal;
@@ -46,6 +57,7 @@ device_facts facts_from_driver(cuda_driver const& driver, int ordinal) {
       static_cast<std::uint32_t>(attribute(driver, device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE));
   facts.max_memory_clock_khz =
       static_cast<std::uint32_t>(attribute(driver, device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE));
+  add_sm_limits(driver, device, facts);
   return facts;
 }
 

@@ -18,6 +18,9 @@ struct device_facts {
   int sm_count = 0;
   std::uint32_t max_sm_clock_khz = 0, max_memory_clock_khz = 0, memory_bus_bits = 0;
   std::uint64_t memory_bytes = 0, l2_bytes = 0;
+  // Of each SM; the last of each block, kept by the driver.
+  std::uint32_t max_threads_per_sm = 0, max_blocks_per_sm = 0, registers_per_sm = 0;
+  std::uint32_t shared_bytes_per_sm = 0, reserved_shared_bytes = 0;
   bool mig = false;
 };
 

@@ -5,8 +5,9 @@
 
 #include "entry/guarded.hpp"
 #include "entry/listed.hpp"
+#include "peaks/measure.hpp"
 #include "peaks/obtain.hpp"
-#include "peaks/store.hpp"
+#include "peaks/store/store.hpp"
 #include "session/process_profiler.hpp"
 
 #include <memory>
@@ -95,7 +96,7 @@ gpuprof_status measure_peaks(gpuprof_peaks_options const& options, gpuprof_peaks
     log_error("no peaks are measured: " + tests.message());
     return GPUPROF_INVALID_ARGUMENT;
   }
-  peaks::request asked;
+  peaks::obtain_options asked;
   asked.what.tests = *tests;
   asked.what.quick = options.quick != 0;
   asked.what.force = options.force != 0;

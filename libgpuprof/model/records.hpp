@@ -132,7 +132,8 @@ struct memset_record {
 
 enum class api_domain : std::uint8_t { runtime = 0, driver = 1 };
 
-/// One CUDA runtime or driver API call on the CPU (only with --trace=cuda-api).
+/// One CUDA runtime or driver API call on the CPU (those that block alone, unless
+/// --trace=cuda-api asks for all).
 struct api_record {
   timestamp_ns start;
   duration_ns duration;
@@ -256,6 +257,12 @@ struct device_record {
   std::uint64_t memory_bytes = 0;
   std::uint64_t l2_bytes = 0;
   name_id pci_bus{};
+  /// What an SM holds of the kernels that run on it. 0: not known.
+  std::uint32_t max_threads_per_sm = 0;
+  std::uint32_t max_blocks_per_sm = 0;
+  std::uint32_t registers_per_sm = 0;
+  std::uint32_t shared_bytes_per_sm = 0;
+  std::uint32_t reserved_shared_bytes = 0;  // of each block, kept by the driver
 };
 
 /// What a peak test measured on a GPU, see model/peaks.hpp. Figures are in `unit`; 0: not measured,

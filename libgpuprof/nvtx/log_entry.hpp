@@ -38,7 +38,8 @@ struct log_slot {
   std::uint8_t flags = 0;  // launch_flags, or range_style
   payload_kind payload{};
   std::uint8_t level = 0;
-  std::uint32_t colour = 0;  // launch: its arguments, as in kernel_shape; of a graph: launch_note's
+  /// ARGB of a range or mark; of a launch its arguments, as in kernel_shape, or launch_note.
+  std::uint32_t colour_or_arguments = 0;
 };
 struct log_detail {
   std::uint64_t parent = 0;

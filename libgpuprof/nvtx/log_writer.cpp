@@ -19,7 +19,7 @@ void fill_begin(thread_log& log, open_range const& range, std::uint64_t time,
       .flags = static_cast<std::uint8_t>(range.style),
       .payload = range.payload,
       .level = range.level,
-      .colour = range.colour};
+      .colour_or_arguments = range.colour};
   log.ring.slot(1).detail = {.parent = raw(range.parent),
                              .payload_bits = range.payload_bits,
                              .domain = range.domain,
@@ -41,7 +41,7 @@ bool write_unrecorded_launch(thread_log& log, std::uint64_t time, correlation_id
                            .range = raw(log.ranges.innermost()),
                            .correlation = raw(correlation),
                            .kind = entry_kind::unrecorded_launch,
-                           .colour = how.arguments};
+                           .colour_or_arguments = how.arguments};
   log.ring.slot(1).unrecorded = {
       .ran_from = how.ran_from.value, .ran_to = how.ran_to.value, .alike = raw(how.alike)};
   publish(log, 2);
@@ -77,7 +77,7 @@ bool write_mark(thread_log& log, mark_text const& mark, std::uint64_t time) noex
                            .name = mark.name,
                            .kind = entry_kind::mark,
                            .payload = mark.payload,
-                           .colour = mark.colour};
+                           .colour_or_arguments = mark.colour};
   log.ring.slot(1).detail = {
       .payload_bits = mark.payload_bits, .domain = mark.domain, .category = mark.category};
   publish(log, 2);

@@ -53,7 +53,7 @@ inline bool write_launch(thread_log& log, std::uint64_t time, correlation_id cor
           .name = kernel,
           .kind = entry_kind::launch,
           .flags = flags,
-          .colour = arguments};
+          .colour_or_arguments = arguments};
   publish(log, 1);
   return true;
 }

@@ -282,7 +282,7 @@ class printer {
         print_structure(*schema, head(at, schema->size == 0 ? at.size() : schema->size), depth + 1);
         break;
       case payload_schema::kind::choice:
-        print_choice(*schema, entry, at, places, depth);
+        print_chosen(*schema, entry, at, places, depth);
         break;
       case payload_schema::kind::enumeration:
         print_enum(*schema, at);
@@ -292,7 +292,7 @@ class printer {
   }
 
   /// A union: an integer entry that stands before it says which member counts.
-  void print_choice(payload_schema const& schema, schema_entry const& entry, bytes at,
+  void print_chosen(payload_schema const& schema, schema_entry const& entry, bytes at,
                     std::vector<place> const& places, int depth) {
     std::optional<std::uint64_t> chosen;
     if (entry.detail < places.size() - 1) {

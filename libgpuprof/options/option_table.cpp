@@ -2,58 +2,13 @@
 #include "options/option_table.hpp"
 
 #include "options/output_name.hpp"
+#include "options/value_text.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
-#include <regex>
 
 namespace gpuprof {
 namespace {
-
-template <class Number>
-bool read_number(Number& out, std::string_view text, Number least, Number most) {
-  Number value{};
-  auto const [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure != std::errc{} || end != text.data() + text.size()) return false;
-  if (value < least || value > most) return false;
-  out = value;
-  return true;
-}
-
-bool read_seconds(duration_ns& out, std::string_view text) {
-  double seconds = 0;
-  if (!read_number(seconds, text, 0.0, 1e9) || !std::isfinite(seconds)) return false;
-  out.value = std::llround(seconds * 1e9);
-  return true;
-}
-
-bool read_switch(bool& out, std::string_view text) {
-  if (text == "1" || text == "true" || text == "yes" || text == "on") return out = true, true;
-  if (text == "0" || text == "false" || text == "no" || text == "off") return out = false, true;
-  return false;
-}
-
-template <class Value, std::size_t N>
-bool read_word(Value& out, std::string_view text,
-               std::array<std::pair<std::string_view, Value>, N> const& words) {
-  auto const found = std::find_if(words.begin(), words.end(),
-                                  [&](auto const& word) { return word.first == text; });
-  if (found == words.end()) return false;
-  out = found->second;
-  return true;
-}
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    auto const end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
 
 bool read_output(settings& s, std::string_view text) {
   if (!is_output_pattern(text)) return false;
@@ -62,9 +17,10 @@ bool read_output(settings& s, std::string_view text) {
 }
 
 bool read_trace(settings& s, std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, bool trace_set::*>, 6> kinds{{
+  static constexpr std::array<std::pair<std::string_view, bool trace_set::*>, 7> kinds{{
       {"cuda", &trace_set::cuda},
       {"nvtx", &trace_set::nvtx},
+      {"blocking", &trace_set::blocking},
       {"cuda-api", &trace_set::cuda_api},
       {"cuda-memory", &trace_set::cuda_memory},
       {"sync", &trace_set::sync},
@@ -114,20 +70,6 @@ bool read_range_end(settings& s, std::string_view text) {
   return true;
 }
 
-bool read_range_pattern(std::optional<range_pattern>& out, std::string_view text) {
-  auto const at = text.rfind('@');
-  range_pattern pattern;
-  pattern.name = text.substr(0, at);
-  if (at != std::string_view::npos) {
-    pattern.domain = text.substr(at + 1);
-    if (pattern.domain.empty()) return false;
-    if (pattern.domain == "*") pattern = {pattern.name, "", true};
-  }
-  if (pattern.name.empty()) return false;
-  out = std::move(pattern);
-  return true;
-}
-
 bool read_schedule(settings& s, std::string_view text) {
   auto const parts = split(text, ',');
   if (parts.size() != 4 && parts.size() != 5) return false;
@@ -148,30 +90,8 @@ bool read_graph_trace(settings& s, std::string_view text) {
   return read_word(s.graph_trace, text, words);
 }
 
-bool is_regex(std::string const& text) {
-  try {
-    // The flag refuses back references, for which kernel_filter's matcher is not made.
-    std::regex const compiled(text, std::regex::ECMAScript | std::regex_constants::__polynomial);
-    return true;
-  } catch (std::regex_error const&) {
-    return false;
-  }
-}
-
-bool read_kernel_patterns(std::vector<kernel_pattern>& out, std::string_view text,
-                          bool ignores_case) {
-  std::vector<kernel_pattern> patterns;
-  for (auto part : split(text, ';')) {
-    auto pattern = kernel_pattern_of(part);
-    pattern.ignores_case = pattern.is_regex && ignores_case;
-    if (pattern.text.empty() || (pattern.is_regex && !is_regex(pattern.text))) return false;
-    patterns.push_back(std::move(pattern));
-  }
-  out = std::move(patterns);
-  return true;
-}
-
-constexpr std::array<std::string_view, 4> metric_set_names{"basic", "roofline", "memory", "full"};
+constexpr std::array<std::string_view, 5> metric_set_names{"basic", "roofline", "memory", "full",
+                                                           "explain"};
 
 bool is_metric_set(std::string_view word) {
   return std::find(metric_set_names.begin(), metric_set_names.end(), word) !=
@@ -230,29 +150,6 @@ bool read_metric_set(settings& s, std::string_view text) {
   return true;
 }
 
-bool read_percent(double& out, std::string_view text, double least, double most) {
-  if (text.ends_with('%')) text.remove_suffix(1);
-  double percent = 0;
-  if (!read_number(percent, text, least, most) || !std::isfinite(percent)) return false;
-  out = percent;
-  return true;
-}
-
-/// ns, us or ms; a number alone is ns, as in Nsight Compute's option of this name.
-bool read_interval(std::uint64_t& out, std::string_view text, double least_ns, double max_ns) {
-  double unit = 1;
-  if (text.ends_with("us"))
-    unit = 1e3;
-  else if (text.ends_with("ms"))
-    unit = 1e6;
-  if (unit != 1 || text.ends_with("ns")) text.remove_suffix(2);
-  double number = 0;
-  if (!read_number(number, text, least_ns / unit, max_ns / unit)) return false;
-  if (!std::isfinite(number)) return false;
-  out = static_cast<std::uint64_t>(std::llround(number * unit));
-  return true;
-}
-
 bool read_log_level(settings& s, std::string_view text) {
   static constexpr std::array<std::pair<std::string_view, log_level>, 5> words{{
       {"debug", log_level::debug},
@@ -281,10 +178,10 @@ constexpr std::array table{
            "Replace a capture that is already there.", false,
            [](settings& s, std::string_view v) { return read_switch(s.force_overwrite, v); }},
     option{"trace", 't', "KIND[,KIND...]",
-           "none, or a list of cuda, nvtx, cuda-api, cuda-memory, sync, um", "cuda,nvtx",
-           "What to record: cuda (kernels, copies), nvtx, cuda-api, cuda-memory, sync, um (unified "
-           "memory).",
-           false, read_trace, "cuda,nvtx,cuda-api,cuda-memory,sync,um,none"},
+           "none, or a list of cuda, nvtx, blocking, cuda-api, cuda-memory, sync, um", "cuda,nvtx",
+           "What to record: cuda (kernels, copies), nvtx, blocking (CUDA calls that wait, allocate "
+           "or load), cuda-api (all calls), cuda-memory, sync, um (unified memory).",
+           false, read_trace, "cuda,nvtx,blocking,cuda-api,cuda-memory,sync,um,none"},
     option{"capture-range", 'c', "none|cudaProfilerApi|nvtx", "none, cudaProfilerApi, nvtx", "none",
            "Record only from cudaProfilerStart to cudaProfilerStop, or inside an NVTX range.",
            false, read_capture_range},
@@ -330,12 +227,13 @@ constexpr std::array table{
            }},
     option{"metrics", 0, "none|auto|sampled|exact|NAME[,NAME...]",
            "none, or a list of metrics (dram__bytes_read.sum) and sets (basic, roofline, memory, "
-           "full) with at most one of auto, sampled, exact",
+           "full, explain) with at most one of auto, sampled, exact",
            "none",
            "Read hardware counters: auto (within --overhead-budget), sampled (in windows of time), "
            "exact (every launch). Names of metrics or sets say which, and alone mean auto.",
-           false, read_metrics, "none,auto,sampled,exact,basic,roofline,memory,full"},
-    option{"set", 0, "basic|roofline|memory|full", "basic, roofline, memory, full", "",
+           false, read_metrics, "none,auto,sampled,exact,basic,roofline,memory,full,explain"},
+    option{"set", 0, "basic|roofline|memory|full|explain", "basic, roofline, memory, full, explain",
+           "",
            "The metrics to read; roofline unless --metrics names some. Alone it means --metrics "
            "auto.",
            false, read_metric_set},
@@ -369,6 +267,13 @@ constexpr std::array table{
            [](settings& s, std::string_view v) {
              return read_kernel_patterns(s.metrics.skip, v, true);
            }},
+    option{"label", 0, "NAME=VALUE",
+           "NAME=VALUE, the name of letters, digits, '_', '.' and '-', the value without ',' and "
+           "';'; several separated by commas",
+           "",
+           "Says of the run what its reader should know: --label size=4096. May be given several "
+           "times.",
+           true, [](settings& s, std::string_view v) { return read_labels(s.labels, v); }},
     option{
         "share-cupti", 0, "yes|no", switch_values, "yes",
         "Let the program's own use of CUPTI (torch.profiler, Proton, JAX's profiler) go on beside "

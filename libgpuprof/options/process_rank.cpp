@@ -32,4 +32,19 @@ std::optional<process_rank> rank_of(variable_lookup const& environment) {
   return std::nullopt;
 }
 
+std::optional<process_rank> rank_in_capture(variable_lookup const& kept) {
+  if (auto whole = rank_of(kept)) return whole;
+  for (auto const& launcher : launchers)
+    if (auto const rank = whole_number<std::uint32_t>(kept(launcher.rank)))
+      return process_rank{*rank, whole_number<std::uint32_t>(kept(launcher.world_size)).value_or(0),
+                          launcher.rank};
+  return std::nullopt;
+}
+
+bool is_rank_variable(std::string_view variable) noexcept {
+  for (auto const& launcher : launchers)
+    if (variable == launcher.rank || variable == launcher.world_size) return true;
+  return false;
+}
+
 }  // namespace gpuprof

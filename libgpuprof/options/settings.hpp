@@ -19,7 +19,8 @@ namespace gpuprof {
 struct trace_set {
   bool cuda = true;          // kernels, copies, memsets, graphs
   bool nvtx = true;          // ranges and marks
-  bool cuda_api = false;     // runtime and driver API calls
+  bool blocking = false;     // of the runtime and driver API, calls that wait, allocate, load
+  bool cuda_api = false;     // all calls of the runtime and driver API
   bool cuda_memory = false;  // device memory allocated and released
   bool sync = false;         // synchronisation calls
   bool um = false;           // unified-memory counters
@@ -69,22 +70,28 @@ inline constexpr std::string_view collectives_to_skip =
 std::vector<kernel_pattern> kernels_of_collectives();
 
 /// Which hardware counters are read, and at what price.
-struct metrics_choice {
+struct metrics_options {
   metrics_mode mode = metrics_mode::none;
   std::vector<std::string> words;       // sets and metrics as given; empty: the set roofline
   double budget_percent = 1;            // of the run time
   std::uint64_t once_ns = 250'000'000;  // and once a process
   std::uint64_t interval_ns = 20'000;   // of sampling in time
   std::vector<kernel_pattern> skip = kernels_of_collectives();  // never counted
-  friend bool operator==(metrics_choice const&, metrics_choice const&) = default;
+  friend bool operator==(metrics_options const&, metrics_options const&) = default;
 };
 
-/// --metrics and --set as they were given, in whichever order: metrics_choice's mode and words come
-/// from both.
+/// --metrics and --set as they were given, in whichever order: metrics_options's mode and words
+/// come from both.
 struct given_metrics {
   std::optional<metrics_mode> mode;
   std::vector<std::string> names;  // of --metrics
   std::string set;                 // of --set
+};
+
+/// What the user says of a run: "size=4096".
+struct run_label {
+  std::string name, value;
+  friend bool operator==(run_label const&, run_label const&) = default;
 };
 
 struct settings {
@@ -102,8 +109,9 @@ struct settings {
   std::vector<kernel_pattern> kernel_names;  // empty: all kernels
   std::uint64_t launch_skip = 0;
   std::uint64_t launch_count = 0;  // 0: no limit
-  metrics_choice metrics;
+  metrics_options metrics;
   given_metrics metrics_given;
+  std::vector<run_label> labels;  // each name once
   bool share_cupti = true;
   bool stats = false;
   gpuprof::log_level log_level = gpuprof::log_level::info;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "peaks/measure.hpp"
 
-#include "peaks/experiment.hpp"
-#include "peaks/gpu_key.hpp"
+#include "peaks/experiments/experiment.hpp"
+#include "peaks/experiments/peer_experiment.hpp"
+#include "peaks/experiments/throughput.hpp"
 #include "peaks/neighbours.hpp"
-#include "peaks/peer_experiment.hpp"
 #include "peaks/sharing_remarks.hpp"
+#include "peaks/store/gpu_key.hpp"
 #include "peaks/subject.hpp"
-#include "peaks/throughput.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -4,24 +4,9 @@
 
 #include "base/result.hpp"
 #include "model/peaks.hpp"
-#include "peaks/test_list.hpp"
-
-#include <functional>
-#include <string>
-#include <vector>
+#include "peaks/experiments/measure_options.hpp"
 
 namespace gpuprof::peaks {
-
-struct measure_options {
-  std::vector<test_id> tests;  // empty: all
-  bool quick = false;          // fewer runs of each test, no sustained figures
-  bool sustain_all =
-      false;           // sustained figures of every test, not of those alone where power matters
-  bool force = false;  // also while another process loads the GPU
-  bool zeros = false;  // operands that are all zero: more than real data ever reaches
-  /// Called before each test with its name, how many are done and how many there are; may be empty.
-  std::function<void(std::string_view test, std::size_t done, std::size_t all)> on_progress;
-};
 
 /// What identifies the results of this GPU, without measuring. Opens no CUDA context.
 result<peaks_key> key_of(int ordinal);

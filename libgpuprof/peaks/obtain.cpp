@@ -2,7 +2,7 @@
 #include "peaks/obtain.hpp"
 
 #include "driver/cuda_driver.hpp"
-#include "peaks/store.hpp"
+#include "peaks/store/store.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -18,7 +18,7 @@ peak_effort effort_of(measure_options const& asked) noexcept {
 
 /// Either what answers the question, or nothing.
 result<std::optional<obtained>> stored_answer(gpu_access const& gpus, int device,
-                                              request const& asked) {
+                                              obtain_options const& asked) {
   auto const key = gpus.key_of(device);
   if (!key) return error{key.message()};
   auto stored = load_peaks(asked.folder, *key);
@@ -58,7 +58,7 @@ void keep_only(gpu_peaks& peaks, std::vector<test_id> const& tests) {
   });
 }
 
-result<obtained> obtain(gpu_access const& gpus, int device, request const& asked) {
+result<obtained> obtain(gpu_access const& gpus, int device, obtain_options const& asked) {
   if (!asked.refresh && !asked.what.zeros) {
     auto stored = stored_answer(gpus, device, asked);
     if (!stored) return error{stored.message()};

@@ -4,7 +4,7 @@
 
 #include "base/result.hpp"
 #include "model/peaks.hpp"
-#include "peaks/measure.hpp"
+#include "peaks/experiments/measure_options.hpp"
 
 #include <functional>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace gpuprof::peaks {
 
-struct request {
+struct obtain_options {
   measure_options what;  // tests: never empty
   bool refresh = false;  // measure even when stored peaks answer
   std::string folder;    // of the store
@@ -33,7 +33,7 @@ struct obtained {
 
 /// What was measured with force or on operands that are all zero does not tell what the GPU
 /// reaches: it is not stored, and zeros are not answered from the store either.
-result<obtained> obtain(gpu_access const& gpus, int device, request const& asked);
+result<obtained> obtain(gpu_access const& gpus, int device, obtain_options const& asked);
 
 /// Whether every test was measured at least this thoroughly, or cannot be.
 bool answers(gpu_peaks const& stored, measure_options const& asked);

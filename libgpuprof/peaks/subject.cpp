@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "peaks/subject.hpp"
 
-#include "peaks/gpu_key.hpp"
 #include "peaks/kernels/kernel_images.hpp"
+#include "peaks/store/gpu_key.hpp"
 
 namespace gpuprof::peaks {
 

@@ -8,6 +8,7 @@
 #include "driver/nvml.hpp"
 #include "nvtx/labels.hpp"
 #include "nvtx/name_registry.hpp"
+#include "options/process_rank.hpp"
 #include "options/run_notes.hpp"
 #include "recording/stored_peaks.hpp"
 
@@ -21,12 +22,21 @@ namespace {
 
 /// Variables that say which of many processes this is.
 bool is_of_interest(std::string_view variable) noexcept {
-  static constexpr std::string_view ranks[] = {
-      "RANK",         "LOCAL_RANK",          "WORLD_SIZE",
-      "SLURM_PROCID", "SLURM_JOB_ID",        "OMPI_COMM_WORLD_RANK",
-      "PMI_RANK",     "MV2_COMM_WORLD_RANK", "CUDA_VISIBLE_DEVICES"};
-  return variable.starts_with("GPUPROF_") ||
-         std::find(std::begin(ranks), std::end(ranks), variable) != std::end(ranks);
+  static constexpr std::string_view others[] = {"LOCAL_RANK", "SLURM_JOB_ID",
+                                                "CUDA_VISIBLE_DEVICES"};
+  return variable.starts_with("GPUPROF_") || is_rank_variable(variable) ||
+         std::find(std::begin(others), std::end(others), variable) != std::end(others);
+}
+
+std::string text_of(recorded_calls calls) {
+  switch (calls) {
+    case recorded_calls::all:
+      return "all";
+    case recorded_calls::blocking:
+      return "blocking";
+    default:
+      return "none";
+  }
 }
 
 device_record row_of(device_facts const& d, std::string const& chip) {
@@ -44,6 +54,11 @@ device_record row_of(device_facts const& d, std::string const& chip) {
   row.memory_bytes = d.memory_bytes;
   row.l2_bytes = d.l2_bytes;
   row.pci_bus = names().intern(d.pci_bus);
+  row.max_threads_per_sm = d.max_threads_per_sm;
+  row.max_blocks_per_sm = d.max_blocks_per_sm;
+  row.registers_per_sm = d.registers_per_sm;
+  row.shared_bytes_per_sm = d.shared_bytes_per_sm;
+  row.reserved_shared_bytes = d.reserved_shared_bytes;
   return row;
 }
 
@@ -56,6 +71,7 @@ gpu_rows read_gpus(cupti_tracer const& tracer) {
   };
   fact("cupti.path", tracer.library().path);
   fact("cupti.version", cupti_version_text(tracer.library().version));
+  fact("trace.api", text_of(tracer.calls_recorded()));
   auto const driver = load_cuda_driver();
   if (!driver) return rows;
   auto const library = nvml::open();  // held: each opening takes tens of milliseconds
@@ -131,6 +147,7 @@ void capture_output::describe_process() {
   fact("process.id", std::to_string(getpid()));
   fact("process.program", program_path());
   fact("process.command_line", command_line());
+  for (auto const& label : options_.labels) fact("label." + label.name, label.value);
   for (auto const& variable : environment_.all())
     if (is_of_interest(variable.name)) fact("environment." + variable.name, variable.value);
   file_->add(clock_record{now(), monotonic_ns()});

@@ -4,7 +4,6 @@
 #include "base/cache_file.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "base/no_cancellation.hpp"
 #include "base/process.hpp"
 #include "base/quiet_thread.hpp"
 #include "driver/device_facts.hpp"
@@ -34,7 +33,8 @@ void append(std::vector<T>& to, std::vector<T>&& more) {
 counter_options options_of(settings const& s, kernel_filter& skipped, kernel_switch& kernels,
                            availability_store const& stored, device_turns& turns,
                            cuda_driver const& driver, code_inventory const& code,
-                           std::function<std::string()> capture_path) {
+                           std::function<std::string()> capture_path, main_thread_end& at_end,
+                           std::function<void()> release_gpus) {
   auto const is_rank = s.rank && s.rank->world_size <= shared_readings::max_ranks;
   auto const exact = s.metrics.mode == metrics_mode::exact;
   auto const uuid = [&driver](device_id device) {
@@ -52,7 +52,9 @@ counter_options options_of(settings const& s, kernel_filter& skipped, kernel_swi
               .stored = &stored,
               .turns = &turns,
               .uuid = uuid,
-              .shared_beside = is_rank ? std::move(capture_path) : nullptr},
+              .shared_beside = is_rank ? std::move(capture_path) : nullptr,
+              .at_end = &at_end,
+              .release_gpus = std::move(release_gpus)},
           .sampling = {.words = s.metrics.words,
                        .interval_ns = s.metrics.interval_ns,
                        .stored = &stored,
@@ -101,23 +103,16 @@ counter_worker::counter_worker(settings const& options, cupti_tracer& tracer,
     : driver_(driver),
       skipped_(std::move(skipped)),
       stored_(cache_folder("counters")),
-      engines_(tracer.library().api, driver_,
-               options_of(options, *skipped_, tracer.kernels(), stored_, device_turns_, driver_,
-                          code, std::move(capture_path))),
-      end_at_exit_(end_at_exit) {}
-
-// Exit handlers run last one first, and destructors of libraries are such handlers: those that
-// CUPTI opens for counters, and what these make when they are first used, would be gone while we
-// still count. What ends with the main thread comes before all of them.
-void counter_worker::look_for_main_thread() noexcept {
-  static thread_local bool has_looked __attribute__((tls_model("initial-exec"))) = false;
-  if (std::exchange(has_looked, true)) return;
-  if (when_main_thread_ends(end_at_exit_)) knows_main_thread_.store(true);
-}
+      end_at_exit_(end_at_exit),
+      main_thread_end_(end_at_exit),
+      engines_(
+          tracer.library().api, driver_,
+          options_of(options, *skipped_, tracer.kernels(), stored_, device_turns_, driver_, code,
+                     std::move(capture_path), main_thread_end_, [this] { release_gpus(); })) {}
 
 void counter_worker::resume() noexcept {
   if (process_ends_.load()) return;
-  if (!knows_main_thread_.load()) look_for_main_thread();
+  main_thread_end_.look();
   if (!thread_started_.exchange(true)) {
     pthread_t thread;
     auto const run = [](void* self) -> void* {
@@ -147,9 +142,8 @@ void counter_worker::wake() noexcept {
   changed_.notify_all();
 }
 
-void counter_worker::context_ending() noexcept {
-  no_cancellation const here;
-  engines_.context_ending();
+/// A context is being destroyed.
+void counter_worker::release_gpus() noexcept {
   if (!engines_.holds_gpus() || process_is_exiting()) return;
   engines_.want_gpus_released();
   wake();

@@ -88,7 +88,7 @@ void drain::make_assembler() {
   records_ = record_sinks(std::move(to));  // not also(): for want of memory this may come again
   assembler_ = std::make_unique<trace_assembler>(
       records_, names(),
-      filter_.has_names() ? trace_assembler::kernel_choice(
+      filter_.has_names() ? trace_assembler::kernel_predicate(
                                 [this](std::string_view n) { return filter_.name_matches(n); })
                           : nullptr);
 }

@@ -3,9 +3,9 @@
 
 #include "base/log.hpp"
 #include "nvtx/name_registry.hpp"
-#include "peaks/gpu_key.hpp"
 #include "peaks/kernels/kernel_images.hpp"
-#include "peaks/store.hpp"
+#include "peaks/store/gpu_key.hpp"
+#include "peaks/store/store.hpp"
 
 #include <filesystem>
 #include <string>

@@ -24,7 +24,8 @@ timestamp_ns just_before(timestamp_ns t) noexcept {
 
 }  // namespace
 
-trace_assembler::trace_assembler(record_sink& to, name_registry const& names, kernel_choice wants)
+trace_assembler::trace_assembler(record_sink& to, name_registry const& names,
+                                 kernel_predicate wants)
     : to_(to), names_(names), wants_(std::move(wants)) {
   finished_.reserve(together);
 }

@@ -43,11 +43,11 @@ struct trace_counts {
 /// The drain thread only.
 class trace_assembler final : public activity_sink {
  public:
-  using kernel_choice = std::function<bool(std::string_view mangled)>;
+  using kernel_predicate = std::function<bool(std::string_view mangled)>;
 
   /// `to` gets the finished records. `wants`: the name filter for kernels that no single launch
   /// stands for (graph nodes); empty: all.
-  trace_assembler(record_sink& to, name_registry const& names, kernel_choice wants);
+  trace_assembler(record_sink& to, name_registry const& names, kernel_predicate wants);
 
   void open_window(window_record const&);
   void close_window(timestamp_ns end);
@@ -133,7 +133,7 @@ class trace_assembler final : public activity_sink {
 
   record_sink& to_;
   name_registry const& names_;
-  kernel_choice wants_;
+  kernel_predicate wants_;
   launch_table launches_;
   trace_counts counts_;
   std::uint64_t progress_ = 0;

@@ -1,58 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The roofline as one JSON object.
 #include "base/json_text.hpp"
+#include "report/json_object.hpp"
 #include "report/roofline_report.hpp"
 
 namespace gpuprof::report {
 namespace {
-
-/// Writes members of an object, commas between them.
-class object {
- public:
-  explicit object(std::string& out) : out_(out) { out_ += '{'; }
-  void text(std::string_view key, std::string_view value) {
-    name(key);
-    append_json_text(out_, value);
-  }
-  /// Reads back as the same number; null when it is not known.
-  void number(std::string_view key, std::optional<double> value) {
-    name(key);
-    auto const known = number_cell(value);
-    if (std::holds_alternative<std::monostate>(known))
-      out_ += "null";
-    else
-      append_cell(out_, known, column_kind::number, {});
-  }
-  void whole(std::string_view key, std::uint64_t value) {
-    name(key);
-    out_ += std::to_string(value);
-  }
-  template <class F>
-  void member(std::string_view key, F f) {
-    name(key);
-    f(out_);
-  }
-  void end() { out_ += '}'; }
-
- private:
-  void name(std::string_view key) {
-    if (!first_) out_ += ", ";
-    first_ = false;
-    append_json_text(out_, key);
-    out_ += ": ";
-  }
-  std::string& out_;
-  bool first_ = true;
-};
-
-void append_texts(std::string& out, std::vector<std::string> const& texts) {
-  out += '[';
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    if (i > 0) out += ", ";
-    append_json_text(out, texts[i]);
-  }
-  out += ']';
-}
 
 void append_extent(std::string& out, extent3 const& e) {
   out += '[' + std::to_string(e.x) + ", " + std::to_string(e.y) + ", " + std::to_string(e.z) + ']';
@@ -60,11 +13,11 @@ void append_extent(std::string& out, extent3 const& e) {
 
 /// Where the figures of the units are from: exact, sampled, fitted, mixed; empty where there are
 /// none.
-void append_sources(object& o, roofline_row const& line) {
+void append_sources(json_object& o, roofline_row const& line) {
   o.number("dram_bytes_per_second_error", line.dram_error);
   o.number("l2_bytes_per_second_error", line.l2_error);
   o.member("sources", [&](std::string& to) {
-    object of_units(to);
+    json_object of_units(to);
     of_units.text("dram", name_of(line.from.dram));
     of_units.text("l2", name_of(line.from.l2));
     of_units.text("sm_clock", name_of(line.from.clock));
@@ -76,9 +29,9 @@ void append_sources(object& o, roofline_row const& line) {
 }
 
 /// Of the line's time; below half the figure is null.
-void append_known_shares(object& o, known_shares const& known) {
+void append_known_shares(json_object& o, known_shares const& known) {
   o.member("known_shares", [&](std::string& to) {
-    object of_units(to);
+    json_object of_units(to);
     of_units.number("dram", known.dram);
     of_units.number("l2", known.l2);
     of_units.number("sm_clock", known.clock);
@@ -88,10 +41,10 @@ void append_known_shares(object& o, known_shares const& known) {
   });
 }
 
-void append_errors(object& o, roofline_row const& line) {
+void append_errors(json_object& o, roofline_row const& line) {
   o.number("flops_error", line.total_flops_error);
   o.member("flops_by_precision_error", [&](std::string& to) {
-    object of_precision(to);
+    json_object of_precision(to);
     for (std::size_t p = 0; p < precision_count; ++p)
       if (line.flops_error[p])
         of_precision.number(key_of(static_cast<precision>(p)), line.flops_error[p]);
@@ -103,7 +56,7 @@ void append_errors(object& o, roofline_row const& line) {
 }
 
 void append_sampling(std::string& to, roofline_facts const& facts) {
-  object sampling(to);
+  json_object sampling(to);
   sampling.whole("windows", facts.sampling.windows);
   sampling.whole("intervals", facts.sampling.intervals);
   sampling.whole("overflows", facts.sampling.overflows);
@@ -115,7 +68,7 @@ void append_sampling(std::string& to, roofline_facts const& facts) {
   sampling.end();
 }
 
-void append_launches(object& o, roofline_row const& line, roofline_lines of) {
+void append_launches(json_object& o, roofline_row const& line, roofline_lines of) {
   o.text("name", line.name);
   if (of == roofline_lines::signatures) {
     o.member("grid", [&](std::string& to) { append_extent(to, line.grid); });
@@ -130,7 +83,7 @@ void append_launches(object& o, roofline_row const& line, roofline_lines of) {
   o.number("avg_ns", line.mean_ns);
 }
 
-void append_flop(object& o, roofline_row const& line) {
+void append_flop(json_object& o, roofline_row const& line) {
   o.number("flops", line.total_flops);
   o.text("flop_source", name_of(line.source));
   o.number("flop_exact_share", line.exact_share);
@@ -142,14 +95,14 @@ void append_flop(object& o, roofline_row const& line) {
     to += ']';
   });
   o.member("flops_by_precision", [&](std::string& to) {
-    object of_precision(to);  // those that were counted
+    json_object of_precision(to);  // those that were counted
     for (std::size_t p = 0; p < precision_count; ++p)
       if (line.flops[p]) of_precision.number(key_of(static_cast<precision>(p)), line.flops[p]);
     of_precision.end();
   });
 }
 
-void append_units(object& o, roofline_row const& line) {
+void append_units(json_object& o, roofline_row const& line) {
   o.number("dram_bytes_per_second", line.dram_rate);
   o.number("l2_bytes_per_second", line.l2_rate);
   o.number("flop_per_dram_byte", line.intensity);
@@ -160,7 +113,7 @@ void append_units(object& o, roofline_row const& line) {
   o.number("tensor_active", line.tensor_active);
 }
 
-void append_verdict(object& o, roofline_row const& line) {
+void append_verdict(json_object& o, roofline_row const& line) {
   o.member("bound_by", [&](std::string& to) {
     if (line.bound == bound_by{})
       to += "null";
@@ -171,7 +124,7 @@ void append_verdict(object& o, roofline_row const& line) {
   o.number("to_roof_ns", line.to_roof_ns);
   o.number("potential_gain", line.potential_gain);
   o.member("roof_shares", [&](std::string& to) {
-    object shares(to);
+    json_object shares(to);
     for (std::size_t i = 0; i < roof_count; ++i)
       if (line.shares[i]) shares.number(name_of(roof_of(i)), line.shares[i]);
     shares.end();
@@ -179,14 +132,14 @@ void append_verdict(object& o, roofline_row const& line) {
 }
 
 void append_line(std::string& out, roofline_row const& line, roofline_lines of) {
-  object o(out);
+  json_object o(out);
   append_launches(o, line, of);
   append_flop(o, line);
   append_units(o, line);
   append_verdict(o, line);
   if (of == roofline_lines::graphs)
     o.member("nodes_exceed", [&](std::string& to) {
-      object nodes(to);
+      json_object nodes(to);
       nodes.number("dram_bytes", line.nodes.dram);
       nodes.number("l2_bytes", line.nodes.l2);
       nodes.number("tensor_cycles", line.nodes.tensor_cycles);
@@ -204,11 +157,11 @@ void append_roofs(std::string& out, measured_roofs const& roofs) {
                                          "l2_read"};
   for (std::size_t p = 0; p < precision_count; ++p)
     tests.push_back(key_of(static_cast<precision>(p)));
-  object of_tests(out);
+  json_object of_tests(out);
   for (auto const test : tests) {
     if (!roofs.burst(test)) continue;
     of_tests.member(test, [&](std::string& to) {
-      object roof(to);
+      json_object roof(to);
       roof.number("burst", roofs.burst(test));
       roof.number("theory", roofs.theory(test));
       roof.end();
@@ -236,21 +189,21 @@ std::string_view lines_key(roofline_lines of) {
 void write_roofline_json(std::span<roofline_row const> lines, roofline_lines of,
                          roofline_facts const& facts, text_sink const& out) {
   std::string text;
-  object o(text);
-  o.member("summary", [&](std::string& to) { append_texts(to, facts.summary); });
-  o.member("overview", [&](std::string& to) { append_texts(to, facts.overview); });
-  o.member("notes", [&](std::string& to) { append_texts(to, facts.notes); });
+  json_object o(text);
+  o.member("summary", [&](std::string& to) { append_json_texts(to, facts.summary); });
+  o.member("overview", [&](std::string& to) { append_json_texts(to, facts.overview); });
+  o.member("notes", [&](std::string& to) { append_json_texts(to, facts.notes); });
   o.number("kernel_time_ns", facts.gpu_ns);
   o.number("flop_exact_share", facts.exact_share);
   o.number("flop_known_share", facts.known_share);
   o.whole("samples", facts.samples);
   o.member("readings", [&](std::string& to) {
-    object readings(to);
+    json_object readings(to);
     for (auto const& [what, count] : facts.readings) readings.whole(what, count);
     readings.end();
   });
   o.member("samples_left_out", [&](std::string& to) {
-    object left_out(to);
+    json_object left_out(to);
     left_out.whole("other_kernels_beside", facts.discarded.beside_kernels);
     left_out.whole("copies_beside", facts.discarded.beside_copies);
     left_out.whole("kernel_not_recorded", facts.discarded.without_kernel);

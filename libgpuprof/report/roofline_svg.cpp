@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The roofline as a chart.
+// The roofline as a chart: title, grid, points and legend.
 #include "base/readable.hpp"
 #include "report/label_room.hpp"
 #include "report/peaks_words.hpp"
 #include "report/roofline_axes.hpp"
 #include "report/roofline_report.hpp"
+#include "report/roofline_roofs.hpp"
+#include "report/roofline_words.hpp"
 #include "report/svg_canvas.hpp"
 #include "tables/overview.hpp"
 #include "tables/padding.hpp"
@@ -12,7 +14,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <numbers>
 
 namespace gpuprof::report {
 namespace {
@@ -27,73 +28,6 @@ bool is_plotted(roofline_row const& line) {
 constexpr double width = 1180, height = 720;
 using plot::left, plot::right, plot::top, plot::bottom;
 constexpr std::size_t max_labels = 12;
-/// "gemm<float>(...)": what tells kernels apart comes first, so the end may go.
-std::string shortened(std::string_view name, std::size_t characters) {
-  auto plain = on_one_line(name);
-  if (width_of(plain) <= characters) return plain;
-  std::string out;
-  std::size_t kept = 0;
-  for (char const c : plain) {
-    bool const begins = (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-    if (begins && ++kept >= characters) break;
-    out += c;
-  }
-  return out + "\xE2\x80\xA6";
-}
-
-/// What tells kernels apart: no return type, no parameters, no namespaces; template arguments stay
-/// as far as there is room.
-std::string label_of(roofline_row const& line) {
-  std::string_view name = line.name;
-  if (name.ends_with(')') && !name.starts_with('[')) {
-    auto at = name.size();
-    for (int depth = 0; at-- > 0;) {
-      depth += name[at] == ')' ? 1 : name[at] == '(' ? -1 : 0;
-      if (depth == 0) break;
-    }
-    if (at > 0 && at < name.size()) name = name.substr(0, at);
-  }
-  if (name.starts_with("void ")) name.remove_prefix(5);
-  auto const arguments = std::min(name.find('<'), name.size());
-  if (auto const scope = name.substr(0, arguments).rfind("::"); scope != std::string_view::npos)
-    name.remove_prefix(scope + 2);
-  char share[16];
-  std::snprintf(share, sizeof share, line.time_share < 0.0995 ? "  %.1f%%" : "  %.0f%%",
-                line.time_share * 100);
-  return shortened(name, 32) + share;
-}
-
-char const* colour_of(bound_by const& bound) noexcept {
-  switch (bound.what) {
-    case bound_by::kind::dram:
-      return "#0b6fb8";
-    case bound_by::kind::l2:
-      return "#0a8f86";
-    case bound_by::kind::compute:
-      return bound.of >= precision::tensor_fp64 ? "#6a3fb5" : "#c2541b";
-    case bound_by::kind::latency:
-      return "#b3264a";
-    case bound_by::kind::unknown:
-      break;
-  }
-  return "#6b7280";
-}
-
-std::string legend_of(bound_by const& bound) {
-  if (bound.what == bound_by::kind::unknown) return "not known";
-  if (bound.what != bound_by::kind::compute) return std::string(name_of(bound));
-  return bound.of >= precision::tensor_fp64 ? "tensor cores" : "CUDA cores";
-}
-
-std::string rate_text(double flops) {
-  if (flops >= 1e12) return short_number(flops / 1e12) + " TFLOP/s";
-  if (flops >= 1e9) return short_number(flops / 1e9) + " GFLOP/s";
-  return short_number(flops / 1e6) + " MFLOP/s";
-}
-std::string byte_rate_text(double bytes) {
-  if (bytes >= 1e12) return short_number(bytes / 1e12) + " TB/s";
-  return short_number(bytes / 1e9) + " GB/s";
-}
 
 struct plotted {
   roofline_row const* line = nullptr;
@@ -101,35 +35,6 @@ struct plotted {
   double radius = 0;
   std::size_t rank = 0;  // by time, from 1
 };
-
-struct compute_roof {
-  std::string name;
-  std::optional<double> measured, theory;
-};
-
-struct memory_roof {
-  std::string name;
-  std::optional<double> measured, theory;  // bytes per second
-  char const* colour = "";
-};
-
-/// The peaks of those precisions that a line has work in.
-std::vector<compute_roof> compute_roofs(std::span<roofline_row const> lines,
-                                        measured_roofs const& roofs) {
-  std::vector<compute_roof> made;
-  for (std::size_t p = 0; p < precision_count; ++p) {
-    bool const used = std::any_of(lines.begin(), lines.end(), [&](auto const& line) {
-      return line.flops[p] && line.total_flops && *line.flops[p] > 0.01 * *line.total_flops;
-    });
-    auto const of = static_cast<precision>(p);
-    compute_roof roof{std::string(name_of(of)), roofs.burst(key_of(of)), roofs.theory(key_of(of))};
-    if (used && (roof.measured || roof.theory)) made.push_back(std::move(roof));
-  }
-  std::sort(made.begin(), made.end(), [](compute_roof const& a, compute_roof const& b) {
-    return a.measured.value_or(0) > b.measured.value_or(0);
-  });
-  return made;
-}
 
 class chart {
  public:
@@ -140,7 +45,10 @@ class chart {
     begin();
     grid();
     place_points();
-    if (facts_.roofs != nullptr) roofs();
+    if (facts_.roofs != nullptr) {
+      auto const names_end = roof_drawing(roofs_, axes_, room_, out_).draw();
+      legend_top_ = std::max(legend_top_, names_end + 50);
+    }
     draw_points();
     legend();
     out_.add("</svg>\n");
@@ -161,16 +69,16 @@ class chart {
       y1 = first ? y : std::max(y1, y);
       first = false;
     }
-    x0 /= 4, x1 *= 6, y0 /= 3, y1 *= 3;
+    x0 /= 4;
+    x1 *= 6;
+    y0 /= 3;
+    y1 *= 3;
     if (facts_.roofs != nullptr) {
-      memory_ = {
-          {"DRAM", facts_.roofs->burst("dram_read"), facts_.roofs->theory("dram_read"), "#0b6fb8"},
-          {"L2", facts_.roofs->burst("l2_read"), {}, "#0a8f86"}};
-      compute_ = compute_roofs(lines_, *facts_.roofs);
-      for (auto const& roof : compute_) {
+      roofs_ = roofs_of(lines_, *facts_.roofs);
+      for (auto const& roof : roofs_.compute) {
         auto const peak = std::max(roof.measured.value_or(0), roof.theory.value_or(0));
         y1 = std::max(y1, peak * 2.5);
-        for (auto const& memory : memory_) {
+        for (auto const& memory : roofs_.memory) {
           if (!memory.measured) continue;
           x1 = std::max(x1, peak / *memory.measured * 4);
           x0 = std::min(x0, peak / *memory.measured / 10);
@@ -193,7 +101,7 @@ class chart {
     if (!facts_.device.empty()) title += " on " + facts_.device;
     out_.text({left, 36}, title, "font-size=\"22\" font-weight=\"bold\"");
     std::string about = facts_.overview.empty() ? std::string() : facts_.overview.front();
-    out_.text({left, 58}, shortened(about, 120), "fill=\"#4b5563\"");
+    out_.text({left, 58}, beginning_of(about, 120), "fill=\"#4b5563\"");
     char share[96];
     std::snprintf(share, sizeof share,
                   "FLOP known for %.1f%% of the kernel time, exactly for %.1f%%",
@@ -237,106 +145,6 @@ class chart {
     out_.text({0, 0}, "TFLOP/s",
               "text-anchor=\"middle\" font-size=\"14\" transform=\"translate(24 " +
                   svg_number((top + bottom) / 2) + ") rotate(-90)\"");
-  }
-
-  double highest_compute() const {
-    double highest = 0;
-    for (auto const& roof : compute_)
-      highest = std::max({highest, roof.measured.value_or(0), roof.theory.value_or(0)});
-    return highest > 0 ? highest : 1e30;
-  }
-
-  /// Memory roofs rise to the highest compute roof; compute roofs begin where DRAM or L2 let them.
-  void roofs() {
-    out_.add("<g clip-path=\"url(#plot)\">\n");
-    auto const ceiling = highest_compute();
-    double fastest = 0;
-    for (auto const& memory : memory_) {
-      auto const stroke = "stroke=\"" + std::string(memory.colour) + "\" stroke-width=\"";
-      if (memory.theory)
-        memory_line(*memory.theory, ceiling, stroke + "1.2\" stroke-dasharray=\"6 5\"");
-      if (!memory.measured) continue;
-      memory_line(*memory.measured, ceiling, stroke + "2.4\"");
-      fastest = std::max(fastest, *memory.measured);
-    }
-    for (auto const& roof : compute_) {
-      auto const start = [&](double peak) {
-        return fastest > 0 ? axes_.x(std::max(peak / fastest, axes_.least_x())) : left;
-      };
-      if (roof.theory)
-        out_.line({start(*roof.theory), axes_.y(*roof.theory)}, {right, axes_.y(*roof.theory)},
-                  "stroke=\"#374151\" stroke-width=\"1.2\" stroke-dasharray=\"6 5\"");
-      if (roof.measured)
-        out_.line({start(*roof.measured), axes_.y(*roof.measured)},
-                  {right, axes_.y(*roof.measured)}, "stroke=\"#374151\" stroke-width=\"2.4\"");
-      for (auto const peak : {roof.measured, roof.theory})
-        if (peak) room_.avoid_along({start(*peak), axes_.y(*peak)}, {right, axes_.y(*peak)});
-    }
-    out_.add("</g>\n");
-    name_memory_roofs(ceiling);
-    name_compute_roofs();
-  }
-
-  void memory_line(double bytes, double ceiling, std::string const& style) {
-    auto const x0 = axes_.least_x(), x1 = std::min(ceiling / bytes, axes_.greatest_x());
-    if (x1 <= x0) return;
-    point const from{axes_.x(x0), axes_.y(bytes * x0)}, to{axes_.x(x1), axes_.y(bytes * x1)};
-    out_.line({from.x, from.y}, {to.x, to.y}, style);
-    room_.avoid_along(from, to);
-  }
-
-  /// Along the line, in the lower part that is in the picture.
-  void name_memory_roofs(double ceiling) {
-    for (auto const& memory : memory_) {
-      if (!memory.measured) continue;
-      auto const bytes = *memory.measured;
-      double x0 = std::max(left, axes_.x(axes_.least_y() / bytes));
-      auto const x1 = std::min(right, axes_.x(ceiling / bytes));
-      if (x1 - x0 < 150) continue;
-      auto const text = memory.name + " " + byte_rate_text(bytes);
-      auto const length = 7.6 * static_cast<double>(text.size());
-      bool const below = memory.theory.has_value();  // whose line is above
-      auto const angle = -axes_.slope_angle() / 180 * std::numbers::pi;
-      auto const furthest = x1 - length * std::cos(angle);
-      for (auto x = x0 + 30; x < furthest; x += 20) {
-        auto const value = axes_.least_x() * std::pow(axes_.greatest_x() / axes_.least_x(),
-                                                      (x - left) / (right - left));
-        auto const y = axes_.y(value * bytes) + (below ? 20 : 0);
-        // A turned text fills its rectangle badly: a string of small boxes does better.
-        std::vector<box> boxes;
-        for (double along = 0; along < length; along += 10)
-          boxes.push_back({x + along * std::cos(angle) - 12, y - along * std::sin(angle) - 20,
-                           x + along * std::cos(angle) + 12, y - along * std::sin(angle)});
-        if (!std::all_of(boxes.begin(), boxes.end(),
-                         [&](box const& b) { return room_.is_free(b); }))
-          continue;
-        for (auto const& b : boxes) room_.take(b);
-        out_.text(
-            {0, below ? -3.0 : -7.0}, text,
-            "font-weight=\"bold\" paint-order=\"stroke\" stroke=\"#ffffff\" stroke-width=\"3\" "
-            "fill=\"" +
-                std::string(memory.colour) + "\" transform=\"translate(" + svg_number(x) + " " +
-                svg_number(y) + ") rotate(" + svg_number(axes_.slope_angle()) + ")\"");
-        break;
-      }
-    }
-  }
-
-  /// Right of the plot, pushed apart where they would touch.
-  void name_compute_roofs() {
-    double last = -100;
-    for (auto const& roof : compute_) {
-      auto const peak = roof.measured ? *roof.measured : *roof.theory;
-      auto const y = std::max(axes_.y(peak) + 4, last + 30);
-      last = y;
-      out_.line({right, axes_.y(peak)}, {right + 10, y - 4}, "stroke=\"#9aa2ad\"");
-      out_.text({right + 14, y}, roof.name + (roof.measured ? "" : " (theory)"),
-                "font-weight=\"bold\"");
-      auto detail = rate_text(peak);
-      if (roof.measured && roof.theory) detail += ", theory " + short_number(*roof.theory / 1e12);
-      out_.text({right + 14, y + 14}, detail, "fill=\"#4b5563\" font-size=\"12\"");
-    }
-    legend_top_ = std::max(legend_top_, last + 50);
   }
 
   void place_points() {
@@ -421,8 +229,7 @@ class chart {
   std::span<roofline_row const> lines_;
   roofline_lines of_;
   roofline_facts const& facts_;
-  std::vector<memory_roof> memory_;
-  std::vector<compute_roof> compute_;
+  roofline_roofs roofs_;
   roofline_axes axes_;  // after what it takes into account
   svg_canvas out_;
   std::vector<plotted> shown_;

@@ -1,41 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/summary_tables.hpp"
 
+#include "report/owned_rows.hpp"
+
 #include <cstdio>
 #include <initializer_list>
-#include <memory>
 #include <numeric>
 
 namespace gpuprof::report {
 namespace {
 
 using enum column_kind;
-
-// Tables own their rows: cells that hold text point into strings kept here.
-struct owned_rows {
-  std::vector<row> rows;
-  std::vector<std::unique_ptr<std::string>> texts;
-
-  std::string_view keep(std::string text) {
-    return *texts.emplace_back(std::make_unique<std::string>(std::move(text)));
-  }
-};
-
-table table_of(std::string name, std::string title, std::vector<column> columns, owned_rows rows) {
-  auto kept = std::make_shared<owned_rows>(std::move(rows));  // std::function must be copyable
-  return {std::move(name), std::move(title), std::move(columns),
-          [kept](std::function<void(row const&)> const& take) {
-            for (auto const& cells : kept->rows) take(cells);
-          }};
-}
-
-std::int64_t whole(std::uint64_t value) noexcept {
-  return static_cast<std::int64_t>(value);
-}
-
-double percent(std::uint64_t part, std::uint64_t all) noexcept {
-  return all == 0 ? 0 : static_cast<double>(part) * 100 / static_cast<double>(all);
-}
 
 void append(row& to, std::initializer_list<cell> cells) {
   to.insert(to.end(), cells);

@@ -13,6 +13,7 @@
 #include "recording/counter_worker.hpp"
 #include "recording/drain.hpp"
 #include "session/other_client.hpp"
+#include "session/range_trigger.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -87,23 +88,14 @@ class process_profiler final : public cuda_event_observer,
   void on_start(name_id name, name_id domain) noexcept override { on_push(name, domain); }
   void on_end(name_id name, name_id domain) noexcept override { on_pop(name, domain); }
 
-  struct range_trigger {
-    name_id name{}, domain{};
-    bool any_domain = false;
-    name_id shown_name{}, shown_domain{};  // of "domain:name", as reports show it; 0: it is not
-    bool matches(name_id n, name_id d) const noexcept {
-      return (n == name && (any_domain || d == domain)) ||
-             (n == shown_name && d == shown_domain && raw(n) != 0);
-    }
-  };
-  static std::optional<range_trigger> trigger_for(std::optional<range_pattern> const& pattern);
-
   /// Hands an event to the plan and acts on what it then wants.
   template <class Event>
   void tell_plan(Event&& event) noexcept;
   void tick(std::uint64_t moment) noexcept;
   void begin();
   void end_with_process();
+
+  // In profiler_switching.cpp; leave_cupti too.
   bool begin_to_act() noexcept;
   void follow_plan() noexcept;
   void take_one_step(bool& more);
@@ -144,6 +136,7 @@ class process_profiler final : public cuda_event_observer,
   std::atomic<bool> look_again_{false};
   std::unique_ptr<cupti_tracer> tracer_;
   std::unique_ptr<counter_worker> counters_;  // null: none are asked for
+  bool no_tracer_ = false;                    // there is no CUPTI to be had: asked once
   bool tracing_ = false;
   bool leaving_ = false;
   std::string reason_tracing_is_off_;  // as last told to the user

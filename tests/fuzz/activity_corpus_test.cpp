@@ -14,8 +14,7 @@ using gpuprof::fuzz::decode_activity;
 
 TEST_CASE("the decoder keeps its promises on every stored input of the fuzzer") {
   std::size_t inputs = 0, records = 0;
-  for (auto const& entry :
-       std::filesystem::directory_iterator(GPUPROF_TEST_DATA "/fuzz_activity")) {
+  for (auto const& entry : std::filesystem::directory_iterator(GPUPROF_SEEDS)) {
     std::ifstream in{entry.path(), std::ios::binary};
     std::vector<char> const input{std::istreambuf_iterator<char>{in}, {}};
     INFO(entry.path());

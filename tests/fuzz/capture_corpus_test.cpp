@@ -10,7 +10,7 @@
 
 TEST_CASE("the reader keeps its promises on every stored input of the fuzzer") {
   std::size_t inputs = 0;
-  for (auto const& entry : std::filesystem::directory_iterator(GPUPROF_TEST_DATA "/fuzz_capture")) {
+  for (auto const& entry : std::filesystem::directory_iterator(GPUPROF_SEEDS)) {
     std::ifstream in{entry.path(), std::ios::binary};
     std::vector<char> const input{std::istreambuf_iterator<char>{in}, {}};
     INFO(entry.path());

@@ -39,6 +39,24 @@ def launches(times):
     row("graph node / raw CUPTI floor", f"{ratio:.3f}", "<= 1.00 (+ 0.01 noise)", ratio <= 1.01)
 
 
+def blocking_calls(times):
+    """A loop of launches makes no calls that block, and must not pay for what CUPTI does to see them."""
+    without, recorded = in_turns(
+        3 * times,  # the difference looked for is smaller than the noise of one run
+        lambda: workload("launch-loop", trace="cuda,nvtx").value("ns_per_launch"),
+        lambda: workload("launch-loop", trace="cuda,nvtx,blocking").value("ns_per_launch"))
+    row("launch, ns without / with blocking calls recorded", f"{statistics.median(without):.0f} / {statistics.median(recorded):.0f}", "", "")
+    ratio = ratio_of_medians(recorded, without)
+    row("launch with blocking calls recorded / without", f"{ratio:.3f}", "<= 1.01", ratio <= 1.01)
+    calls = {k["Name"]: int(k["Num Calls"].replace(",", "")) for k in workload("copies", trace="cuda,nvtx,blocking").stats("cuda_api_sum")}
+    waits = {name: calls.get(name) for name in ("cudaMemcpy", "cudaDeviceSynchronize")}
+    row("waits of a program of the runtime API that are recorded", waits, "= 10 and 1", waits == {"cudaMemcpy": 10, "cudaDeviceSynchronize": 1})
+    others = sorted(name for name in calls if "Launch" in name or "Async" in name)
+    row("calls recorded beside those that block", ", ".join(others) or "none", "none", not others)
+    inside = sorted(name for name in calls if name.startswith(("cuMemcpy", "cuCtxSynchronize")))
+    row("driver calls inside them that CUPTI records, too", ", ".join(inside) or "none", "(no goal)", "")
+
+
 def after_the_capture(times):
     bare, floor, traced = in_turns(
         3 * times,  # the difference looked for is smaller than the noise of one run
@@ -122,4 +140,4 @@ def file_and_memory(_):
     row(f"stats on {kernels / 1e6:.1f} M kernels, s and MiB", f"{seconds:.2f} s, {usage.ru_maxrss >> 10} MiB", "<= 2 s and 1 GiB per 10 M", seconds * scale <= 2 and usage.ru_maxrss * scale <= 1 << 20)
 
 
-ALL = (launches, after_the_capture, nvtx, pytorch, generation, file_and_memory)
+ALL = (launches, blocking_calls, after_the_capture, nvtx, pytorch, generation, file_and_memory)

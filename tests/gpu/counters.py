@@ -40,7 +40,8 @@ def kernels_of(capture):
 
 
 def known_work():
-    out, capture = profiled("counted", [WORKLOAD, "counted", "1500"], "--metrics", "exact")
+    # Operations of CUDA cores need passes of their own, which exact, with one pass for every launch, has not.
+    out, capture = profiled("counted", [WORKLOAD, "counted", "3000"], "--metrics", "auto", "--overhead-budget", "100", "--overhead-once", "5")
     kernels = kernels_of(capture)
     for name, value in (line.split() for line in out.splitlines()):
         kernel = kernels.get(name)
@@ -64,7 +65,9 @@ def multiplications():
         found = [k["flops_by_precision"].get(column, 0) * k["avg_ns"] * 1e-9 for k in report["kernels"] if k["flops_by_precision"].get(column)]
         ratio = max(found, default=0) / wanted
         row(f"{kind}: counted / 2MNK", f"{ratio:.5f}", "1 to 1.02", 0.9999 <= ratio <= 1.02)
-    share = sum(k["time_share"] * k["flop_known_share"] for k in report["kernels"] if is_counted(k))
+    # Operations of CUDA cores need passes of their own, see known_work.
+    _, capture = profiled("torch_auto", [sys.executable, TORCH, "400"], "--metrics", "auto", "--overhead-budget", "100", "--overhead-once", "5")
+    share = sum(k["time_share"] * k["flop_known_share"] for k in roofline(capture)["kernels"] if is_counted(k))
     row("share of GPU time with FLOP counted", f"{share:.4f}", ">= 0.95", share >= 0.95)
 
 

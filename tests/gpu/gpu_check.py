@@ -4,6 +4,7 @@
 
 import argparse
 import fnmatch
+import os
 import pathlib
 import sys
 import time
@@ -11,6 +12,9 @@ import traceback
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+import against  # noqa: E402
+import analysis  # noqa: E402
+import analysis_comparison  # noqa: E402
 import correctness  # noqa: E402
 import cost  # noqa: E402
 import counters  # noqa: E402
@@ -29,9 +33,12 @@ def main():
     parser.add_argument("--times", type=int, default=5, help="runs of each program in a cost measurement (default 5)")
     parser.add_argument("--quick", action="store_true", help="short runs, each program once")
     parser.add_argument("--within", type=float, default=0, help="seconds after which no further check is begun (default: no limit)")
+    parser.add_argument("--against", metavar="LIBRARY", help="another libgpuprof.so: the check against_costs says what this one costs over it")
     parser.add_argument("--no-cost", action="store_true", help="correctness only")
     arguments = parser.parse_args()
     wanted = list(filter(None, arguments.only.split(",")))
+    if arguments.against:
+        os.environ["GPU_CHECK_AGAINST"] = arguments.against
     quick = arguments.quick or arguments.times == 1
     times = 1 if quick else arguments.times
     begin = time.monotonic()
@@ -43,8 +50,11 @@ def main():
     checks += [(f"clients_{c.__name__}", c, ()) for c in other_clients.ALL]
     checks += [(f"lifetimes_{c.__name__}", c, ()) for c in lifetimes.ALL]
     checks += [(f"patience_{c.__name__}", c, ()) for c in patience.ALL]
+    checks += [(f"analysis_{c.__name__}", c, (times, quick)) for c in analysis.ALL]
+    checks += [(f"analysis_compare_{c.__name__}", c, (times, quick)) for c in analysis_comparison.ALL]
     if not arguments.no_cost:
         checks += [(f"cost_{c.__name__}", c, (times,)) for c in cost.ALL]
+        checks += [(f"against_{c.__name__}", c, (times,)) for c in against.ALL if arguments.against]
         checks += [(f"programs_{c.__name__}", c, (times, quick)) for c in programs.ALL]
     for name, check, extra in checks:
         if wanted and not any(fnmatch.fnmatchcase(name, pattern) for pattern in wanted):

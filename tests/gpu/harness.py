@@ -82,7 +82,7 @@ def with_toolkit(environment):
     return environment
 
 
-def run(words, traced=True, way="preload", timeout=180, toolkit=True, injected=None, **settings):
+def run(words, traced=True, way="preload", timeout=180, toolkit=True, injected=None, library=LIBRARY, **settings):
     global _number
     _number += 1
     capture = SCRATCH / f"run{_number}.gpuprof"
@@ -95,7 +95,7 @@ def run(words, traced=True, way="preload", timeout=180, toolkit=True, injected=N
         environment["GPUPROF_OUTPUT"] = str(capture)
         environment.update({f"GPUPROF_{name.upper()}": str(value) for name, value in settings.items()})
         if way == "preload":
-            environment["LD_PRELOAD"] = str(LIBRARY)
+            environment["LD_PRELOAD"] = str(library)
         elif way == "injection":
             environment["CUDA_INJECTION64_PATH"] = str(LIBRARY)
             environment["NVTX_INJECTION64_PATH"] = str(LIBRARY)

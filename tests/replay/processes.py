@@ -65,7 +65,9 @@ class Case(unittest.TestCase):
 
     def run_program(self, *command, env=None, preload=(), timeout=60):
         """Runs a program in self.folder; a hang is a failure of the test."""
-        wanted = {k: v for k, v in os.environ.items() if not k.startswith(("CUDA_INJECTION", "NVTX_INJECTION"))}
+        # What steers the tests themselves is no option of the library, which would say so.
+        ours = ("CUDA_INJECTION", "NVTX_INJECTION", "GPUPROF_CLIENTS", "GPUPROF_FETCH_CLIENTS", "GPUPROF_REQUIRE_CLIENTS")
+        wanted = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
         wanted["XDG_CACHE_HOME"] = str(self.folder / "cache")  # what is kept for later runs
         wanted.update(env or {})
         if preload:

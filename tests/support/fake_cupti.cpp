@@ -214,12 +214,30 @@ CUptiResult fake_cupti::act(Args... args) {
     } else if constexpr (is<M, &cupti_api::cuptiFinalize>) {
       subscribed_ = false;
       kinds_.clear();
+      single_calls_.clear();
       request_ = nullptr;
       complete_ = nullptr;
     } else if constexpr (is<M, &cupti_api::cuptiActivityEnable>) {
       (kinds_.insert(static_cast<int>(args)), ...);
     } else if constexpr (is<M, &cupti_api::cuptiActivityDisable>) {
       (kinds_.erase(static_cast<int>(args)), ...);
+      // "overrides the settings done by this API if it is called after the API"
+      std::erase_if(single_calls_, [&](auto const& call) {
+        return ((call.first == static_cast<int>(args)) || ...);
+      });
+    } else if constexpr (is<M, &cupti_api::cuptiActivityEnableDriverApi> ||
+                         is<M, &cupti_api::cuptiActivityEnableRuntimeApi>) {
+      [this](auto id, auto on) {
+        auto const kind = is<M, &cupti_api::cuptiActivityEnableDriverApi>
+                              ? CUPTI_ACTIVITY_KIND_DRIVER
+                              : CUPTI_ACTIVITY_KIND_RUNTIME;
+        std::pair const which{static_cast<int>(kind), static_cast<int>(id)};
+        if (on != 0) {
+          single_calls_.insert(which);
+        } else {
+          single_calls_.erase(which);
+        }
+      }(args...);
     } else if constexpr (is<M, &cupti_api::cuptiActivityRegisterCallbacks>) {
       [this](auto request, auto complete) {
         request_ = request;
@@ -264,6 +282,11 @@ void fake_cupti::forget_calls() {
 std::set<int> fake_cupti::kinds() const {
   std::lock_guard const lock(mutex_);
   return kinds_;
+}
+
+std::set<std::pair<int, int>> fake_cupti::single_calls() const {
+  std::lock_guard const lock(mutex_);
+  return single_calls_;
 }
 
 std::set<std::pair<int, int>> fake_cupti::callbacks() const {

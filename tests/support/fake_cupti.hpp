@@ -55,6 +55,8 @@ class fake_cupti {
   // What is switched on just now.
   bool subscribed() const { return subscribed_; }
   std::set<int> kinds() const;
+  /// Pairs of kind and callback id: calls that were switched on alone.
+  std::set<std::pair<int, int>> single_calls() const;
   /// Pairs of domain and callback id.
   std::set<std::pair<int, int>> callbacks() const;
   bool listens_to_whole_domain(int domain) const;
@@ -92,6 +94,7 @@ class fake_cupti {
   std::string holder_;
   bool subscribed_ = false;
   std::set<int> kinds_;
+  std::set<std::pair<int, int>> single_calls_;
   std::set<std::pair<int, int>> callbacks_;
   std::set<int> domains_;
   std::size_t dropped_ = 0;

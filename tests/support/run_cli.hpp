@@ -2,7 +2,7 @@
 // Runs the real command, given as GPUPROF_CLI by CMake, and keeps what it says.
 #pragma once
 
-#include "report/golden.hpp"
+#include "support/golden.hpp"
 #include "support/scratch_folder.hpp"
 
 #include <cstdlib>

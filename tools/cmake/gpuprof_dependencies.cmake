@@ -31,3 +31,5 @@ target_include_directories(gpuprof_spdlog SYSTEM INTERFACE
   $<TARGET_PROPERTY:spdlog::spdlog_header_only,INTERFACE_INCLUDE_DIRECTORIES>)
 target_compile_definitions(gpuprof_spdlog INTERFACE SPDLOG_FMT_EXTERNAL_HO)
 target_link_libraries(gpuprof_spdlog INTERFACE fmt::fmt-header-only)
+
+include(gpuprof_formats)

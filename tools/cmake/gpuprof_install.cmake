@@ -9,7 +9,7 @@ install(TARGETS gpuprof_headers EXPORT gpuprofTargets)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
-install(TARGETS gpuprof EXPORT gpuprofTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS gpuprof gpuprof_capture_api EXPORT gpuprofTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 
 # Programs find the library beside them wherever the tree is moved.
 function(gpuprof_install_program target folder)
@@ -51,4 +51,5 @@ configure_file("${PROJECT_BINARY_DIR}/package/gpuprofConfigVersion.cmake" "${bui
 
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md"
   "${PROJECT_SOURCE_DIR}/CHANGELOG.md" "${PROJECT_SOURCE_DIR}/docs/capture-format.md"
-  "${PROJECT_SOURCE_DIR}/docs/reading-the-reports.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+  "${PROJECT_SOURCE_DIR}/docs/reading-the-reports.md" "${PROJECT_SOURCE_DIR}/docs/export/capture.schema.json"
+  "${PROJECT_SOURCE_DIR}/docs/analyze.md" "${PROJECT_SOURCE_DIR}/docs/analyze.schema.json" DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -46,9 +46,9 @@ if(GPUPROF_SANITIZE)
   file(CONFIGURE OUTPUT standard_headers.cpp CONTENT "// Stands for a layer: the headers are compiled for it.\n")
   add_library(gpuprof_standard_headers STATIC EXCLUDE_FROM_ALL "${CMAKE_CURRENT_BINARY_DIR}/standard_headers.cpp")
   target_link_libraries(gpuprof_standard_headers PRIVATE gpuprof_flags)
-  target_precompile_headers(gpuprof_standard_headers PRIVATE <algorithm> <array> <atomic> <chrono> <cmath> <condition_variable>
-    <deque> <filesystem> <functional> <map> <memory> <mutex> <optional> <span> <string> <string_view> <thread> <unordered_map>
-    <variant> <vector>)
+  set(GPUPROF_STANDARD_HEADERS <algorithm> <array> <atomic> <chrono> <cmath> <condition_variable> <deque> <filesystem> <functional>
+    <map> <memory> <mutex> <optional> <span> <string> <string_view> <thread> <unordered_map> <variant> <vector>)
+  target_precompile_headers(gpuprof_standard_headers PRIVATE ${GPUPROF_STANDARD_HEADERS})
 endif()
 
 # One layer of the library: a static library that may include its own folder and the layers it names.

@@ -59,10 +59,10 @@ outcome narrow_to_device(selection& wanted, std::uint32_t number, trace_contents
 
 outcome narrow_to_ranges(selection& wanted, std::string const& text, trace_contents& trace,
                          std::string const& path, range_scope scope) {
-  auto const choice = parse_range_choice(text);
-  if (!choice) return filter_failure{choice.message(), true};
+  auto const filter = parse_range_expression(text);
+  if (!filter) return filter_failure{filter.message(), true};
   auto const found =
-      wanted.only(*choice, trace.ranges(), trace.open(), trace.launched(scope), trace.text());
+      wanted.only(*filter, trace.ranges(), trace.open(), trace.launched(scope), trace.text());
   if (!found) return filter_failure{path + ": " + found.message()};
   return {};
 }

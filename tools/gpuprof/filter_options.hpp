@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analyse/selection.hpp"
-#include "trace_contents.hpp"
+#include "trace/trace_contents.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -27,11 +27,11 @@ void add_filter_options(CLI::App& command, filter_options& options);
 /// "only: --filter-nvtx step, --device 0", to stand above what is reported; empty without filters.
 std::string filters_line(filter_options const& options);
 
-/// Why there is nothing to report. `wrong_request`: the option is wrong, whatever the capture
+/// Why there is nothing to report. `wrong_options`: the option is wrong, whatever the capture
 /// holds.
 struct filter_failure {
   std::string message;
-  bool wrong_request = false;
+  bool wrong_options = false;
 };
 
 /// Nothing: `wanted` is narrowed. `trace` must outlive it.

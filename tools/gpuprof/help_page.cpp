@@ -52,8 +52,10 @@ class help_page : public CLI::Formatter {
     usage += " [OPTION]...";
     for (auto const* const option : app->get_options())
       if (option->get_positional())
-        usage += " " + (option->get_required() ? option->get_name(true)
-                                               : "[" + option->get_name(true) + "]");
+        usage +=
+            " " +
+            (option->get_required() ? option->get_name(true) : "[" + option->get_name(true) + "]") +
+            (option->get_items_expected_max() > 1 ? "..." : "");
     if (app->get_prefix_command()) usage += " [--] PROGRAM [ARGUMENT]...";
     return usage + "\n";
   }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "later_peaks.hpp"
 
-#include "peaks/store.hpp"
+#include "peaks/store/store.hpp"
 
 #include <ctime>
+#include <type_traits>
 #include <utility>
 
 namespace gpuprof {
@@ -20,10 +21,15 @@ std::string text_of(timestamp_ns moment) {
   return text;
 }
 
+/// The UUID is the same in any case.
 bool is_same(peaks_key const& key, captured_gpu const& gpu) {
-  return key.driver_version == gpu.driver_version && key.sm_count == gpu.sm_count &&
-         key.max_sm_clock_mhz == gpu.max_sm_clock_mhz &&
-         key.max_memory_clock_mhz == gpu.max_memory_clock_mhz;
+  auto const agree = [&](auto const& one, auto const& other) {
+    auto const is_missing = gpu.is_imported && other == std::decay_t<decltype(other)>{};
+    return is_missing || one == other;
+  };
+  return agree(key.driver_version, gpu.driver_version) && agree(key.sm_count, gpu.sm_count) &&
+         agree(key.max_sm_clock_mhz, gpu.max_sm_clock_mhz) &&
+         agree(key.max_memory_clock_mhz, gpu.max_memory_clock_mhz);
 }
 
 }  // namespace

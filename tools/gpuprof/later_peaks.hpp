@@ -15,6 +15,7 @@ namespace gpuprof {
 struct captured_gpu {
   std::string uuid, driver_version;
   std::uint32_t sm_count = 0, max_sm_clock_mhz = 0, max_memory_clock_mhz = 0;
+  bool is_imported = false;  // from another profiler's file, which may lack any of the above
 };
 
 /// The newest that are stored on this machine of the same GPU, under the same driver, measured

@@ -62,6 +62,11 @@ int main(int argc, char** argv) {
     gpuprof::add_profile(app, exit_code);
     gpuprof::add_stats(app, exit_code);
     gpuprof::add_roofline(app, exit_code);
+    gpuprof::add_analyze(app, exit_code);
+    gpuprof::add_sweep(app, exit_code);
+    gpuprof::add_compare(app, exit_code);
+    gpuprof::add_export(app, exit_code);
+    gpuprof::add_import(app, exit_code);
     gpuprof::add_peaks(app, exit_code);
     gpuprof::add_metrics(app, exit_code);
     gpuprof::add_status(app, exit_code);

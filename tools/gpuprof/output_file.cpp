@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output_file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -21,11 +22,14 @@ bool is_device(std::string const& name) noexcept {
 
 }  // namespace
 
-result<output_file> output_file::open(std::string name, bool overwrite, std::string const& read) {
+result<output_file> output_file::open(std::string name, bool overwrite,
+                                      std::span<std::string const> read) {
   file opened(nullptr, std::fclose);
   if (name == "-") return output_file("to standard output", std::move(opened));
   std::error_code ignored;  // not there
-  if (!read.empty() && std::filesystem::equivalent(name, read, ignored))
+  if (std::any_of(read.begin(), read.end(), [&](auto const& file) {
+        return std::filesystem::equivalent(name, file, ignored);
+      }))
     return error{name + " is the file that is read, nothing is written; use another name for " +
                  "--output"};
   auto const flags = O_WRONLY | O_CREAT | O_CLOEXEC |

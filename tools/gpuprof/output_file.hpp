@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -13,9 +14,10 @@ namespace gpuprof {
 
 class output_file {
  public:
-  /// "-" is standard output. A file that is there already is refused unless `overwrite`; the one
-  /// that is `read`, in any case.
-  static result<output_file> open(std::string name, bool overwrite, std::string const& read = {});
+  /// "-" is standard output. A file that is there already is refused unless `overwrite`;
+  /// those that are `read`, in any case.
+  static result<output_file> open(std::string name, bool overwrite,
+                                  std::span<std::string const> read = {});
 
   /// The same error, before long work is done for it; a file may still come in between.
   static result<void> check(std::string const& name, bool overwrite);

@@ -2,7 +2,7 @@
 // gpuprof peaks: what the GPUs of this machine really reach, measured once and kept.
 #include "base/process.hpp"
 #include "peaks/obtain.hpp"
-#include "peaks/store.hpp"
+#include "peaks/store/store.hpp"
 #include "peaks_output.hpp"
 #include "peaks_progress.hpp"
 #include "subcommands.hpp"
@@ -69,14 +69,14 @@ bool any_failed(gpu_peaks const& peaks) {
 }
 
 int measure_devices(peaks_options const& options, std::vector<int> const& devices,
-                    peaks::request const& request) {
+                    peaks::obtain_options const& wanted) {
   std::vector<gpu_peaks> gpus;
   std::vector<std::string> labels, origins;
   int code = 0;
   for (auto const device : devices) {
     auto const label = "GPU " + std::to_string(device);
     auto const prefix = devices.size() > 1 ? label + ": " : "";
-    auto obtained = obtain_visibly(device, prefix, request);
+    auto obtained = obtain_visibly(device, prefix, wanted);
     if (!obtained) {
       code = fail(1, prefix + obtained.message());
       continue;
@@ -141,16 +141,16 @@ int run(peaks_options options) {
     if (device < 0 || device >= *count)
       return fail(2, "there is no GPU " + std::to_string(device) + "; CUDA shows " +
                          std::to_string(*count) + " here, counted from 0");
-  peaks::request request;
-  request.what = {.tests = *tests,
-                  .quick = options.quick,
-                  .sustain_all = options.sustained,
-                  .force = options.force,
-                  .zeros = options.zeros,
-                  .on_progress = {}};
-  request.refresh = options.refresh;
-  request.folder = peaks::store_folder();
-  return measure_devices(options, devices, request);
+  peaks::obtain_options wanted;
+  wanted.what = {.tests = *tests,
+                 .quick = options.quick,
+                 .sustain_all = options.sustained,
+                 .force = options.force,
+                 .zeros = options.zeros,
+                 .on_progress = {}};
+  wanted.refresh = options.refresh;
+  wanted.folder = peaks::store_folder();
+  return measure_devices(options, devices, wanted);
 }
 
 }  // namespace

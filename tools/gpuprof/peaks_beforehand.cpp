@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "peaks_beforehand.hpp"
 
+#include "peaks/measure.hpp"
 #include "peaks/obtain.hpp"
-#include "peaks/store.hpp"
+#include "peaks/store/store.hpp"
 #include "peaks_progress.hpp"
 
 #include <cerrno>
@@ -47,7 +48,7 @@ void store_peaks(lines const& out, telling what) {
     if (what == telling::all) out.say_missing("no peaks", count.message());
     return;
   }
-  peaks::request asked;
+  peaks::obtain_options asked;
   asked.what.tests = peaks::every_test();
   asked.folder = peaks::store_folder();
   for (int device = 0; device < *count; ++device) {

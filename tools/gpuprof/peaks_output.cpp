@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "peaks_output.hpp"
 
-#include "peaks/peaks_json.hpp"
-#include "peaks/test_list.hpp"
+#include "peaks/store/peaks_json.hpp"
+#include "peaks/theory/test_list.hpp"
 #include "report/peaks_table.hpp"
 
 #include <algorithm>

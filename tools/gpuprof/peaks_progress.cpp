@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "peaks_progress.hpp"
 
+#include "peaks/measure.hpp"
 #include "progress.hpp"
 
 #include <string_view>
 
 namespace gpuprof {
 
-result<peaks::obtained> obtain_visibly(int device, std::string const& label, peaks::request asked) {
+result<peaks::obtained> obtain_visibly(int device, std::string const& label,
+                                       peaks::obtain_options asked) {
   terminal_line progress;
   asked.what.on_progress = [&](std::string_view test, std::size_t done, std::size_t all) {
     progress.show("gpuprof: " + label + "measuring " + std::string(test) + ", " +

@@ -9,6 +9,7 @@
 namespace gpuprof {
 
 /// `label` goes before the name of the test: "GPU 0: ", or nothing when there is but one.
-result<peaks::obtained> obtain_visibly(int device, std::string const& label, peaks::request asked);
+result<peaks::obtained> obtain_visibly(int device, std::string const& label,
+                                       peaks::obtain_options asked);
 
 }  // namespace gpuprof

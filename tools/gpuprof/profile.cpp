@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpuprof profile PROGRAM: runs a program with libgpuprof.so inside, then says where the capture
 // is.
+#include "analyze/analyze_at_end.hpp"
 #include "base/nearest_name.hpp"
 #include "base/readable.hpp"
 #include "capture/reader.hpp"
@@ -16,7 +17,7 @@
 #include "subcommands.hpp"
 #include "tables/overview.hpp"
 #include "value_words.hpp"
-#include "word_choice.hpp"
+#include "word_option.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -41,10 +42,11 @@ struct profile_arguments {
   std::map<std::string_view, std::vector<std::string>> given;
   std::vector<std::string> command;
   std::string peaks = "auto";
+  bool analyze = false;
 };
 
 enum class peaks_mode { automatic, on, off };
-constexpr choice<peaks_mode> peaks_modes[] = {
+constexpr word_value<peaks_mode> peaks_modes[] = {
     {"auto", peaks_mode::automatic}, {"on", peaks_mode::on}, {"off", peaks_mode::off}};
 
 void say(std::string const& line) {
@@ -142,11 +144,14 @@ void declare_options(CLI::App& command, std::shared_ptr<profile_arguments> const
       "program is not one of several ranks. Default: auto.");
   of_peaks->type_name("auto|on|off");
   complete_with(of_peaks, {.words = {"auto", "on", "off"}});
+  command.add_flag("--analyze", arguments->analyze,
+                   "When the program has ended, print what held it back to stderr, as gpuprof "
+                   "analyze does");
 }
 
 /// A word that begins with a dash where the program should stand is a misspelt option.
 std::string unknown_option(std::string const& word) {
-  std::vector<std::string> names{"--peaks"};
+  std::vector<std::string> names{"--peaks", "--analyze"};
   for (auto const& o : options()) names.push_back("--" + std::string(o.name));
   auto const spelt = word.substr(0, word.find('='));
   auto const nearest = nearest_name(spelt, names);
@@ -173,8 +178,8 @@ result<settings> read_arguments(profile_arguments const& arguments, variables& c
 }
 
 /// Ranks start together: each would measure while the others work.
-bool wants_peaks(peaks_mode choice, settings const& s) {
-  if (choice != peaks_mode::automatic) return choice == peaks_mode::on;
+bool wants_peaks(peaks_mode mode, settings const& s) {
+  if (mode != peaks_mode::automatic) return mode == peaks_mode::on;
   return s.metrics.mode != metrics_mode::none && !s.rank;
 }
 
@@ -231,6 +236,10 @@ int profile(profile_arguments const& arguments) {
 
   if (wants_peaks(*peaks, *s))
     store_peaks_beforehand(s->log_level, *peaks == peaks_mode::on ? telling::all : telling::news);
+  // Idle time has causes where calls that wait are recorded.
+  if (arguments.analyze && !chosen.contains("GPUPROF_TRACE") &&
+      std::getenv("GPUPROF_TRACE") == nullptr)
+    chosen["GPUPROF_TRACE"] = "cuda,nvtx,blocking";
   chosen["GPUPROF_RUN_STARTED"] = std::to_string(file_clock_ns());
   run_notes_file const notes_file;
   chosen[run_notes_variable] = notes_file.path();
@@ -243,6 +252,7 @@ int profile(profile_arguments const& arguments) {
         strsignal(outcome.signal) + ")");
   auto const notes = read_run_notes(notes_file.path());
   if (s->log_level < log_level::error) say_which_have_no_end(notes.captures);
+  if (arguments.analyze) analyze_at_end(notes.captures);
   if (!notes.captures.empty() || !notes_file.is_there()) return outcome.exit_code;
   if (s->log_level < log_level::error) say_why_there_is_none(notes.no_captures);
   return outcome.exit_code != 0 ? outcome.exit_code : nothing_recorded;
@@ -281,7 +291,7 @@ void add_profile(CLI::App& app, int& exit_code) {
   auto const arguments = std::make_shared<profile_arguments>();
   auto* const command = app.add_subcommand("profile", "Run a program and record what it does");
   command->footer(
-      "Every option but --peaks is "
+      "Every option but --peaks and --analyze is "
       "also an environment variable, GPUPROF_OUTPUT for --output, for programs run with "
       "LD_PRELOAD=libgpuprof.so.\nEnds as the program did; with 125 where that is 0 and nothing "
       "was "

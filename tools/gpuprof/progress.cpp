@@ -4,6 +4,7 @@
 #include "base/clock.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <unistd.h>
 
@@ -22,10 +23,26 @@ void terminal_line::show(std::string const& text) {
   std::fflush(stderr);
 }
 
+std::string progress_text(std::uint64_t done, std::uint64_t total, std::uint64_t elapsed_ns) {
+  auto const percent = std::min<std::uint64_t>(done * 100 / std::max<std::uint64_t>(total, 1), 100);
+  auto text = std::to_string(percent) + " %";
+  if (done == 0 || elapsed_ns == 0) return text;
+  auto const seconds = static_cast<double>(elapsed_ns) / 1e9;
+  auto const rate = static_cast<double>(done) / seconds;
+  char more[96];
+  std::snprintf(more, sizeof more, ", %.1f M rows/s", rate / 1e6);
+  text += more;
+  if (done >= total) return text;
+  std::snprintf(more, sizeof more, ", %.0f s left",
+                std::ceil(static_cast<double>(total - done) / rate));
+  return text + more;
+}
+
 progress_line::progress_line(std::string what, std::uint64_t total)
     : what_(std::move(what)),
       total_(std::max<std::uint64_t>(total, 1)),
-      next_(monotonic_ns() + 1'000'000'000) {}
+      begin_(monotonic_ns()),
+      next_(begin_ + 1'000'000'000) {}
 
 void progress_line::advance(std::uint64_t by) {
   done_ += by;
@@ -33,8 +50,7 @@ void progress_line::advance(std::uint64_t by) {
   auto const now = monotonic_ns();
   if (now < next_) return;
   next_ = now + 200'000'000;
-  auto const percent = std::min<std::uint64_t>(done_ * 100 / total_, 100);
-  line_.show("gpuprof: " + what_ + ", " + std::to_string(percent) + " %");
+  line_.show("gpuprof: " + what_ + ", " + progress_text(done_, total_, now - begin_));
 }
 
 }  // namespace gpuprof

@@ -23,7 +23,10 @@ class terminal_line {
   bool written_ = false;
 };
 
-/// How much of a total is done, in per cent; begins after a second.
+/// "45 %, 2.1 M rows/s, 3 s left".
+std::string progress_text(std::uint64_t done, std::uint64_t total, std::uint64_t elapsed_ns);
+
+/// How much of a total is done, how fast, and how long the rest takes; begins after a second.
 class progress_line {
  public:
   progress_line(std::string what, std::uint64_t total);
@@ -35,6 +38,7 @@ class progress_line {
   std::string const what_;
   std::uint64_t const total_;
   std::uint64_t done_ = 0;
+  std::uint64_t const begin_;  // monotonic
   std::uint64_t next_;
 };
 

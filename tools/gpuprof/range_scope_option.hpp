@@ -3,12 +3,12 @@
 #pragma once
 
 #include "analyse/launch_ranges.hpp"
-#include "word_choice.hpp"
+#include "word_option.hpp"
 
 namespace gpuprof {
 
-inline constexpr choice<range_scope> range_scopes[] = {{"process", range_scope::process},
-                                                       {"thread", range_scope::thread}};
+inline constexpr word_value<range_scope> range_scopes[] = {{"process", range_scope::process},
+                                                           {"thread", range_scope::thread}};
 inline constexpr char const* range_scope_help =
     "process: launches of a thread without an open range belong to that of the thread that waits "
     "for it; thread: they belong to none, as in nsys";

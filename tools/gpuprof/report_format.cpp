@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report_format.hpp"
 
-#include "format_choice.hpp"
+#include "format_option.hpp"
 #include "option_checks.hpp"
 #include "value_words.hpp"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "word_choice.hpp"
+#include "word_option.hpp"
 
 #include <string>
 
@@ -15,10 +15,10 @@ namespace gpuprof {
 
 enum class report_format { table, csv, tsv, json };
 
-inline constexpr choice<report_format> report_formats[] = {{"table", report_format::table},
-                                                           {"csv", report_format::csv},
-                                                           {"tsv", report_format::tsv},
-                                                           {"json", report_format::json}};
+inline constexpr word_value<report_format> report_formats[] = {{"table", report_format::table},
+                                                               {"csv", report_format::csv},
+                                                               {"tsv", report_format::tsv},
+                                                               {"json", report_format::json}};
 
 /// Of a subcommand that writes one table.
 struct output_options {

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpuprof roofline FILE: what kernels and ranges of a capture achieved, against what the GPU can
+// gpuprof roofline FILE...: what kernels and ranges of captures achieved, against what the GPU can
 // do.
 #include "base/rank_files.hpp"
 #include "base/readable.hpp"
 #include "filter_options.hpp"
-#include "format_choice.hpp"
-#include "later_peaks.hpp"
+#include "format_option.hpp"
 #include "memory_limit.hpp"
-#include "named_capture.hpp"
 #include "option_checks.hpp"
 #include "range_scope_option.hpp"
+#include "ranks/capture_names.hpp"
+#include "ranks/capture_set.hpp"
+#include "ranks/readings_of_ranks.hpp"
 #include "report/summary_tables.hpp"
 #include "roofline_notes.hpp"
+#include "roofline_of_capture.hpp"
 #include "roofline_output.hpp"
 #include "roofline_reading.hpp"
 #include "roofline_summary.hpp"
@@ -19,12 +21,13 @@
 #include "tables/overview.hpp"
 #include "terminal.hpp"
 #include "value_words.hpp"
-#include "word_choice.hpp"
+#include "word_option.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -32,7 +35,9 @@ namespace gpuprof {
 namespace {
 
 struct roofline_options {
-  std::string file, by = "kernel", range_scope = "process", output = "-";
+  std::vector<std::string> files;
+  std::string file;  // of these the one at hand
+  std::string by = "kernel", range_scope = "process", output = "-";
   std::string format;  // empty: by the extension of `output`, else table
   filter_options filters;
   bool force_overwrite = false;
@@ -49,83 +54,15 @@ int fail(int code, std::string const& message) {
 }
 
 using report::roofline_lines;
-constexpr choice<roofline_lines> groupings[] = {{"kernel", roofline_lines::kernels},
-                                                {"signature", roofline_lines::signatures},
-                                                {"range", roofline_lines::ranges},
-                                                {"graph", roofline_lines::graphs}};
-constexpr choice<roofline_format> formats[] = {{"table", roofline_format::table},
-                                               {"csv", roofline_format::csv},
-                                               {"tsv", roofline_format::tsv},
-                                               {"json", roofline_format::json},
-                                               {"svg", roofline_format::svg}};
-
-std::vector<roofline_row> lines_of(roofline_lines by, roofline const& roofs, trace_contents& trace,
-                                   std::vector<range_work> const& ranges) {
-  auto const& labels = trace.labels(kernel_name_style::demangled);
-  switch (by) {
-    case roofline_lines::kernels:
-      return roofs.by_kernel(labels);
-    case roofline_lines::signatures:
-      return roofs.by_signature(labels, trace.shapes());
-    case roofline_lines::graphs:
-      return roofs.by_graph(labels);
-    case roofline_lines::ranges:
-      break;
-  }
-  return roofs.by_range(ranges,
-                        [&](range_key key) { return report::range_name(key, trace.text()); });
-}
-
-using moments = std::map<std::uint32_t, std::string>;
-
-/// When the peaks that are used were measured: those in the capture, else those stored since.
-moments find_peaks(trace_contents& trace, roofline_reading& read) {
-  auto measured = trace.peaks_measured_at();
-  for (auto const& device : trace.devices()) {
-    if (measured.contains(raw(device.device))) continue;
-    auto const later = later_peaks({.uuid = std::string(trace.text()(device.uuid)),
-                                    .driver_version = trace.fact("driver.version"),
-                                    .sm_count = device.sm_count,
-                                    .max_sm_clock_mhz = device.max_sm_clock_khz / 1000,
-                                    .max_memory_clock_mhz = device.max_memory_clock_khz / 1000},
-                                   trace.origin());
-    if (!later) continue;
-    read.take_peaks(device.device, *later);
-    measured[raw(device.device)] = later->measured_at + ", after the capture";
-  }
-  return measured;
-}
-
-/// From the start of its first capture to the end of its last one.
-bool ran_at_the_same_time(trace_contents& one, trace_contents& other) {
-  return one.origin() <= other.last_moment() && other.origin() <= one.last_moment();
-}
-
-/// Command lines may differ: launchers pass each rank its number.
-bool is_of_the_same_job(trace_contents const& one, trace_contents const& other) {
-  for (auto const* const fact : {"environment.WORLD_SIZE", "environment.SLURM_JOB_ID"})
-    if (one.fact(fact) != other.fact(fact)) return false;
-  return true;
-}
-
-/// Ranks take turns at reading: what one has read holds for the same kernels of the others. A line
-/// for each capture that gave something.
-std::vector<std::string> read_other_ranks(std::string const& path, trace_contents& trace,
-                                          roofline_reading& read) {
-  std::vector<std::string> lines;
-  for (auto const& other : files_of_other_ranks(path, ".gpuprof")) {
-    auto opened = capture::reader::open(other.path);
-    if (!opened || opened->row_count<sampled_launch_record>() == 0) continue;
-    trace_contents theirs(*std::move(opened));
-    if (!is_of_the_same_job(trace, theirs) || !ran_at_the_same_time(trace, theirs)) continue;
-    roofline_reading reading(theirs, std::nullopt, range_scope::process);
-    reading.read(false);
-    if (auto const kernels = read.take_readings(reading, other.rank); kernels > 0)
-      lines.push_back("readings of " + counted(kernels, "kernels") + " are those of rank " +
-                      std::to_string(other.rank) + ": " + other.path);
-  }
-  return lines;
-}
+constexpr word_value<roofline_lines> groupings[] = {{"kernel", roofline_lines::kernels},
+                                                    {"signature", roofline_lines::signatures},
+                                                    {"range", roofline_lines::ranges},
+                                                    {"graph", roofline_lines::graphs}};
+constexpr word_value<roofline_format> formats[] = {{"table", roofline_format::table},
+                                                   {"csv", roofline_format::csv},
+                                                   {"tsv", roofline_format::tsv},
+                                                   {"json", roofline_format::json},
+                                                   {"svg", roofline_format::svg}};
 
 struct parsed_options {
   roofline_lines by{};
@@ -150,7 +87,10 @@ result<parsed_options> parse(roofline_options const& options) {
 std::string nothing_to_show(roofline_options const& options, roofline_lines by,
                             trace_contents const& trace, roofline_reading const& read,
                             bool has_filters) {
-  if (!read.has_counters())
+  auto const is_declared = by == roofline_lines::ranges &&
+                           std::any_of(read.ranges().begin(), read.ranges().end(),
+                                       [](auto const& range) { return range.declared_flops > 0; });
+  if (!read.has_counters() && !is_declared)
     return options.file +
            (options.filters.device ? ": GPU " + std::to_string(*options.filters.device) : "") +
            " " + trace.without_counters();
@@ -198,17 +138,16 @@ std::size_t keep_first(std::vector<roofline_row>& rows, std::size_t limit) {
   return left_out;
 }
 
-int run(roofline_options const& options) {
-  auto const parsed = parse(options);
-  if (!parsed) return fail(2, parsed.message());
-  auto const [by, scope, format] = *parsed;
+int run_one(roofline_options const& options, parsed_options const& parsed,
+            std::vector<rank_file> const& other_ranks) {
+  auto const [by, scope, format] = parsed;
   auto opened = capture::reader::open(options.file);
   if (!opened) return fail(1, opened.message());
   trace_contents trace(*std::move(opened));
 
   selection wanted;
   if (auto const failed = narrow(wanted, options.filters, trace, options.file, scope))
-    return fail(failed->wrong_request ? 2 : 1, failed->message);
+    return fail(failed->wrong_options ? 2 : 1, failed->message);
   std::optional<device_id> device;
   if (options.filters.device) device = static_cast<device_id>(*options.filters.device);
   roofline_reading read(trace, device, scope, wanted.is_everything() ? nullptr : &wanted);
@@ -218,7 +157,7 @@ int run(roofline_options const& options) {
   auto const missing = nothing_to_show(options, by, trace, read, !wanted.is_everything());
   if (!missing.empty()) return fail(1, missing);
 
-  auto const of_ranks = read_other_ranks(options.file, trace, read);
+  auto const of_ranks = read_other_ranks(other_ranks, trace, read);
   roofline const roofs(read.metrics(), read.times(), read.devices(), trace.shapes(), read.codes());
   if (!wanted.is_everything() && roofs.gpu_ns() <= 0)
     return fail(1, options.file + ": no kernel passes the filters");
@@ -243,6 +182,60 @@ int run(roofline_options const& options) {
   return written ? 0 : fail(1, written.message());
 }
 
+/// "roof.rank3.csv" of "roof.csv".
+std::string output_of_rank(std::string const& output, ranked_capture const& capture) {
+  if (output == "-") return output;
+  auto const path = std::filesystem::path(output);
+  auto name = path.stem().string() + "." + capture.file_name + path.extension().string();
+  return (path.parent_path() / name).string();
+}
+
+std::vector<rank_file> others_in(capture_set const& set, ranked_capture const& mine) {
+  std::vector<rank_file> others;
+  for (auto const& capture : set.captures)
+    if (capture.rank && capture.path != mine.path) others.push_back({*capture.rank, capture.path});
+  return others;
+}
+
+/// One after the other: rates and shares of the roof are of a GPU and its process. Fails when there
+/// is nothing to say of any.
+int run_over_ranks(roofline_options const& options, parsed_options const& parsed) {
+  auto const is_table = parsed.format == roofline_format::table;
+  if (options.output == "-" && !is_table)
+    return fail(2,
+                "several captures go to standard output as tables alone; name --output ROOF.csv "
+                "(or .tsv, .json, .svg), each rank gets ROOF.rank3.csv");
+  auto const set = read_capture_set(options.files);
+  if (!set) return fail(1, set.message());
+  for (auto const& line : set->remarks) fail(0, line);
+  bool any = false;
+  for (auto const& capture : set->captures) {
+    auto of_rank = options;
+    of_rank.file = capture.path;
+    of_rank.output = output_of_rank(options.output, capture);
+    if (options.output == "-")
+      std::printf("%srank %s%s, %s:\n", &capture == &set->captures.front() ? "" : "\n",
+                  capture.label.c_str(),
+                  capture.host.empty() ? "" : (" on " + capture.host).c_str(),
+                  capture.path.c_str());
+    auto const code = run_one(of_rank, parsed, others_in(*set, capture));
+    if (code == 2) return code;
+    any = any || code == 0;
+  }
+  return any ? 0 : 1;
+}
+
+int run(roofline_options& options) {
+  auto const parsed = parse(options);
+  if (!parsed) return fail(2, parsed.message());
+  auto files = named_captures(options.files);
+  if (!files) return fail(1, files.message());
+  options.files = *std::move(files);
+  if (options.files.size() > 1) return run_over_ranks(options, *parsed);
+  options.file = options.files.front();
+  return run_one(options, *parsed, files_of_other_ranks(options.file, ".gpuprof"));
+}
+
 }  // namespace
 
 void add_roofline(CLI::App& app, int& exit_code) {
@@ -250,10 +243,11 @@ void add_roofline(CLI::App& app, int& exit_code) {
   auto* const command = app.add_subcommand(
       "roofline", "Say what kernels and ranges achieved, against what the GPU can do");
   command->footer(
-      "Needs hardware counters in the capture: gpuprof profile --metrics auto. Percentages need "
+      "Needs hardware counters in the capture: gpuprof profile --metrics auto; --by range also "
+      "shows FLOP that ranges declare. Percentages need "
       "measured peaks, in the capture or stored since: gpuprof peaks.\nExit status: 0 done, 1 it "
       "could not be done or nothing passes the filters, 2 the command line is wrong.");
-  command->add_option("FILE", options->file, "The capture, made by gpuprof profile")->required();
+  command->add_option("FILE", options->files, capture_names_help)->required();
   auto* const by = command->add_option(
       "--by", options->by,
       "kernel, signature (kernel, grid and block), range (NVTX) or graph (CUDA): what a line "
@@ -269,8 +263,9 @@ void add_roofline(CLI::App& app, int& exit_code) {
                     "else table"),
                 formats);
   add_filter_options(*command, options->filters);
-  auto* const output =
-      command->add_option("-o,--output", options->output, "-: standard output; else this file");
+  auto* const output = command->add_option(
+      "-o,--output", options->output,
+      "-: standard output; else this file, of several captures one for each rank");
   output->check(not_empty)->capture_default_str();
   complete_with(output, {.words = {}, .is_file = true});
   command->add_flag("--force-overwrite", options->force_overwrite, "Replace an existing file");
@@ -283,9 +278,9 @@ void add_roofline(CLI::App& app, int& exit_code) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->callback([options, &exit_code] {
-    options->file = named_capture(options->file);
+    auto const named = options->files.front();
     exit_code = within_memory(
-        options->memory_gib, options->file, [&] { return run(*options); },
+        options->memory_gib, named, [&] { return run(*options); },
         [](std::string const& line) { return fail(1, line); });
   });
 }

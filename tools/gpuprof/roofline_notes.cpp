@@ -70,6 +70,15 @@ std::string unread_kinds_line(trace_contents const& trace) {
 }
 
 /// Empty when there are none.
+std::string left_to_samples_line(trace_contents const& trace) {
+  auto const left = trace.counter("counters.kinds_left_to_samples");
+  if (left == 0) return {};
+  return counted(left, "kinds of launches") +
+         " are left to samples in some passes: they take too long, or differently long each time, "
+         "or their machine code has nothing to count";
+}
+
+/// Empty when there are none.
 std::string unrecorded_line(trace_contents const& trace) {
   auto const launches = trace.counter("counters.unrecorded");
   if (launches == 0) return {};
@@ -84,6 +93,7 @@ std::vector<std::string> roofline_notes(trace_contents const& trace, roofline_re
                                         roofline const& roofs) {
   auto notes = sampling_notes(read);
   if (auto line = unread_kinds_line(trace); !line.empty()) notes.push_back(std::move(line));
+  if (auto line = left_to_samples_line(trace); !line.empty()) notes.push_back(std::move(line));
   notes.push_back(counters_line(read.exact(), roofs));
   if (auto line = unrecorded_line(trace); !line.empty()) notes.push_back(std::move(line));
   return notes;

@@ -44,12 +44,25 @@ void roofline_reading::take_peaks(device_id device, gpu_peaks const& peaks) {
 
 void roofline_reading::read(bool with_ranges) {
   read_counters();
-  if (has_counters()) {
+  if (has_counters() || line_of_ || (with_ranges && declares_work())) {
     if (exact_.samples() > 0) match();
     sum_up(with_ranges);
-    if (samples_not_used_.empty()) sampled_.attribute(without_tensor_code(trace_.shapes(), codes_));
+    if (has_counters() && samples_not_used_.empty())
+      sampled_.attribute(without_tensor_code(trace_.shapes(), codes_));
   }
   combine();
+}
+
+/// Ranges say themselves what they compute.
+bool roofline_reading::declares_work() {
+  bool any = false;
+  trace_.file().for_each<range_begin>(
+      [&](std::span<range_begin const> ranges) {
+        for (auto const& range : ranges)
+          any = any || range.declared_flops > 0 || range.declared_bytes > 0;
+      },
+      capture::only(&range_begin::declared_flops, &range_begin::declared_bytes));
+  return any;
 }
 
 void roofline_reading::combine() {
@@ -136,15 +149,18 @@ void roofline_reading::match() {
 void roofline_reading::sum_up(bool with_ranges) {
   auto& file = trace_.file();
   std::optional<range_workloads> ranges;
-  std::map<range_id, double> declared;
+  std::map<range_id, range_declaration> declared;
   if (with_ranges) {
     each<range_begin>(
         file,
         [&](range_begin const& range) {
-          if (range.declared_flops > 0) declared[range.range] = range.declared_flops;
+          range_declaration const work{range.declared_flops, range.declared_bytes};
+          if (work.flops > 0 || work.bytes > 0) declared[range.range] = work;
         },
-        capture::only(&range_begin::range, &range_begin::declared_flops));
-    ranges.emplace(trace_.ranges(), trace_.open(), trace_.launched(scope_), declared);
+        capture::only(&range_begin::range, &range_begin::declared_flops,
+                      &range_begin::declared_bytes));
+    ranges.emplace(trace_.ranges(), trace_.open(), trace_.launched(scope_), declared,
+                   line_of_ ? line_of_ : listed_by_name);
   }
   progress_line progress("reading " + file.path(), file.row_count<kernel_record>());
   auto const take = [&](auto const& record) {

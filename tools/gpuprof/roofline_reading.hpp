@@ -7,7 +7,7 @@
 #include "analyse/sampling/sample_attribution.hpp"
 #include "analyse/sampling/sampling_cost.hpp"
 #include "analyse/selection.hpp"
-#include "trace_contents.hpp"
+#include "trace/trace_contents.hpp"
 
 #include <memory>
 #include <optional>
@@ -25,6 +25,10 @@ class roofline_reading {
 
   /// Before read(): peaks of this GPU that are not in the capture.
   void take_peaks(device_id device, gpu_peaks const& peaks);
+
+  /// Before read(): ranges are listed by this, not by their names; and times are read also where
+  /// nothing was counted.
+  void group_ranges(range_grouping line_of) { line_of_ = std::move(line_of); }
 
   /// `with_ranges`: the lines of ranges are wanted.
   void read(bool with_ranges);
@@ -53,6 +57,7 @@ class roofline_reading {
   identified_kernels kernels() const;
   void combine();
   void read_devices();
+  bool declares_work();
   void read_counters();
   void bound_samples();
   void match();
@@ -63,6 +68,7 @@ class roofline_reading {
   std::optional<device_id> device_;
   range_scope scope_;
   selection const* wanted_;
+  range_grouping line_of_;  // empty: by name
   launch_metrics exact_;
   sample_attribution sampled_;
   std::string samples_not_used_;

@@ -117,13 +117,16 @@ std::string missing_flop(trace_contents const& trace, roofline_reading const& re
   if (counts_no_flop(read.exact()))
     return what + ": the metrics that were chosen count none; --set roofline does";
   if (mode.starts_with("exact"))
-    return what + ": what cannot be read safely is left unread, such as launches beside others";
+    return what +
+           ": --metrics exact reads one pass around every launch, without operations of CUDA "
+           "cores; "
+           "--metrics auto has them";
   if (mode.starts_with("sampled") ||
       (read.exact().samples() == 0 && trace.counter("counters.kinds") == 0))
     return what + ": gpuprof profile --metrics auto counts what samples cannot tell";
   auto const unread =
       trace.counter("counters.kinds_unread") + trace.counter("counters.kinds_partly_read");
-  if (unread == 0) return what + ": gpuprof profile --metrics exact counts every launch";
+  if (unread == 0) return what + ": neither samples nor launches that can be read safely tell them";
   return what + ": " + readable_count(unread) + " of " +
          counted(trace.counter("counters.kinds"), "kinds of launches") +
          " were not read in full; a longer run or a greater --overhead-budget reads more";

@@ -5,7 +5,7 @@
 #include "analyse/roofline.hpp"
 #include "roofline_reading.hpp"
 #include "tables/overview.hpp"
-#include "trace_contents.hpp"
+#include "trace/trace_contents.hpp"
 
 #include <map>
 #include <string>

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpuprof stats FILE: tables of what a capture holds, with the names and columns of nsys stats.
+// gpuprof stats FILE...: tables of what captures hold, with the names and columns of nsys stats.
 #include "filter_options.hpp"
-#include "format_choice.hpp"
+#include "format_option.hpp"
 #include "memory_limit.hpp"
-#include "named_capture.hpp"
 #include "option_checks.hpp"
 #include "range_scope_option.hpp"
+#include "ranks/capture_names.hpp"
+#include "ranks/rank_stats.hpp"
 #include "stats_output.hpp"
 #include "stats_reports.hpp"
 #include "subcommands.hpp"
 #include "terminal.hpp"
 #include "value_words.hpp"
-#include "word_choice.hpp"
+#include "word_option.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -25,9 +26,8 @@ namespace gpuprof {
 namespace {
 
 struct stats_options {
-  std::string file;
-  std::vector<std::string> reports = {"nvtx_sum", "cuda_api_sum", "cuda_gpu_kern_sum",
-                                      "cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum"};
+  std::vector<std::string> files;
+  std::vector<std::string> reports;  // empty: those below
   std::vector<std::string> formats;  // empty: by the extension of `output`, else table
   std::string output = "-";
   bool force_overwrite = false;
@@ -39,8 +39,19 @@ struct stats_options {
   double memory_gib = default_memory_gib;
 };
 
+std::vector<std::string> const reports_of_one = {"nvtx_sum", "cuda_api_sum", "cuda_gpu_kern_sum",
+                                                 "cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum"};
+std::vector<std::string> const reports_of_ranks = {"ranks_sum", "ranks_range_sum", "ranks_kern_sum",
+                                                   "ranks_collective_sum"};
+
+std::string joined(std::vector<std::string> const& words) {
+  std::string text;
+  for (auto const& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
 using report::time_unit;
-constexpr choice<time_unit> units[] = {
+constexpr word_value<time_unit> units[] = {
     {"ns", time_unit::nanoseconds},    {"us", time_unit::microseconds},
     {"ms", time_unit::milliseconds},   {"s", time_unit::seconds},
     {"nsec", time_unit::nanoseconds},  {"usec", time_unit::microseconds},
@@ -55,22 +66,26 @@ int fail(int code, std::string const& message) {
 /// "." stands for the capture's own name, as in nsys.
 std::string output_base(stats_options const& options) {
   if (options.output != ".") return options.output;
-  return std::filesystem::path(options.file).replace_extension().string();
+  return std::filesystem::path(options.files.front()).replace_extension().string();
 }
 
-int run(stats_options const& options) {
-  auto const scope = choose("--range-scope", options.range_scope, range_scopes);
-  if (!scope) return fail(2, scope.message());
-  stats_request request{options.file, {}, options.filters, *scope};
-  for (auto const& name : options.reports) {
+result<std::vector<chosen_report>> wanted_reports(stats_options const& options) {
+  auto names = options.reports;
+  if (names.empty()) names = options.files.size() > 1 ? reports_of_ranks : reports_of_one;
+  std::vector<chosen_report> wanted;
+  for (auto const& name : names) {
     auto const report = parse_report(name);
-    if (!report) return fail(2, report.message());
-    request.reports.push_back(*report);
+    if (!report) return error{report.message()};
+    wanted.push_back(*report);
   }
-  output_choice output;
+  return wanted;
+}
+
+result<stats_output_options> output_of(stats_options const& options) {
+  stats_output_options output;
   output.base = output_base(options);
   output.overwrite = options.force_overwrite;
-  output.capture = options.file;
+  output.captures = options.files;
   output.wide = options.wide;
   output.limit = options.limit;
   auto const by_name = format_by_extension(options.output, report_formats);
@@ -82,51 +97,90 @@ int run(stats_options const& options) {
   for (auto const& word : options.formats) {
     auto const format =
         choose("--format", word == "column" ? "table" : word, report_formats);  // of 0.1
-    if (!format) return fail(2, format.message());
+    if (!format) return error{format.message()};
     output.formats.push_back(*format);
   }
   auto const unit = choose("--timeunit", options.unit, units);
-  if (!unit) return fail(2, unit.message());
+  if (!unit) return error{unit.message()};
   output.unit = *unit;
+  return output;
+}
 
-  auto const outcome = make_stats(request);
-  if (!outcome.made) return fail(outcome.failure.wrong_request ? 2 : 1, outcome.failure.message);
-  auto heading = outcome.made->heading();
+int write(std::vector<finished_report> const& reports, std::vector<std::string> heading,
+          stats_options const& options, stats_output_options const& output) {
   auto const filters = filters_line(options.filters);
   if (!filters.empty()) heading.insert(heading.begin() + 1, filters);
-  auto const& reports = outcome.made->reports();
   auto const written = write_reports(reports, heading, output);
   if (!written) return fail(1, written.message());
   auto const is_missing = [](finished_report const& report) { return !report.missing.empty(); };
   if (!filters.empty() && std::all_of(reports.begin(), reports.end(), is_missing))
-    return fail(1, options.file + ": nothing passes the filters (" + filters + ")");
+    return fail(1, (options.files.size() == 1 ? options.files.front() : "the captures") +
+                       ": nothing passes the filters (" + filters + ")");
   return 0;
+}
+
+int run_over_ranks(stats_options const& options, std::vector<chosen_report> reports,
+                   range_scope scope, stats_output_options const& output) {
+  auto const set = read_capture_set(options.files);
+  if (!set) return fail(1, set.message());
+  for (auto const& line : set->remarks) fail(0, line);
+  auto const outcome = make_rank_stats(*set, {std::move(reports), options.filters, scope});
+  if (!outcome.made) return fail(outcome.failure.wrong_options ? 2 : 1, outcome.failure.message);
+  for (auto const& line : outcome.made->remarks) fail(0, line);
+  return write(outcome.made->reports, outcome.made->heading, options, output);
+}
+
+int run(stats_options const& options) {
+  auto const scope = choose("--range-scope", options.range_scope, range_scopes);
+  if (!scope) return fail(2, scope.message());
+  auto const reports = wanted_reports(options);
+  if (!reports) return fail(2, reports.message());
+  if (options.output == "." && options.files.size() > 1)
+    return fail(2, "-o . goes with a single capture; name a BASE for files of several");
+  auto const output = output_of(options);
+  if (!output) return fail(2, output.message());
+  auto const over_ranks = std::any_of(reports->begin(), reports->end(),
+                                      [](auto const& r) { return is_over_ranks(r.kind); });
+  if (options.files.size() > 1 || over_ranks)
+    return run_over_ranks(options, *reports, *scope, *output);
+
+  auto const outcome = make_stats({options.files.front(), *reports, options.filters, *scope});
+  if (!outcome.made) return fail(outcome.failure.wrong_options ? 2 : 1, outcome.failure.message);
+  return write(outcome.made->reports(), overview_lines(outcome.made->overview()), options, *output);
+}
+
+int find_and_run(stats_options& options) {
+  auto files = named_captures(options.files);
+  if (!files) return fail(1, files.message());
+  options.files = *std::move(files);
+  return within_memory(
+      options.memory_gib, options.files.size() == 1 ? options.files.front() : "these captures",
+      [&] { return run(options); }, [](std::string const& line) { return fail(1, line); });
 }
 
 }  // namespace
 
 void add_stats(CLI::App& app, int& exit_code) {
   auto const options = std::make_shared<stats_options>();
-  auto* const stats = app.add_subcommand("stats", "Print tables of what a capture holds");
+  auto* const stats = app.add_subcommand("stats", "Print tables of what captures hold");
   stats->footer(
       "Reports: " + report_names() +
       "\nReports of CUDA API calls need a capture made with --trace=cuda-api.\nExit status: 0 "
       "done, 1 it could not be done or nothing passes the filters, 2 the command line is wrong.");
   auto const add_list = [&](char const* names, std::vector<std::string>& to, char const* help) {
     auto* const option = stats->add_option(names, to, help);
-    option->delimiter(',')
-        ->expected(1)
-        ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-        ->capture_default_str();
+    option->delimiter(',')->expected(1)->allow_extra_args(false)->multi_option_policy(
+        CLI::MultiOptionPolicy::TakeAll);
     return option;
   };
-  stats->add_option("FILE", options->file, "The capture, made by gpuprof profile")->required();
+  stats->add_option("FILE", options->files, capture_names_help)->required();
   complete_with(
       add_list(
           "-r,--report", options->reports,
-          "NAME[:base|:mangled][,NAME...]: reports to print; kernels go by their full, base or "
-          "mangled name"),
+          ("NAME[:base|:mangled][,NAME...]: reports to print; kernels go by their full, base or "
+           "mangled name. Default: " +
+           joined(reports_of_one) + "; of several captures " + joined(reports_of_ranks))
+              .c_str()),
       {.words = report_name_list(), .is_list = true});
   complete_with(
       add_list("-f,--format", options->formats,
@@ -157,12 +211,7 @@ void add_stats(CLI::App& app, int& exit_code) {
   stats->add_option("--memory-limit", options->memory_gib, memory_limit_help)
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  stats->callback([options, &exit_code] {
-    options->file = named_capture(options->file);
-    exit_code = within_memory(
-        options->memory_gib, options->file, [&] { return run(*options); },
-        [](std::string const& line) { return fail(1, line); });
-  });
+  stats->callback([options, &exit_code] { exit_code = find_and_run(*options); });
 }
 
 }  // namespace gpuprof

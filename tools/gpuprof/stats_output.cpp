@@ -13,8 +13,8 @@
 namespace gpuprof {
 namespace {
 
-report_format format_of(output_choice const& choice, std::size_t report) {
-  return choice.formats[std::min(report, choice.formats.size() - 1)];
+report_format format_of(stats_output_options const& options, std::size_t report) {
+  return options.formats[std::min(report, options.formats.size() - 1)];
 }
 
 char const* extension_of(report_format format) noexcept {
@@ -35,39 +35,39 @@ constexpr std::size_t lines_on_a_terminal = 20;
 
 /// Returns how many lines are left out.
 std::size_t write_table(report::table const& whole, report_format format,
-                        output_choice const& choice, output_file const& out) {
+                        stats_output_options const& options, output_file const& out) {
   auto const sink = [&out](std::string_view text) { out.put(text); };
   auto const by_default =
       format == report_format::table && is_terminal(out.stream()) ? lines_on_a_terminal : 0;
-  auto const limit = choice.limit.value_or(by_default);
+  auto const limit = options.limit.value_or(by_default);
   auto const left_out = std::make_shared<std::size_t>(0);
   auto const table = limit == 0 ? whole : report::first_rows(whole, limit, left_out);
   switch (format) {
     case report_format::table:
-      report::write_columns(table, choice.unit, sink, page_of(out.stream(), choice.wide));
+      report::write_columns(table, options.unit, sink, page_of(out.stream(), options.wide));
       break;
     case report_format::csv:
-      report::write_csv(table, choice.unit, sink);
+      report::write_csv(table, options.unit, sink);
       break;
     case report_format::tsv:
-      report::write_tsv(table, choice.unit, sink);
+      report::write_tsv(table, options.unit, sink);
       break;
     case report_format::json:
-      report::write_json(table, choice.unit, sink);
+      report::write_json(table, options.unit, sink);
       break;
   }
   return *left_out;
 }
 
 /// Column reports say what they are and what is missing in their own text.
-void write_for_people(finished_report const& report, output_choice const& choice,
+void write_for_people(finished_report const& report, stats_output_options const& options,
                       output_file const& out) {
   out.put("\n ** " + report.table.title + " (" + report.table.name + "):\n\n");
   if (!report.missing.empty()) {
     put_line(out.stream(), " " + report.missing);
     return;
   }
-  auto const left_out = write_table(report.table, report_format::table, choice, out);
+  auto const left_out = write_table(report.table, report_format::table, options, out);
   if (left_out != 0)
     out.put(" ... and " + readable_count(left_out) + " more; --limit 0 shows all\n");
   for (auto const& note : report.notes) put_line(out.stream(), " " + note);
@@ -80,19 +80,19 @@ void say_beside(finished_report const& report) {
   for (auto const& note : report.notes) put_line(stderr, prefix + note);
 }
 
-bool only_json(std::vector<finished_report> const& reports, output_choice const& choice) {
+bool only_json(std::vector<finished_report> const& reports, stats_output_options const& options) {
   for (std::size_t i = 0; i < reports.size(); ++i)
-    if (format_of(choice, i) != report_format::json) return false;
+    if (format_of(options, i) != report_format::json) return false;
   return true;
 }
 
 /// Several arrays one after the other are not JSON: they become members of one object.
-void write_json_object(std::vector<finished_report> const& reports, output_choice const& choice,
-                       output_file const& out) {
+void write_json_object(std::vector<finished_report> const& reports,
+                       stats_output_options const& options, output_file const& out) {
   out.put("{\n");
   for (std::size_t i = 0; i < reports.size(); ++i) {
     out.put("\"" + reports[i].table.name + "\": ");
-    write_table(reports[i].table, report_format::json, choice, out);
+    write_table(reports[i].table, report_format::json, options, out);
     if (i + 1 < reports.size()) out.put(",\n");
   }
   out.put("}\n");
@@ -100,32 +100,32 @@ void write_json_object(std::vector<finished_report> const& reports, output_choic
 
 result<void> write_to_standard_output(std::vector<finished_report> const& reports,
                                       std::vector<std::string> const& heading,
-                                      output_choice const& choice) {
+                                      stats_output_options const& options) {
   auto const out = output_file::open("-", false);
   bool for_people = false;
   for (std::size_t i = 0; i < reports.size(); ++i)
-    for_people = for_people || format_of(choice, i) == report_format::table;
+    for_people = for_people || format_of(options, i) == report_format::table;
   for (auto const& line : heading) put_line(for_people ? stdout : stderr, line);
 
-  if (reports.size() > 1 && only_json(reports, choice)) {
+  if (reports.size() > 1 && only_json(reports, options)) {
     for (auto const& report : reports) say_beside(report);
-    write_json_object(reports, choice, *out);
+    write_json_object(reports, options, *out);
     return out->finish();
   }
   std::string empty;  // several that have nothing to show take one line together
   for (std::size_t i = 0; i < reports.size(); ++i) {
-    auto const format = format_of(choice, i);
+    auto const format = format_of(options, i);
     if (format == report_format::table && reports.size() > 1 && !reports[i].missing.empty()) {
       empty += (empty.empty() ? "" : "; ") + reports[i].table.name + ": " + reports[i].missing;
       continue;
     }
     if (format == report_format::table) {
-      write_for_people(reports[i], choice, *out);
+      write_for_people(reports[i], options, *out);
       continue;
     }
     say_beside(reports[i]);
     if (i > 0) out->put("\n");
-    write_table(reports[i].table, format, choice, *out);
+    write_table(reports[i].table, format, options, *out);
   }
   if (!empty.empty()) {
     out->put("\n");
@@ -137,23 +137,24 @@ result<void> write_to_standard_output(std::vector<finished_report> const& report
 }  // namespace
 
 result<void> write_reports(std::vector<finished_report> const& reports,
-                           std::vector<std::string> const& heading, output_choice const& choice) {
-  if (choice.base == "-") return write_to_standard_output(reports, heading, choice);
+                           std::vector<std::string> const& heading,
+                           stats_output_options const& options) {
+  if (options.base == "-") return write_to_standard_output(reports, heading, options);
   for (std::size_t i = 0; i < reports.size(); ++i) {
-    auto const format = format_of(choice, i);
-    auto const name = reports.size() == 1 && !choice.file.empty()
-                          ? choice.file
-                          : choice.base + "_" + reports[i].table.name + extension_of(format);
-    auto const out = output_file::open(name, choice.overwrite, choice.capture);
+    auto const format = format_of(options, i);
+    auto const name = reports.size() == 1 && !options.file.empty()
+                          ? options.file
+                          : options.base + "_" + reports[i].table.name + extension_of(format);
+    auto const out = output_file::open(name, options.overwrite, options.captures);
     if (!out) return error{out.message()};
     if (format == report_format::table) {
       for (auto const& line : heading) out->put(line + "\n");
-      write_for_people(reports[i], choice, *out);
+      write_for_people(reports[i], options, *out);
     } else {
       if (i == 0)
         for (auto const& line : heading) put_line(stderr, line);
       say_beside(reports[i]);
-      write_table(reports[i].table, format, choice, *out);
+      write_table(reports[i].table, format, options, *out);
     }
     if (auto done = out->finish(); !done) return done;
   }

@@ -19,12 +19,12 @@ struct finished_report {
   std::vector<std::string> notes;  // what a reader must know about the numbers
 };
 
-struct output_choice {
+struct stats_output_options {
   std::vector<report_format> formats;  // of each report; the last one holds for the rest
   std::string base;                    // "-": standard output; else BASE_REPORT.EXTENSION
   std::string file;                    // not empty: of a single report, in place of that
   bool overwrite = false;
-  std::string capture;  // never replaced
+  std::vector<std::string> captures;  // never replaced
   report::time_unit unit{};
   bool wide = false;                 // names stay whole on narrow terminals
   std::optional<std::size_t> limit;  // lines of a report, 0: all; else 20 on a terminal
@@ -32,6 +32,7 @@ struct output_choice {
 
 /// `heading` goes before column reports, and to stderr where the output must stay machine-readable.
 result<void> write_reports(std::vector<finished_report> const& reports,
-                           std::vector<std::string> const& heading, output_choice const& choice);
+                           std::vector<std::string> const& heading,
+                           stats_output_options const& options);
 
 }  // namespace gpuprof

@@ -2,7 +2,7 @@
 #include "stats_reports.hpp"
 
 #include "base/nearest_name.hpp"
-#include "trace_contents.hpp"
+#include "trace/trace_contents.hpp"
 #include "trace_pass.hpp"
 
 #include <algorithm>
@@ -46,6 +46,11 @@ constexpr std::array named_reports = {
     named_report{"nvtx_metrics_sum", "NVTX Range Metrics Summary", report_kind::nvtx_metrics_sum},
     named_report{"um_sum", "Unified Memory Analysis Summary", report_kind::um_sum},
     named_report{"um_total_sum", "Unified Memory Totals Summary", report_kind::um_total_sum},
+    named_report{"ranks_sum", "Rank Summary", report_kind::ranks_sum},
+    named_report{"ranks_range_sum", "NVTX Ranges over Ranks", report_kind::ranks_range_sum},
+    named_report{"ranks_kern_sum", "Kernels over Ranks", report_kind::ranks_kern_sum},
+    named_report{"ranks_collective_sum", "Collectives over Ranks",
+                 report_kind::ranks_collective_sum},
 };
 
 }  // namespace
@@ -62,7 +67,7 @@ std::string report_names() {
   return text;
 }
 
-result<report_request> parse_report(std::string_view text) {
+result<chosen_report> parse_report(std::string_view text) {
   auto const colon = text.find(':');
   auto const name = text.substr(0, colon);
   auto const known = std::find_if(named_reports.begin(), named_reports.end(),
@@ -73,17 +78,17 @@ result<report_request> parse_report(std::string_view text) {
                  (near.empty() ? "" : ", did you mean " + near + "?") + "; choose from " +
                  report_names()};
   }
-  report_request request{known->kind, kernel_name_style::demangled};
-  if (colon == std::string_view::npos) return request;
+  chosen_report report{known->kind, kernel_name_style::demangled};
+  if (colon == std::string_view::npos) return report;
   auto const variant = text.substr(colon + 1);
   if (variant == "base")
-    request.names = kernel_name_style::base;
+    report.names = kernel_name_style::base;
   else if (variant == "mangled")
-    request.names = kernel_name_style::mangled;
+    report.names = kernel_name_style::mangled;
   else
     return error{"report '" + std::string(text) + "': ':" + std::string(variant) +
                  "' is not known; choose from :base, :mangled"};
-  return request;
+  return report;
 }
 
 struct stats_result::contents {
@@ -101,30 +106,33 @@ std::vector<finished_report> const& stats_result::reports() const noexcept {
   return contents_->reports;
 }
 
-std::vector<std::string> stats_result::heading() const {
-  return overview_lines(contents_->trace.overview());
+report::overview stats_result::overview() const {
+  return contents_->trace.overview();
 }
 
-stats_outcome make_stats(stats_request const& request) {
-  auto opened = capture::reader::open(request.path);
+void name_missing(finished_report& finished, report_kind kind) {
+  for (auto const& named : named_reports)
+    if (named.kind == kind && finished.table.name.empty()) {
+      finished.table.name = named.name;
+      finished.table.title = named.title;
+    }
+}
+
+stats_outcome make_stats(stats_inputs const& inputs) {
+  auto opened = capture::reader::open(inputs.path);
   if (!opened) return {{}, {opened.message(), false}};
   auto made = std::make_unique<stats_result::contents>(std::move(*opened));
   auto& trace = made->trace;
 
   selection wanted;
-  if (auto const failed = narrow(wanted, request.filters, trace, request.path, request.scope))
-    return {{}, {failed->message, failed->wrong_request}};
+  if (auto const failed = narrow(wanted, inputs.filters, trace, inputs.path, inputs.scope))
+    return {{}, {failed->message, failed->wrong_options}};
 
-  made->pass =
-      std::make_unique<trace_pass>(trace, std::move(wanted), request.scope, request.reports);
+  made->pass = std::make_unique<trace_pass>(trace, std::move(wanted), inputs.scope, inputs.reports);
   made->pass->read();
-  for (auto const& report : request.reports) {
+  for (auto const& report : inputs.reports) {
     auto finished = made->pass->finish(report);
-    for (auto const& named : named_reports)
-      if (named.kind == report.kind && finished.table.name.empty()) {
-        finished.table.name = named.name;  // there is no table: say which one is missing
-        finished.table.title = named.title;
-      }
+    name_missing(finished, report.kind);
     made->reports.push_back(std::move(finished));
   }
   return {stats_result(std::move(made)), {}};

@@ -36,22 +36,31 @@ enum class report_kind {
   nvtx_metrics_sum,
   um_sum,
   um_total_sum,
+  ranks_sum,
+  ranks_range_sum,
+  ranks_kern_sum,
+  ranks_collective_sum,
 };
 
-struct report_request {
+/// Whether a report is about the ranks of a job, whatever their number.
+inline bool is_over_ranks(report_kind kind) noexcept {
+  return kind >= report_kind::ranks_sum;
+}
+
+struct chosen_report {
   report_kind kind{};
   kernel_name_style names = kernel_name_style::demangled;
 };
 
 /// NAME[:base|:mangled].
-result<report_request> parse_report(std::string_view text);
+result<chosen_report> parse_report(std::string_view text);
 std::vector<std::string> report_name_list();
 /// All names, separated by commas.
 std::string report_names();
 
-struct stats_request {
+struct stats_inputs {
   std::string path;
-  std::vector<report_request> reports;
+  std::vector<chosen_report> reports;
   filter_options filters;
   range_scope scope = range_scope::process;
 };
@@ -64,17 +73,20 @@ class stats_result {
   stats_result(stats_result&&) noexcept;
   ~stats_result();
 
-  std::vector<std::string> heading() const;
+  report::overview overview() const;
   std::vector<finished_report> const& reports() const noexcept;
 
  private:
   std::unique_ptr<contents> contents_;
 };
 
-/// Why a request fails: `wrong_request` when the user asked for what cannot be, else the file.
+/// A report without rows, for `finished` where none was made: name and title say which one.
+void name_missing(finished_report& finished, report_kind kind);
+
+/// Why it fails: `wrong_options` when the user asked for what cannot be, else the file.
 struct stats_failure {
   std::string message;
-  bool wrong_request = false;
+  bool wrong_options = false;
 };
 
 /// Either the result or the failure.
@@ -82,6 +94,6 @@ struct stats_outcome {
   std::optional<stats_result> made;
   stats_failure failure;
 };
-stats_outcome make_stats(stats_request const& request);
+stats_outcome make_stats(stats_inputs const& inputs);
 
 }  // namespace gpuprof

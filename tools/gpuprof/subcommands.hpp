@@ -18,6 +18,11 @@ void add_profile(CLI::App& app, int& exit_code);
 std::vector<std::string> words_to_parse(int argc, char const* const* argv);
 void add_stats(CLI::App& app, int& exit_code);
 void add_roofline(CLI::App& app, int& exit_code);
+void add_analyze(CLI::App& app, int& exit_code);
+void add_sweep(CLI::App& app, int& exit_code);
+void add_compare(CLI::App& app, int& exit_code);  // also 3: its gate cannot decide
+void add_export(CLI::App& app, int& exit_code);
+void add_import(CLI::App& app, int& exit_code);
 void add_peaks(CLI::App& app, int& exit_code);
 void add_metrics(CLI::App& app, int& exit_code);
 void add_status(CLI::App& app, int& exit_code);

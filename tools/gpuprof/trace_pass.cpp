@@ -3,11 +3,12 @@
 
 #include "report/summary_tables.hpp"
 #include "report/trace_table.hpp"
+#include "slowed_reading.hpp"
 
 namespace gpuprof {
 
 trace_pass::trace_pass(trace_contents& trace, selection wanted, range_scope scope,
-                       std::vector<report_request> const& reports)
+                       std::vector<chosen_report> const& reports)
     : trace_(trace),
       wanted_(std::move(wanted)),
       scope_(scope),
@@ -76,28 +77,12 @@ capture::column_set<kernel_record> trace_pass::kernel_columns() const {
   return columns;
 }
 
-void trace_pass::find_slowed_launches() {
-  auto& file = trace_.file();
-  file.for_each<metric_record>([&](std::span<metric_record const> metrics) {
-    for (auto const& metric : metrics) slowed_.define(metric, trace_.text()(metric.name));
-  });
-  file.for_each<sampled_launch_record>([&](std::span<sampled_launch_record const> samples) {
-    for (auto const& sample : samples) slowed_.add(sample);
-  });
-  if (!slowed_.any()) return;
-  file.for_each<kernel_record>(
-      [&](std::span<kernel_record const> kernels) {
-        for (auto const& kernel : kernels) slowed_.see(kernel);
-      },
-      capture::only(&kernel_record::shape, &kernel_record::duration, &kernel_record::correlation));
-}
-
 void trace_pass::read_kernels(progress_line& progress) {
   auto const sums = wants(report_kind::cuda_gpu_kern_sum) ||
                     wants(report_kind::cuda_gpu_kern_gb_sum) || wants_all_gpu_work();
   auto const lines = wants(report_kind::cuda_gpu_trace);
   if (!sums && !lines && !projection_ && range_kernels_.empty() && launches_.empty()) return;
-  find_slowed_launches();
+  slowed_ = read_slowed_launches(trace_);
   trace_.file().for_each<kernel_record>(
       [&](std::span<kernel_record const> kernels) {
         for (auto kernel : kernels) {
@@ -158,7 +143,7 @@ void trace_pass::read_other_gpu_work(progress_line& progress) {
   });
 }
 
-finished_report trace_pass::finish(report_request const& report) {
+finished_report trace_pass::finish(chosen_report const& report) {
   switch (report.kind) {
     case report_kind::cuda_gpu_kern_sum:
     case report_kind::cuda_gpu_kern_gb_sum:
@@ -188,6 +173,11 @@ finished_report trace_pass::finish(report_request const& report) {
     case report_kind::gpu_metrics_sum:
     case report_kind::nvtx_metrics_sum:
       return metric_report(report);
+    case report_kind::ranks_sum:
+    case report_kind::ranks_range_sum:
+    case report_kind::ranks_kern_sum:
+    case report_kind::ranks_collective_sum:
+      break;  // see ranks/rank_stats.hpp
   }
   return {};
 }

@@ -16,7 +16,7 @@
 #include "progress.hpp"
 #include "roofline_reading.hpp"
 #include "stats_reports.hpp"
-#include "trace_contents.hpp"
+#include "trace/trace_contents.hpp"
 
 #include <map>
 #include <optional>
@@ -27,35 +27,34 @@ namespace gpuprof {
 class trace_pass {
  public:
   trace_pass(trace_contents& trace, selection wanted, range_scope scope,
-             std::vector<report_request> const& reports);
+             std::vector<chosen_report> const& reports);
 
   void read();
   /// After read(); once for each report.
-  finished_report finish(report_request const& report);
+  finished_report finish(chosen_report const& report);
 
  private:
   void read_api_calls(progress_line& progress);
   void read_kernels(progress_line& progress);
   void read_other_gpu_work(progress_line& progress);
-  void find_slowed_launches();
   capture::column_set<kernel_record> kernel_columns() const;
   bool wants(report_kind kind) const { return kinds_.contains(kind); }
   template <class Row>
   void read_memory_work(progress_line& progress);
 
-  finished_report kernel_report(report_request const& report);
-  finished_report memory_report(report_request const& report);
-  finished_report migration_report(report_request const& report);
-  finished_report range_report(report_request const& report);
+  finished_report kernel_report(chosen_report const& report);
+  finished_report memory_report(chosen_report const& report);
+  finished_report migration_report(chosen_report const& report);
+  finished_report range_report(chosen_report const& report);
   finished_report api_report();
   /// Kernels, copies and fills in one table, with or without calls.
-  finished_report work_report(report_request const& report);
+  finished_report work_report(chosen_report const& report);
   bool wants_all_gpu_work() const {
     return wants(report_kind::cuda_gpu_sum) || wants(report_kind::cuda_api_gpu_sum);
   }
-  finished_report launch_report(report_request const& report);
-  finished_report trace_report(report_request const& report);
-  finished_report metric_report(report_request const& report);
+  finished_report launch_report(chosen_report const& report);
+  finished_report trace_report(chosen_report const& report);
+  finished_report metric_report(chosen_report const& report);
   std::vector<std::string> range_notes() const;
   std::string outside_note() const;
   std::vector<std::string> slowed_notes() const;

@@ -15,6 +15,9 @@
 namespace gpuprof {
 namespace {
 
+constexpr auto blocking_calls_only =
+    "blocking calls only: those that wait, allocate or load; --trace=cuda-api records all";
+
 template <class Rows>
 finished_report table_or(std::string reason, Rows rows, report::table (*lay_out)(Rows)) {
   auto const is_empty = rows.empty();
@@ -23,7 +26,7 @@ finished_report table_or(std::string reason, Rows rows, report::table (*lay_out)
 
 }  // namespace
 
-finished_report trace_pass::kernel_report(report_request const& report) {
+finished_report trace_pass::kernel_report(chosen_report const& report) {
   auto const& labels = trace_.labels(report.names);
   auto const reason = has_filter_ ? "no kernel passes the filter" : "the capture holds no kernels";
   auto finished =
@@ -35,7 +38,7 @@ finished_report trace_pass::kernel_report(report_request const& report) {
   return finished;
 }
 
-finished_report trace_pass::memory_report(report_request const& report) {
+finished_report trace_pass::memory_report(chosen_report const& report) {
   auto const reason =
       has_filter_ ? "no copy or fill passes the filter" : "the capture holds no copies or fills";
   return report.kind == report_kind::cuda_gpu_mem_time_sum
@@ -43,7 +46,7 @@ finished_report trace_pass::memory_report(report_request const& report) {
              : table_or(reason, memory_.by_size(), report::memory_size_table);
 }
 
-finished_report trace_pass::migration_report(report_request const& report) {
+finished_report trace_pass::migration_report(chosen_report const& report) {
   finished_report finished;
   finished.table = report.kind == report_kind::um_sum
                        ? report::migration_table(migrations_.by_address())
@@ -57,7 +60,7 @@ finished_report trace_pass::migration_report(report_request const& report) {
   return finished;
 }
 
-finished_report trace_pass::work_report(report_request const& report) {
+finished_report trace_pass::work_report(chosen_report const& report) {
   auto const with_calls = report.kind == report_kind::cuda_api_gpu_sum;
   auto rows =
       report::work_of(kernels_by_name(kernels_, trace_.labels(report.names)), memory_.by_time(),
@@ -67,8 +70,10 @@ finished_report trace_pass::work_report(report_request const& report) {
     finished.missing =
         has_filter_ ? "nothing passes the filter" : "the capture holds no kernels, copies or fills";
   finished.notes = kernel_notes();
-  if (with_calls && trace_.file().row_count<api_record>() == 0)
+  if (with_calls && trace_.calls() == captured_calls::none)
     finished.notes.emplace_back("no CUDA API calls were recorded; --trace=cuda-api does");
+  if (with_calls && trace_.calls() == captured_calls::blocking)
+    finished.notes.emplace_back(blocking_calls_only);
   finished.table = with_calls
                        ? report::work_table("cuda_api_gpu_sum", "CUDA Summary (API/Kernels/MemOps)",
                                             std::move(rows))
@@ -78,19 +83,30 @@ finished_report trace_pass::work_report(report_request const& report) {
 }
 
 finished_report trace_pass::api_report() {
-  auto const reason = trace_.file().row_count<api_record>() == 0
-                          ? "the capture holds no CUDA API calls; record them with --trace=cuda-api"
-                          : "no CUDA API call passes the filter";
-  return table_or(reason, api_.rows(trace_.text()), report::api_table);
+  auto const has_rows = trace_.file().row_count<api_record>() != 0;
+  auto const* reason = "the capture holds no CUDA API calls; record them with --trace=cuda-api";
+  if (trace_.calls() == captured_calls::blocking)
+    reason =
+        "no call that blocks was made while recording, and no others were recorded; "
+        "--trace=cuda-api records all";
+  if (has_rows) reason = "no CUDA API call passes the filter";
+  auto finished = table_or(reason, api_.rows(trace_.text()), report::api_table);
+  if (has_rows && trace_.calls() == captured_calls::blocking)
+    finished.notes.emplace_back(blocking_calls_only);
+  return finished;
 }
 
-finished_report trace_pass::launch_report(report_request const& report) {
+finished_report trace_pass::launch_report(chosen_report const& report) {
   auto& launches = launches_.at(report.names);
   finished_report finished{
       report::launch_table(launches.rows(), trace_.labels(report.names), trace_.process_id()),
       {},
       {}};
-  if (!launches.has_calls())
+  if (trace_.calls() == captured_calls::blocking)
+    finished.missing =
+        "the capture holds only CUDA API calls that block, no launches to follow kernels from; "
+        "record all with --trace=cuda-api";
+  else if (!launches.has_calls())
     finished.missing =
         "the capture holds no CUDA API calls to follow kernels from; record them with "
         "--trace=cuda-api";
@@ -103,7 +119,7 @@ finished_report trace_pass::launch_report(report_request const& report) {
   return finished;
 }
 
-finished_report trace_pass::trace_report(report_request const& report) {
+finished_report trace_pass::trace_report(chosen_report const& report) {
   finished_report finished{report::trace_table(gpu_, {trace_.shapes(), &trace_.labels(report.names),
                                                       trace_.device_names(), trace_.origin()}),
                            {},
@@ -114,7 +130,7 @@ finished_report trace_pass::trace_report(report_request const& report) {
   return finished;
 }
 
-finished_report trace_pass::metric_report(report_request const& report) {
+finished_report trace_pass::metric_report(chosen_report const& report) {
   auto const& metrics = counters_->metrics();
   auto const by_range = report.kind == report_kind::nvtx_metrics_sum;
   auto rows = by_range
@@ -140,7 +156,7 @@ finished_report trace_pass::metric_report(report_request const& report) {
   return finished;
 }
 
-finished_report trace_pass::range_report(report_request const& report) {
+finished_report trace_pass::range_report(chosen_report const& report) {
   auto const& tree = trace_.ranges();
   range_filter keeps;
   if (has_filter_)

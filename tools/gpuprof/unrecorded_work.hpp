@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/time.hpp"
-#include "trace_contents.hpp"
+#include "trace/trace_contents.hpp"
 
 #include <string>
 

@@ -2,7 +2,7 @@
 // What a shell completes the value of an option with; CLI11 has no place for it.
 #pragma once
 
-#include "word_choice.hpp"
+#include "word_option.hpp"
 
 #include <cstddef>
 #include <string>
@@ -28,9 +28,10 @@ void complete_with(CLI::Option* option, value_words words);
 value_words const& completion_of(CLI::Option const* option);
 
 template <class Value, std::size_t N>
-void complete_with(CLI::Option* option, choice<Value> const (&choices)[N], bool is_list = false) {
+void complete_with(CLI::Option* option, word_value<Value> const (&values)[N],
+                   bool is_list = false) {
   value_words all{.words = {}, .is_list = is_list};
-  for (auto const& choice : choices) all.words.emplace_back(choice.word);
+  for (auto const& each : values) all.words.emplace_back(each.word);
   complete_with(option, std::move(all));
 }
 

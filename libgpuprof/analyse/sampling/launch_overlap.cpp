@@ -53,8 +53,11 @@ struct launch_sums {
   void add(share const& of, double by, double length) noexcept {
     ++launches;
     ns += length;
-    amount += of.amount, divisor += by;
-    amount2 += of.amount * of.amount, divisor2 += by * by, product += of.amount * by;
+    amount += of.amount;
+    divisor += by;
+    amount2 += of.amount * of.amount;
+    divisor2 += by * by;
+    product += of.amount * by;
     doubt += of.doubt;
   }
   /// By how much they are longer or shorter than all of their kind.

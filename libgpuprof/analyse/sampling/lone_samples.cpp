@@ -36,8 +36,11 @@ struct part_sums {
 
   void add(seen_part const& of) noexcept {
     ++count;
-    amount += of.amount, divisor += of.divisor, idle += of.idle;
-    amount2 += of.amount * of.amount, divisor2 += of.divisor * of.divisor;
+    amount += of.amount;
+    divisor += of.divisor;
+    idle += of.idle;
+    amount2 += of.amount * of.amount;
+    divisor2 += of.divisor * of.divisor;
     product += of.amount * of.divisor;
   }
   double ratio() const noexcept { return amount / divisor; }

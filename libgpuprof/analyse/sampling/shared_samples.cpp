@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyse/sampling/shared_samples.hpp"
 
+#include "analyse/sampling/clock_blur.hpp"
 #include "analyse/sampling/clock_noise.hpp"
 #include "analyse/sampling/fit_columns.hpp"
 #include "analyse/sampling/nonnegative_fit.hpp"
@@ -15,9 +16,7 @@ namespace gpuprof {
 namespace {
 
 // What tells kinds apart has to be well above what ends of records that are off make of the rows,
-// or the fit is of noise. The clock of the samples is off by a little of its own, whatever gaps
-// between records say.
-constexpr double least_clock_noise_ns = 30;
+// or the fit is of noise.
 constexpr double max_noise = 0.05;
 constexpr double max_inflation = 1e4;
 
@@ -46,7 +45,7 @@ class sample_fit {
         work_(work),
         columns_(columns),
         without_tensor_(without_tensor),
-        clock_noise_(clock_noise_of(work)) {
+        blur_(columns, clock_noise_of(work)) {
     for (auto const column : metrics) {
       fitted_metric metric;
       metric.column = column;
@@ -75,7 +74,7 @@ class sample_fit {
     if (!columns_.has_enough(kind) || chunks_[j] < enough_chunks || rows_ < 2 * columns_.size())
       return no_figure::too_few;
     auto const variance = fit_->inverse_row(j)[j];
-    bool const is_noise = variance * noise_[j] > max_noise;
+    bool const is_noise = variance * blur_.noise(j) > max_noise;
     return is_noise || fit_->inflation(j) > max_inflation ? no_figure::not_told_apart
                                                           : no_figure::has_one;
   }
@@ -128,76 +127,15 @@ class sample_fit {
     busy_ns_ = 0;
     for (auto& metric : metrics_) metric.total = 0;
     squares_.assign(right_.size(), 0);
-    noise_.assign(columns_.size(), 0);
-    blur_.assign(columns_.size() * columns_.size(), 0);
+    blur_.clear();
     each_row([&](std::span<work_part const> parts, double busy, sparse_row row) {
       ++rows_;
       busy_ns_ += busy;
       for (auto& metric : metrics_) metric.total += right_[metric.amounts];
       for (std::size_t r = 0; r < right_.size(); ++r) squares_[r] += right_[r] * right_[r];
       fit_->add(row, right_);
-      for (auto const& part : parts) {
-        auto const off = max_clock_noise() / static_cast<double>(part.item->length());
-        noise_[columns_.of(part.item->kind)] += part.cuts() * off * off;
-        add_blur(part);
-      }
+      for (auto const& part : parts) blur_.add(part);
     });
-  }
-
-  /// Ends are off by anything up to this.
-  double max_clock_noise() const {
-    return std::max(least_clock_noise_ns, std::sqrt(3.0) * clock_noise_);
-  }
-
-  /// What ends of records that are off make of the entries of a cut, from `first` on.
-  struct cut_blur {
-    std::uint32_t first = 0;
-    std::span<double const> slopes;
-    double own = 0;        // times slope times slope: of their products
-    double with_idle = 0;  // times slope: of those with the entry of idle time
-  };
-
-  /// Ends of records are off, and with them what rows say of launches that a sample cuts, and of
-  /// idle time beside launches. Calls f(cut_blur) for each cut, and returns what that adds to the
-  /// square of the entry of idle time.
-  template <class F>
-  double each_blur(work_part const& part, F f) const {
-    auto const square = clock_noise_ * clock_noise_;
-    columns_.each_cut(part, [&](std::uint32_t first, double share, std::span<double const> slopes) {
-      auto const by_start = (1 - share) / part.length(), by_end = share / part.length();
-      auto const has_idle = part.item->is_alone && part.cuts() != 2;
-      f(cut_blur{first, slopes, square * (by_start * by_start + by_end * by_end),
-                 has_idle ? -square * (part.is_begun ? by_end : by_start) : 0});
-    });
-    return part.item->is_alone ? square * (2 - part.cuts()) : 0;
-  }
-
-  void add_blur(work_part const& part) {
-    auto const n = columns_.size();
-    auto const idle = columns_.idle();
-    blur_[idle * n + idle] += each_blur(part, [&](cut_blur const& cut) {
-      for (std::uint32_t i = 0; i < cut.slopes.size(); ++i) {
-        auto* const row = blur_.data() + (cut.first + i) * n;
-        for (std::uint32_t j = 0; j < cut.slopes.size(); ++j)
-          row[cut.first + j] += cut.own * cut.slopes[i] * cut.slopes[j];
-        row[idle] += cut.with_idle * cut.slopes[i];
-        blur_[idle * n + cut.first + i] += cut.with_idle * cut.slopes[i];
-      }
-    });
-  }
-
-  /// The same, times the solution of a right side.
-  void add_blurred(work_part const& part, std::vector<double> const& solution,
-                   std::vector<double>& to) const {
-    auto const idle = columns_.idle();
-    to[idle] += solution[idle] * each_blur(part, [&](cut_blur const& cut) {
-                  auto const of_cut = std::inner_product(cut.slopes.begin(), cut.slopes.end(),
-                                                         solution.begin() + cut.first, 0.);
-                  to[idle] += cut.with_idle * of_cut;
-                  for (std::uint32_t i = 0; i < cut.slopes.size(); ++i)
-                    to[cut.first + i] +=
-                        cut.slopes[i] * (cut.own * of_cut + cut.with_idle * solution[idle]);
-                });
   }
 
   /// Least squares take too little of what they see in entries that are off: kernels beside each
@@ -210,15 +148,14 @@ class sample_fit {
     constexpr int rounds = 3;
     correction_ = solution_;
     auto damped = *fit_;
-    damped.add_to_normal(blur_);
+    damped.add_to_normal(blur_.products());
     auto added =
         std::vector<std::vector<double>>(right_.size(), std::vector<double>(columns_.size()));
     for (int round = 0; round < rounds; ++round) {
       for (std::size_t r = 0; r < right_.size(); ++r)
         for (std::size_t i = 0; i < columns_.size(); ++i) {
-          auto const* const blur = blur_.data() + i * columns_.size();
-          auto const missing =
-              2 * std::inner_product(solution_[r].begin(), solution_[r].end(), blur, 0.0);
+          auto const missing = 2 * std::inner_product(solution_[r].begin(), solution_[r].end(),
+                                                      blur_.row(i).begin(), 0.0);
           damped.add_to_product(r, i, missing - std::exchange(added[r][i], missing));
         }
       solution_ = damped.solve();
@@ -285,7 +222,8 @@ class sample_fit {
         for (auto const& [j, a] : row) moments[r][j] += a * rest;
       }
       for (auto const& part : parts)
-        for (std::size_t r = 0; r < right_.size(); ++r) add_blurred(part, solution_[r], moments[r]);
+        for (std::size_t r = 0; r < right_.size(); ++r)
+          blur_.add_times(part, solution_[r], moments[r]);
       for (auto const& [j, a] : row) touched[j] = true;
       if (++in_chunk < length) return;
       end_chunk(moments, touched);
@@ -372,14 +310,12 @@ class sample_fit {
   device_work const& work_;
   fit_columns& columns_;
   std::vector<bool> const& without_tensor_;
-  double const clock_noise_;  // ns
+  clock_blur blur_;
   std::vector<fitted_metric> metrics_;
   std::vector<double> right_;  // of a sample
   std::optional<nonnegative_fit> fit_;
-  std::vector<std::vector<double>> solution_;  // by right side
-  std::vector<double> squares_;                // by right side: of its values
-  std::vector<double> noise_;                  // by unknown: what clocks being off adds to squares
-  std::vector<double> blur_;                   // of all rows, by unknown and unknown
+  std::vector<std::vector<double>> solution_;    // by right side
+  std::vector<double> squares_;                  // by right side: of its values
   std::vector<std::vector<double>> correction_;  // as solution_: what of it is for the clocks
   std::vector<std::vector<double>> finest_;      // and for the finest terms
   std::vector<std::uint64_t> chunks_;            // by unknown: those that mention it

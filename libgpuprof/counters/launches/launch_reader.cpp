@@ -5,6 +5,7 @@
 
 #include "base/clock.hpp"
 #include "base/futex.hpp"
+#include "base/no_cancellation.hpp"
 #include "base/own_calls.hpp"
 
 #include <new>
@@ -14,17 +15,8 @@ namespace gpuprof {
 namespace {
 
 // A context that goes is given so long until its counters are released, and until the worker is
-// out of CUPTI: the first use of counters takes half a second there.
+// out of CUPTI: the first use of counters takes half a second town.
 constexpr std::uint64_t patience_with_release_ns = 1'000'000'000;
-
-/// The call that this thread is in. Initial-exec: no call to find it.
-struct state_of_thread {
-  std::uint32_t inside_since = 0;  // the generation in which it passed the gate; 0: it is outside
-  bool is_read = false, may_be_read = false;
-  launch_signature* signature = nullptr;  // null: of no interest
-  std::uint32_t arguments = 0;            // as in kernel_shape
-};
-constinit thread_local state_of_thread here __attribute__((tls_model("initial-exec")));
 
 void count(std::atomic<std::uint64_t>& counter) noexcept {
   counter.fetch_add(1, std::memory_order_relaxed);
@@ -143,20 +135,23 @@ bool launch_reader::may_be_read(launch_call_kind kind, launch_parameters const& 
   return count(counts_.by_name), false;
 }
 
-void launch_reader::pass(gate_call const& what) noexcept {
-  here.inside_since = generation_.load();
-  here.is_read = gate_.enter(what);
+void launch_reader::pass(call_in_flight& own, gate_call const& what) noexcept {
+  own.inside_since = generation_.load();
+  own.is_read = gate_.enter(what);
 }
 
-void launch_reader::entered(launch_call_kind kind, CUpti_CallbackData const& call) noexcept {
-  here = {};
+void launch_reader::entered(call_in_flight& own, launch_call_kind kind,
+                            CUpti_CallbackData const& call) noexcept {
+  own = {};
+  if (options_.at_end != nullptr) options_.at_end->look();
+  if (options_.devices != nullptr) options_.devices->note(call.context);
   if (halted_.load(std::memory_order_relaxed)) return;
   launches_.fetch_add(1, std::memory_order_relaxed);
   launch_parameters launch;
   auto const is_readable = read_launch_parameters(kind, call, launch) && launch.work != nullptr;
   auto const* const name = kind.call == launch_call::graph ? nullptr : call.symbolName;
   auto* const signature = is_readable ? signatures_.find(launch, call.contextUid, name) : nullptr;
-  if (signature != nullptr) here.arguments = signature->arguments();
+  if (signature != nullptr) own.arguments = signature->arguments();
   if (!on_.load(std::memory_order_acquire)) return;
   auto* const context = context_of(call.context, call.contextUid);
   if (!is_readable) count(counts_.cooperative);
@@ -164,22 +159,23 @@ void launch_reader::entered(launch_call_kind kind, CUpti_CallbackData const& cal
   gate_call what{context, nullptr, launch.stream};
   if (signature != nullptr) {
     signature->count_launch();
-    here.signature = signature;
+    own.signature = signature;
     if (context != nullptr && may_be_read(kind, launch, *signature, call))
       what.signature = signature;
     what.is_wanted = what.signature != nullptr && (options_.every_launch || signature->is_wanted());
   }
-  here.may_be_read = what.signature != nullptr;
-  pass(what);
+  own.may_be_read = what.signature != nullptr;
+  pass(own, what);
   if (context == nullptr) return;
   is_readable ? context->streams.used(launch.stream) : context->streams.used_unknown();
 }
 
-launch_remark launch_reader::left(CUpti_CallbackData const& call, bool gets_record) noexcept {
+launch_remark launch_reader::left(call_in_flight& own, CUpti_CallbackData const& call,
+                                  bool gets_record) noexcept {
   launch_remark said;
-  auto const inside = std::exchange(here.inside_since, 0);
-  auto const is_read = std::exchange(here.is_read, false);
-  auto* const signature = std::exchange(here.signature, nullptr);
+  auto const inside = std::exchange(own.inside_since, 0);
+  auto const is_read = std::exchange(own.is_read, false);
+  auto* const signature = std::exchange(own.signature, nullptr);
   auto const failed = has_failed(call);
   if (is_read) {
     said = remark_;
@@ -188,9 +184,9 @@ launch_remark launch_reader::left(CUpti_CallbackData const& call, bool gets_reco
     gate_.leave_read(static_cast<correlation_id>(call.correlationId), failed);
   } else if (inside == generation_.load() && inside != 0) {
     gate_.leave();
-    if (options_.every_launch && here.may_be_read) count(counts_.busy);
+    if (options_.every_launch && own.may_be_read) count(counts_.busy);
   }
-  said.arguments = here.arguments;
+  said.arguments = own.arguments;
   if (signature == nullptr || failed || halted_.load(std::memory_order_relaxed)) return said;
   times_.launched(call.correlationId, *signature);
   if (said.is != launch_remark::kind::usual || !gets_record) return said;
@@ -205,34 +201,33 @@ launch_remark launch_reader::left(CUpti_CallbackData const& call, bool gets_reco
   return said;
 }
 
-void launch_reader::work_entered(stream_place place, CUpti_CallbackData const& call) noexcept {
-  here = {};
+void launch_reader::work_entered(call_in_flight& own, stream_place place,
+                                 CUpti_CallbackData const& call) noexcept {
+  own = {};
   if (!on_.load(std::memory_order_acquire) || halted_.load(std::memory_order_relaxed)) return;
   auto* const context = context_of(call.context, call.contextUid);
-  pass({context, nullptr, nullptr});
+  pass(own, {context, nullptr, nullptr});
   if (context == nullptr) return;
   CUstream stream = nullptr;
   read_stream(place, call.functionParams, stream) ? context->streams.used(stream)
                                                   : context->streams.used_unknown();
 }
 
-void launch_reader::work_left() noexcept {
-  auto const inside = std::exchange(here.inside_since, 0);
+void launch_reader::work_left(call_in_flight& own) noexcept {
+  auto const inside = std::exchange(own.inside_since, 0);
   if (inside != 0 && inside == generation_.load()) gate_.leave();
 }
 
 // A capture forbids waits for the GPU, to any thread: the gate lets it pass when nobody is inside
 // CUPTI.
-void launch_reader::capture_begins(CUstream stream) noexcept {
-  if (on_.load(std::memory_order_acquire) && !halted_.load()) {
-    here = {};
-    pass({});
-  }
+void launch_reader::stream_capture_begins(CUstream stream) noexcept {
+  call_in_flight own;
+  if (on_.load(std::memory_order_acquire) && !halted_.load()) pass(own, {});
   captures_.begins(stream);
-  work_left();
+  work_left(own);
 }
 
-void launch_reader::capture_ends(CUstream stream) noexcept {
+void launch_reader::stream_capture_ends(CUstream stream) noexcept {
   captures_.ends(stream);
 }
 
@@ -247,13 +242,19 @@ void launch_reader::stream_ends(CUstream stream) noexcept {
 
 // Which context a call destroys is not known here: the counters of all are released. CUPTI crashes
 // where a context goes while it sets up counters, of that one or of another.
-void launch_reader::context_ending() noexcept {
-  endings_.fetch_add(1);
+void launch_reader::release_for_ending() noexcept {
   if (halted_.load() || (!at_work_.load() && !holds_counters())) return;
   to_be_released_.store(1);
   auto const deadline = monotonic_ns() + patience_with_release_ns;
   while (to_be_released_.load() != 0 && monotonic_ns() < deadline)
     futex_wait(to_be_released_, 1, patience_with_release_ns / 100);
+}
+
+void launch_reader::context_ending() noexcept {
+  no_cancellation const here;
+  endings_.fetch_add(1);
+  release_for_ending();
+  if (options_.release_gpus) options_.release_gpus();
 }
 
 void launch_reader::context_ended() noexcept {

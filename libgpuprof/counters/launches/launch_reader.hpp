@@ -2,21 +2,22 @@
 // Reads counters around chosen launches of the program, without replay, within a budget.
 #pragma once
 
+#include "base/main_thread_end.hpp"
 #include "counters/availability_store.hpp"
 #include "counters/device_turn.hpp"
 #include "counters/launches/context_readings.hpp"
 #include "counters/launches/device_counters.hpp"
 #include "counters/launches/idle_moments.hpp"
-#include "counters/launches/launch_times.hpp"
 #include "counters/launches/reading_targets.hpp"
 #include "counters/launches/shared_readings.hpp"
-#include "counters/launches/signature_lookup.hpp"
+#include "counters/launches/signatures/launch_times.hpp"
+#include "counters/launches/signatures/signature_lookup.hpp"
 #include "counters/launches/stream_captures.hpp"
 #include "counters/launches/work_gate.hpp"
 #include "counters/sampling_budget.hpp"
-#include "cupti/stream_parameters.hpp"
+#include "counters/used_devices.hpp"
+#include "cupti/launch_gate.hpp"
 #include "driver/cuda_driver.hpp"
-#include "model/launch_remark.hpp"
 
 #include <array>
 #include <atomic>
@@ -47,6 +48,11 @@ struct reading_options {
   /// The path of this process's capture, beside which ranks of a job tell each other what they have
   /// read. Empty: nothing is shared.
   std::function<std::string()> shared_beside;
+  used_devices* devices = nullptr;  // null: nobody asks on which GPUs the program launches
+  main_thread_end* at_end = nullptr;
+  /// On a thread of the program that destroys a context, once this reader has released it: releases
+  /// what else is set up on its GPU.
+  std::function<void()> release_gpus;
 };
 
 /// What was not read, and why. Launches, unless it says otherwise.
@@ -73,7 +79,7 @@ enum class turn_kind {
 /// One per process, never destroyed. Threads of the program only pass its gate; all of CUPTI's
 /// calls are made by the worker's thread, in rounds: it shuts the gate, and once the GPU is idle it
 /// lets the calls of the program pass one at a time, some of them with counters around.
-class launch_reader {
+class launch_reader final : public launch_gate {
  public:
   /// `budget`, `next_metric`, the id of the next metric, and `halted` live as long as it. Once
   /// `halted` is set CUPTI is not called any more.
@@ -83,27 +89,27 @@ class launch_reader {
 
   // Threads of the program, inside CUPTI's callbacks ---------------------------
 
-  /// Before a launch; left() must follow on this thread after it.
-  void entered(launch_call_kind kind, CUpti_CallbackData const& call) noexcept;
-  launch_remark left(CUpti_CallbackData const& call, bool gets_record) noexcept;
-  /// Before any other call that puts work on a stream, and after it.
-  void work_entered(stream_place place, CUpti_CallbackData const& call) noexcept;
-  void work_left() noexcept;
-  void capture_begins(CUstream stream) noexcept;
-  void capture_ends(CUstream stream) noexcept;
-  void stream_ends(CUstream stream) noexcept;
+  void entered(call_in_flight& own, launch_call_kind kind,
+               CUpti_CallbackData const& call) noexcept override;
+  launch_remark left(call_in_flight& own, CUpti_CallbackData const& call,
+                     bool gets_record) noexcept override;
+  void work_entered(call_in_flight& own, stream_place place,
+                    CUpti_CallbackData const& call) noexcept override;
+  void work_left(call_in_flight& own) noexcept override;
+  void stream_capture_begins(CUstream stream) noexcept override;
+  void stream_capture_ends(CUstream stream) noexcept override;
+  void stream_ends(CUstream stream) noexcept override;
   /// What it has to do is known from now on: it was just made, or the program waited for it.
-  void context_made(CUcontext context) noexcept;
-  void context_gone(CUcontext context) noexcept;
-  void context_waited_for(CUpti_CallbackData const& call) noexcept;
-  /// The program has waited for the GPU, or for a part of it: see idle_moments.
-  void work_waited_for() noexcept { budget_.spend(idle_moments_.program_has_waited()); }
-  void graph_changes() noexcept { graphs_change_.store(true); }
-  void graph_ends(CUgraphExec graph) noexcept { signatures_.forget_graph(graph); }
-  /// A context is about to be destroyed, and then it is.
-  void context_ending() noexcept;
-  void context_ended() noexcept;
-  void code_unloads() noexcept { signatures_.forget_handles(); }
+  void context_made(CUcontext context) noexcept override;
+  void context_gone(CUcontext context) noexcept override;
+  void context_waited_for(CUpti_CallbackData const& call) noexcept override;
+  /// See idle_moments.
+  void work_waited_for() noexcept override { budget_.spend(idle_moments_.program_has_waited()); }
+  void graph_changes() noexcept override { graphs_change_.store(true); }
+  void graph_ends(CUgraphExec graph) noexcept override { signatures_.forget_graph(graph); }
+  void code_unloads() noexcept override { signatures_.forget_handles(); }
+  void context_ending() noexcept override;
+  void context_ended() noexcept override;
 
   // Whoever reads kernel records -----------------------------------------------
   void ran(correlation_id correlation, std::uint64_t ns, bool is_part) noexcept {
@@ -116,7 +122,7 @@ class launch_reader {
 
   // Whoever switches captures ---------------------------------------------------
   void resume() noexcept;
-  /// Callbacks were off until now.
+  /// Callbacks were off until now: what was heard to begin may have ended.
   void callbacks_begin() noexcept;
   void pause() noexcept { on_.store(false); }
 
@@ -193,7 +199,8 @@ class launch_reader {
     }
     return false;
   }
-  void pass(gate_call const& what) noexcept;
+  void release_for_ending() noexcept;
+  void pass(call_in_flight& own, gate_call const& what) noexcept;
 
   // The worker's thread.
   void work(turn_kind how, std::vector<metric_record>& metrics,

@@ -2,7 +2,7 @@
 // Which launch is read in which pass: one way through all passes of a group of metrics.
 #pragma once
 
-#include "counters/launches/launch_signatures.hpp"
+#include "counters/launches/signatures/launch_signatures.hpp"
 #include "model/records.hpp"
 
 #include <cstddef>

@@ -2,7 +2,6 @@
 // What launch_reader does on the worker's thread: rounds of readings while the gate is kept.
 #include "base/clock.hpp"
 #include "base/fork_guard.hpp"
-#include "base/futex.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
 #include "counters/counter_access.hpp"
@@ -21,14 +20,12 @@ constexpr std::uint64_t ms = 1'000'000;
 // queued.
 constexpr std::uint64_t hope_ns = 500 * ms;
 constexpr std::uint64_t hope_at_once_ns = 20 * ms;  // before the worker looks at all else again
-constexpr std::uint64_t hope_to_end_ns = 500 * ms;
 constexpr std::uint64_t drain_ns = 250 * ms;
 constexpr unsigned max_drains = 8;  // one after the other, where every launch is read
 // A stream that works for longer on what it has is not going to be idle soon.
 constexpr std::uint64_t long_work_ns = 250 * ms;
 // After that has failed; twice as long each time.
 constexpr std::uint64_t put_off_ns = 2'000 * ms, max_put_off_ns = 60'000 * ms;
-constexpr std::uint64_t patience_at_end_ns = 200 * ms;
 constexpr std::uint64_t ask_again_after_ns = 10'000 * ms;
 
 // A round ends when for so long no launch came that is to be read, or when so many did not find the
@@ -337,59 +334,6 @@ bool launch_reader::read_held(context_readings& context, work_gate::visitor cons
   if (gate_.release_read()) signature.note_ends_alone();
   count(popped ? counts_.read : is_alone ? counts_.failed : counts_.disturbed);
   return true;
-}
-
-// Ending -----------------------------------------------------------------------------
-
-/// What was counted so far is taken, if the GPU is idle for a moment.
-void launch_reader::close(context_readings& context) {
-  if (!context.is_counting() || context.has_ended()) return;
-  (void)idle_moments_.shut_when_idle(context.streams, options_.every_launch ? 0 : hope_to_end_ns,
-                                     patience_at_end_ns, [&] {
-                                       context.drop_open_range();
-                                       std::optional<reading_batch> done;
-                                       auto const ok = context.finish(done);
-                                       if (done)
-                                         batches_.emplace_back(context.device(), std::move(*done));
-                                       (void)ok;  // what cannot be had now is lost
-                                     });
-  gate_.open();
-  budget_.spend(gate_.take_waited_ns());
-}
-
-bool launch_reader::release(std::uint64_t patience_ns) noexcept {
-  auto all = true;
-  for (auto& entry : contexts_) {
-    auto* const context = entry.load();
-    if (context == nullptr || halted_.load()) break;
-    if (!context->holds_counters() || context->has_ended()) continue;
-    auto const since = monotonic_ns();
-    auto const hope = options_.every_launch ? 0 : hope_to_end_ns;
-    auto const is_idle = idle_moments_.shut_when_idle(context->streams, hope, patience_ns, [&] {
-      context->drop_open_range();
-      context->release();
-    });
-    gate_.open();
-    budget_.spend(gate_.take_waited_ns());
-    all = all && is_idle;
-    if (!is_idle) put_off_ns_ = std::max(put_off_ns_, monotonic_ns() - since);
-  }
-  return all;
-}
-
-/// A context is going: whichever it is, its counters go first, if it is idle.
-void launch_reader::end_contexts() noexcept {
-  for (auto& entry : contexts_) {
-    auto* const context = entry.load();
-    if (context == nullptr || halted_.load()) break;
-    try {
-      close(*context);
-    } catch (...) {  // what was counted is lost for want of memory
-    }
-  }
-  (void)release(patience_at_end_ns);
-  to_be_released_.store(0);
-  futex_wake(to_be_released_);
 }
 
 void launch_reader::work(turn_kind how, std::vector<metric_record>& metrics,

@@ -2,7 +2,7 @@
 // Which signatures are to be read next: those with most GPU time that are not known yet.
 #pragma once
 
-#include "counters/launches/launch_signatures.hpp"
+#include "counters/launches/signatures/launch_signatures.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -44,8 +44,8 @@ constexpr known_chip chips[] = {
     {"GB110", gb110}, {"GB10B", gb10b}, {"GB202", gb20x}, {"GB203", gb20x}, {"GB205", gb20x},
     {"GB206", gb20x}, {"GB207", gb20x}, {"GB20B", gb20b}};
 
-constexpr unsigned basic = 1, roofline = 2, memory = 4, full = 8;
-constexpr unsigned all_sets = basic | roofline | memory | full;
+constexpr unsigned basic = 1, roofline = 2, memory = 4, full = 8, explain = 16;
+constexpr unsigned all_sets = basic | roofline | memory | full | explain;
 
 struct set_metric {
   char const* name;
@@ -62,29 +62,29 @@ constexpr set_metric table[] = {
     {"dram__bytes_write.sum", all_sets, every & ~(on_soc | gb20x)},
     {"dram__bytes_op_read.sum", all_sets, gb20x},
     {"dram__bytes_op_write.sum", all_sets, gb20x},
-    {"lts__t_bytes.sum", roofline | memory | full},
-    {"sm__pipe_tensor_cycles_active.avg", roofline | full},
+    {"lts__t_bytes.sum", roofline | memory | full | explain},
+    {"sm__pipe_tensor_cycles_active.avg", roofline | full | explain},
     // For sampling, which can count no operations: fits beside all of the above.
     {"TPC.TriageCompute.sm__inst_executed_pipe_fma_realtime.sum", roofline | full, gh100},
 
     // CUDA cores, by instruction: CUPTI patches the kernel to count these.
-    {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", roofline | full},
-    {"smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", roofline | full},
-    {"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", roofline | full},
-    {"smsp__sass_thread_inst_executed_op_ffma2_pred_on.sum", roofline | full, gb10x},
-    {"smsp__sass_thread_inst_executed_op_fmul2_pred_on.sum", roofline | full, gb10x},
-    {"smsp__sass_thread_inst_executed_op_fadd2_pred_on.sum", roofline | full, gb10x},
-    {"smsp__sass_thread_inst_executed_op_hfma_pred_on.sum", roofline | full},
-    {"smsp__sass_thread_inst_executed_op_hmul_pred_on.sum", roofline | full},
-    {"smsp__sass_thread_inst_executed_op_hadd_pred_on.sum", roofline | full},
-    {"smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", roofline | full},
-    {"smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", roofline | full},
-    {"smsp__sass_thread_inst_executed_op_dadd_pred_on.sum", roofline | full},
-    {"smsp__sass_thread_inst_executed_op_qfma4_pred_on.sum", roofline | full, gb10x},
-    {"smsp__sass_thread_inst_executed_op_qmul4_pred_on.sum", roofline | full, gb10x},
-    {"smsp__sass_thread_inst_executed_op_qadd4_pred_on.sum", roofline | full, gb10x},
+    {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", roofline | full | explain},
+    {"smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", roofline | full | explain},
+    {"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", roofline | full | explain},
+    {"smsp__sass_thread_inst_executed_op_ffma2_pred_on.sum", roofline | full | explain, gb10x},
+    {"smsp__sass_thread_inst_executed_op_fmul2_pred_on.sum", roofline | full | explain, gb10x},
+    {"smsp__sass_thread_inst_executed_op_fadd2_pred_on.sum", roofline | full | explain, gb10x},
+    {"smsp__sass_thread_inst_executed_op_hfma_pred_on.sum", roofline | full | explain},
+    {"smsp__sass_thread_inst_executed_op_hmul_pred_on.sum", roofline | full | explain},
+    {"smsp__sass_thread_inst_executed_op_hadd_pred_on.sum", roofline | full | explain},
+    {"smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", roofline | full | explain},
+    {"smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", roofline | full | explain},
+    {"smsp__sass_thread_inst_executed_op_dadd_pred_on.sum", roofline | full | explain},
+    {"smsp__sass_thread_inst_executed_op_qfma4_pred_on.sum", roofline | full | explain, gb10x},
+    {"smsp__sass_thread_inst_executed_op_qmul4_pred_on.sum", roofline | full | explain, gb10x},
+    {"smsp__sass_thread_inst_executed_op_qadd4_pred_on.sum", roofline | full | explain, gb10x},
     // Every kernel has an EXIT: where even this is 0, nothing was rewritten.
-    {"smsp__sass_thread_inst_executed_op_control_pred_on.sum", roofline | full},
+    {"smsp__sass_thread_inst_executed_op_control_pred_on.sum", roofline | full | explain},
     // No FLOP, and most instructions: counting these makes rewritten kernels far slower.
     {"smsp__sass_thread_inst_executed_op_integer_pred_on.sum", full},
 
@@ -107,10 +107,10 @@ constexpr set_metric table[] = {
     {"sm__ops_path_tensor_src_int8.sum", roofline | full, every & ~(gv100 | tu11x)},
     {"sm__ops_path_tensor_src_fp64.sum", roofline | full, every & ~before_ampere},
 
-    {"l1tex__t_bytes.sum", memory | full},
+    {"l1tex__t_bytes.sum", memory | full | explain},
     {"l1tex__t_sector_hit_rate.pct", memory | full},
-    {"lts__t_sectors_op_read.sum", memory | full},
-    {"lts__t_sectors_op_write.sum", memory | full},
+    {"lts__t_sectors_op_read.sum", memory | full | explain},
+    {"lts__t_sectors_op_write.sum", memory | full | explain},
     {"lts__t_sectors_op_atom.sum", memory | full},
     {"lts__t_sectors_op_red.sum", memory | full},
     {"lts__t_sector_hit_rate.pct", memory | full},
@@ -159,6 +159,60 @@ constexpr set_metric table[] = {
     {"smsp__average_warps_issue_stalled_sleeping_per_issue_active.ratio", full},
     {"smsp__average_warps_issue_stalled_tex_throttle_per_issue_active.ratio", full},
     {"smsp__average_warps_issue_stalled_misc_per_issue_active.ratio", full},
+
+    // What holds a kernel back: raw counters, from which ratios are made after reading.
+    {"sm__cycles_active.max", explain},
+    {"sm__cycles_active.min", explain},
+    {"smsp__issue_active.sum", explain},
+    {"smsp__warps_active.sum", explain},
+    {"smsp__inst_executed.sum", explain},
+    {"l1tex__t_sectors.sum", explain},
+    {"l1tex__t_sectors_lookup_hit.sum", explain},
+    {"lts__cycles_active.avg", explain},
+    {"dram__cycles_active.avg", explain, every & ~on_soc},
+    // coalescing
+    {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", explain},
+    {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", explain},
+    {"smsp__inst_executed_op_global_ld.sum", explain},
+    {"smsp__inst_executed_op_global_st.sum", explain},
+    {"smsp__inst_executed_op_generic_ld.sum", explain},
+    {"smsp__inst_executed_op_generic_st.sum", explain},
+    {"lts__t_sectors_lookup_miss.sum", explain},
+    // shared memory
+    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", explain},
+    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", explain},
+    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", explain},
+    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", explain},
+    {"smsp__inst_executed_op_shared_ld.sum", explain},
+    {"smsp__inst_executed_op_shared_st.sum", explain},
+    {"smsp__inst_executed_op_ldsm.sum", explain, every & ~gv100},
+    // divergence
+    {"sm__ctas_launched.sum", explain},
+    {"smsp__warps_launched.sum", explain},
+    {"smsp__thread_inst_executed.sum", explain},
+    {"smsp__thread_inst_executed_pred_on.sum", explain},
+    // what warps wait for, in the groups that share a pass
+    {"smsp__warps_issue_stalled_gmma.sum", explain, gh100},
+    {"smsp__warps_issue_stalled_mio_throttle.sum", explain},
+    {"smsp__warps_issue_stalled_math_pipe_throttle.sum", explain},
+    {"smsp__warps_issue_stalled_wait.sum", explain},
+    {"smsp__warps_issue_stalled_lg_throttle.sum", explain},
+    {"smsp__warps_issue_stalled_barrier.sum", explain},
+    {"smsp__warps_issue_stalled_not_selected.sum", explain},
+    {"smsp__warps_issue_stalled_short_scoreboard.sum", explain},
+    {"smsp__warps_issue_stalled_long_scoreboard.sum", explain},
+    // counted in rewritten kernels, with the operations above
+    {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio", explain},
+    {"smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio", explain},
+    {"smsp__sass_average_data_bytes_per_sector_mem_local_op_ld.ratio", explain},
+    {"smsp__sass_average_data_bytes_per_sector_mem_local_op_st.ratio", explain},
+    {"smsp__sass_average_data_bytes_per_wavefront_mem_shared.ratio", explain},
+    {"smsp__sass_inst_executed_op_memory_8b.sum", explain},
+    {"smsp__sass_inst_executed_op_memory_16b.sum", explain},
+    {"smsp__sass_inst_executed_op_memory_32b.sum", explain},
+    {"smsp__sass_inst_executed_op_memory_64b.sum", explain},
+    {"smsp__sass_inst_executed_op_memory_128b.sum", explain},
+    {"smsp__sass_average_branch_targets_threads_uniform.pct", explain},
 };
 
 constexpr metric_set_name names[] = {
@@ -168,6 +222,9 @@ constexpr metric_set_name names[] = {
     {metric_set::memory, "memory",
      "basic, L2, L1 and shared memory with hit rates, PCIe and NVLink bytes"},
     {metric_set::full, "full", "all of these, instructions, issue and stall reasons"},
+    {metric_set::explain, "explain",
+     "why a kernel is slow: coalescing, bank conflicts, divergence, stall reasons, FLOP of CUDA "
+     "cores"},
 };
 
 unsigned bit_of(metric_set set) noexcept {
@@ -178,6 +235,8 @@ unsigned bit_of(metric_set set) noexcept {
       return roofline;
     case metric_set::memory:
       return memory;
+    case metric_set::explain:
+      return explain;
     case metric_set::full:
       break;
   }

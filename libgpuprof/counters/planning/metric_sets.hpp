@@ -12,7 +12,7 @@
 
 namespace gpuprof {
 
-enum class metric_set { basic, roofline, memory, full };
+enum class metric_set { basic, roofline, memory, full, explain };
 
 struct metric_set_name {
   metric_set set;

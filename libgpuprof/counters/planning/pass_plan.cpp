@@ -19,8 +19,8 @@ bool is_for_sampling(std::string const& metric) {
 
 class planner {
  public:
-  planner(plan_request const& request, host_profiler const& ranges, host_profiler const* sampling)
-      : request_(request), ranges_(ranges), sampling_(sampling) {}
+  planner(plan_inputs const& inputs, host_profiler const& ranges, host_profiler const* sampling)
+      : inputs_(inputs), ranges_(ranges), sampling_(sampling) {}
 
   result<pass_plan> plan() {
     plan_.chip = ranges_.chip();
@@ -38,7 +38,7 @@ class planner {
   /// 0: not together, or not at all. Once CUPTI has failed nothing more is asked.
   std::size_t passes(host_profiler const& host, names const& metrics) {
     if (failure_) return 0;
-    if (request_.on_progress) request_.on_progress(++tried_);
+    if (inputs_.on_progress) inputs_.on_progress(++tried_);
     auto const configuration = host.configure(metrics);
     if (configuration) return configuration->passes;
     failure_ = error{configuration.message()};
@@ -47,7 +47,7 @@ class planner {
 
   void classify() {
     names seen;
-    for (auto const& name : request_.metrics) {
+    for (auto const& name : inputs_.metrics) {
       if (std::find(seen.begin(), seen.end(), name) != seen.end()) continue;
       seen.push_back(name);
       planned_metric metric{name, 0, 0};
@@ -132,7 +132,7 @@ class planner {
     }
   }
 
-  plan_request const& request_;
+  plan_inputs const& inputs_;
   host_profiler const& ranges_;
   host_profiler const* sampling_;
   pass_plan plan_;
@@ -148,13 +148,13 @@ std::size_t pass_plan::launch_passes() const noexcept {
       [](std::size_t sum, launch_group const& group) { return sum + group.passes; });
 }
 
-result<pass_plan> plan_passes(cupti_api const& api, plan_request const& request) {
+result<pass_plan> plan_passes(cupti_api const& api, plan_inputs const& inputs) {
   auto const ranges =
-      host_profiler::open(api, counter_engine::ranges, request.chip, request.range_availability);
+      host_profiler::open(api, counter_engine::ranges, inputs.chip, inputs.range_availability);
   if (!ranges) return error{ranges.message()};
-  auto const sampling = host_profiler::open(api, counter_engine::sampling, request.chip,
-                                            request.sampling_availability);
-  auto plan = planner(request, *ranges, sampling ? &*sampling : nullptr).plan();
+  auto const sampling =
+      host_profiler::open(api, counter_engine::sampling, inputs.chip, inputs.sampling_availability);
+  auto plan = planner(inputs, *ranges, sampling ? &*sampling : nullptr).plan();
   if (plan && !sampling) plan->sampling_refused = sampling.message();
   return plan;
 }

@@ -13,7 +13,7 @@
 
 namespace gpuprof {
 
-struct plan_request {
+struct plan_inputs {
   std::string chip;
   std::vector<std::string> metrics;  // with suffixes, what matters most first
   /// Counter availability images of the GPU at hand; empty: everything that such chips have.
@@ -55,6 +55,6 @@ struct pass_plan {
 
 /// Takes some 3 ms a metric, without GPU. Fails when nothing at all can be planned: no counters in
 /// this libcupti, or an unknown chip. A metric that cannot be read is in the plan as unusable.
-result<pass_plan> plan_passes(cupti_api const& api, plan_request const& request);
+result<pass_plan> plan_passes(cupti_api const& api, plan_inputs const& inputs);
 
 }  // namespace gpuprof

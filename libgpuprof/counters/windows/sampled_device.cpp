@@ -30,13 +30,13 @@ bool lacks_time_trigger(std::string_view chip) {
   return is_turing(chip) || chip == "GA100";
 }
 
-struct sampled_choice {
+struct sampled_metrics {
   std::vector<std::string> metrics;
   counter_configuration configuration;
 };
 
 /// First come, first served, as long as one pass has room.
-result<sampled_choice> choose(host_profiler const& chip, std::vector<std::string> wanted) {
+result<sampled_metrics> choose(host_profiler const& chip, std::vector<std::string> wanted) {
   // Of a sample it is the length of the sample.
   std::erase_if(wanted, [](std::string const& m) { return m.starts_with("gpu__time_"); });
   auto const is_share = [](std::string const& m) {
@@ -47,8 +47,8 @@ result<sampled_choice> choose(host_profiler const& chip, std::vector<std::string
     wanted.insert(wanted.begin(), active_cycles);
   auto whole = chip.configure(wanted);
   if (!whole) return error{whole.message()};
-  if (whole->passes == 1) return sampled_choice{std::move(wanted), std::move(*whole)};
-  sampled_choice chosen;
+  if (whole->passes == 1) return sampled_metrics{std::move(wanted), std::move(*whole)};
+  sampled_metrics chosen;
   for (auto const& metric : wanted) {
     auto together = chosen.metrics;
     together.push_back(metric);

@@ -197,6 +197,20 @@ GPUPROF_HIDDEN CUptiResult shared_cuptiActivityFlushAll(std::uint32_t flag) {
       [&](shared_cupti& s) { return s.flush(program, flag); }, flag);
 }
 
+GPUPROF_HIDDEN CUptiResult shared_cuptiActivityEnableRuntimeApi(CUpti_CallbackId id,
+                                                                std::uint8_t on) {
+  return through<&gpuprof::cupti_api::cuptiActivityEnableRuntimeApi>(
+      [&](shared_cupti& s) { return s.enable_call(program, CUPTI_ACTIVITY_KIND_RUNTIME, id, on); },
+      id, on);
+}
+
+GPUPROF_HIDDEN CUptiResult shared_cuptiActivityEnableDriverApi(CUpti_CallbackId id,
+                                                               std::uint8_t on) {
+  return through<&gpuprof::cupti_api::cuptiActivityEnableDriverApi>(
+      [&](shared_cupti& s) { return s.enable_call(program, CUPTI_ACTIVITY_KIND_DRIVER, id, on); },
+      id, on);
+}
+
 GPUPROF_HIDDEN CUptiResult shared_cuptiActivityFlushPeriod(std::uint32_t ms) {
   return through<&gpuprof::cupti_api::cuptiActivityFlushPeriod>(
       [&](shared_cupti& s) { return s.flush_every(ms); }, ms);
@@ -237,8 +251,6 @@ GPUPROF_FORWARD(cuptiActivityPushExternalCorrelationId,
                 (CUpti_ExternalCorrelationKind kind, std::uint64_t id), (kind, id))
 GPUPROF_FORWARD(cuptiActivityPopExternalCorrelationId,
                 (CUpti_ExternalCorrelationKind kind, std::uint64_t* last), (kind, last))
-GPUPROF_FORWARD(cuptiActivityEnableRuntimeApi, (CUpti_CallbackId id, std::uint8_t on), (id, on))
-GPUPROF_FORWARD(cuptiActivityEnableDriverApi, (CUpti_CallbackId id, std::uint8_t on), (id, on))
 GPUPROF_FORWARD(cuptiActivityEnableLatencyTimestamps, (std::uint8_t on), (on))
 #undef GPUPROF_FORWARD
 

@@ -16,6 +16,8 @@
   X(cuptiActivityDisable)                \
   X(cuptiActivityEnableContext)          \
   X(cuptiActivityDisableContext)         \
+  X(cuptiActivityEnableRuntimeApi)       \
+  X(cuptiActivityEnableDriverApi)        \
   X(cuptiActivityFlushAll)               \
   X(cuptiActivityFlushPeriod)            \
   X(cuptiActivityRegisterTimestampCallback) \
@@ -31,8 +33,6 @@
   X(cuptiActivitySetAttribute)           \
   X(cuptiActivityPushExternalCorrelationId) \
   X(cuptiActivityPopExternalCorrelationId)  \
-  X(cuptiActivityEnableRuntimeApi)       \
-  X(cuptiActivityEnableDriverApi)        \
   X(cuptiActivityEnableLatencyTimestamps)
 // clang-format on
 

@@ -112,12 +112,20 @@ bool shared_cupti::looks_for_records(cupti_client who) const noexcept {
 
 /// Of ours all, whenever it began: what belongs to a capture is worked out later. Records of whole
 /// graphs, for which only the program's client has asked, stand for kernels of ours.
-bool shared_cupti::wants(cupti_client who, CUpti_ActivityKind kind,
-                         std::uint64_t start) const noexcept {
-  auto const& choice = records_of(who);
-  if (!record_choice::knows(kind)) return who == cupti_client::program;
-  if (who == cupti_client::program) return choice.covers(kind, start);
-  return choice.had(kind) || kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+bool shared_cupti::wants(cupti_client who, CUpti_Activity& record) const noexcept {
+  auto const kind = record.kind;
+  auto const& enabled = records_of(who);
+  if (!enabled_records::knows(kind)) return who == cupti_client::program;
+  if (enabled_calls::is_of_calls(kind)) {
+    auto const id = reinterpret_cast<layout::api_call&>(record).cbid;
+    if (enabled_calls::knows(kind, id)) {
+      auto const& calls = of(who).calls;
+      if (who == cupti_client::gpuprof && calls.had(kind, id)) return true;
+      if (who == cupti_client::program && calls.is_off(kind, id)) return false;
+    }
+  }
+  if (who == cupti_client::program) return enabled.covers(kind, start_of(record));
+  return enabled.had(kind) || kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
 }
 
 /// Copies for the other client what it wants, and leaves in the buffer what the lender wants.
@@ -141,14 +149,12 @@ std::size_t shared_cupti::hand_out(CUcontext context, std::span<std::uint8_t> bu
     for (std::size_t i = 0; i + 1 < edges.size(); ++i) {
       auto* const begin = buffer.data() + edges[i];
       auto const length = edges[i + 1] - edges[i];
-      auto const kind = record_at(begin).kind;
-      auto const start = start_of(record_at(begin));
-      if (is_shared && wants(other, kind, start)) {
+      if (is_shared && wants(other, record_at(begin))) {
         std::memcpy(copy.data(), begin, length);
         on_clock_of(other, copy.data());
         (void)copies.add({copy.data(), length});
       }
-      if (is_shared && !wants(lender, kind, start)) continue;
+      if (is_shared && !wants(lender, record_at(begin))) continue;
       on_clock_of(lender, begin);
       std::memmove(buffer.data() + kept, begin, length);
       kept += length;

@@ -68,7 +68,7 @@ void shared_cupti::leave_seat(cupti_client who) noexcept {
   auto& mine = of(who);
   auto const other_listens = of(other_than(who)).listens.load();
   mine.listens.store(false, std::memory_order_release);
-  for (auto const domain : callback_choice::all_domains) {
+  for (auto const domain : enabled_callbacks::all_domains) {
     if (other_listens)
       mine.callbacks.for_each(domain, [&](CUpti_CallbackId id) { switch_off(who, domain, id); });
     mine.callbacks.set_domain(domain, false);
@@ -136,7 +136,7 @@ CUptiResult shared_cupti::enable_domain(cupti_client who, std::uint32_t on,
 CUptiResult shared_cupti::enable_all_domains(cupti_client who, std::uint32_t on,
                                              CUpti_SubscriberHandle handle) {
   auto all = CUPTI_SUCCESS;
-  for (auto const domain : callback_choice::all_domains)
+  for (auto const domain : enabled_callbacks::all_domains)
     if (auto const code = enable_domain(who, on, handle, domain); code != CUPTI_SUCCESS) all = code;
   return all;
 }

@@ -42,6 +42,16 @@ loaded_cupti with_our_functions(loaded_cupti real) {
   api.cuptiActivityEnable = [](CUpti_ActivityKind kind) {
     return the_shared.load()->enable_kind(cupti_client::gpuprof, kind);
   };
+  if (api.cuptiActivityEnableRuntimeApi != nullptr)
+    api.cuptiActivityEnableRuntimeApi = [](CUpti_CallbackId id, std::uint8_t on) {
+      return the_shared.load()->enable_call(cupti_client::gpuprof, CUPTI_ACTIVITY_KIND_RUNTIME, id,
+                                            on);
+    };
+  if (api.cuptiActivityEnableDriverApi != nullptr)
+    api.cuptiActivityEnableDriverApi = [](CUpti_CallbackId id, std::uint8_t on) {
+      return the_shared.load()->enable_call(cupti_client::gpuprof, CUPTI_ACTIVITY_KIND_DRIVER, id,
+                                            on);
+    };
   api.cuptiUnsubscribe = &for_us<&shared_cupti::unsubscribe>::call;
   api.cuptiEnableCallback = &for_us<&shared_cupti::enable_callback>::call;
   if (api.cuptiEnableDomain != nullptr)
@@ -116,8 +126,9 @@ bool shared_cupti::would_hide_kernels(cupti_client who, CUpti_ActivityKind kind)
 
 CUptiResult shared_cupti::enable_kind(cupti_client who, CUpti_ActivityKind kind,
                                       std::string const& by) {
-  if (!record_choice::knows(kind)) return real_.api.cuptiActivityEnable(kind);
+  if (!enabled_records::knows(kind)) return real_.api.cuptiActivityEnable(kind);
   auto const was_on = records_of(who).has(kind);
+  if (enabled_calls::is_of_calls(kind)) of(who).calls.forget(kind);
   note_kind_on(who, kind, by);
   if (would_hide_kernels(who, kind)) {
     graphs_suspended_.store(true);
@@ -130,7 +141,8 @@ CUptiResult shared_cupti::enable_kind(cupti_client who, CUpti_ActivityKind kind,
 }
 
 CUptiResult shared_cupti::disable_kind(cupti_client who, CUpti_ActivityKind kind) {
-  if (!record_choice::knows(kind)) return real_.api.cuptiActivityDisable(kind);
+  if (!enabled_records::knows(kind)) return real_.api.cuptiActivityDisable(kind);
+  if (enabled_calls::is_of_calls(kind)) of(who).calls.forget(kind);
   note_kind_off(who, kind);
   return switch_kind_off(who, kind);
 }
@@ -141,13 +153,14 @@ CUptiResult shared_cupti::switch_kind_off(cupti_client who, CUpti_ActivityKind k
   if (others.has(kind)) return CUPTI_SUCCESS;
   auto const code = real_.api.cuptiActivityDisable(kind);
   if (others.has(kind)) real_.api.cuptiActivityEnable(kind);
+  switch_calls_on_again(other_than(who), kind);
   return code;
 }
 
 CUptiResult shared_cupti::enable_kind_in(CUcontext context, CUpti_ActivityKind kind,
                                          std::string const& by) {
   auto const code = real_.api.cuptiActivityEnableContext(context, kind);
-  if (code == CUPTI_SUCCESS && record_choice::knows(kind)) {
+  if (code == CUPTI_SUCCESS && enabled_records::knows(kind)) {
     note_kind_on(cupti_client::program, kind, by);
     ask_for_buffer();
   }
@@ -155,8 +168,8 @@ CUptiResult shared_cupti::enable_kind_in(CUcontext context, CUpti_ActivityKind k
 }
 
 CUptiResult shared_cupti::disable_kind_in(CUcontext context, CUpti_ActivityKind kind) {
-  if (record_choice::knows(kind)) note_kind_off(cupti_client::program, kind);
-  if (record_choice::knows(kind) && records_of(cupti_client::gpuprof).has(kind))
+  if (enabled_records::knows(kind)) note_kind_off(cupti_client::program, kind);
+  if (enabled_records::knows(kind) && records_of(cupti_client::gpuprof).has(kind))
     return CUPTI_SUCCESS;
   return real_.api.cuptiActivityDisableContext(context, kind);
 }
@@ -222,9 +235,10 @@ CUptiResult shared_cupti::finalize(cupti_client who) {
   }
   finalizing_.store(false);
   if (may_end) return code;
-  for (std::uint32_t kind = 0; kind < record_choice::kinds; ++kind)
+  for (std::uint32_t kind = 0; kind < enabled_records::kinds; ++kind)
     if (records_of(who).has(static_cast<CUpti_ActivityKind>(kind)))
       (void)disable_kind(who, static_cast<CUpti_ActivityKind>(kind));
+  switch_calls_off(who);
   if (of(who).listens.load()) leave_seat(who);
   return CUPTI_SUCCESS;
 }
@@ -238,8 +252,10 @@ void shared_cupti::forget_everything() noexcept {
   handle_.store(nullptr, std::memory_order_release);
   for (auto& one : seats_) {
     one.listens.store(false);
-    for (auto const domain : callback_choice::all_domains) one.callbacks.set_domain(domain, false);
+    for (auto const domain : enabled_callbacks::all_domains)
+      one.callbacks.set_domain(domain, false);
     one.records.forget();
+    one.calls.forget();
     one.taken.store(false);
   }
 }

@@ -5,10 +5,11 @@
 #pragma once
 
 #include "cupti/loader.hpp"
-#include "cupti/sharing/callback_choice.hpp"
+#include "cupti/sharing/enabled_callbacks.hpp"
+#include "cupti/sharing/enabled_calls.hpp"
+#include "cupti/sharing/enabled_records.hpp"
 #include "cupti/sharing/lent_buffers.hpp"
 #include "cupti/sharing/other_client_observer.hpp"
-#include "cupti/sharing/record_choice.hpp"
 #include "cupti/sharing/record_clock.hpp"
 #include "cupti/sharing/record_copies.hpp"
 
@@ -59,6 +60,9 @@ class shared_cupti {
   CUptiResult register_buffers(cupti_client who, buffer_functions functions);
   CUptiResult enable_kind(cupti_client who, CUpti_ActivityKind kind, std::string const& by = {});
   CUptiResult disable_kind(cupti_client who, CUpti_ActivityKind kind);
+  /// A single call of the runtime or the driver, of which CUPTI knows beside the kinds.
+  CUptiResult enable_call(cupti_client who, CUpti_ActivityKind kind, CUpti_CallbackId id,
+                          std::uint8_t on);
   CUptiResult flush(cupti_client who, std::uint32_t flag);
   CUptiResult finalize(cupti_client who);
   // Of the program alone.
@@ -74,14 +78,15 @@ class shared_cupti {
     std::atomic<void*> data{nullptr};
     std::atomic<CUpti_BuffersCallbackRequestFunc> request{nullptr};
     std::atomic<CUpti_BuffersCallbackCompleteFunc> complete{nullptr};
-    callback_choice callbacks;
-    record_choice records;
+    enabled_callbacks callbacks;
+    enabled_records records;
+    enabled_calls calls;
     record_copies copies;
   };
   seat& of(cupti_client who) noexcept { return seats_[static_cast<std::size_t>(who)]; }
   seat const& of(cupti_client who) const noexcept { return seats_[static_cast<std::size_t>(who)]; }
-  record_choice& records_of(cupti_client who) noexcept { return of(who).records; }
-  record_choice const& records_of(cupti_client who) const noexcept { return of(who).records; }
+  enabled_records& records_of(cupti_client who) noexcept { return of(who).records; }
+  enabled_records const& records_of(cupti_client who) const noexcept { return of(who).records; }
   static shared_cupti& the_one() noexcept;
   static bool is_inside_our_flush() noexcept;
   static cupti_client other_than(cupti_client who) noexcept {
@@ -103,6 +108,10 @@ class shared_cupti {
   void other_client_ends() noexcept;
   void forget_everything() noexcept;
 
+  bool wants_call(cupti_client who, CUpti_ActivityKind kind, CUpti_CallbackId id) const noexcept;
+  void switch_calls_on_again(cupti_client who, CUpti_ActivityKind kind) noexcept;
+  void switch_calls_off(cupti_client who) noexcept;
+
   void call_ours(CUpti_CallbackDomain domain, CUpti_CallbackId id,
                  CUpti_CallbackData data) noexcept;
   static void call(seat const& s, CUpti_CallbackDomain domain, CUpti_CallbackId id,
@@ -111,7 +120,7 @@ class shared_cupti {
   bool lend(cupti_client lender, std::uint8_t** buffer, std::size_t* size, std::size_t* most);
   void ask_for_buffer();
   bool looks_for_records(cupti_client who) const noexcept;
-  bool wants(cupti_client who, CUpti_ActivityKind kind, std::uint64_t start) const noexcept;
+  bool wants(cupti_client who, CUpti_Activity& record) const noexcept;
   std::size_t hand_out(CUcontext context, std::span<std::uint8_t> buffer, cupti_client lender);
 
   static void CUPTIAPI callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,

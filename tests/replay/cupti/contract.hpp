@@ -2,7 +2,7 @@
 // Ends the process with a clear message when a client breaks CUPTI's rules.
 #pragma once
 
-#include "replay/cancelled_thread.hpp"
+#include "replay/driver/cancelled_thread.hpp"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/cupti/counter_hardware.hpp"
 
-#include "replay/driver/machine.hpp"
+#include "replay/format/machine.hpp"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of libcupti.so.13 that clients call: checks of the rules, then the library's state.
-#include "recorder/record_fields.hpp"
 #include "replay/cupti/callback_names.hpp"
 #include "replay/cupti/contract.hpp"
 #include "replay/cupti/entry.hpp"
 #include "replay/cupti/library.hpp"
-#include "replay/driver/machine.hpp"
+#include "replay/format/machine.hpp"
+#include "replay/format/record_fields.hpp"
 
 #include <cupti.h>
 #include <cupti_target.h>

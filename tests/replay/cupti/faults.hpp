@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults a test has asked for in the environment.
+// Faults a test has asked for in the environment, by the variables that cupti/README.md lists.
 #pragma once
 
 #include <cupti.h>
@@ -11,21 +11,6 @@
 
 namespace gpuprof::replay {
 
-/// REPLAY_FAIL=cuptiActivityEnable:2=999,cuptiSubscribe=39
-///     the second call of one and every call of the other return that code and do nothing
-/// REPLAY_CUPTI_VERSION=18   what cuptiGetVersion says, and the layout of records
-/// REPLAY_DROP=n             every n-th record is dropped and counted
-/// REPLAY_ZERO_TIMES=n       every n-th kernel has no times
-/// REPLAY_HELD_BY=NAME       another tool holds CUPTI
-/// REPLAY_FATAL_AFTER=n      CUPTI gives up after n records, as after a sticky CUDA error
-/// REPLAY_SLOW_FLUSH_MS=n    each flush takes so long
-/// REPLAY_PUSH_US=n, REPLAY_POP_US=n   each push or pop of a range takes so much longer
-/// REPLAY_PLAN_US=n          so long takes each time metrics are added to a configuration
-/// REPLAY_DECODE_US=n        so long takes each sample that is decoded
-/// REPLAY_CANCELLED=1        threads are cancelled while they call the client or NVTX
-/// REPLAY_UNLOAD_US=n        so long takes each call that unloads code
-/// REPLAY_NO_CODE=1          no module is told of: kernels have no machine code
-/// REPLAY_SAMPLING_OVERFLOW=n   at every n-th decode the sampler's buffer has run over
 class faults {
  public:
   static faults& get() noexcept;

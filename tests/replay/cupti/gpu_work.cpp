@@ -2,8 +2,8 @@
 #include "replay/cupti/gpu_work.hpp"
 
 #include "base/clock.hpp"
-#include "recorder/record_fields.hpp"
 #include "replay/cupti/counter_hardware.hpp"
+#include "replay/format/record_fields.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/cupti/library.hpp"
 
-#include "recorder/record_fields.hpp"
 #include "replay/cupti/callback_names.hpp"
 #include "replay/cupti/contract.hpp"
 #include "replay/cupti/gpu_work.hpp"
 #include "replay/cupti/loaded_modules.hpp"
 #include "replay/cupti/pm_sampler.hpp"
 #include "replay/cupti/range_profiler.hpp"
+#include "replay/format/record_fields.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -7,7 +7,7 @@
 #include "replay/cupti/faults.hpp"
 #include "replay/cupti/gpu_work.hpp"
 #include "replay/cupti/range_profiler.hpp"
-#include "replay/driver/machine.hpp"
+#include "replay/format/machine.hpp"
 
 #include <algorithm>
 #include <chrono>

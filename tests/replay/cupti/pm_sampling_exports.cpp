@@ -5,7 +5,7 @@
 #include "replay/cupti/entry.hpp"
 #include "replay/cupti/pm_sampler.hpp"
 #include "replay/cupti/range_profiler.hpp"
-#include "replay/driver/machine.hpp"
+#include "replay/format/machine.hpp"
 
 #include <algorithm>
 #include <cstring>

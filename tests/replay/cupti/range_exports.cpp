@@ -4,7 +4,7 @@
 #include "replay/cupti/counter_hardware.hpp"
 #include "replay/cupti/entry.hpp"
 #include "replay/cupti/range_profiler.hpp"
-#include "replay/driver/machine.hpp"
+#include "replay/format/machine.hpp"
 
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>

@@ -2,11 +2,11 @@
 #include "replay/cupti/range_profiler.hpp"
 
 #include "base/clock.hpp"
-#include "recorder/record_fields.hpp"
 #include "replay/cupti/contract.hpp"
 #include "replay/cupti/counter_hardware.hpp"
 #include "replay/cupti/faults.hpp"
 #include "replay/cupti/library.hpp"
+#include "replay/format/record_fields.hpp"
 
 #include <algorithm>
 #include <cstdarg>

@@ -2,9 +2,9 @@
 #include "replay/cupti/record_buffers.hpp"
 
 #include "base/clock.hpp"
-#include "recorder/record_fields.hpp"
 #include "replay/cupti/contract.hpp"
 #include "replay/cupti/faults.hpp"
+#include "replay/format/record_fields.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A libcuda.so.1 with no GPU behind it: enough of the driver for a tool and for gpuprof-play.
 #include "replay/driver/compute/gpu.hpp"
-#include "replay/driver/machine.hpp"
 #include "replay/driver/tool_hooks.hpp"
+#include "replay/format/machine.hpp"
 
 #include <cuda.h>
 #include <cudaProfiler.h>
@@ -132,6 +132,14 @@ int attribute_of(fake_device const& d, CUdevice_attribute which) {
       return 32;
     case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR:
       return 2048;
+    case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR:
+      return 32;
+    case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR:
+      return 65536;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
+      return 228 * 1024;
+    case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK:
+      return 1024;
     default:
       return 0;
   }

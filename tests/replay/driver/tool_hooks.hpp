@@ -49,7 +49,4 @@ inline constexpr char const* busy_until_name = "gpuprof_fake_driver_busy_until";
 /// thread.
 inline constexpr char const* capturing_name = "gpuprof_fake_driver_capturing";
 
-/// Names the session whose device facts the fake driver and the fake NVML answer with.
-inline constexpr char const* session_variable = "REPLAY_SESSION";
-
 }  // namespace gpuprof::replay

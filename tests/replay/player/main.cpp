@@ -3,8 +3,9 @@
 //
 // It loads the fake driver as a CUDA program loads the real one, calls cuInit, and then makes the
 // recorded calls. A profiler that is preloaded or injected finds a CUDA process to profile.
-#include "recorder/record_fields.hpp"
-#include "recorder/recording_file.hpp"
+#include "replay/format/machine.hpp"
+#include "replay/format/record_fields.hpp"
+#include "replay/format/recording_file.hpp"
 #include "replay/player/endings.hpp"
 #include "replay/player/performance.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/player/nvtx_player.hpp"
 
-#include "replay/cancelled_thread.hpp"
+#include "replay/driver/cancelled_thread.hpp"
 
 #include <nvtx3/nvToolsExt.h>
 

@@ -2,7 +2,7 @@
 // Makes the recorded NVTX calls through the real NVTX headers.
 #pragma once
 
-#include "recorder/recording.hpp"
+#include "replay/format/recording.hpp"
 
 #include <atomic>
 #include <cstdint>

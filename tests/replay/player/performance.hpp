@@ -2,8 +2,8 @@
 // Plays a timeline: the recorded threads make the recorded calls at the recorded times.
 #pragma once
 
-#include "recorder/recording.hpp"
 #include "replay/driver/tool_hooks.hpp"
+#include "replay/format/recording.hpp"
 #include "replay/player/gpu_clock.hpp"
 #include "replay/player/launch_arguments.hpp"
 #include "replay/player/nvtx_player.hpp"

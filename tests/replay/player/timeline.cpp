@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/player/timeline.hpp"
 
-#include "recorder/record_fields.hpp"
+#include "replay/format/record_fields.hpp"
 
 #include <algorithm>
 #include <map>

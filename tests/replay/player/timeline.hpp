@@ -2,7 +2,7 @@
 // Sorts a recording into what each thread of the program does, in order.
 #pragma once
 
-#include "recorder/recording.hpp"
+#include "replay/format/recording.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The driver functions that run kernels and copies, as libgpuprof/driver/cuda_compute.hpp lists
 // them.
+#include "replay/driver/compute/fat_binary.hpp"
 #include "replay/driver/compute/gpu.hpp"
 #include "replay/driver/compute/gpu_options.hpp"
 
@@ -42,6 +43,18 @@ CUresult release(char const* function, Act const& act) {
 template <class Handle>
 void* address_of(Handle handle) {
   return reinterpret_cast<void*>(handle);
+}
+
+template <class T, class Handle>
+CUresult make(char const* function, char const* kind, Handle* made) {
+  return with_gpu(function, [&](fake_gpu& gpu) {
+    *made = reinterpret_cast<Handle>(gpu.make<T>(kind));
+    return CUDA_SUCCESS;
+  });
+}
+template <class Handle>
+CUresult drop(char const* function, char const* kind, Handle handle) {
+  return release(function, [&](fake_gpu& gpu) { return gpu.drop(address_of(handle), kind); });
 }
 
 }  // namespace
@@ -106,20 +119,17 @@ CUresult cuCtxDisablePeerAccess(CUcontext) {
 
 CUresult cuModuleLoadData(CUmodule* module, void const* image) {
   return with_gpu("cuModuleLoadData", [&](fake_gpu& gpu) {
-    auto targets = targets_of(image);
+    auto const targets = targets_of(image);
     if (targets.empty()) return CUDA_ERROR_INVALID_IMAGE;
     auto const& device = computing_device(gpu.current_device());
     auto const chip = static_cast<unsigned>(device.compute_major * 10 + device.compute_minor);
     if (!runs_on(targets, chip, options().takes_ptx)) return CUDA_ERROR_NO_BINARY_FOR_GPU;
-    auto* const made = gpu.make<fake_module>("module");
-    made->targets = std::move(targets);
-    *module = reinterpret_cast<CUmodule>(made);
+    *module = reinterpret_cast<CUmodule>(gpu.make<fake_module>("module"));
     return CUDA_SUCCESS;
   });
 }
 CUresult cuModuleUnload(CUmodule module) {
-  return release("cuModuleUnload",
-                 [&](fake_gpu& gpu) { return gpu.drop(address_of(module), "module"); });
+  return drop("cuModuleUnload", "module", module);
 }
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, char const* name) {
   return with_gpu("cuModuleGetFunction", [&](fake_gpu& gpu) {
@@ -248,14 +258,10 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontex
 // Streams, events, graphs ----------------------------------------------------
 
 CUresult cuStreamCreate(CUstream* stream, unsigned) {
-  return with_gpu("cuStreamCreate", [&](fake_gpu& gpu) {
-    *stream = reinterpret_cast<CUstream>(gpu.make<fake_stream>("stream"));
-    return CUDA_SUCCESS;
-  });
+  return make<fake_stream>("cuStreamCreate", "stream", stream);
 }
 CUresult cuStreamDestroy_v2(CUstream stream) {
-  return release("cuStreamDestroy_v2",
-                 [&](fake_gpu& gpu) { return gpu.drop(address_of(stream), "stream"); });
+  return drop("cuStreamDestroy_v2", "stream", stream);
 }
 CUresult cuStreamSynchronize(CUstream stream) {
   return with_gpu("cuStreamSynchronize", [&](fake_gpu& gpu) {
@@ -266,14 +272,10 @@ CUresult cuStreamSynchronize(CUstream stream) {
   });
 }
 CUresult cuEventCreate(CUevent* event, unsigned) {
-  return with_gpu("cuEventCreate", [&](fake_gpu& gpu) {
-    *event = reinterpret_cast<CUevent>(gpu.make<fake_event>("event"));
-    return CUDA_SUCCESS;
-  });
+  return make<fake_event>("cuEventCreate", "event", event);
 }
 CUresult cuEventDestroy_v2(CUevent event) {
-  return release("cuEventDestroy_v2",
-                 [&](fake_gpu& gpu) { return gpu.drop(address_of(event), "event"); });
+  return drop("cuEventDestroy_v2", "event", event);
 }
 CUresult cuEventRecord(CUevent event, CUstream stream) {
   return with_gpu("cuEventRecord", [&](fake_gpu& gpu) {
@@ -306,14 +308,10 @@ CUresult cuEventElapsedTime(float* ms, CUevent from, CUevent to) {
 }
 
 CUresult cuGraphCreate(CUgraph* graph, unsigned) {
-  return with_gpu("cuGraphCreate", [&](fake_gpu& gpu) {
-    *graph = reinterpret_cast<CUgraph>(gpu.make<fake_graph>("graph"));
-    return CUDA_SUCCESS;
-  });
+  return make<fake_graph>("cuGraphCreate", "graph", graph);
 }
 CUresult cuGraphDestroy(CUgraph graph) {
-  return release("cuGraphDestroy",
-                 [&](fake_gpu& gpu) { return gpu.drop(address_of(graph), "graph"); });
+  return drop("cuGraphDestroy", "graph", graph);
 }
 CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, CUgraphNode const*, std::size_t,
                                  CUDA_KERNEL_NODE_PARAMS const* what) {
@@ -336,9 +334,7 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph graph, uns
   });
 }
 CUresult cuGraphExecDestroy(CUgraphExec executable) {
-  return release("cuGraphExecDestroy", [&](fake_gpu& gpu) {
-    return gpu.drop(address_of(executable), "executable graph");
-  });
+  return drop("cuGraphExecDestroy", "executable graph", executable);
 }
 CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
   return with_gpu("cuGraphLaunch", [&](fake_gpu& gpu) {

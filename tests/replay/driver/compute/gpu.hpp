@@ -8,8 +8,7 @@
 #pragma once
 
 #include "peaks/kernels/kernel_arguments.hpp"
-#include "replay/driver/compute/fat_binary.hpp"
-#include "replay/driver/machine.hpp"
+#include "replay/format/machine.hpp"
 
 #include <cuda.h>
 
@@ -28,7 +27,6 @@ namespace gpuprof::replay {
 fake_device const& computing_device(int ordinal);
 
 struct fake_module {
-  std::vector<code_target> targets;
   std::map<std::string, int> functions;  // by name; the dynamic shared memory each is allowed
 };
 struct fake_function {

@@ -1,23 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a test wants of the fake GPU, from REPLAY_GPU_* variables.
-//
-//   REPLAY_GPU_CHIP=10.0        compute capability, in place of the recorded one
-//   REPLAY_GPU_L2_MIB=2         size of the L2, likewise
-//   REPLAY_GPU_SMS=4            likewise
-//   REPLAY_GPU_COUNT=2          more GPUs like the first; NVML shows them too
-//   REPLAY_GPU_NO_PTX=1         the driver compiles no PTX
-//   REPLAY_GPU_FREE_MIB=170     what cuMemGetInfo says is free before anything is allocated
-//   REPLAY_GPU_LIMIT_MIB=300    what can be allocated in all
-//   REPLAY_GPU_MHZ=1500         the SM clock
-//   REPLAY_GPU_NOISE=0.3        every second launch takes longer by this share
-//   REPLAY_GPU_FAST=NAME:1.1,...  these kernels, or "copy", run at this share of what they would
-//   REPLAY_GPU_WRONG=NAME,...   these kernels, or "copy" when it is large, leave something else
-//   REPLAY_GPU_DIFFERS=NAME,... one of their blocks does
-//   REPLAY_GPU_FAIL=cuMemAlloc_v2:2=2,cuGraphCreate=801
-//                               this call of a function, or every call, returns the code
-//   REPLAY_GPU_LOST=cuLaunchKernel:40=719
-//                               from this call on all calls do
-//   REPLAY_GPU_LEDGER=FILE      at exit, what was not released and what was done wrongly
+// What a test wants of the fake GPU, from the REPLAY_GPU_* variables that driver/README.md lists.
 #pragma once
 
 #include <cuda.h>

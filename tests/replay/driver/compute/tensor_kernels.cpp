@@ -167,209 +167,75 @@ matrix product_of(matrix const& a, unsigned rows, matrix const& b, unsigned colu
   return p;
 }
 
-// mma.sync -------------------------------------------------------------------
+// Products -------------------------------------------------------------------
 
-constexpr unsigned warp_chains = 4, warp_rounds = 8;
-constexpr std::uint32_t place_of_b = 0x100000;
+constexpr unsigned warp_chains = 4, warp_rounds = 8, stages = 4, steps = 4;
+constexpr std::uint32_t place_of_b = 0x100000, scales_of_a = 0x200000, scales_of_b = 0x300000;
 
-/// A lane of a warp, by the manual's names.
-struct lane_of_warp {
-  unsigned group_id, thread_in_group;
-};
-
-template <class Of>
-void for_each_lane(Of const& of) {
-  for (unsigned lane = 0; lane < 32; ++lane) of(lane_of_warp{lane / 4, lane % 4}, lane);
+double number_at(tensor_kernel const& kernel, std::uint32_t seed, std::uint32_t row, unsigned k) {
+  if (kernel.sum == sum_type::f64) return number_f64(seed, row + k);
+  auto const word = operand_word(kernel.format, seed, row + k / kernel.per_word());
+  return element_of(kernel.format, word, k % kernel.per_word());
 }
 
-unsigned elements_in_register(tensor_kernel const& kernel) {
-  return kernel.sum == sum_type::f64 ? 1 : kernel.per_word();
-}
-unsigned words_of_row(tensor_kernel const& kernel) {
-  return kernel.sum == sum_type::f64 ? kernel.k : 8;
-}
-
-double loaded(tensor_kernel const& kernel, std::uint32_t seed, std::uint32_t place, unsigned i) {
-  if (kernel.sum == sum_type::f64) return number_f64(seed, place);
-  return element_of(kernel.format, operand_word(kernel.format, seed, place), i);
-}
-
-/// PTX ISA, "Matrix fragments for mma.m16n8k16" and its siblings: element a_i of a lane is in row
-/// groupID for even registers, groupID + 8 for odd ones; four threads cover four registers'
-/// columns.
-matrix fragment_a(tensor_kernel const& kernel, std::uint32_t seed) {
-  matrix a(kernel.m, kernel.k);
-  auto const in_register = elements_in_register(kernel), halves = kernel.m / 8;
-  for_each_lane([&](lane_of_warp lane, unsigned) {
-    for (unsigned i = 0; i < kernel.m * kernel.k / 32; ++i) {
-      auto const reg = i / in_register;
-      auto const row = lane.group_id + (halves == 2 && reg % 2 == 1 ? 8 : 0);
-      auto const column =
-          lane.thread_in_group * in_register + i % in_register + reg / halves * 4 * in_register;
-      auto const place = (lane.group_id + 8 * (reg % halves)) * words_of_row(kernel) +
-                         lane.thread_in_group + 4 * (reg / halves);
-      a.at(row, column) = loaded(kernel, seed, place, i % in_register);
-    }
-  });
-  if (!kernel.is_scaled()) return a;
-  // "Block scaling", thread-id-a 0: threads 0 and 1 of a quad give the scales of rows groupID and
-  // groupID + 8.
-  for_each_lane([&](lane_of_warp lane, unsigned) {
-    if (lane.thread_in_group > 1) return;
-    auto const row = lane.group_id + lane.thread_in_group % 2 * 8;
-    for (unsigned k = 0; k < kernel.k; ++k) a.at(row, k) *= scale_of(seed, 0x200000 + row, k / 16);
-  });
-  return a;
-}
-
-/// Transposed: a row for each column of B. Element b_i is in row (thread in group) * (elements of a
-/// register) and on, 4 registers' worth further for the next register, column groupID.
-matrix fragment_b(tensor_kernel const& kernel, std::uint32_t seed, unsigned chain) {
-  matrix b(8, kernel.k);
-  auto const in_register = elements_in_register(kernel);
-  for_each_lane([&](lane_of_warp lane, unsigned) {
-    for (unsigned i = 0; i < kernel.k / 4; ++i) {
-      auto const reg = i / in_register;
-      auto const row = lane.thread_in_group * in_register + i % in_register + reg * 4 * in_register;
-      auto const place = place_of_b + (chain * 8 + lane.group_id) * words_of_row(kernel) +
-                         lane.thread_in_group + 4 * reg;
-      b.at(lane.group_id, row) = loaded(kernel, seed, place, i % in_register);
-    }
-  });
-  if (!kernel.is_scaled()) return b;
-  for (unsigned column = 0; column < 8; ++column) {
-    for (unsigned k = 0; k < kernel.k; ++k)
-      b.at(column, k) *= scale_of(seed, 0x300000 + chain * 8 + column, k / 16);
-  }
-  return b;
-}
-
-tensor_result multiplied_by_warp(tensor_kernel const& kernel, std::uint32_t seed,
-                                 std::uint64_t rounds) {
-  tensor_result result{warp_chains, kernel.m, kernel.n, {}};
-  result.values.resize(warp_chains * kernel.m * kernel.n);
-  auto const a = fragment_a(kernel, seed);
-  for (unsigned chain = 0; chain < warp_chains; ++chain) {
-    auto p = product_of(a, kernel.m, fragment_b(kernel, seed, chain), kernel.n, 1);
-    for (unsigned r = 0; r < kernel.m; ++r) {
-      for (unsigned c = 0; c < kernel.n; ++c) {
-        auto& sum = result.at(chain, r, c);
-        for (std::uint64_t i = 0; i < rounds; ++i) sum = accumulated(kernel.sum, sum, p.at(r, c));
-      }
-    }
-  }
-  return result;
-}
-
-// Operands in shared memory --------------------------------------------------
-
-constexpr unsigned stages = 4, steps = 4, row_bytes = 128, step_bytes = 32;
-
-/// Rows of 128 bytes along K, as the kernels write them.
-class shared_memory {
- public:
-  shared_memory(tensor_kernel const& kernel, std::uint32_t seed, std::uint32_t base, unsigned rows)
-      : kernel_(kernel), rows_(rows), bytes_(stages * rows * row_bytes) {
-    for (unsigned row = 0; row < stages * rows; ++row) {
-      for (unsigned chunk = 0; chunk < 8; ++chunk) {
-        std::array<std::uint32_t, 4> words{};
-        for (unsigned w = 0; w < 4; ++w)
-          words[w] = operand_word(kernel.format, seed, base + row * 32 + chunk * 4 + w);
-        if (packs_six_bits()) words = packed(words);
-        std::memcpy(bytes_.data() + row * row_bytes + (chunk ^ row % 8) * 16, words.data(), 16);
-      }
-    }
-  }
-
-  /// As the tensor core reads it: 128-byte swizzling exchanges bits 4 to 6 of an address by bits 7
-  /// to 9. A step begins 32 bytes on.
-  matrix step(unsigned stage, unsigned step) const {
-    matrix m(rows_, kernel_.k);
-    for (unsigned row = 0; row < rows_; ++row) {
-      auto const first = (stage * rows_ + row) * row_bytes + step * step_bytes;
-      for (unsigned k = 0; k < kernel_.k; ++k) m.at(row, k) = element(first, k);
-    }
-    return m;
-  }
-
- private:
-  bool packs_six_bits() const {
-    return kernel_.runs_on == unit::tensor_memory && kernel_.format == operand_format::e3m2;
-  }
-
-  /// 16 numbers of 6 bits in 12 bytes.
-  static std::array<std::uint32_t, 4> packed(std::array<std::uint32_t, 4> const& bytes) {
-    std::array<std::uint32_t, 4> bits{};
-    for (unsigned i = 0; i < 16 * 6; ++i) {
-      auto const from = i / 6 * 8 + i % 6;
-      bits[i / 32] |= (bytes[from / 32] >> from % 32 & 1) << i % 32;
-    }
-    return bits;
-  }
-
-  std::uint32_t word(unsigned address) const {
-    std::uint32_t value = 0;
-    std::memcpy(&value, bytes_.data() + (address ^ (address >> 7 & 7) << 4), sizeof value);
-    return value;
-  }
-
-  double element(unsigned first, unsigned k) const {
-    if (!packs_six_bits()) {
-      auto const in_word = kernel_.per_word();
-      return element_of(kernel_.format, word(first + k / in_word * 4), k % in_word);
-    }
-    auto const bit = k % 16 * 6;
-    auto const chunk = first + k / 16 * 16;
-    auto const both = word(chunk + bit / 32 * 4) | std::uint64_t{word(chunk + bit / 32 * 4 + 4)}
-                                                       << 32;
-    return value_of(small_format::e3m2, static_cast<std::uint32_t>(both >> bit % 32));
-  }
-
-  tensor_kernel const& kernel_;
-  unsigned rows_;
-  std::vector<unsigned char> bytes_;
-};
-
-void scale_rows(matrix& m, unsigned rows, std::uint32_t seed, std::uint32_t base) {
+/// Rows along K, `words` apart: kernels place the words of a row in order, whether lanes load them
+/// as fragments of mma.sync or they lie swizzled in shared memory.
+matrix operand(tensor_kernel const& kernel, std::uint32_t seed, std::uint32_t base, unsigned words,
+               unsigned rows, std::uint32_t scales) {
+  matrix m(rows, kernel.k);
   for (unsigned row = 0; row < rows; ++row) {
-    for (unsigned k = 0; k < m.columns; ++k) m.at(row, k) *= scale_of(seed, base + row, k / 16);
+    for (unsigned k = 0; k < kernel.k; ++k) {
+      m.at(row, k) = number_at(kernel, seed, base + row * words, k);
+      if (kernel.is_scaled()) m.at(row, k) *= scale_of(seed, scales + row, k / 16);
+    }
   }
+  return m;
 }
 
-std::vector<matrix> batch_of(tensor_kernel const& kernel, std::uint32_t seed, bool adds_all) {
-  shared_memory const a(kernel, seed, 0, kernel.m), b(kernel, seed, place_of_b, kernel.n);
+/// What one round adds to the accumulators of a chain of mma.sync.
+std::vector<matrix> products_of_warp(tensor_kernel const& kernel, std::uint32_t seed,
+                                     unsigned chain) {
+  auto const words = kernel.sum == sum_type::f64 ? kernel.k : 8;
+  auto const first = chain * kernel.n;  // of this chain's columns of B
+  auto const a = operand(kernel, seed, 0, words, kernel.m, scales_of_a);
+  auto const b =
+      operand(kernel, seed, place_of_b + first * words, words, kernel.n, scales_of_b + first);
+  return {product_of(a, kernel.m, b, kernel.n, 1)};
+}
+
+/// What one batch of operands in shared memory adds, step by step.
+std::vector<matrix> products_of_batch(tensor_kernel const& kernel, std::uint32_t seed,
+                                      bool adds_all) {
+  constexpr unsigned words = 32, step_words = 8;  // of a row, of all steps and of one
   std::vector<matrix> products;
   for (unsigned stage = 0; stage < stages; ++stage) {
     for (unsigned step = 0; step < steps; ++step) {
-      auto x = a.step(stage, step), y = b.step(stage, step);
-      if (kernel.is_scaled()) {
-        scale_rows(x, kernel.m, seed, 0x200000);
-        scale_rows(y, kernel.n, seed, 0x300000);
-      }
+      auto const rows = [&](std::uint32_t base, unsigned count, std::uint32_t scales) {
+        return operand(kernel, seed, base + stage * count * words + step * step_words, words, count,
+                       scales);
+      };
       bool const subtracts = kernel.subtracts() && !adds_all && step % 2 == 1;
-      products.push_back(product_of(x, kernel.m, y, kernel.n, subtracts ? -1 : 1));
+      products.push_back(product_of(rows(0, kernel.m, scales_of_a), kernel.m,
+                                    rows(place_of_b, kernel.n, scales_of_b), kernel.n,
+                                    subtracts ? -1 : 1));
     }
   }
   return products;
 }
 
-/// tcgen05 kernels have an accumulator for even batches and one for odd ones.
-tensor_result multiplied_in_batches(tensor_kernel const& kernel, std::uint32_t seed,
-                                    std::uint64_t batches, bool adds_all) {
-  tensor_result result{1, kernel.m, kernel.n, {}};
-  result.values.resize(kernel.m * kernel.n);
-  auto const products = batch_of(kernel, seed, adds_all);
-  auto const accumulators = kernel.runs_on == unit::tensor_memory && !kernel.is_scaled() ? 2u : 1u;
-  for (std::size_t i = 0; i < result.values.size(); ++i) {
-    std::array<double, 2> sums{};
-    for (std::uint64_t batch = 0; batch < batches; ++batch) {
-      auto& sum = sums[batch % accumulators];
-      for (auto const& p : products) sum = accumulated(kernel.sum, sum, p.values[i]);
-    }
-    result.values[i] =
-        accumulated(kernel.sum == sum_type::f16 ? sum_type::f32 : kernel.sum, sums[0], sums[1]);
+/// One element after so many rounds. tcgen05 kernels have an accumulator for even batches and one
+/// for odd ones.
+double summed(tensor_kernel const& kernel, std::vector<matrix> const& products, std::size_t i,
+              std::uint64_t rounds) {
+  bool const has_two = kernel.runs_on == unit::tensor_memory && !kernel.is_scaled();
+  std::array<double, 2> sums{};
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    auto& sum = sums[has_two ? round % 2 : 0];
+    for (auto const& p : products) sum = accumulated(kernel.sum, sum, p.values[i]);
   }
-  return result;
+  return has_two ? accumulated(kernel.sum == sum_type::f16 ? sum_type::f32 : kernel.sum, sums[0],
+                               sums[1])
+                 : sums[0];
 }
 
 // What lies in memory --------------------------------------------------------
@@ -409,18 +275,18 @@ class register_file {
   std::vector<std::byte> bytes_;
 };
 
+/// PTX ISA, "Matrix fragments for mma.m16n8k16" and its siblings, C and D.
 std::vector<std::byte> stored_by_warp(tensor_kernel const& kernel, tensor_result result) {
   register_file file(kernel.sum, 32, result.values.size());
   auto const in_lane = kernel.m / 4;
-  for_each_lane([&](lane_of_warp lane, unsigned number) {
+  for (unsigned lane = 0; lane < 32; ++lane) {
     for (unsigned chain = 0; chain < warp_chains; ++chain) {
       for (unsigned i = 0; i < in_lane; ++i) {
-        auto const row = i < 2 ? lane.group_id : lane.group_id + 8;
-        auto const column = lane.thread_in_group * 2 + (i & 1);
-        file.put(number, chain * in_lane, i, result.at(chain, row, column));
+        auto const row = lane / 4 + (i < 2 ? 0 : 8), column = lane % 4 * 2 + i % 2;
+        file.put(lane, chain * in_lane, i, result.at(chain, row, column));
       }
     }
-  });
+  }
   return std::move(file).bytes();
 }
 
@@ -470,10 +336,16 @@ double tensor_work(std::string_view name) {
 tensor_result multiplied(std::string_view name, std::uint32_t seed, std::uint64_t iterations,
                          tensor_defect defect) {
   auto const& kernel = kernel_named(name);
-  if (kernel.runs_on == unit::warp)
-    return multiplied_by_warp(kernel, seed, iterations * warp_rounds - defect.rounds_missing);
-  return multiplied_in_batches(kernel, seed, iterations - defect.rounds_missing,
-                               defect.adds_odd_steps);
+  bool const is_warp = kernel.runs_on == unit::warp;
+  auto const rounds = iterations * (is_warp ? warp_rounds : 1) - defect.rounds_missing;
+  tensor_result result{is_warp ? warp_chains : 1, kernel.m, kernel.n, {}};
+  for (unsigned chain = 0; chain < result.chains; ++chain) {
+    auto const products = is_warp ? products_of_warp(kernel, seed, chain)
+                                  : products_of_batch(kernel, seed, defect.adds_odd_steps);
+    for (std::size_t i = 0; i < kernel.m * kernel.n; ++i)
+      result.values.push_back(summed(kernel, products, i, rounds));
+  }
+  return result;
 }
 
 std::vector<std::byte> stored(std::string_view name, tensor_result const& result) {

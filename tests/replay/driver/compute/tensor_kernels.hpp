@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tensor-core kernels of libgpuprof/peaks come to, worked out as the hardware does it:
-// lane by lane and register by register after the PTX manual's fragments, or byte by byte of a
-// swizzled shared memory. The product checks the same numbers by rows and columns; the two must
-// agree.
+// What the tensor-core kernels of libgpuprof/peaks come to: products added with the accumulator's
+// rounding, stored lane by lane and register by register after the PTX manual's fragments.
 #pragma once
 
 #include <cstddef>

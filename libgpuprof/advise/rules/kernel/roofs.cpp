@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far kernels are from what the GPU can do, and whether its clocks were down.
+#include "advise/kernel_caps.hpp"
+#include "advise/rules/kernel/looks.hpp"
+#include "advise/rules/words.hpp"
+#include "advise/wording.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace gpuprof::advise {
+namespace {
+
+constexpr double far_from_roof = 0.7 / 0.8;  // of what can be reached
+constexpr double least_share_of_window = 0.02;
+constexpr double shortest_ns = 5'000;  // below, what a launch takes to fill the GPU counts
+constexpr double at_dram_roof = 0.8;
+constexpr double full_clock = 0.95;  // of the greatest
+/// From here on, of tensor cores or of a roof, it is the work that draws the power.
+constexpr double hungry_tensor_active = 0.4, hungry_share = 0.6;
+
+std::string advice_for(kernel_view const& view) {
+  if (view.kernel.metrics.empty())
+    return "Record --metrics auto --set explain: it says whether memory access, stalls, occupancy "
+           "or idle SMs keep the kernel from its roof.";
+  return "Nothing that was counted explains it. Compare with a library's kernel for the same work, "
+         "and look at the code with a profiler of instructions.";
+}
+
+/// Kernels of several names as one finding: the first is the one with the most time.
+finding finding_on_all(std::vector<kernel_view const*> const& views, std::string_view rule) {
+  auto one = finding_on(*views.front(), rule, kernel_claim::none, "");
+  one.kernel_line.reset();
+  one.instances = 0;
+  std::set<std::string_view> names;
+  for (auto const* const view : views) {
+    one.instances += view->kernel.launches;
+    if (view->kernel.device != one.device) one.device.reset();
+    if (view->kernel.range != one.range) one.range.clear();
+    names.insert(view->kernel.name);
+  }
+  one.level = severity::info;
+  one.because = {{"kernels", static_cast<double>(names.size()), "", "traced"}};
+  if (names.size() > 1) one.geometry.clear();
+  return one;
+}
+
+double time_of(std::vector<kernel_view const*> const& views) {
+  double time = 0;
+  for (auto const* const view : views) time += view->time();
+  return time;
+}
+
+bool is_bound_by_sms(kernel_view const& view) noexcept {
+  auto const what = view.kernel.figures.bound.what;
+  return what == bound_by::kind::compute || what == bound_by::kind::latency ||
+         what == bound_by::kind::l2;
+}
+
+bool draws_power(kernel_view const& view) noexcept {
+  return view.tensor_active() >= hungry_tensor_active ||
+         view.best_share().value_or(0) >= hungry_share;
+}
+
+/// What the clocks of one GPU say.
+struct clocks_seen {
+  std::vector<kernel_view const*> slow;  // bound by SMs, below the greatest clock
+  double lost_ns = 0;
+  bool any_full = false, any_slow_without_power = false;
+
+  void add(kernel_view const& view) {
+    auto const loss = view.kernel.figures.clock_loss;
+    if (!loss) return;
+    if (*loss <= 1 - full_clock) {
+      any_full = true;
+      return;
+    }
+    any_slow_without_power |= !draws_power(view);
+    if (!is_bound_by_sms(view)) return;
+    slow.push_back(&view);
+    lost_ns += view.time() * *loss;
+  }
+};
+
+void say(clocks_seen const& seen, run_facts const& facts, std::vector<finding>& found) {
+  if (seen.slow.empty()) return;
+  auto one = finding_on_all(seen.slow, "clock_loss");
+  auto const time = time_of(seen.slow);
+  auto const loss = seen.lost_ns / time;
+  auto const lowered = !seen.any_full && seen.any_slow_without_power;
+  one.because.insert(
+      one.because.begin(),
+      {{"SM clock", seen.slow.front()->kernel.figures.clock.value_or(0), "Hz", "counted"},
+       {"below the greatest clock", loss, "", "counted"}});
+  one.arithmetic = "time of kernels that SMs hold x clock lost: " + in_time(time) + " x " +
+                   in_percent(loss) + " = " + in_time(seen.lost_ns);
+  if (lowered) {
+    one.level = severity::warning;
+    one.what = "the SM clock is " + in_percent(loss) +
+               " below the greatest, also in kernels that draw little power";
+    one.gain = possible(seen.lost_ns);
+    one.to_do =
+        "Run nvidia-smi -q -d PERFORMANCE,CLOCK while the program runs: heat, a locked "
+        "clock or a power limit that others use up hold the clock down.";
+  } else {
+    one.what = "power limits the SM clock under load: " + in_percent(loss) +
+               " below the greatest, in kernels with " + in_percent(time / facts.all_windows_ns()) +
+               " of the time";
+    one.to_do =
+        "Nothing in the program is wrong. Compare these kernels with sustained peaks, or "
+        "raise the power limit.";
+    one.arithmetic += "; no gain is claimed, for full load draws this power";
+  }
+  found.push_back(std::move(one));
+}
+
+}  // namespace
+
+void look_at_distance_to_roof(kernel_view const& view, std::vector<finding>& found) {
+  auto const share = view.best_share();
+  auto const target = reachable_share_of(view.kernel);
+  if (!share || *share >= far_from_roof * target || view.window_share < least_share_of_window ||
+      view.mean_ns() < shortest_ns)
+    return;
+  auto const bound = view.is_latency_bound()
+                         ? std::string("it waits for latency")
+                         : "nearest is " + std::string(name_of(view.kernel.figures.bound));
+  auto one = finding_on(view, "below_roof", kernel_claim::remainder,
+                        "reaches " + in_percent(*share) + " of the measured roof; " + bound);
+  one.because = {{"of the roof", *share, "", "counted"},
+                 {"DRAM", view.share_of(dram_roof), "", "counted"},
+                 {"L2", view.share_of(l2_roof), "", "counted"}};
+  if (auto const top = view.seen.longest_wait())
+    one.because.push_back(
+        {"stalled: " + std::string(name_of(top->reason)), top->share, "", "counted"});
+  one.gain = possible(view.time() * (1 - *share / target));
+  one.arithmetic = "time x (1 - share / " + as_figure(target) + ") = " + in_time(view.time()) +
+                   " x (1 - " + as_figure(*share) + " / " + as_figure(target) +
+                   "); libraries reach 0.81 to 0.87 of measured roofs";
+  one.to_do = advice_for(view);
+  found.push_back(std::move(one));
+}
+
+void look_at_full_dram(run_facts const& facts, std::vector<finding>& found) {
+  auto const views = kernels_worth_a_look(facts, least_time_of_many);
+  std::vector<kernel_view const*> at_roof;
+  for (auto const& view : views)
+    if (view.share_of(dram_roof) >= at_dram_roof) at_roof.push_back(&view);
+  if (at_roof.empty()) return;
+  auto one = finding_on_all(at_roof, "dram_bound");
+  auto const share = time_of(at_roof) / facts.all_windows_ns();
+  one.what = "kernels with " + in_percent(share) +
+             " of the time move data as fast as DRAM can: they are at their roof";
+  one.because.insert(one.because.begin(),
+                     {{"of the DRAM roof", at_roof.front()->share_of(dram_roof), "", "counted"},
+                      {"of the time", share, "", "traced"}});
+  if (at_roof.front()->seen.l2_miss)
+    one.because.push_back({"L2 sectors missed", *at_roof.front()->seen.l2_miss, "", "counted"});
+  one.to_do =
+      "No faster kernel helps; fewer bytes do. Fuse neighbours, so that what one writes and "
+      "the next reads stays on the SM (torch.compile does), or use narrower types.";
+  one.arithmetic = "no gain is claimed: how much of the traffic fusion removes is not in a capture";
+  found.push_back(std::move(one));
+}
+
+void look_at_clocks(run_facts const& facts, std::vector<finding>& found) {
+  auto const views = kernels_worth_a_look(facts, least_time_of_many);
+  for (auto const& gpu : facts.devices) {
+    clocks_seen seen;
+    for (auto const& view : views)
+      if (view.kernel.device == gpu.device) seen.add(view);
+    say(seen, facts, found);
+  }
+}
+
+}  // namespace gpuprof::advise

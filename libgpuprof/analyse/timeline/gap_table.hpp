@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adds up idle time by its cause, the call behind it, the range and the GPU.
+#pragma once
+
+#include "analyse/range_tree.hpp"
+#include "analyse/timeline/gap_cause.hpp"
+
+#include <compare>
+#include <map>
+#include <optional>
+
+namespace gpuprof {
+
+struct gap_key {
+  time_bucket cause{};
+  call_kind kind{};
+  bool reads_result = false;  // a few bytes, copied to the host just before
+  bool in_warm_up = false;
+  name_id call{};
+  std::optional<range_key> range;  // nothing: in none
+  device_id device{};
+  friend auto operator<=>(gap_key const&, gap_key const&) = default;
+};
+struct gap_sum {
+  std::uint64_t count = 0;
+  double idle_ns = 0, sure_ns = 0;
+};
+
+class gap_table {
+ public:
+  void add(gap_key const& key, double idle_ns, double sure_ns) {
+    if (last_ == nullptr || last_->first != key) last_ = &*sums_.try_emplace(key).first;
+    ++last_->second.count;
+    last_->second.idle_ns += idle_ns;
+    last_->second.sure_ns += sure_ns;
+  }
+  std::map<gap_key, gap_sum> const& sums() const noexcept { return sums_; }
+
+ private:
+  std::map<gap_key, gap_sum> sums_;
+  std::pair<gap_key const, gap_sum>* last_ = nullptr;  // gaps of one cause come in a row
+};
+
+}  // namespace gpuprof

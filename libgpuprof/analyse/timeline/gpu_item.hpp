@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// One piece of work of a GPU, whatever its kind, as the time ledger sees it.
+#pragma once
+
+#include "model/records.hpp"
+
+namespace gpuprof {
+
+enum class item_kind : std::uint8_t { compute, communication, transfer };
+
+struct gpu_item {
+  timestamp_ns start, end;
+  timestamp_ns launched;  // 0: not seen
+  device_id device{};
+  stream_id stream{};
+  context_id context{};
+  thread_index thread{};  // 0: not seen
+  item_kind kind{};
+  bool is_copy = false;               // or a fill; a copy between GPUs is communication as well
+  std::uint32_t range = 0xffff'ffff;  // index into the range tree of the innermost one; no_range
+  std::uint32_t subject = 0;          // who made it up knows what: a kernel's shape
+  correlation_id correlation{};
+};
+
+inline std::uint64_t nanoseconds_of(gpu_item const& item) noexcept {
+  return item.end > item.start ? static_cast<std::uint64_t>((item.end - item.start).value) : 0;
+}
+
+}  // namespace gpuprof

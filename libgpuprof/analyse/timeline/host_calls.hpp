@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a call of the CUDA API does to the thread that makes it; the recent calls of each thread.
+#pragma once
+
+#include "model/records.hpp"
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <string_view>
+#include <unordered_map>
+
+namespace gpuprof {
+
+enum class call_kind : std::uint8_t {
+  other,
+  launch,         // kernels, asynchronous copies and fills, graphs
+  synchronise,    // waits for a stream, an event, a context
+  blocking_copy,  // returns when the copy is done
+  allocate,       // and frees, registers
+  load_module,
+  build_graph,
+};
+inline constexpr std::size_t call_kind_count = static_cast<std::size_t>(call_kind::build_graph) + 1;
+
+/// By name, with or without CUPTI's version suffix: "cudaMemcpy_v3020", "cuMemAlloc_v2".
+call_kind kind_of_call(std::string_view name) noexcept;
+/// Copies or fills memory.
+bool copies_memory(std::string_view name) noexcept;
+/// Waits for all work of the device or context: "cudaDeviceSynchronize".
+bool waits_for_whole_device(std::string_view name) noexcept;
+
+struct host_call {
+  timestamp_ns begin, end;
+  name_id name{};
+  call_kind kind{};
+  bool copies = false;
+  timestamp_ns reach{};  // the latest end up to this call: one may lie inside of another
+};
+
+/// Feed calls in order of their beginning. Of each thread those are kept that may still matter.
+class recent_calls {
+ public:
+  void add(thread_index thread, host_call const& call) {
+    if (call.kind == call_kind::other) return;
+    auto& calls = threads_[thread];
+    if (calls.size() == limit) calls.pop_front();
+    auto const before = calls.empty() ? timestamp_ns{} : calls.back().reach;
+    calls.push_back(call);
+    calls.back().reach = std::max(before, call.end);
+  }
+  /// The runtime calls the driver: one call of the program, with two records.
+  bool lies_in_last(thread_index thread, host_call const& call) const {
+    auto const& calls = of(thread);
+    return !calls.empty() && calls.back().kind == call.kind && call.end <= calls.back().end;
+  }
+  /// Nobody asks any more about moments before this one.
+  void forget_before(thread_index thread, timestamp_ns moment) {
+    auto const found = threads_.find(thread);
+    if (found == threads_.end()) return;
+    auto& calls = found->second;
+    while (calls.size() > kept && calls.front().end < moment) calls.pop_front();
+  }
+  std::deque<host_call> const& of(thread_index thread) const {
+    auto const found = threads_.find(thread);
+    return found == threads_.end() ? none_ : found->second;
+  }
+
+ private:
+  static constexpr std::size_t limit = 1 << 16, kept = 64;
+  std::unordered_map<thread_index, std::deque<host_call>> threads_;
+  std::deque<host_call> none_;  // of a thread without calls
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyse/timeline/timeline_pass.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gpuprof {
+namespace {
+
+/// Opening a reading waits for an idle GPU, and closing it takes a while as well.
+constexpr std::uint64_t around_reading_ns = 1'000'000;
+constexpr std::size_t readings_kept = 64;
+constexpr std::size_t copies_kept = 1 << 20;
+/// Of the window: libraries load, pools grow, algorithms are tried.
+constexpr std::uint64_t warm_up_divisor = 10;
+constexpr std::uint64_t result_bytes = 64;       // what `.item()` reads at most
+constexpr std::int64_t read_within_ns = 20'000;  // between its copy and its wait
+
+double length(timestamp_ns from, timestamp_ns to) noexcept {
+  return to > from ? static_cast<double>((to - from).value) : 0;
+}
+
+std::uint64_t stream_key(gpu_item const& item) noexcept {
+  return (std::uint64_t{raw(item.context)} << 32) | raw(item.stream);
+}
+
+bool is_pageable(transfer_key const& key) noexcept {
+  return key.source == memory_kind::pageable || key.destination == memory_kind::pageable;
+}
+
+bool holds_thread(call_kind kind) noexcept {
+  return kind != call_kind::other && kind != call_kind::launch;
+}
+
+}  // namespace
+
+timeline_pass::timeline_pass(timeline_inputs inputs)
+    : in_(std::move(inputs)),
+      thread_ranges_(*in_.ranges, in_.main_thread),
+      ledger_(*in_.ranges, in_.steps->step_of_range),
+      serialised_(in_.fits_beside) {
+  if (in_.steps->instances.size() > 1) warm_until_ = (*in_.ranges)[in_.steps->instances[1]].begin;
+}
+
+void timeline_pass::begin_window(timestamp_ns begin, timestamp_ns end) {
+  end_window();
+  begin_ = begin;
+  end_ = end;
+  if (warm_until_.value == 0)
+    warm_until_ = {begin.value + (end.value - begin.value) / warm_up_divisor};
+  windows_ns_ += length(begin, end);
+  for (auto& [_, one] : devices_) {
+    one.sweep = device_sweep(begin_, end_);
+    one.windows_ns += length(begin, end);
+  }
+}
+
+timeline_pass::of_device& timeline_pass::device(device_id id) {
+  auto const known = devices_.find(id);
+  if (known != devices_.end()) return known->second;
+  auto& made = devices_
+                   .try_emplace(id, of_device{.sweep = device_sweep(begin_, end_),
+                                              .previous = {},
+                                              .windows_ns = length(begin_, end_),
+                                              .readings = {}})
+                   .first->second;
+  return made;
+}
+
+void timeline_pass::add(gpu_item const& item) {
+  auto& of = device(item.device);
+  of.sweep.add(item, [&](auto const& settled) { settle(item.device, settled); });
+  note_followed(of, item);
+  ++items_;
+  if (item.range < in_.steps->step_of_range.size() &&
+      in_.steps->step_of_range[item.range] != no_step)
+    ++steps_.items;
+  if (item.launched.value != 0) {
+    auto& thread = threads_[item.thread];
+    thread.last_launch = std::max(thread.last_launch, item.launched);
+    ++thread.launches;
+  }
+}
+
+void timeline_pass::add_kernel(gpu_item const& kernel) {
+  add(kernel);
+  auto& seen = holds_seen_[stream_key(kernel)];
+  auto const holds = threads_[kernel.thread].holds;
+  sequences_.add(kernel, std::exchange(seen, holds) != holds);
+  last_on_stream_.erase(stream_key(kernel));
+  if (kernel.kind == item_kind::compute)
+    serialised_.add(kernel, key_of_range(kernel.range), in_.run);
+}
+
+void timeline_pass::add_transfer(gpu_item item, transfer_key key, std::uint64_t bytes) {
+  key.in_warm_up = item.start < warm_until_;
+  auto const [at, is_new] =
+      transfer_index_.try_emplace(key, static_cast<std::uint32_t>(transfers_.size()));
+  if (is_new) transfers_.push_back({key, {}});
+  item.subject = at->second;
+  auto& of = transfers_[at->second].second;
+  ++of.count;
+  of.bytes += bytes;
+  auto const [last, is_first] = last_on_stream_.try_emplace(stream_key(item), item.subject);
+  of.in_a_row += !is_first && last->second == item.subject;
+  last->second = item.subject;
+  if (auto const call = copying_calls_.find(raw(item.correlation)); call != copying_calls_.end()) {
+    of.blocked_ns += call->second;
+    copying_calls_.erase(call);
+  }
+  auto& thread = threads_[item.thread];
+  if (is_pageable(key)) ++thread.holds;
+  add(item);
+  if (key.kind == copy_kind::device_to_host && bytes <= result_bytes)
+    thread.last_small_read = item.launched;
+}
+
+void timeline_pass::add_call(thread_index thread, host_call const& call,
+                             correlation_id correlation) {
+  if (call.kind == call_kind::other || recent_.lies_in_last(thread, call)) return;
+  recent_.add(thread, call);
+  auto const ns = length(call.begin, call.end);
+  if (call.copies) {
+    if (copying_calls_.size() > copies_kept) copying_calls_.clear();  // nobody asked for them
+    copying_calls_[raw(correlation)] = ns;
+  }
+  if (!holds_thread(call.kind)) return;
+  ++threads_[thread].holds;
+  auto const range = thread_ranges_.innermost(thread, call.begin);
+  auto& sum = calls_[{call.name, key_of_range(range)}];
+  sum.kind = call.kind;
+  ++sum.count;
+  sum.ns += ns;
+  if (call.begin >= warm_until_) {
+    ++sum.after_warm_up;
+    sum.after_warm_up_ns += ns;
+  }
+  if (call.kind != call_kind::synchronise && call.kind != call_kind::blocking_copy) return;
+  threads_[thread].waiting_ns += ns;
+  // Of the thread whose steps they are: another may wait all the time.
+  if (range < in_.steps->step_of_range.size() && in_.steps->step_of_range[range] != no_step &&
+      (*in_.ranges)[range].thread == thread)
+    steps_.waiting_ns += ns;
+}
+
+void timeline_pass::add_reading(device_id id, timestamp_ns opened, timestamp_ns closed) {
+  auto& readings = device(id).readings;
+  if (readings.size() == readings_kept) readings.erase(readings.begin());
+  readings.emplace_back(timestamp_ns{opened.value - around_reading_ns},
+                        timestamp_ns{closed.value + around_reading_ns});
+}
+
+void timeline_pass::add_migration(timestamp_ns begin, timestamp_ns end) {
+  migration_ns_ += length(begin, end);
+  migrations_.emplace_back(begin, end);
+}
+
+void timeline_pass::finish() {
+  end_window();
+  for (auto const& [id, of] : devices_)
+    if (of.windows_ns < windows_ns_)
+      ledger_.add(id, time_bucket::start_up, windows_ns_ - of.windows_ns, no_range);
+}
+
+void timeline_pass::end_window() {
+  for (auto& one : devices_)
+    one.second.sweep.finish([&](auto const& settled) { settle(one.first, settled); });
+}
+
+void timeline_pass::settle(device_id id, busy_stretch const& stretch) {
+  ledger_.add(id, stretch.bucket, length(stretch.begin, stretch.end), stretch.of.range);
+  if (migrations_.empty()) return;
+  std::erase_if(migrations_, [&](auto const& one) { return one.second <= stretch.begin; });
+  if (stretch.bucket == time_bucket::transfer) return;
+  for (auto const& [begin, end] : migrations_)
+    migration_beside_ns_ += length(std::max(begin, stretch.begin), std::min(end, stretch.end));
+}
+
+void timeline_pass::settle(device_id id, ended_item const& ended) {
+  auto const& item = ended.item;
+  auto const ns = static_cast<double>(nanoseconds_of(item));
+  auto const range = key_of_range(item.range);
+  if (item.kind == item_kind::transfer || item.is_copy) {
+    auto& of = transfers_[item.subject].second;
+    of.total_ns += ns;
+    of.alone_ns += ended.alone_ns;
+    of.ranges.add(range, ns);
+    return;
+  }
+  auto& of = kernels_[kernel_key(id, item.subject)];
+  ++of.launches;
+  of.total_ns += ns;
+  of.alone_ns += ended.alone_ns;
+  if (2 * ended.alone_ns >= ns) {
+    ++of.alone_launches;
+    of.alone_launches_ns += ns;
+  }
+  of.ranges.add(range, ns);
+}
+
+void timeline_pass::settle(device_id id, idle_gap const& gap) {
+  auto const ns = length(gap.begin, gap.end);
+  if (gap.after == nullptr) return ledger_.add(id, time_bucket::nothing_to_do, ns, no_range);
+  if (gap.is_first) return ledger_.add(id, time_bucket::start_up, ns, no_range);
+  auto const& of = devices_.at(id);
+  // What was queued already waited for the reading alone.
+  auto const touched = read_ns(of, gap.begin, gap.end);
+  auto const was_queued = gap.after->launched.value != 0 && gap.after->launched < gap.begin;
+  auto const read = touched > 0 && was_queued ? ns : touched;
+  if (read > 0) ledger_.add(id, time_bucket::profiler, read, gap.after->range);
+  if (read < ns)
+    blame(id, {gap.begin.value + static_cast<std::uint64_t>(read)}, gap.end, *gap.after);
+}
+
+double timeline_pass::read_ns(of_device const& device, timestamp_ns begin, timestamp_ns end) const {
+  double ns = 0;
+  timestamp_ns until = begin;  // readings overlap by what is added around them
+  for (auto const& [from, to] : device.readings) {
+    ns += length(std::max(until, from), std::min(end, to));
+    until = std::max(until, std::min(end, to));
+  }
+  return ns;
+}
+
+void timeline_pass::blame(device_id id, timestamp_ns begin, timestamp_ns end,
+                          gpu_item const& after) {
+  auto const cause = cause_of_gap(begin, end, after, thread_of(after, begin), in_.run);
+  auto const ns = length(begin, end);
+  ledger_.add(id, cause.bucket, ns, after.range);
+  gaps_.add({.cause = cause.bucket,
+             .kind = cause.kind,
+             .reads_result = reads_result(after, cause),
+             .in_warm_up = end < warm_until_,
+             .call = cause.call,
+             .range = key_of_range(after.range),
+             .device = id},
+            ns, std::max(0.0, cause.sure_ns));
+  recent_.forget_before(after.thread, begin);
+}
+
+launching_thread timeline_pass::thread_of(gpu_item const& after, timestamp_ns begin) const {
+  launching_thread thread{.calls = &recent_.of(after.thread), .previous_launch = {}};
+  if (auto const known = threads_.find(after.thread); known != threads_.end())
+    thread.previous_launch = known->second.last_launch;
+  thread.calls_recorded = in_.calls_recorded;
+  thread.is_first_of_kernel =
+      !after.is_copy && !kernels_.contains(kernel_key(after.device, after.subject));
+  if (after.launched <= begin) return thread;
+  timestamp_ns const middle{begin.value + (after.launched.value - begin.value) / 2};
+  auto const range = thread_ranges_.innermost(after.thread, middle);
+  if (range == no_range) {
+    thread.is_between_steps = !in_.steps->empty();
+    return thread;
+  }
+  thread.loads_data = in_.loads_data && in_.loads_data(key_of((*in_.ranges)[range]));
+  thread.is_between_steps = !in_.steps->empty() && in_.steps->step_of_range[range] == no_step;
+  return thread;
+}
+
+bool timeline_pass::reads_result(gpu_item const& after, gap_cause const& cause) const {
+  if (cause.bucket != time_bucket::synchronisation) return false;
+  auto const known = threads_.find(after.thread);
+  if (known == threads_.end() || known->second.last_small_read.value == 0) return false;
+  for (auto const& call : recent_.of(after.thread)) {
+    if (call.name != cause.call) continue;
+    auto const distance = (call.begin - known->second.last_small_read).value;
+    if (distance > -read_within_ns && distance < read_within_ns) return true;
+  }
+  return false;
+}
+
+void timeline_pass::note_followed(of_device& device, gpu_item const& next) {
+  if (device.has_previous && device.previous.kind == item_kind::compute &&
+      next.launched.value != 0) {
+    auto const ready = next.launched.value + static_cast<std::uint64_t>(in_.run.start_delay);
+    auto const slack = next.start.value > ready ? static_cast<double>(next.start.value - ready) : 0;
+    kernels_[kernel_key(next.device, device.previous.subject)].followed_ns +=
+        std::min(slack, static_cast<double>(nanoseconds_of(device.previous)));
+  }
+  device.previous = next;
+  device.has_previous = true;
+}
+
+double timeline_pass::waiting_of_launcher() const {
+  std::uint64_t most = 0;
+  double ns = 0;
+  for (auto const& [_, thread] : threads_)
+    if (thread.launches > most) {
+      most = thread.launches;
+      ns = thread.waiting_ns;
+    }
+  return ns;
+}
+
+std::optional<range_key> timeline_pass::key_of_range(std::uint32_t range) const {
+  if (range >= in_.ranges->size()) return std::nullopt;
+  return key_of((*in_.ranges)[range]);
+}
+
+}  // namespace gpuprof

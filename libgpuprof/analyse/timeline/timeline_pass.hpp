@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes all GPU work and calls of a capture in order of time, once, and adds up the ledger and
+// what rules look at.
+#pragma once
+
+#include "analyse/timeline/gap_table.hpp"
+#include "analyse/timeline/launch_sequences.hpp"
+#include "analyse/timeline/serialised_streams.hpp"
+#include "analyse/timeline/step_ranges.hpp"
+#include "analyse/timeline/thread_ranges.hpp"
+#include "analyse/timeline/time_ledger.hpp"
+#include "analyse/timeline/work_tables.hpp"
+
+#include <functional>
+
+namespace gpuprof {
+
+/// What the pass knows before it begins. All outlive it.
+struct timeline_inputs {
+  range_tree const* ranges = nullptr;
+  step_ranges const* steps = nullptr;
+  pace run;
+  thread_index main_thread{};
+  bool calls_recorded = false;
+  std::function<bool(range_key const&)> loads_data;  // is it a range that loads data
+  serialised_streams::fits fits_beside;              // two kernels have room on a GPU at once
+};
+
+/// Calls of one name in ranges of one name.
+struct call_sum {
+  call_kind kind{};
+  std::uint64_t count = 0, after_warm_up = 0;
+  double ns = 0, after_warm_up_ns = 0;
+};
+
+/// The steps, together.
+struct step_sum {
+  std::uint64_t items = 0;  // pieces of GPU work
+  double waiting_ns = 0;    // of the thread of the steps, inside calls that wait
+};
+
+inline std::uint64_t kernel_key(device_id device, std::uint32_t shape) noexcept {
+  return (std::uint64_t{raw(device)} << 32) | shape;
+}
+
+class timeline_pass {
+ public:
+  explicit timeline_pass(timeline_inputs inputs);
+
+  /// Of a capture window; what follows lies in it or is cut off. Ends the one before.
+  void begin_window(timestamp_ns begin, timestamp_ns end);
+  /// All in order of their start.
+  void add_kernel(gpu_item const& kernel);
+  void add_transfer(gpu_item item, transfer_key key, std::uint64_t bytes);
+  void add_call(thread_index thread, host_call const& call, correlation_id correlation);
+  /// In which the profiler read counters; launches wait meanwhile.
+  void add_reading(device_id device, timestamp_ns opened, timestamp_ns closed);
+  /// Of unified memory, by the driver.
+  void add_migration(timestamp_ns begin, timestamp_ns end);
+  void finish();
+
+  time_ledger const& ledger() const noexcept { return ledger_; }
+  gap_table const& gaps() const noexcept { return gaps_; }
+  /// By kernel_key(): GPU and shape.
+  std::unordered_map<std::uint64_t, kernel_times> const& kernels() const noexcept {
+    return kernels_;
+  }
+  std::vector<std::pair<transfer_key, transfer_times>> const& transfers() const noexcept {
+    return transfers_;
+  }
+  std::map<std::pair<name_id, std::optional<range_key>>, call_sum> const& calls() const noexcept {
+    return calls_;
+  }
+  std::vector<launch_sequence> sequences() const { return sequences_.found(); }
+  std::map<device_id, serialised_sum> const& serialised() const noexcept {
+    return serialised_.sums();
+  }
+  /// Time of migrations, and of that: while no kernel ran.
+  double migration_ns() const noexcept { return migration_ns_; }
+  double migration_alone_ns() const noexcept {
+    return std::max(0.0, migration_ns_ - migration_beside_ns_);
+  }
+  /// In calls that wait, of the thread that launched most.
+  double waiting_of_launcher() const;
+  std::uint64_t items() const noexcept { return items_; }
+  step_sum const& steps() const noexcept { return steps_; }
+
+ private:
+  struct of_device {
+    device_sweep sweep;
+    gpu_item previous;  // in order of the starts
+    bool has_previous = false;
+    double windows_ns = 0;                                        // for which it has a ledger
+    std::vector<std::pair<timestamp_ns, timestamp_ns>> readings;  // the recent ones
+  };
+  struct of_thread {
+    timestamp_ns last_launch;      // the latest of what has started
+    timestamp_ns last_small_read;  // a few bytes to the host, when it was launched
+    std::uint64_t launches = 0;
+    double waiting_ns = 0;    // in calls that wait
+    std::uint64_t holds = 0;  // calls that waited, allocated, copied from pageable memory
+  };
+  void end_window();
+  void add(gpu_item const& item);
+  of_device& device(device_id id);
+  void settle(device_id id, busy_stretch const& stretch);
+  void settle(device_id id, idle_gap const& gap);
+  void settle(device_id id, ended_item const& ended);
+  double read_ns(of_device const& device, timestamp_ns begin, timestamp_ns end) const;
+  void blame(device_id id, timestamp_ns begin, timestamp_ns end, gpu_item const& after);
+  launching_thread thread_of(gpu_item const& after, timestamp_ns begin) const;
+  bool reads_result(gpu_item const& after, gap_cause const& cause) const;
+  void note_followed(of_device& device, gpu_item const& next);
+  std::optional<range_key> key_of_range(std::uint32_t range) const;
+
+  timeline_inputs in_;
+  timestamp_ns begin_, end_, warm_until_;
+  double windows_ns_ = 0;
+  thread_ranges thread_ranges_;
+  time_ledger ledger_;
+  gap_table gaps_;
+  recent_calls recent_;
+  launch_sequences sequences_;
+  std::map<device_id, of_device> devices_;
+  std::unordered_map<thread_index, of_thread> threads_;
+  std::unordered_map<std::uint64_t, kernel_times> kernels_;
+  std::vector<std::pair<transfer_key, transfer_times>> transfers_;
+  std::map<transfer_key, std::uint32_t> transfer_index_;
+  std::unordered_map<std::uint64_t, std::uint32_t> last_on_stream_;  // a transfer's line
+  std::unordered_map<std::uint32_t, double> copying_calls_;          // by correlation: ns
+  std::map<std::pair<name_id, std::optional<range_key>>, call_sum> calls_;
+  std::unordered_map<std::uint64_t, std::uint64_t> holds_seen_;  // by stream
+  serialised_streams serialised_;
+  std::vector<std::pair<timestamp_ns, timestamp_ns>> migrations_;  // that kernels may run beside
+  double migration_ns_ = 0, migration_beside_ns_ = 0;
+  step_sum steps_;
+  std::uint64_t items_ = 0;
+};
+
+}  // namespace gpuprof

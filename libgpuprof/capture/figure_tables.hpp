@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables of what was measured: peaks, readings, samples, and what the machine code says.
+#pragma once
+
+#include "capture/table.hpp"
+#include "model/kernel_code.hpp"
+#include "model/records.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace gpuprof::capture {
+
+template <>
+struct table<peak_record> {
+  static constexpr std::uint16_t number = 23;
+  static constexpr std::string_view name = "peak";
+  static constexpr bool definition = false;
+  static constexpr void columns(auto&& column) {
+    column("device", at<&peak_record::device>);
+    column("test", at<&peak_record::test>);
+    column("group", at<&peak_record::group>);
+    column("title", at<&peak_record::title>);
+    column("unit", at<&peak_record::unit>);
+    column("clock", at<&peak_record::clock>);
+    column("per_clock", at<&peak_record::per_clock>);
+    column("per_clock_theory", at<&peak_record::per_clock_theory>);
+    column("burst", at<&peak_record::burst>);
+    column("burst_spread", at<&peak_record::burst_spread>);
+    column("burst_sm_clock_mhz", at<&peak_record::burst_sm_clock_mhz>);
+    column("sustained", at<&peak_record::sustained>);
+    column("sustained_sm_clock_mhz", at<&peak_record::sustained_sm_clock_mhz>);
+    column("sustained_watts", at<&peak_record::sustained_watts>);
+    column("theory", at<&peak_record::theory>);
+    column("limiters", at<&peak_record::limiters>);
+    column("method", at<&peak_record::method>);
+    column("operands", at<&peak_record::operands>);
+    column("measured_at", at<&peak_record::measured_at>);
+    column("remark", at<&peak_record::remark>);
+  }
+};
+
+template <>
+struct table<metric_record> {
+  static constexpr std::uint16_t number = 24;
+  static constexpr std::string_view name = "metric";
+  static constexpr bool definition = true;
+  static constexpr void columns(auto&& column) {
+    column("metric", at<&metric_record::metric>);
+    column("name", at<&metric_record::name>);
+    column("device", at<&metric_record::device>);
+    column("group", at<&metric_record::group>);
+    column("patches_kernel", at<&metric_record::patches_kernel>);
+    column("sampled", at<&metric_record::sampled>);
+  }
+};
+
+template <>
+struct table<sampled_launch_record> {
+  static constexpr std::uint16_t number = 25;
+  static constexpr std::string_view name = "sampled_launch";
+  static constexpr bool definition = false;
+  static constexpr void columns(auto&& column) {
+    column("correlation", at<&sampled_launch_record::correlation>);
+    column("device", at<&sampled_launch_record::device>);
+    column("context", at<&sampled_launch_record::context>);
+    column("group", at<&sampled_launch_record::group>);
+    column("opened", at<&sampled_launch_record::opened>);
+    column("closed", at<&sampled_launch_record::closed>);
+    column("reading", at<&sampled_launch_record::reading>);
+    column("whole_graph", at<&sampled_launch_record::whole_graph>);
+  }
+};
+
+template <>
+struct table<launch_metric_record> {
+  static constexpr std::uint16_t number = 26;
+  static constexpr std::string_view name = "launch_metric";
+  static constexpr bool definition = false;
+  static constexpr void columns(auto&& column) {
+    column("correlation", at<&launch_metric_record::correlation>);
+    column("metric", at<&launch_metric_record::metric>);
+    column("value", at<&launch_metric_record::value>);
+  }
+};
+
+template <>
+struct table<metric_sample_record> {
+  static constexpr std::uint16_t number = 27;
+  static constexpr std::string_view name = "metric_sample";
+  static constexpr bool definition = false;
+  static constexpr void columns(auto&& column) {
+    column("metric", at<&metric_sample_record::metric>);
+    column("start", at<&metric_sample_record::start>);
+    column("duration", at<&metric_sample_record::duration>);
+    column("value", at<&metric_sample_record::value>);
+  }
+};
+
+template <>
+struct table<sampling_window_record> {
+  static constexpr std::uint16_t number = 28;
+  static constexpr std::string_view name = "sampling_window";
+  static constexpr bool definition = false;
+  static constexpr void columns(auto&& column) {
+    column("device", at<&sampling_window_record::device>);
+    column("start", at<&sampling_window_record::start>);
+    column("end", at<&sampling_window_record::end>);
+    column("interval", at<&sampling_window_record::interval>);
+    column("samples", at<&sampling_window_record::samples>);
+    column("overflows", at<&sampling_window_record::overflows>);
+  }
+};
+
+template <>
+struct table<kernel_code_record> {
+  static constexpr std::uint16_t number = 29;
+  static constexpr std::string_view name = "kernel_code";
+  static constexpr bool definition = false;
+  static constexpr void columns(auto&& column) {
+    column("name", at<&kernel_code_record::name>);
+    column("sm", at<&kernel_code_record::sm>);
+    column("instructions", at<&kernel_code_record::instructions>);
+    column("is_complete", at<&kernel_code_record::is_complete>);
+    column("fma_instructions", at<&kernel_code_record::fma_instructions>);
+    column("fp32_operations", at<&kernel_code_record::fp32_operations>);
+    column("fp16_operations", at<&kernel_code_record::fp16_operations>);
+  }
+};
+
+}  // namespace gpuprof::capture

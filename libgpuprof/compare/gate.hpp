@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a build must not get worse by: "step>3%,kernel:.*gemm.*>5%,lost>0".
+#pragma once
+
+#include "base/result.hpp"
+#include "compare/comparison.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpuprof::compare {
+
+enum class clause_kind : std::uint8_t { step, gpu, range, kernel, bucket, finding, lost };
+
+struct clause {
+  clause_kind kind{};
+  std::string text;  // as it was written
+  std::string name;  // of a range, bucket or rule; of kernels a regular expression
+  double limit = 0;  // a share; of `lost` a number of records
+};
+
+/// Clauses with commas between them. A comma inside a name belongs to it, unless a number stands
+/// before it: a clause ends with one.
+result<std::vector<clause>> parse_gate(std::string_view text);
+
+enum class gate_answer : std::uint8_t { passed, failed, undecided };
+
+struct gate_result {
+  gate_answer answer{};
+  std::string line;  // what is said of it
+};
+
+/// Failed: a line that the clause names is worse by more than the limit, beyond noise. Undecided:
+/// it is not, but noise is greater than the limit, or there is nothing to judge.
+gate_result judge_clause(clause const& of, comparison const& compared,
+                         std::span<run_digest const> fresh);
+
+}  // namespace gpuprof::compare

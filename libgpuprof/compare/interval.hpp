@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far a figure differs between the runs of two sides, and within which bounds that is sure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace gpuprof::compare {
+
+/// Of one figure, a value a run: logarithms, so that differences are shares.
+struct observations {
+  struct run {
+    double value = 0;
+    double error = 0;  // one standard error, from the repetitions within the run
+    double freedom = 0;
+  };
+  std::vector<run> base, fresh;
+  /// One run a side does not say how far runs of the same program lie apart; less than this is then
+  /// not told from it.
+  double floor = 0;
+  /// Variance between runs of a side, as figures of this kind have it; 0: not known.
+  double usual_variance = 0;
+
+  bool is_single() const noexcept { return base.size() == 1 && fresh.size() == 1; }
+};
+
+enum class noise_source : std::uint8_t {
+  none,          // too few repetitions
+  repetitions,   // within the one run of each side, and the floor
+  student,       // Student's t on the values of runs
+  mann_whitney,  // with the interval of Hodges and Lehmann
+};
+std::string_view name_of(noise_source from) noexcept;
+
+struct interval {
+  double estimate = 0;  // fresh over base, a logarithm
+  double low = 0, high = 0;
+  noise_source from = noise_source::none;
+  bool is_known() const noexcept { return from != noise_source::none; }
+  double half_width() const noexcept { return (high - low) / 2; }
+  bool excludes_zero() const noexcept { return is_known() && (low > 0 || high < 0); }
+};
+
+/// That the true difference lies outside has the probability `alpha`. Mann and Whitney's where so
+/// many runs can show it at all, else Student's.
+interval interval_of(observations const& of, double alpha);
+
+/// Variance between the runs of a side, both together; nothing where there is one run a side.
+std::optional<double> variance_between_runs(observations const& of);
+
+/// How many runs a side would make the half width `target`: 0: none up to a hundred.
+std::size_t runs_needed(observations const& of, double alpha, double target);
+
+}  // namespace gpuprof::compare

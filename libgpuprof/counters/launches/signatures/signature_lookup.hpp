@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which signature a launch has, and whether anything may ever be read around such a one.
+#pragma once
+
+#include "counters/launches/signatures/function_names.hpp"
+#include "counters/launches/signatures/launch_arguments.hpp"
+#include "counters/launches/signatures/launch_signatures.hpp"
+
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace gpuprof {
+
+/// Any thread, inside the launch callback, without lock.
+class signature_lookup {
+ public:
+  /// `skips`: kernels (mangled) around which nothing is ever read. May be empty.
+  /// `code_of`: what the machine code of a kernel holds. May be empty.
+  using code_lookup = std::function<std::optional<kernel_code>(std::string_view kernel)>;
+  signature_lookup(cuda_driver const& driver, std::function<bool(char const*)> skips,
+                   code_lookup code_of)
+      : arguments_(driver), skips_(std::move(skips)), code_of_(std::move(code_of)) {}
+
+  /// Null: there are too many. `context`: CUPTI's number of it. `kernel`: its mangled name; null of
+  /// graphs.
+  launch_signature* find(launch_parameters launch, std::uint32_t context,
+                         char const* kernel) noexcept {
+    launch.name = names_.hash_of(launch.work, kernel);
+    return signatures_.find(launch, kernel != nullptr ? context : 0,
+                            [&] { return arguments_.fingerprint(launch); });
+  }
+  /// `kernel`: its mangled name; null: not known, as of graphs. Asked for once of each signature.
+  bool may_be_read(launch_signature& signature, char const* kernel,
+                   launch_parameters const& launch) const noexcept;
+  /// Code was unloaded: handles of functions may come to mean others.
+  void forget_handles() noexcept {
+    arguments_.forget();
+    names_.forget();
+  }
+  void forget_graph(void const* graph) noexcept { signatures_.forget_graph(graph); }
+  /// Any may have been destroyed or changed.
+  void forget_graphs() noexcept {
+    for (std::size_t i = 0; i < signatures_.size(); ++i)
+      if (auto* const signature = signatures_.at(i); signature != nullptr && signature->is_graph())
+        signature->forget();
+  }
+  launch_signatures const& all() const noexcept { return signatures_; }
+
+ private:
+  launch_signatures signatures_;
+  launch_arguments arguments_;
+  function_names names_;
+  std::function<bool(char const*)> const skips_;
+  code_lookup const code_of_;
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What gpu-check makes of what gpuprof analyze and compare say, with stand-ins for programs and for gpuprof."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import analysis_verdicts as verdicts  # noqa: E402
+
+GPUPROF, MADE = os.environ["BUILT_GPUPROF"], os.environ["BUILT_MADE_CAPTURES"]
+FAULT = {fault.name: fault for fault in verdicts.FAULTS}
+
+
+def finding(rule, low, high, of_window=0.2, kernel="", window_range="step"):
+    return {"rule": rule, "potential_gain_ms": {"low": low / 1e6, "high": high / 1e6}, "of_window": {"low": of_window / 2, "high": of_window},
+            "where": {"range": window_range, "kernel": kernel}}
+
+
+def advice(*findings, ledger=(), not_looked_at=()):
+    return verdicts.read_advice(json.dumps({"findings": findings, "ledger": ledger, "not_looked_at": [{"rule": rule} for rule in not_looked_at]}))
+
+
+class Verdicts(unittest.TestCase):
+    def judged(self, name, said, won_ns):
+        judgement = verdicts.judge_fault(FAULT[name], said, won_ns)
+        return judgement.is_named, judgement.is_within
+
+    def test_the_first_finding_names_the_fault_and_its_interval_holds(self):
+        self.assertEqual(self.judged("sync_in_loop", advice(finding("sync_point", 10, 20), finding("gpu_idle", 1, 2)), 15), (True, True))
+
+    def test_a_gain_outside_of_the_interval_is_told(self):
+        for won in (9, 21):
+            self.assertEqual(self.judged("sync_in_loop", advice(finding("sync_point", 10, 20)), won), (True, False))
+
+    def test_another_finding_first_is_no_name_for_the_fault(self):
+        said = advice(finding("gpu_idle", 30, 40), finding("sync_point", 10, 20))
+        self.assertEqual(self.judged("sync_in_loop", said, 15), (False, True))
+        self.assertIn("first is gpu_idle", verdicts.judge_fault(FAULT["sync_in_loop"], said, 15).text)
+
+    def test_the_right_rule_on_another_kernel_is_not_the_fault(self):
+        self.assertEqual(self.judged("bank_conflicts", advice(finding("bank_conflicts", 10, 20, kernel="good_fma")), 15), (False, False))
+        self.assertEqual(self.judged("bank_conflicts", advice(finding("bank_conflicts", 10, 20, kernel="void read_shared<4u>")), 15), (True, True))
+
+    def test_no_finding_says_what_was_not_looked_at(self):
+        said = advice(not_looked_at=["uncoalesced", "um_faults"])
+        self.assertEqual(self.judged("strided_access", said, 15), (False, False))
+        self.assertIn("not looked at: uncoalesced;", verdicts.judge_fault(FAULT["strided_access"], said, 15).text)
+
+    def test_a_mended_program_may_have_small_and_other_findings(self):
+        fault = FAULT["pageable_copies"]
+        self.assertEqual(verdicts.judge_mended(fault, advice(finding("pageable_copy", 1, 2, of_window=0.019), finding("sync_point", 1, 2, of_window=0.5))), [])
+        self.assertEqual(len(verdicts.judge_mended(fault, advice(finding("pageable_copy", 1, 2, of_window=0.021)))), 1)
+
+    def test_a_good_program_has_no_finding_above_two_percent(self):
+        self.assertEqual(verdicts.judge_good(advice(finding("tail", 1, 2, of_window=0.01))), [])
+        self.assertEqual(len(verdicts.judge_good(advice(finding("tail", 1, 2, of_window=0.03)))), 1)
+
+    def test_ten_of_twelve_gains_are_enough_but_each_fault_has_its_name(self):
+        def twelve(named, within):
+            return [verdicts.Judgement("", i < named, i < within) for i in range(12)]
+
+        self.assertTrue(verdicts.summary(twelve(12, 10))[1])
+        self.assertFalse(verdicts.summary(twelve(12, 9))[1])
+        self.assertFalse(verdicts.summary(twelve(11, 12))[1])
+        self.assertEqual(verdicts.summary(twelve(12, 10))[0], "12 of 12 named first; the gain holds in 10")
+
+    def test_times_of_a_ledger_sum_over_gpus(self):
+        lines = [{"device": device, "bucket": bucket, "ns": ns} for device in (0, 1) for bucket, ns in (("compute", 5), ("cpu_work", 7))]
+        self.assertEqual(advice(ledger=lines).ledger, {"compute": 10, "cpu_work": 14})
+
+    def test_waits_are_judged_by_cause(self):
+        ledger = {"synchronisation": 101, "cpu_work": 60, "data_loading": 40, "dependency": 97}
+        found = {cause: met for cause, _, _, met in verdicts.judge_waits(ledger, dict.fromkeys(verdicts.CAUSES, 100))}
+        self.assertEqual(found, {"sync": True, "cpu": True, "dependency": False})
+
+    def test_a_union_counts_what_overlaps_once_and_stays_in_the_window(self):
+        self.assertEqual(verdicts.union_ns([(5, 15), (0, 10), (12, 14), (20, 30), (40, 50)], 2, 45), 13 + 10 + 5)
+
+
+class MadeCaptures(unittest.TestCase):
+    """Programs whose times are known: the sum over exported tables comes to them."""
+
+    def test_the_busy_time_of_every_planted_fault_is_that_of_its_tables(self):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="gpuprof-test-"))
+        self.addCleanup(shutil.rmtree, folder, True)
+        names = subprocess.run([MADE, folder / "x", "--fault", "?"], capture_output=True, text=True).stderr.rpartition(":")[2].split()
+        self.assertGreaterEqual(len(names), 11)
+        for name in names:
+            for options in ([], ["--mended", "--launches"]):
+                with self.subTest(name=name, options=options):
+                    made = subprocess.run([MADE, folder / f"{name}.gpuprof", "--fault", name, *options], capture_output=True, text=True, check=True)
+                    known = {key: int(value) for key, value in (line.split() for line in made.stdout.splitlines())}
+                    subprocess.run([GPUPROF, "export", folder / f"{name}.gpuprof", "--type", "csv", "-o", folder / f"{name}{len(options)}"], check=True, capture_output=True)
+                    self.assertEqual(verdicts.busy_of_tables(folder / f"{name}{len(options)}"), (known["gpu_busy_ns"], known["window_ns"]))
+
+
+# gpuprof whose `profile` runs the program, and whose `analyze` and `compare` say what the test wants: {words} maps a part of the capture's name to it.
+STAND_IN_GPUPROF = """#!{python}
+import json, pathlib, subprocess, sys
+words = sys.argv[1:]
+if words[0] == "profile":
+    program = words[words.index("--") + 1:]
+    pathlib.Path(words[words.index("--output") + 1]).write_text("capture")
+    sys.exit(subprocess.run(program).returncode)
+said = {said}
+name = pathlib.Path(words[3] if words[0] == "analyze" else words[2]).stem
+answer = said.get(name, said["otherwise"])
+if isinstance(answer, int):
+    sys.exit(answer)
+print(json.dumps(answer))
+"""
+PROGRAM = """#!{python}
+import sys
+steps = int(sys.argv[sys.argv.index("--steps") + 1]) if "--steps" in sys.argv else 100
+print("steps", steps)
+print("seconds", steps * (0.8e-3 if "--mended" in sys.argv else 1e-3))
+for cause in ("sync", "cpu", "dependency"):
+    print(f"idle_{{cause}}_ms", 100)
+{behaviour}
+"""
+NOTHING = {"findings": [], "ledger": [], "not_looked_at": []}
+
+
+class Checks(unittest.TestCase):
+    def setUp(self):
+        self.prefix = pathlib.Path(tempfile.mkdtemp(prefix="gpuprof-test-"))
+        self.addCleanup(shutil.rmtree, self.prefix, True)
+        self.check = self.prefix / "libexec/gpuprof/gpu-check"
+        shutil.copytree(HERE, self.check, ignore=shutil.ignore_patterns("__pycache__"))
+        for name in ("bin", "lib"):
+            (self.prefix / name).mkdir()
+        (self.prefix / "lib/libgpuprof.so").touch()
+        self.script(self.check.parent / "gpu_workload", "#!/bin/sh\n")
+        self.program("")
+
+    def script(self, path, text):
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def program(self, behaviour):
+        self.script(self.check.parent / "gpu_planted", PROGRAM.format(python=sys.executable, behaviour=behaviour))
+
+    def rows(self, only, **said):
+        self.script(self.prefix / "bin/gpuprof", STAND_IN_GPUPROF.format(python=sys.executable, said=repr({"otherwise": NOTHING, **said})))
+        results = self.prefix / "results.json"
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("GPUPROF_")}
+        subprocess.run([sys.executable, self.check / "gpu_check.py", "--quick", "--only", only], env={**environment, "GPU_CHECK_RESULTS": str(results)},
+                       capture_output=True, timeout=120)
+        return {line["check"]: (line["measured"], line["verdict"]) for line in json.loads(results.read_text())["rows"]}
+
+    def test_the_time_won_is_that_of_as_many_steps_as_the_profiled_run_had(self):
+        # 0.2 ms of each of 1503 steps.
+        rows = self.rows("analysis_fault_pageable_copies,analysis_ten*", pageable_copies={**NOTHING, "findings": [finding("pageable_copy", 290e6, 310e6)]})
+        self.assertEqual(rows["analysis_fault_pageable_copies"],
+                         ("pageable_copy in step, 290.0 to 310.0 ms (20.0 %); the mend won 300.6 ms (20 % by itself, spread 0.0 %)", "met"))
+        self.assertEqual(rows["analysis_mended_pageable_copies"], ("no finding of that kind", "met"))
+        self.assertEqual(rows["analysis: planted faults"], ("1 of 1 named first; the gain holds in 1; 11 not run", "met"))
+
+    def test_what_is_lost_once_is_not_lost_in_each_step(self):
+        rows = self.rows("analysis_fault_late_loader", late_loader={**NOTHING, "findings": [finding("late_module_load", 99e6, 101e6)]})
+        self.assertEqual(rows["analysis_fault_late_loader"][1], "met")  # 0.2 ms of each of 500 steps
+
+    def test_a_wrong_first_finding_and_a_finding_on_the_mended_twin_are_missed(self):
+        wrong = {**NOTHING, "findings": [finding("gpu_idle", 1, 900e6)]}
+        rows = self.rows("analysis_fault_alloc_in_loop,analysis_ten*", alloc_in_loop=wrong,
+                         alloc_in_loop_mended={**NOTHING, "findings": [finding("alloc_in_loop", 1, 2)]})
+        self.assertEqual({rows[f"analysis_{what}_alloc_in_loop"][1] for what in ("fault", "mended")}, {"MISSED"})
+        self.assertEqual(rows["analysis: planted faults"][1], "MISSED")
+
+    def test_analyze_that_fails_is_missed(self):
+        rows = self.rows("analysis_fault_sync_in_loop,analysis_ten*", sync_in_loop=1)
+        self.assertEqual(rows["analysis_fault_sync_in_loop"][1], "MISSED")
+        self.assertIn("gpuprof analyze: exit 1", rows["analysis_fault_sync_in_loop"][0])
+        self.assertEqual(rows["analysis: planted faults"], ("0 of 1 named first; the gain holds in 0; 11 not run", "MISSED"))
+
+    def test_a_program_that_does_not_run_by_itself_is_not_judged(self):
+        self.program("sys.exit('no GPU')")
+        self.assertEqual(self.rows("analysis_fault_tiny_kernels")["analysis_fault_tiny_kernels"], ("exit 1 by itself: no GPU", "not run"))
+
+    def test_waits_of_known_length_are_compared_with_the_ledger(self):
+        buckets = [{"bucket": "synchronisation", "ns": 101e6}, {"bucket": "data_loading", "ns": 90e6}, {"bucket": "dependency", "ns": 100e6}]
+        rows = self.rows("analysis_waits", waits={**NOTHING, "ledger": buckets})
+        self.assertEqual([rows[f"analysis_waits_{cause}"][1] for cause in ("sync", "cpu", "dependency")], ["met", "MISSED", "met"])
+
+    def test_comparisons_are_judged_by_exit_codes(self):
+        rows = self.rows("analysis_compare_tries", slower=1, otherwise=0)
+        self.assertEqual(rows["compare_same"], ("no difference beyond noise in 5 of 5", "met"))
+        self.assertEqual(rows["compare_slower: a kernel slower by 3 %"], ("found in 5 of 5", "met"))
+        rows = self.rows("analysis_compare_tries", same_5=1, slower=3, otherwise=3)
+        self.assertEqual(rows["compare_same"], ("no difference beyond noise in 4 of 5; exit 1: ", "MISSED"))
+        self.assertEqual(rows["compare_slower: a kernel slower by 3 %"], ("found in 0 of 5; exit 3: ", "MISSED"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,274 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""gpuprof analyze as users call it: every format, several captures, bad input, the gate, and at the end of gpuprof profile.
+
+analyze_test.py GPUPROF MADE_CAPTURES DOCS MADE_JOBS
+"""
+import csv
+import io
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "export"))
+import clients  # noqa: E402
+
+GPUPROF, MADE, DOCS, MADE_JOBS = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]), sys.argv[4]
+
+
+class Case(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls._folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls._folder.cleanup)
+        cls.folder = pathlib.Path(cls._folder.name).resolve()
+        subprocess.run([MADE, cls.folder], check=True)
+
+    def run_gpuprof(self, *words):
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("GPUPROF_")}
+        environment["XDG_CACHE_HOME"] = str(self.folder / "cache")
+        return subprocess.run([GPUPROF, *map(str, words)], cwd=self.folder, env=environment, text=True, capture_output=True, timeout=60)
+
+    def analyze(self, *words, code=0):
+        run = self.run_gpuprof("analyze", *words)
+        self.assertEqual(run.returncode, code, run.stderr)
+        return run
+
+    def json_of(self, *words):
+        return json.loads(self.analyze("-f", "json", *words).stdout)
+
+    def refused(self, code, *words):
+        """One line on stderr, nothing on stdout; that line."""
+        run = self.analyze(*words, code=code)
+        self.assertEqual(run.stdout, "")
+        self.assertEqual(run.stderr.count("\n"), 1, run.stderr)
+        self.assertTrue(run.stderr.startswith("gpuprof analyze: "), run.stderr)
+        return run.stderr
+
+
+class Text(Case):
+    def test_it_says_what_holds_the_program_where_time_went_and_what_was_not_looked_at(self):
+        run = self.analyze("steps.gpuprof")
+        self.assertEqual(run.stderr, "")
+        self.assertRegex(run.stdout, r"\Acaptured: made --by test on NVIDIA H200.*\nlost: .*\ncost: ")
+        self.assertIn("The GPU is busy", run.stdout)
+        ledger = run.stdout.split("Where the time of the GPU went:\n")[1].split("\n\n")[0]
+        shares = [float(share) for share in re.findall(r"(?m)^  (?!total).* ([\d.]+) %", ledger)]
+        self.assertAlmostEqual(sum(shares), 100, delta=0.5)
+        self.assertRegex(run.stdout, r"(?m)^  total .* 100\.0 %")
+        self.assertIn("Not looked at:", run.stdout)
+        self.assertLessEqual(run.stdout.count("\n"), 100)
+        self.assertNotIn("\x1b", run.stdout)
+
+    def test_with_or_without_findings_it_says_how_far_the_program_is_from_the_roof_or_what_would_save(self):
+        text = self.analyze("steps.gpuprof").stdout
+        if re.search(r"(?m)^\d+ findings?", text):
+            self.assertRegex(text, r"(?m)^ 1\. .*\[\w+\]\n    potential gain ")
+        else:
+            self.assertIn("No finding above 1.0 % of the run.", text)
+            self.assertIn("How close its kernels are to the roof is not known; needs: ", text)
+
+    def test_the_ledger_by_range_and_by_step(self):
+        for by in ("gpu", "range", "step"):
+            run = self.analyze("--by", by, "steps.gpuprof")
+            self.assertIn("Where the time of GPUs went:", run.stdout)
+        self.assertIn("--by rank takes several captures", self.refused(2, "--by", "rank", "steps.gpuprof"))
+        self.assertIn("did you mean range?", self.refused(2, "--by", "rnage", "steps.gpuprof"))
+
+    def test_files_are_written_and_not_replaced_unless_asked(self):
+        out = self.folder / "advice.json"
+        run = self.analyze("-o", out, "steps.gpuprof")
+        self.assertEqual(run.stdout, "")
+        self.assertEqual(json.loads(out.read_text())["schema"], "gpuprof-analyze-1")
+        self.assertIn("--force-overwrite", self.refused(1, "-o", out, "steps.gpuprof"))
+        self.analyze("-o", out, "--force-overwrite", "steps.gpuprof")
+        before = (self.folder / "steps.gpuprof").read_bytes()
+        self.refused(1, "-o", "steps.gpuprof", "--force-overwrite", "steps.gpuprof")
+        self.assertEqual((self.folder / "steps.gpuprof").read_bytes(), before)
+
+
+class LateRank(Case):
+    """Eight ranks on two hosts, the second of which has another clock; all wait for rank 5."""
+
+    def job(self):
+        folder = self.folder / "job"
+        folder.mkdir(exist_ok=True)
+        for rank in range(8):
+            subprocess.run([MADE_JOBS, folder / f"rank{rank}.gpuprof", "--job", "40", "--rank", str(rank)], check=True)
+        return folder
+
+    def test_the_rank_that_all_wait_for_is_named_with_what_it_costs(self):
+        told = self.json_of(self.job())
+        late = [one for one in told["findings"] if one["rule"] == "late_rank"]
+        self.assertEqual(len(late), 1)
+        self.assertIn("rank 5 comes last to 40 of 40", late[0]["what"])
+        # Its 19 kernels of a step take 10 us longer each.
+        self.assertAlmostEqual(late[0]["potential_gain_ms"]["high"], 40 * 0.19, delta=0.3)
+        self.assertNotIn("late_rank", [one["rule"] for one in told["not_looked_at"]])
+
+    def test_a_gate_on_it_can_be_decided(self):
+        folder = self.job()
+        self.assertIn("late_rank", self.analyze(folder, "--fail-on", "late_rank>5%", code=1).stderr)
+        self.analyze(folder, "--skip-rule", "late_rank")
+
+
+class ForPrograms(Case):
+    def test_json_is_as_its_schema_says(self):
+        clients.on_path(clients.folder_of("jsonschema"))
+        import jsonschema
+        check = jsonschema.Draft202012Validator(json.loads((DOCS / "analyze.schema.json").read_text()))
+        for captures in (["steps.gpuprof"], ["job.rank0.gpuprof", "job.rank1.gpuprof"]):
+            check.validate(self.json_of(*captures))
+            check.validate(self.json_of("--min-gain", "100%", *captures))
+        broken = self.json_of("steps.gpuprof")
+        broken["ledger"][0]["bucket"] = "waiting"
+        self.assertFalse(check.is_valid(broken))
+        del broken["ledger"]
+        self.assertFalse(check.is_valid(broken))
+
+    def test_the_ledger_of_each_gpu_adds_up_to_its_window(self):
+        report = self.json_of("steps.gpuprof")
+        self.assertAlmostEqual(sum(line["share"] for line in report["ledger"]), 1, places=9)
+        self.assertAlmostEqual(sum(line["ns"] for line in report["ledger"]) / report["window_ns"], 1, places=6)
+
+    def test_every_bucket_is_explained(self):
+        page = (DOCS / "analyze.md").read_text()
+        schema = json.loads((DOCS / "analyze.schema.json").read_text())
+        for bucket in schema["$defs"]["bucket"]["enum"]:
+            self.assertIn(f"| `{bucket}` |", page)
+        header = next(csv.reader(io.StringIO(self.analyze("--by", "gpu", "-f", "csv", "steps.gpuprof").stdout)))
+        self.assertEqual([name for name in header if name.endswith("_ns")][1:], [bucket + "_ns" for bucket in schema["$defs"]["bucket"]["enum"]])
+
+    def test_csv_has_a_row_for_each_finding_and_says_the_rest_on_stderr(self):
+        run = self.analyze("-f", "csv", "steps.gpuprof")
+        rows = list(csv.DictReader(io.StringIO(run.stdout)))
+        report = self.json_of("steps.gpuprof")
+        self.assertEqual([row["rule"] for row in rows], [one["rule"] for one in report["findings"] + report["below_threshold"]])
+        self.assertTrue(run.stdout.startswith("rule,group,severity,what,device,range,kernel,call,"))
+        self.assertTrue(run.stderr.startswith("captured: "))
+        by_gpu = list(csv.DictReader(io.StringIO(self.analyze("-f", "csv", "--by", "gpu", "steps.gpuprof").stdout)))
+        self.assertEqual([row["label"] for row in by_gpu], ["GPU 0"])
+        self.assertAlmostEqual(float(by_gpu[0]["total_ns"]), sum(line["ns"] for line in report["ledger"]), delta=1)
+
+
+class SeveralCaptures(Case):
+    def test_ranks_are_named_and_joined(self):
+        for words in (["job.rank0.gpuprof", "job.rank1.gpuprof"], ["job.rank*.gpuprof"]):
+            run = self.analyze(*words)
+            self.assertIn("as 2 ranks", run.stdout)
+            self.assertRegex(run.stdout, r"(?m)^  rank +time")
+            self.assertRegex(run.stdout, r"(?m)^  1 +\d")
+        report = self.json_of("job.rank*.gpuprof")
+        self.assertEqual([rank["rank"] for rank in report["ranks"]], ["0", "1"])
+        self.assertEqual({line["rank"] for line in report["ledger"]}, {"0", "1"})
+        self.assertNotIn("the captures of all ranks on the command line", [one["how"] for one in report["not_looked_at"]])
+        self.assertIn("of several: gpu or rank", self.refused(2, "--by", "range", "job.rank*.gpuprof"))
+
+    def test_a_rank_that_cannot_be_read_is_named(self):
+        (self.folder / "torn").mkdir()
+        for name in ("job.rank0.gpuprof", "job.rank1.gpuprof"):
+            (self.folder / "torn" / name).write_bytes((self.folder / name).read_bytes())
+        (self.folder / "torn" / "job.rank1.gpuprof").write_bytes(b"no capture")
+        run = self.analyze("torn")
+        self.assertIn("job.rank1.gpuprof", run.stdout)
+        self.assertIn("The GPU is busy", run.stdout)
+
+
+class BadInput(Case):
+    def test_a_rule_that_there_is_not_is_answered_with_the_nearest(self):
+        for option in ("--rule", "--skip-rule", "--fail-on"):
+            self.assertIn("did you mean sync_point?", self.refused(2, option, "sync_pont", "steps.gpuprof"))
+        self.assertIn("did you mean gpu_gaps?", self.refused(2, "--rule", "gpu_gap", "steps.gpuprof"))
+        self.assertIn("--list-rules", self.refused(2, "--rule", "what is this", "steps.gpuprof"))
+
+    def test_shares_that_are_none_are_refused(self):
+        for wrong in ("", "x", "1%%", "-1%", "101%", "nan", "2"):
+            self.assertIn("--min-gain", self.refused(2, f"--min-gain={wrong}", "steps.gpuprof"))
+        self.assertIn("--fail-on", self.refused(2, "--fail-on", "sync_point>much", "steps.gpuprof"))
+
+    def test_captures_without_gpu_work_say_so(self):
+        for name in ("only_ranges.gpuprof", "empty.gpuprof"):
+            self.assertIn(f"{name} holds no work of a GPU", self.refused(1, name))
+
+    def test_filters_that_nothing_passes(self):
+        self.assertIn("no GPU 7", self.refused(1, "--device", "7", "steps.gpuprof"))
+        self.assertIn("no NVTX range 'no such range'", self.refused(1, "--filter-nvtx", "no such range", "steps.gpuprof"))
+        self.assertIn("only: --device 0", self.analyze("--device", "0", "steps.gpuprof").stdout)
+
+    def test_files_that_are_no_captures(self):
+        (self.folder / "noise.gpuprof").write_bytes(b"\x00\xff" * 500)
+        self.assertIn("noise.gpuprof", self.refused(1, "noise.gpuprof"))
+        self.assertIn("nowhere.gpuprof", self.refused(1, "nowhere.gpuprof"))
+        self.assertIn("there is no capture to analyze", self.refused(2))
+
+    def test_a_cut_capture_is_analyzed_as_far_as_it_goes(self):
+        whole = (self.folder / "steps.gpuprof").read_bytes()
+        for part in range(1, 16):
+            cut = self.folder / "cut.gpuprof"
+            cut.write_bytes(whole[: len(whole) * part // 16])
+            run = self.run_gpuprof("analyze", cut)
+            self.assertIn(run.returncode, (0, 1), run.stderr)
+            if run.returncode == 0:
+                self.assertRegex(run.stdout, r"(?m)^lost: (?!nothing)")
+            else:
+                self.assertEqual(run.stderr.count("\n"), 1, run.stderr)
+
+    @unittest.skipIf(os.environ.get("BUILT_SANITIZED"), "a program under a sanitizer ends where its memory does")
+    def test_too_little_memory_is_said(self):
+        self.assertIn("--memory-limit", self.refused(1, "--memory-limit", "0.000001", "steps.gpuprof"))
+
+
+class RulesAndGate(Case):
+    def test_every_rule_is_listed_and_described(self):
+        rows = list(csv.DictReader(io.StringIO(self.analyze("--list-rules", "-f", "csv").stdout)))
+        self.assertIn("sync_point", [row["Rule"] for row in rows])
+        for row in rows:
+            self.assertTrue(row["Group"] and row["Needs"] and row["Question"], row)
+            described = self.analyze("--list-rules", "--rule", row["Rule"]).stdout
+            for label in ("fires at", "gain", "ignores", "next"):
+                self.assertRegex(described, rf"(?m)^{label} +\S", row["Rule"])
+
+    def test_rules_that_are_skipped_are_not_mentioned(self):
+        names = [row["Rule"] for row in csv.DictReader(io.StringIO(self.analyze("--list-rules", "-f", "csv").stdout))]
+        report = self.json_of("--skip-rule", ",".join(names), "steps.gpuprof")
+        self.assertEqual((report["findings"], report["not_looked_at"]), ([], []))
+
+    def test_the_gate_says_no_where_a_finding_is_above_and_cannot_decide_what_was_not_looked_at(self):
+        report = self.json_of("steps.gpuprof")
+        missing = [one["rule"] for one in report["not_looked_at"]]
+        self.assertTrue(missing, "the made capture holds ranges and kernels alone")
+        run = self.analyze("--fail-on", f"{missing[0]}>2%", "steps.gpuprof", code=3)
+        self.assertIn(f"--fail-on cannot be decided: {missing[0]} was not looked at; needs: ", run.stderr)
+        self.assertIn("The GPU is busy", run.stdout)
+        found = max((one["of_window"]["high"] for one in report["findings"]), default=0)
+        self.analyze("--fail-on", "any>100%", "steps.gpuprof")
+        run = self.analyze("--fail-on", "any", "steps.gpuprof", code=1 if found > 0 else 0)
+        self.assertEqual("--fail-on" in run.stderr, found > 0)
+
+
+@unittest.skipIf(os.environ.get("BUILT_SANITIZED"), "a sanitizer's library must be preloaded first")
+class AtTheEndOfARun(Case):
+    NOTE_CAPTURE = "printf 'c%s\\000' >> $GPUPROF_RUN_NOTES "
+
+    def profile(self, capture):
+        return self.run_gpuprof("profile", "--analyze", "sh", "-c", f"echo mine; {self.NOTE_CAPTURE} {self.folder / capture}; exit 5")
+
+    def test_profile_prints_advice_to_stderr_and_ends_as_the_program(self):
+        run = self.profile("steps.gpuprof")
+        self.assertEqual((run.returncode, run.stdout), (5, "mine\n"))
+        self.assertIn("Where the time of the GPU went:", run.stderr)
+
+    def test_what_cannot_be_analyzed_is_one_line(self):
+        run = self.profile("empty.gpuprof")
+        self.assertEqual(run.returncode, 5)
+        self.assertRegex(run.stderr, r"(?m)^gpuprof: --analyze: .*holds no work of a GPU")
+        self.assertEqual(self.profile("gone.gpuprof").returncode, 5)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[5:], verbosity=2)

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""gpuprof compare: what it finds between made captures, what it says of captures that do not fit, and what its gate answers."""
+import csv
+import io
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import processes
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "replay"))
+from gpuprof_test import Gpuprof  # noqa: E402
+
+_kept = tempfile.TemporaryDirectory(prefix="gpuprof-compare-")
+
+
+class Compare(Gpuprof):
+    def made(self, **wanted):
+        """A capture of this kind, made once."""
+        words = [f"{key}={value}" for key, value in sorted(wanted.items())]
+        file = pathlib.Path(_kept.name) / ("-".join(words).replace("/", "_").replace(" ", "_") + "-.gpuprof")
+        if not file.exists():
+            subprocess.run([processes.path("BUILT_COMPARED_RUNS"), file, *words], check=True)
+        return file
+
+    def side(self, runs, **wanted):
+        """A folder of captures that differ in their seeds."""
+        folder = pathlib.Path(tempfile.mkdtemp(dir=_kept.name))
+        for seed in runs:
+            (folder / f"{seed}.gpuprof").symlink_to(self.made(seed=seed, **wanted))
+        return folder
+
+    def compare(self, *words, code=0):
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "compare", *words, timeout=120)
+        self.assertEqual(run.code, code, run.out + run.err)
+        return run
+
+    def lines(self, *words):
+        """By kind and name."""
+        document = json.loads(self.compare(*words, "--json").out)
+        return {(line["kind"], line["name"]): line for line in document["lines"]}, document
+
+    def verdicts(self, *words):
+        return {name: line["verdict"] for (kind, name), line in self.lines(*words)[0].items() if line["verdict"] in ("worse", "better")}
+
+
+class Differences(Compare):
+    def test_the_same_program_twice_differs_in_nothing(self):
+        for seed in range(1, 6):
+            with self.subTest(seed):
+                self.assertEqual(self.verdicts(self.made(seed=seed), self.made(seed=seed + 100)), {})
+
+    def test_a_slower_kernel_is_found_and_costs_what_it_does(self):
+        base, new = self.side(range(1, 5)), self.side(range(11, 15), slowed=1.05)
+        lines, document = self.lines(base, new)
+        slow = lines["kernel", "kernel_3(float*)"]
+        self.assertEqual((slow["verdict"], document["step"], slow["match"]), ("worse", "step", "same"))
+        self.assertEqual((slow["base_calls_per_step"], slow["new_calls_per_step"]), (3, 3))
+        self.assertAlmostEqual(slow["change"], 0.05, delta=0.03)
+        self.assertAlmostEqual(slow["cost_ns_per_step"], slow["new_total_ns_per_step"] - slow["base_total_ns_per_step"], delta=0.1)
+        self.assertEqual([name for (kind, name), line in lines.items() if kind == "kernel" and line["verdict"] == "worse"], ["kernel_3(float*)"])
+        self.assertEqual(len(document["base"]), 4)
+
+    def test_a_slower_clock_is_taken_out(self):
+        lines, document = self.lines(self.made(seed=1, counters=1), self.made(seed=2, counters=1, clock=0.94))
+        self.assertGreater(document["clock"], 0.03)
+        for (kind, name), line in lines.items():
+            self.assertNotEqual(line["verdict"], "worse", f"{kind} {name}")
+        slower = lines["kernel", "kernel_1(float*)"]
+        self.assertAlmostEqual(slower["change"], slower["by_clock"], delta=0.015)
+        text = self.compare(self.made(seed=1, counters=1), self.made(seed=2, counters=1, clock=0.94)).out
+        self.assertRegex(text, r"step: .* longer, of which \+\d\.\d % clock")
+
+    def test_renamed_and_split_kernels_are_shown_as_such(self):
+        lines, _ = self.lines(self.made(seed=1), self.made(seed=2, renamed=1))
+        renamed = lines["kernel", "newer_named(float*)"]
+        self.assertEqual((renamed["match"], renamed["was"]), ("renamed", "kernel_3(float*)"))
+        lines, _ = self.lines(self.made(seed=1), self.made(seed=2, split=1))
+        split = lines["kernel", "part_a(float*) + part_b(float*)"]
+        self.assertEqual((split["match"], split["was"]), ("split", "kernel_4(float*)"))
+        self.assertAlmostEqual(split["change"], 0.4, delta=0.08)
+        text = self.compare(self.made(seed=1), self.made(seed=2, renamed=1)).out
+        self.assertIn("renamed: kernel_3(float*) -> newer_named(float*)", text)
+
+    def test_other_gpus_are_compared_by_their_roofs(self):
+        base, new = self.made(seed=1, counters=1), self.made(seed=2, counters=1, gpu="NVIDIA A100", efficiency=0.5)
+        lines, document = self.lines(base, new)
+        self.assertIn("the GPUs differ", " ".join(document["notes"]))
+        kernel = lines["kernel", "kernel_1(float*)"]
+        self.assertEqual(kernel["verdict"], "worse")
+        self.assertAlmostEqual(kernel["by_roof"], 0.6, delta=0.1)
+        self.assertIsNone(lines["step", "step"]["verdict"])
+
+    def test_the_step_can_be_named(self):
+        _, document = self.lines("--step", "forward", self.made(seed=1), self.made(seed=2))
+        self.assertEqual(document["step"], "forward")
+        run = self.compare("--step", "nothing", self.made(seed=1), self.made(seed=2), code=1)
+        self.assertIn("no range is called 'nothing'", run.err)
+
+
+class Output(Compare):
+    def test_csv_and_json_say_the_same(self):
+        pair = self.made(seed=1), self.made(seed=2, slowed=1.1)
+        rows = list(csv.DictReader(io.StringIO(self.compare(*pair, "--csv").out)))
+        lines, _ = self.lines(*pair)
+        self.assertEqual(len(rows), len(lines))
+        for row in rows:
+            line = lines[row["kind"], row["name"]]
+            self.assertEqual(row.keys(), line.keys())
+            self.assertEqual(row["verdict"], line["verdict"] or "")
+            self.assertEqual(float(row["cost_ns_per_step"]), line["cost_ns_per_step"])
+
+    def test_markdown_is_a_table_whatever_stands_in_names(self):
+        text = self.compare(self.made(seed=1), self.made(seed=2, slowed=1.1), "-f", "markdown").out
+        rows, columns = 0, None
+        for line in text.splitlines():
+            if not line.startswith("|"):
+                columns = None  # the next table has others
+                continue
+            rows += 1
+            columns = columns or line.count("|")
+            self.assertEqual(line.replace("\\|", "").count("|"), columns)
+        self.assertGreater(rows, 10)
+        self.assertIn("kernel\\_3(float\\*)", text)
+        self.assertNotRegex(text, r"<\d")
+
+    def test_a_file_is_written_in_the_format_of_its_name(self):
+        out = self.folder / "comparison.md"
+        run = self.compare(self.made(seed=1), self.made(seed=2), "-o", out)
+        self.assertEqual(run.out, "")
+        self.assertIn("### gpuprof compare", out.read_text())
+        self.assertIn("--force-overwrite", self.compare(self.made(seed=1), self.made(seed=2), "-o", out, code=1).err)
+
+
+class Gate(Compare):
+    def test_it_fails_when_it_got_worse_beyond_noise_alone(self):
+        base, slow = self.side(range(1, 6)), self.side(range(11, 16), slowed=1.2)
+        failed = self.compare(base, slow, "--fail-on", "kernel:kernel_3>5%,lost>0", code=1)
+        self.assertRegex(failed.err, r"kernel:kernel_3>5%: failed: kernel_3\(float\*\) \+\d+\.\d %")
+        self.assertIn("lost>0: passed", failed.err)
+        self.assertIn("passed", self.compare(base, self.side(range(21, 26)), "--fail-on", "kernel:kernel_3>5%").err)
+
+    def test_one_capture_a_side_cannot_decide_what_is_below_the_noise_of_runs(self):
+        run = self.compare(self.made(seed=1), self.made(seed=2), "--fail-on", "step>3%", code=3)
+        self.assertRegex(run.err, r"step>3%: not decidable: .*\d+ captures a side would do")
+        self.assertIn("step>10%: passed", self.compare(self.made(seed=1), self.made(seed=2), "--fail-on", "step>10%").err)
+
+    def test_a_failed_clause_counts_more_than_one_that_cannot_be_decided(self):
+        self.compare(self.made(seed=1), self.made(seed=2, slowed=2), "--fail-on", "step>1%", "--fail-on", "kernel:kernel_3>20%", code=1)
+
+    def test_losses_fail_it(self):
+        run = self.compare(self.made(seed=1), self.made(seed=2, lost=5), "--fail-on", "lost>0", code=1)
+        self.assertIn("lost>0: failed: 5 records", run.err)
+
+    def test_a_gate_that_cannot_be_read_is_a_wrong_command_line(self):
+        for gate, says in (("stepp>3%", "did you mean step?"), ("step>3", "write 3%"), ("kernel:(>3%", "regular expression")):
+            with self.subTest(gate):
+                run = self.compare(self.made(seed=1), self.made(seed=2), "--fail-on", gate, code=2)
+                self.assertIn(says, run.err)
+                self.assertEqual((run.out, run.err.count("\n")), ("", 1))
+
+
+class BadInput(Compare):
+    def test_different_programs_are_not_compared_silently(self):
+        pair = self.made(seed=1), self.made(seed=2, program="/bin/other")
+        run = self.compare(*pair, code=1)
+        self.assertIn("is of made, ", run.err)
+        self.assertEqual(run.out, "")
+        self.assertIn("different programs", self.compare(*pair, "--different-programs").out)
+
+    def test_captures_without_kernels_or_ranges(self):
+        self.assertIn("holds no kernels", self.compare(self.made(seed=1, kernels=0), self.made(seed=2, kernels=0)).out)
+        text = self.compare(self.made(seed=1, ranges=0), self.made(seed=2, ranges=0)).out
+        self.assertIn("no range repeats on both sides", text)
+        self.assertIn("kernel_3(float*)", text)
+
+    def test_a_run_that_is_too_short_is_not_judged(self):
+        lines, _ = self.lines(self.made(seed=1, steps=1), self.made(seed=2, steps=1, slowed=3))
+        self.assertEqual({line["verdict"] for line in lines.values()}, {None})
+
+    def test_a_capture_that_is_cut_off_is_compared_and_said_to_be(self):
+        whole = self.made(seed=2).read_bytes()
+        cut = self.folder / "cut.gpuprof"
+        cut.write_bytes(whole[: len(whole) * 2 // 3])
+        self.assertIn(f"missing from {cut}", self.compare(self.made(seed=1), cut).out)
+
+    def test_files_that_are_no_captures(self):
+        text = self.folder / "text.gpuprof"
+        text.write_text("not a capture")
+        self.assertIn(str(text), self.compare(self.made(seed=1), text, code=1).err)
+        self.assertIn("nowhere", self.compare(self.made(seed=1), "nowhere.gpuprof", code=1).err)
+        self.compare(self.made(seed=1), code=2)
+
+    def test_captures_of_an_h200_against_themselves(self):
+        for capture in sorted(pathlib.Path(processes.path("H200_CAPTURES")).glob("*.gpuprof")):
+            with self.subTest(capture.name):
+                self.assertEqual(self.verdicts(capture, capture), {})
+
+
+processes.main()

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Captures of programs with one planted fault each, and of their mended twins: what an analysis is
+// to find. `gpuprof-made-captures FILE --fault NAME [--mended] [--launches]` writes one, and prints
+// what is known of it as "name value" lines: window_ns (from the first step to the end),
+// gpu_busy_ns (the union of all that ran in the window), steps, and what a fault adds of its own.
+// What the mend is worth is the difference of the two window_ns. Every program has 100 steps, in
+// ranges "step".
+// --launches: calls that do not block are recorded too, as with --trace cuda-api.
+//
+//   sync_in_loop        20 kernels of 40 us a step; after each fifth a read of 4 bytes (.item())
+//   and
+//                       30 us of the CPU, as one who looks at the loss. Mended: the CPU alone.
+//   needless_sync       the same with cuCtxSynchronize in the place of the read.
+//   pageable_copies     8 MB a step from pageable memory at 17 GB/s, then 10 kernels of 60 us.
+//                       Mended: pinned, 55 GB/s.
+//   alloc_in_loop       a buffer is allocated (80 us) and freed (60 us, after a wait for the GPU)
+//                       each step. Mended: once, before the loop.
+//   tiny_kernels        500 kernels of 1.5 us a step, a launch takes 2.8. Mended: a graph of them.
+//   late_module_load    cuModuleLoadData takes 30 ms in step 30 and in step 60, the GPU is idle.
+//                       Mended: both before the window.
+//   serialised_streams  a kernel of 100 us and 32 blocks on each of two streams, which a kernel of
+//                       3 us on the legacy default stream between them keeps apart. Mended: it is
+//                       on the first of the two.
+//   copy_alone          16 MB a step, pinned, on the stream of the kernels (400 us). Mended: on
+//                       another stream, one step ahead.
+//   exposed_comm        an all-reduce of 300 us after 600 us of kernels. Mended: beside the last
+//                       half of them, which takes 1.1 times as long there, as does the all-reduce.
+//   uneven_steps        each seventh step has kernels of 180 us in the place of 100. Mended: none.
+//   waits               three planted waits a step: after a synchronise 200 us until the next
+//   launch
+//                       (idle_sync_ns), 300 us of the CPU in a range "load data", no call, after
+//                       a queue that ran dry (idle_cpu_ns), 150 us on an event of another stream
+//                       (idle_dependency_ns). The sums are what the GPU was idle, start-up of
+//                       the launches included. It has no mended twin.
+#include "made_program.hpp"
+
+#include <cstdio>
+
+namespace gpuprof {
+namespace {
+
+constexpr unsigned step_count = 100;
+constexpr std::uint64_t us = 1'000, mib = 1 << 20;
+constexpr std::uint32_t side = 13, other_side = 14;
+
+/// Both twins start with what every program has: a module, one warm-up kernel, an idle GPU.
+void warm_up(made_program& program, shape_id shape) {
+  program.kernel(shape, 50 * us);
+  program.synchronise();
+  program.open_window();
+}
+
+void reads_in_loop(made_program& program, bool mended, bool context_wide) {
+  auto const gemm = program.shape("_Z4gemmPf", 528);
+  warm_up(program, gemm);
+  program.steps(step_count, [&](unsigned) {
+    program.begin("forward");
+    for (int i = 1; i <= 20; ++i) {
+      program.kernel(gemm, 40 * us);
+      if (i % 5 != 0) continue;
+      if (!mended) context_wide ? program.synchronise(0) : program.download(4);
+      program.work(30 * us);
+    }
+    program.end();
+  });
+  program.synchronise();
+}
+void sync_in_loop(made_program& program, bool mended) {
+  reads_in_loop(program, mended, false);
+}
+void needless_sync(made_program& program, bool mended) {
+  reads_in_loop(program, mended, true);
+}
+
+void pageable_copies(made_program& program, bool mended) {
+  auto const gemm = program.shape("_Z4gemmPf", 528);
+  warm_up(program, gemm);
+  program.steps(step_count, [&](unsigned) {
+    program.begin("input");
+    program.upload(8 * mib, mended ? memory_kind::pinned : memory_kind::pageable);
+    program.end();
+    for (int i = 0; i < 10; ++i) program.kernel(gemm, 60 * us);
+  });
+  program.synchronise();
+}
+
+void alloc_in_loop(made_program& program, bool mended) {
+  auto const gemm = program.shape("_Z4gemmPf", 528);
+  warm_up(program, gemm);
+  program.steps(step_count, [&](unsigned) {
+    if (!mended) program.allocate(64 * mib, 80 * us);
+    for (int i = 0; i < 10; ++i) program.kernel(gemm, 60 * us);
+    if (!mended) program.release(64 * mib, 60 * us);
+  });
+  program.synchronise();
+}
+
+void tiny_kernels(made_program& program, bool mended) {
+  constexpr unsigned in_step = 500;
+  char const* const names[] = {"_Z3addPf", "_Z3mulPf", "_Z4biasPf", "_Z4reluPf", "_Z5scalePf"};
+  shape_id shapes[5]{};
+  for (int i = 0; i < 5; ++i) shapes[i] = program.shape(names[i], 8);
+  warm_up(program, shapes[0]);
+  program.steps(step_count, [&](unsigned) {
+    if (mended) return program.graph(shapes[0], 1'500, in_step);
+    for (unsigned i = 0; i < in_step; ++i) program.kernel(shapes[i % 5], 1'500);
+  });
+  program.synchronise();
+}
+
+void late_module_load(made_program& program, bool mended) {
+  constexpr std::uint64_t load = 30'000 * us;
+  auto const gemm = program.shape("_Z4gemmPf", 528);
+  if (mended)
+    for (int i = 0; i < 2; ++i) program.call("cuModuleLoadData", load);
+  warm_up(program, gemm);
+  program.steps(step_count, [&](unsigned step) {
+    if (!mended && (step == 30 || step == 60)) program.call("cuModuleLoadData", load);
+    for (int i = 0; i < 10; ++i) program.kernel(gemm, 60 * us);
+    program.synchronise();
+  });
+}
+
+void serialised_streams(made_program& program, bool mended) {
+  auto const half = program.shape("_Z4halfPf", 32), small = program.shape("_Z5smallPf", 1);
+  warm_up(program, half);
+  program.steps(step_count, [&](unsigned) {
+    for (int i = 0; i < 5; ++i) {
+      program.kernel(half, 100 * us, side);
+      if (!mended) program.join_streams();
+      program.kernel(small, 3 * us, mended ? side : 7);
+      if (!mended) program.wait_for(other_side, 7);
+      program.kernel(half, 100 * us, other_side);
+      if (!mended) program.join_streams();
+    }
+  });
+  program.synchronise(0);
+}
+
+void copy_alone(made_program& program, bool mended) {
+  auto const gemm = program.shape("_Z4gemmPf", 528);
+  warm_up(program, gemm);
+  auto const copy_stream = mended ? side : 7;
+  if (mended) program.upload(16 * mib, memory_kind::pinned, side);
+  program.steps(step_count, [&](unsigned step) {
+    if (mended) program.wait_for(7, side);
+    if (!mended || step + 1 < step_count)
+      program.upload(16 * mib, memory_kind::pinned, copy_stream);
+    for (int i = 0; i < 10; ++i) program.kernel(gemm, 40 * us);
+  });
+  program.synchronise(0);
+}
+
+void exposed_comm(made_program& program, bool mended) {
+  auto const gemm = program.shape("_Z4gemmPf", 528);
+  auto const all_reduce = program.shape("_Z31ncclDevKernel_AllReduce_Sum_f32v", 16);
+  warm_up(program, gemm);
+  program.steps(step_count, [&](unsigned) {
+    for (int i = 0; i < 10; ++i) {
+      if (mended && i == 5) {
+        program.wait_for(side, 7);
+        program.kernel(all_reduce, 330 * us, side);
+      }
+      program.kernel(gemm, mended && i >= 5 ? 66 * us : 60 * us);
+    }
+    if (!mended) {
+      program.wait_for(side, 7);
+      program.kernel(all_reduce, 300 * us, side);
+    }
+    program.wait_for(7, side);
+  });
+  program.synchronise(0);
+}
+
+void uneven_steps(made_program& program, bool mended) {
+  auto const gemm = program.shape("_Z4gemmPf", 528);
+  warm_up(program, gemm);
+  program.steps(step_count, [&](unsigned step) {
+    auto const slow = !mended && step % 7 == 3;
+    for (int i = 0; i < 10; ++i) program.kernel(gemm, slow ? 180 * us : 100 * us);
+    program.synchronise();
+  });
+}
+
+void waits(made_program& program, bool) {
+  auto const gemm = program.shape("_Z4gemmPf", 528);
+  std::uint64_t after_sync = 0, cpu = 0, dependency = 0;
+  warm_up(program, gemm);
+  program.steps(step_count, [&](unsigned) {
+    for (int i = 0; i < 5; ++i) program.kernel(gemm, 60 * us);
+    program.synchronise();
+    program.work(200 * us);
+    program.kernel(gemm, 100 * us);
+    after_sync += program.idle_before();
+    program.begin("load data");
+    program.work(400 * us);  // 300 more than the kernel takes
+    program.end();
+    program.kernel(gemm, 100 * us);
+    cpu += program.idle_before();
+    program.kernel(gemm, 30 * us, side);
+    program.wait_until(7, program.now() + 250 * us);
+    program.kernel(gemm, 100 * us);
+    dependency += program.idle_before();
+  });
+  program.synchronise(0);
+  program.known("idle_sync_ns", after_sync);
+  program.known("idle_cpu_ns", cpu);
+  program.known("idle_dependency_ns", dependency);
+}
+
+struct fault {
+  std::string_view name;
+  void (*run)(made_program&, bool mended);
+};
+constexpr fault faults[] = {
+    {"sync_in_loop", sync_in_loop},
+    {"needless_sync", needless_sync},
+    {"pageable_copies", pageable_copies},
+    {"alloc_in_loop", alloc_in_loop},
+    {"tiny_kernels", tiny_kernels},
+    {"late_module_load", late_module_load},
+    {"serialised_streams", serialised_streams},
+    {"copy_alone", copy_alone},
+    {"exposed_comm", exposed_comm},
+    {"uneven_steps", uneven_steps},
+    {"waits", waits},
+};
+
+}  // namespace
+
+bool write_planted_fault(std::string const& path, std::string_view name, bool mended,
+                         bool launches_too) {
+  for (auto const& known : faults) {
+    if (known.name != name) continue;
+    made_program program(path, launches_too);
+    known.run(program, mended);
+    return true;
+  }
+  std::fprintf(stderr, "no fault is named %.*s; there are:", static_cast<int>(name.size()),
+               name.data());
+  for (auto const& known : faults)
+    std::fprintf(stderr, " %.*s", static_cast<int>(known.name.size()), known.name.data());
+  std::fprintf(stderr, "\n");
+  return false;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,461 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shipped library in real processes: every way in, every way to end, and the faults of CUPTI and the driver."""
+import json
+import os
+import pathlib
+import uuid
+
+import processes
+
+THREADS, LAUNCHES, GRAPHS, NODES, COPIES = 4, 60, 2, 5, 3
+KERNELS = THREADS * LAUNCHES + GRAPHS * NODES
+
+# What the programs of the recorded sessions launched inside each of their push/pop ranges, see tests/replay/programs. In train_step the
+# kernels of the backward pass are PyTorch's, launched by a thread that has no range open.
+RECORDED_OPERATIONS = {
+    "launch_loop": {"batch": 20 * 100},
+    "copies_streams": {"asynchronous": 10 * 4 * 5, "synchronous": 10 * 4},
+    "graph": {"kernels": 20 * 100, "mixed": 5 * (3 + 2)},
+    "threads_nvtx": {"iteration": 8 * 25 * 2, "model:forward": 8 * 25 * 2, "innér": 8 * 25},
+    "train_step": {"step 0": 72, "step 1": 42, "step 2": 42, "step 3": 42, "step 4": 42,
+                   "data": 5 * 2, "forward": 157, "backward": 5, "optimiser": 68},
+}
+SESSIONS = pathlib.Path(processes.path("RECORDED_SESSIONS"))
+PLAN = dict(threads=THREADS, launches=LAUNCHES, graphs=GRAPHS, nodes=NODES, copies=COPIES, kernel_ns=1000)
+
+
+class Gpuprof(processes.Case):
+    def setUp(self):
+        super().setUp()
+        self.capture = self.folder / "out.gpuprof"
+
+    def profile(self, session, *options, env=None, beside=(), **settings):
+        """Plays a session with libgpuprof.so preloaded, and what is to be `beside` it; settings are GPUPROF_... variables."""
+        # Tests that run at once do not share a GPU: its counters would be one process's at a time.
+        gpu = "GPU-" + str(uuid.uuid5(uuid.NAMESPACE_URL, str(self.folder)))
+        self.addCleanup(pathlib.Path(f"/tmp/gpuprof-{gpu}.lock").unlink, True)  # what was killed leaves it
+        wanted = {"GPUPROF_OUTPUT": str(self.capture)[: -len(".gpuprof")], "REPLAY_GPU_UUID": gpu}
+        wanted.update({"GPUPROF_" + k.upper(): str(v) for k, v in settings.items()})
+        wanted.update(env or {})
+        return self.play(session, *options, preload=[processes.path("BUILT_LIBGPUPROF"), *beside], env=wanted)
+
+    def report(self, name, *options, capture=None):
+        """Rows of a report of `gpuprof stats`, as dictionaries."""
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "stats", "-r", name, "-f", "json", *options,
+                               capture or self.capture)
+        self.assertEqual(run.code, 0, run.err)
+        return json.loads(run.out[run.out.index("[\n") if "[\n" in run.out else run.out.index("["):])
+
+    def lost(self):
+        """The line of a report that says what is missing."""
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "stats", "-r", "cuda_gpu_kern_sum", self.capture)
+        return next(line for line in run.out.splitlines() if line.startswith("lost: "))
+
+    def kernels(self, **where):
+        return sum(row["Instances"] for row in self.report("cuda_gpu_kern_sum", **where))
+
+
+class WaysIn(Gpuprof):
+    def check(self, run):
+        self.assertEqual(run.code, 0, run.err)
+        self.assertIn(f"launches={THREADS * LAUNCHES + GRAPHS} ", run.out)
+        rows = {row["Name"]: row for row in self.report("cuda_gpu_kern_sum")}
+        self.assertEqual(sum(row["Instances"] for row in rows.values()), KERNELS)
+        self.assertEqual(rows["even(float*, int)"]["Instances"], THREADS * LAUNCHES // 2)
+        self.assertEqual(rows["even(float*, int)"]["Total Time (ns)"], THREADS * LAUNCHES // 2 * 1000)
+
+    def test_preloaded(self):
+        self.check(self.profile(self.synthetic(**PLAN)))
+
+    def test_injected(self):
+        library = processes.path("BUILT_LIBGPUPROF")
+        self.check(self.play(self.synthetic(**PLAN), env={
+            "CUDA_INJECTION64_PATH": library, "NVTX_INJECTION64_PATH": library,
+            "GPUPROF_OUTPUT": str(self.folder / "out")}))
+
+    def test_by_the_command(self):
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "profile", "-o", self.folder / "out", "--",
+                               processes.path("BUILT_PLAY"), self.synthetic(**PLAN))
+        self.check(run)
+        # All that both have to say, in one line.
+        said = [line for line in run.err.splitlines() if "gpuprof" in line]
+        self.assertEqual(len(said), 1, run.err)
+        self.assertRegex(said[0], rf"^\[gpuprof\] {KERNELS} kernels, .*; next: gpuprof stats {self.capture}$")
+
+    def test_a_metric_that_there_is_not_keeps_the_program_from_starting(self):
+        started = self.folder / "started"
+        for names, words in ("dram__bytes_rea.sum", "did you mean dram__bytes_read.sum?"), ("basic,dram__bytes_read.smu", "has no suffix .smu"):
+            run = self.run_program(processes.path("BUILT_GPUPROF"), "profile", "--peaks", "off", "--metrics", names, "-o", self.folder / "out", "--",
+                                   "touch", started, env={"LD_LIBRARY_PATH": processes.path("BUILT_REPLAY_LIBS"), "REPLAY_SESSION": self.synthetic(**PLAN)})
+            self.assertEqual(run.code, 2, run.err)
+            self.assertIn(words, run.err)
+            self.assertEqual(run.err.count("\n"), 1)
+            self.assertFalse(started.exists())
+
+    def test_preloaded_and_injected_at_once(self):
+        library = processes.path("BUILT_LIBGPUPROF")
+        self.check(self.profile(self.synthetic(**PLAN), env={"CUDA_INJECTION64_PATH": library,
+                                                             "NVTX_INJECTION64_PATH": library}))
+
+    def test_a_program_without_cuda_is_left_alone(self):
+        run = self.run_program("/bin/ls", "/", preload=[processes.path("BUILT_LIBGPUPROF")],
+                               env={"GPUPROF_OUTPUT": str(self.folder / "out")})
+        self.assertEqual((run.code, run.err), (0, ""))
+        self.assertFalse(self.capture.exists())
+
+
+class Contents(Gpuprof):
+    def test_each_kernel_is_in_the_range_that_launched_it(self):
+        self.profile(self.synthetic(**PLAN))
+        launched = sum(row["Kern Inst"] for row in self.report("nvtx_kern_sum") if row["NVTX Range"].endswith("launch"))
+        self.assertEqual(launched, THREADS * LAUNCHES)
+
+    def test_a_run_that_records_nothing_says_what_never_came(self):
+        session = self.synthetic(threads=1, launches=5)
+        run = self.profile(session, capture_range="nvtx", nvtx_capture="stepp")
+        self.assertEqual(run.err.count("[gpuprof]"), 1)
+        self.assertIn('nothing was recorded: the range "stepp" of --nvtx-capture never began; the program\'s NVTX names are "step", ', run.err)
+        self.assertFalse(self.capture.exists())
+
+    def test_a_range_is_captured_by_the_name_that_reports_show(self):
+        for name, launches in (("synthetic:launch", 5), ("launch@synthetic", 5), ("step:launch", 0)):
+            with self.subTest(name):
+                self.capture.unlink(missing_ok=True)
+                run = self.profile(self.synthetic(threads=1, launches=5, graphs=0, copies=0, step_ns=2000000), capture_range="nvtx",
+                                   nvtx_capture=name, capture_range_end="repeat")
+                self.assertEqual(run.code, 0, run.err)
+                self.assertEqual(self.kernels() if self.capture.exists() else 0, launches)
+
+    def test_a_filter_that_matches_nothing_says_what_ran(self):
+        run = self.profile(self.synthetic(threads=1, launches=5), kernel_name="evn")
+        self.assertIn('"evn" selects none of the 10 kernels that ran; their names are "even", ', run.err)
+
+    def test_copies(self):
+        self.profile(self.synthetic(**PLAN))
+        self.assertEqual(sum(row["Count"] for row in self.report("cuda_gpu_mem_time_sum")), COPIES)
+
+    def test_api_calls_on_request(self):
+        self.profile(self.synthetic(**PLAN), trace="cuda,nvtx,cuda-api")
+        self.assertEqual(sum(row["Num Calls"] for row in self.report("cuda_api_sum")), THREADS * LAUNCHES)
+
+    def test_calls_that_block_on_request(self):
+        session = SESSIONS / "copies_streams.gprec"
+        run = self.profile(session, trace="cuda,nvtx,blocking")
+        self.assertEqual(run.code, 0, run.err)
+        calls = {row["Name"]: row["Num Calls"] for row in self.report("cuda_api_sum")}
+        self.assertEqual(calls["cudaDeviceSynchronize"], 1)
+        self.assertFalse([name for name in calls if "Launch" in name or "Async" in name], calls)
+        self.profile(session, trace="cuda,nvtx,cuda-api", force_overwrite=1)
+        every = {row["Name"]: row["Num Calls"] for row in self.report("cuda_api_sum")}
+        self.assertGreater(len(every), len(calls))
+        for name, count in calls.items():
+            self.assertEqual(every[name], count, name)
+
+    def test_no_calls_where_none_are_wanted(self):
+        self.profile(SESSIONS / "copies_streams.gprec")
+        stats = self.run_program(processes.path("BUILT_GPUPROF"), "stats", "-r", "cuda_api_sum", self.capture)
+        self.assertIn("the capture holds no CUDA API calls", stats.out + stats.err)
+
+    def test_labels_are_facts_of_the_capture(self):
+        self.profile(self.synthetic(**PLAN), label="size=4096,type=bf16")
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "export", "-t", "json", "-o", self.folder / "tables", self.capture)
+        self.assertEqual(run.code, 0, run.err)
+        facts = dict(json.loads((self.folder / "tables").read_text())["tables"]["fact"]["rows"])
+        self.assertEqual((facts["label.size"], facts["label.type"]), ("4096", "bf16"))
+        self.assertEqual(facts["trace.api"], "none")
+        stats = self.run_program(processes.path("BUILT_GPUPROF"), "stats", "-r", "cuda_gpu_kern_sum", self.capture)
+        self.assertIn("labels: size=4096, type=bf16\n", stats.out)
+
+    def test_contexts_modules_graphs_and_domains_that_come_and_go(self):
+        times = 3000
+        run = self.profile(self.synthetic(threads=1, launches=10, graphs=0, copies=0, churn=times, step_ns=50000))
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(self.lost(), "lost: nothing")
+        self.assertEqual(self.kernels(), 10 + 2 * times)  # each a launch and a graph's, in a range of its own
+        ranges = {row["NVTX Range"]: row["Kern Inst"] for row in self.report("nvtx_kern_sum")}
+        self.assertEqual(ranges[f"domain {times - 1}:text {times - 1}"], 2)
+        # The names of kernels go with their modules, and others come to stand there.
+        named = {row["Name"] for row in self.report("cuda_gpu_kern_sum")}
+        self.assertEqual([i for i in range(times) if f"made{i}(float *)" not in named and f"made{i}(float*)" not in named], [])
+
+    def test_records_are_not_switched_off_while_code_is_unloaded(self):
+        # CUPTI crashes then, now and then. The capture ends while the program unloads half of the time.
+        session = self.synthetic(threads=1, launches=10, graphs=0, copies=0, churn=1200, step_ns=1000000)
+        for turn in range(3):
+            with self.subTest(turn):
+                run = self.profile(session, duration=0.4, stats=1, force_overwrite=1, env={"REPLAY_UNLOAD_US": "500"})
+                self.assertEqual(run.code, 0, run.err)
+                self.assertEqual(self.lost(), "lost: nothing")
+                self.assertNotIn("leave 0 ns", run.err)  # CUPTI has been left all the same
+
+    def test_whole_graphs(self):
+        self.profile(self.synthetic(**PLAN), cuda_graph_trace="graph")
+        self.assertEqual(self.kernels(), THREADS * LAUNCHES)
+
+    def test_between_profiler_start_and_stop(self):
+        session = self.synthetic(launches=80, graphs=0, copies=0, profiler_calls=1)
+        run = self.profile(session, capture_range="cudaProfilerApi")
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(self.kernels(), 20)
+
+    def test_cupti_is_left_after_a_capture_while_the_program_goes_on(self):
+        # A second of launches follows, and each flush brings records of some.
+        session = self.synthetic(threads=1, launches=2000, step_ns=1000000, kernel_ns=1000, graphs=0, profiler_calls=1)
+        run = self.profile(session, capture_range="cudaProfilerApi", trace="cuda,nvtx,cuda-api", stats=1)
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(self.kernels(), 500)
+        self.assertEqual(self.lost(), "lost: nothing")
+        self.assertIn(", leave ", run.err)
+        self.assertNotIn("leave 0 ns", run.err)
+
+    def test_all_versions_of_cupti_from_12_0_on(self):
+        # 12.0, 12.4, 12.6, 12.8, 12.9, 13.0 and its Update 1.
+        for version in (19, 22, 24, 26, 27, 130000, 130001):
+            with self.subTest(version):
+                run = self.profile(self.synthetic(**PLAN), env={"REPLAY_CUPTI_VERSION": str(version)}, force_overwrite=1)
+                self.assertEqual(run.code, 0, run.err)
+                self.assertEqual(self.kernels(), KERNELS)
+                self.assertEqual(self.lost(), "lost: nothing")
+
+    def test_versions_of_cupti_that_cannot_be_left_or_stopped_after_a_capture(self):
+        session = self.synthetic(threads=1, launches=2000, step_ns=1000000, kernel_ns=1000, graphs=0, profiler_calls=1)
+        for version in (19, 22, 130000):
+            with self.subTest(version):
+                run = self.profile(session, env={"REPLAY_CUPTI_VERSION": str(version)}, capture_range="cudaProfilerApi", force_overwrite=1)
+                self.assertEqual(run.code, 0, run.err)
+                self.assertEqual(self.kernels(), 500)
+                self.assertEqual(self.lost(), "lost: nothing")
+
+    def test_the_ranges_of_recorded_sessions_launched_what_their_programs_say(self):
+        for name, expected in RECORDED_OPERATIONS.items():
+            with self.subTest(name):
+                played = self.profile(processes.recorded(name), force_overwrite=1)
+                self.assertEqual(played.code, 0, played.err)
+                self.assertEqual(self.operations(), expected)
+
+    def operations(self):
+        """Kernels, copies and fills of each NVTX range that a thread pushed, by name."""
+        return {row["Range"]: row["Total GPU Ops"] for row in self.report("nvtx_gpu_proj_sum")
+                if row["Style"] == "PushPop"}
+
+    def test_each_thread_of_the_recorded_eight_has_its_own_kernels(self):
+        self.profile(processes.recorded("threads_nvtx"))
+        rows = [row for row in self.report("nvtx_kern_sum") if row["NVTX Range"] == "iteration"]
+        self.assertEqual([row["Kern Inst"] for row in rows], [50] * 8)
+        self.assertEqual(len({row["TID"] for row in rows}), 8)
+
+    def test_the_nodes_of_a_recorded_graph_are_in_the_range_that_launched_it(self):
+        self.profile(processes.recorded("graph"))
+        kernels = {row["NVTX Range"]: row["Kern Inst"] for row in self.report("nvtx_kern_sum")}
+        self.assertEqual(kernels, {"kernels": 20 * 100, "mixed": 5 * 3})
+        self.assertEqual(self.kernels(), 20 * 100 + 5 * 3 + 1)  # one was launched outside of graph and range
+
+    def test_a_thousand_threads_that_launch_fit_the_default_limit(self):
+        threads, launches = 1000, 10
+        run = self.profile(self.synthetic(threads=threads, launches=launches, step_ns=100_000_000, graphs=0, copies=0))
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(self.lost(), "lost: nothing", run.err)
+        self.assertEqual(self.kernels(), threads * launches)
+        steps = [row for row in self.report("nvtx_kern_sum") if row["NVTX Range"] == "step"]
+        self.assertEqual(sum(row["Kern Inst"] for row in steps), threads * launches)
+        self.assertEqual(len({row["TID"] for row in steps}), threads)
+
+
+class Prefork(Gpuprof):
+    """Children of a parent that has used NVTX or the C API, but not CUDA, are CUDA programs like any other."""
+    CHILDREN = 3
+
+    def setUp(self):
+        super().setUp()
+        if os.environ.get("BUILT_PRELOAD_FIRST"):
+            self.skipTest("a sanitizer's own locks are not kept free at a fork: children of threads that allocate hang in it")
+
+    def check(self, **how):
+        run = self.profile(self.synthetic(**PLAN), "--prefork", self.CHILDREN, output=self.folder / "of-%p", **how)
+        self.assertEqual(run.code, 0, run.err)
+        captures = sorted(self.folder.glob("of-*.gpuprof"))
+        self.assertEqual(len(captures), self.CHILDREN + 1)
+        self.assertEqual(sorted(self.kernels(capture=c) for c in captures), [0] + self.CHILDREN * [KERNELS])
+        for capture in captures:
+            launched = sum(row["Kern Inst"] for row in self.report("nvtx_kern_sum", capture=capture) if row["NVTX Range"].endswith("launch"))
+            self.assertIn(launched, (0, THREADS * LAUNCHES))
+
+    def test_after_nvtx(self):
+        self.check()
+
+    def test_after_the_c_api(self):
+        self.check(beside=[processes.path("BUILT_EARLY_START")])
+
+    def test_after_the_c_api_where_the_driver_is_loaded_and_not_used(self):
+        driver = pathlib.Path(processes.path("BUILT_REPLAY_LIBS"), "libcuda.so.1")
+        self.check(beside=[driver, processes.path("BUILT_EARLY_START")])
+
+
+class WaysToEnd(Gpuprof):
+    """The program ends as it does without the profiler, and the capture can be read."""
+
+    def end(self, how, code, **settings):
+        run = self.profile(self.synthetic(**PLAN), "--exit-with", how, "--exit-at", "0.5", **settings)
+        self.assertEqual(run.code, code, run.err)
+        return run
+
+    def test_fork(self):
+        self.assertIn("child=exited", self.end("fork", 0).out)
+        self.assertEqual(self.kernels(), KERNELS)
+
+    def test_device_reset(self):
+        self.end("device-reset", 0)
+        self.assertEqual(self.kernels(), KERNELS)
+
+    def test_kernels_in_flight(self):
+        self.end("in-flight", 0)
+        seen = self.kernels()
+        self.assertLess(seen, KERNELS)
+        self.assertIn(f"{KERNELS - seen} kernels without time", self.lost())
+
+    def test_exec(self):
+        run = self.end("exec", 0, force_overwrite=1)
+        self.assertIn("launches=", run.out)
+        self.assertEqual(self.kernels(), KERNELS)
+
+    def test_killed_in_many_ways(self):
+        # A sanitizer's library takes its time to start: four times as long, and less is asked for.
+        slow = bool(os.environ.get("BUILT_PRELOAD_FIRST"))
+        for how, code in {"_exit": 0, "kill": -9, "throw": -6, "abort": -6}.items():
+            with self.subTest(how):
+                session = self.synthetic(threads=2, launches=1500, step_ns=2_000_000 if slow else 500_000)
+                run = self.profile(session, "--exit-with", how, "--exit-at", "0.9", force_overwrite=1,
+                                   flush_interval_ms=50)
+                self.assertEqual(run.code, code, run.err)
+                self.assertGreater(self.kernels(), 100 if slow else 1000)
+
+    def test_a_driver_that_goes_first(self):
+        run = self.profile(self.synthetic(threads=1, launches=1500, step_ns=500_000), flush_interval_ms=50,
+                           env={"REPLAY_DRIVER_TEARDOWN": "early"})
+        self.assertEqual(run.code, 0, run.err)
+        self.assertGreater(self.kernels(), 1000)
+
+    def test_a_slow_flush(self):
+        run = self.profile(self.synthetic(**PLAN), env={"REPLAY_SLOW_FLUSH_MS": "50"})
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(self.kernels(), KERNELS)
+
+    def test_a_graph_that_fills_all_buffers_while_a_flush_lasts(self):
+        session = self.synthetic(threads=1, launches=1, graphs=2000, nodes=146, step_ns=500_000, kernel_ns=2000)
+        run = self.profile(session, buffer_limit_mib=16, flush_timeout_ms=20000, env={"REPLAY_SLOW_FLUSH_MS": "700"})
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual((self.kernels(), self.lost()), (2000 * 146 + 1, "lost: nothing"))
+
+
+class Cancelled(Gpuprof):
+    """Threads that somebody has cancelled go on until the program says where they may end: never inside of the profiler."""
+    def setUp(self):
+        super().setUp()
+        if "tsan" in os.environ.get("BUILT_PRELOAD_FIRST", ""):
+            self.skipTest("the thread sanitizer cannot have a thread end by cancellation inside of its own functions")
+
+    def ends_well(self, session, *options, env=None, **settings):
+        run = self.profile(session, *options, env={"REPLAY_CANCELLED": "1", **(env or {})}, force_overwrite=1, **settings)
+        self.assertEqual(run.code, 0, run.err)
+        return run
+
+    def test_in_each_callback(self):
+        self.ends_well(self.synthetic(**PLAN))
+        self.assertEqual((self.kernels(), self.lost()), (KERNELS, "lost: nothing"))
+
+    def test_where_a_callback_switches_captures(self):
+        session = self.synthetic(threads=1, launches=2000, step_ns=1000000, kernel_ns=1000, graphs=0, profiler_calls=1)
+        self.ends_well(session, capture_range="cudaProfilerApi")
+        self.assertEqual(self.kernels(), 500)
+
+    def test_where_ranges_switch_captures_and_several_threads_meet(self):
+        self.ends_well(self.synthetic(**PLAN), capture_range="nvtx", nvtx_capture="launch@*", capture_range_end="repeat")
+
+    def test_where_a_callback_waits_for_an_answer(self):
+        self.ends_well(self.synthetic(**PLAN), kernel_name="even")
+        self.assertEqual(self.kernels(), THREADS * LAUNCHES // 2)
+
+    def test_where_a_callback_has_something_to_say(self):
+        for fault in ("REPLAY_FATAL_AFTER", "REPLAY_HELD_BY"):
+            self.assertIn("[gpuprof] kernel tracing", self.ends_well(self.synthetic(**PLAN), env={fault: "100"}).err)
+
+    def test_where_a_context_ends(self):
+        self.ends_well(self.synthetic(**PLAN), "--exit-with", "device-reset", "--exit-at", "0.5")
+        self.assertEqual(self.kernels(), KERNELS)
+
+    def test_where_counters_are_read(self):
+        for metrics in ("exact,basic", "auto"):
+            self.ends_well(self.synthetic(threads=2, launches=500, step_ns=1000000), "--exit-with", "device-reset",
+                           "--exit-at", "0.9", metrics=metrics)
+
+
+class Faults(Gpuprof):
+    """One clear line, the program untouched."""
+
+    def untouched(self, **env):
+        session = self.synthetic(**PLAN)
+        without_us = self.play(session, env=env)
+        run = self.profile(session, env=env)
+        self.assertEqual((run.code, run.out), (without_us.code, without_us.out), run.err)
+        self.assertEqual(run.code, 0, run.err)
+        self.assertIn(f"launches={THREADS * LAUNCHES + GRAPHS} ", run.out)
+        self.assertNotIn("broke the contract", run.err)
+        return run.err
+
+    def only_line(self, text, err):
+        """The one line that begins with this text."""
+        lines = [line for line in err.splitlines() if line.startswith("[gpuprof] " + text)]
+        self.assertEqual(len(lines), 1, err)
+        return lines[0]
+
+    def test_cupti_is_held_by_another_tool(self):
+        self.assertIn("Nsight Systems", self.untouched(REPLAY_HELD_BY="Nsight Systems"))
+
+    def test_cupti_is_too_old(self):
+        # A toolkit on this machine may hold a newer one, which then finds no driver.
+        self.assertRegex(self.untouched(REPLAY_CUPTI_VERSION="18"), "too old|kernel tracing is off")
+
+    def test_any_call_of_cupti_may_fail(self):
+        for call in ("cuptiSubscribe_v2", "cuptiEnableCallback", "cuptiActivityRegisterCallbacks",
+                     "cuptiActivityEnable:1", "cuptiActivityEnable:2", "cuptiActivitySetAttribute",
+                     "cuptiActivityFlushAll", "cuptiActivityGetNumDroppedRecords", "cuptiFinalize",
+                     "cuptiUnsubscribe", "cuptiActivityDisable", "cuptiGetCallbackName"):
+            with self.subTest(call):
+                if self.capture.exists():
+                    self.capture.unlink()
+                self.untouched(REPLAY_FAIL=call + "=999")
+
+    def test_a_failed_kind_is_named_and_the_rest_is_traced(self):
+        self.assertIn("will be missing", self.untouched(REPLAY_FAIL="cuptiActivityEnable:2=999"))
+        self.assertEqual(self.kernels(), KERNELS)
+
+    def test_rights_are_missing(self):
+        line = self.only_line("kernel tracing is off: ", self.untouched(REPLAY_FAIL="cuptiActivityEnable=35"))
+        self.assertIn("cuptiActivityEnable failed, this user may not read GPU performance counters", line)
+        self.assertIn("CUPTI_ERROR_INSUFFICIENT_PRIVILEGES", line)
+        self.assertIn("The program is not affected; NVTX ranges are still recorded.", line)
+        self.assertEqual(sum(row["Instances"] for row in self.report("nvtx_sum")), 2 * THREADS * LAUNCHES)
+        self.assertEqual(self.report("cuda_gpu_kern_sum"), [])
+
+    def test_dropped_records_are_told(self):
+        err = self.untouched(REPLAY_DROP="10")
+        seen = self.kernels()
+        self.assertLess(seen, KERNELS)
+        self.assertIn("launches without a record", err)
+        self.assertIn("25 records dropped by cupti", self.lost())  # every tenth of 250 kernels and 3 copies
+
+    def test_cupti_gives_up_half_way(self):
+        err = self.untouched(REPLAY_FATAL_AFTER="100")
+        line = self.only_line("kernel tracing ends here: CUPTI has shut itself down", err)
+        self.assertIn("replayed fatal error", line)
+        self.assertIn("What was traced so far is kept; the program goes on.", line)
+        self.assertLess(self.kernels(), KERNELS)
+        # How many launches had been noted by then, and still owed a record, is a matter of time.
+        self.assertEqual("launches without a record" in err, self.lost() != "lost: nothing")
+        self.assertEqual(sum(row["Instances"] for row in self.report("nvtx_sum")), 2 * THREADS * LAUNCHES)
+
+
+if __name__ == "__main__":
+    if "BUILT_LIBGPUPROF" not in os.environ or "BUILT_GPUPROF" not in os.environ:
+        raise SystemExit("libgpuprof.so and the command are not part of this build")
+    processes.main()

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program without CUDA that uses NVTX and the C API in the way its first argument names.
+#include <gpuprof/gpuprof.h>
+
+#include <nvtx3/nvToolsExt.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+template <class Function>
+Function* find(char const* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+}
+#define CALL(name) find<decltype(name)>(#name)
+
+void ranges(int count, char const* name = "step") {
+  for (int i = 0; i < count; ++i) {
+    nvtxRangePushA(name);
+    nvtxRangePop();
+  }
+}
+
+void say(char const* what, long value) {
+  std::printf("%s=%ld\n", what, value);
+  std::fflush(stdout);
+}
+
+int api(char const* library) {
+  if (dlopen(library, RTLD_NOW | RTLD_GLOBAL) == nullptr) {
+    std::printf("%s\n", dlerror());
+    return 1;
+  }
+  gpuprof_totals const* totals = nullptr;
+  say("capturing", CALL(gpuprof_is_capturing)());
+  say("stop", CALL(gpuprof_stop)());
+  say("flush", CALL(gpuprof_flush)());
+  say("totals", CALL(gpuprof_take_totals)(&totals));
+  say("path", static_cast<long>(CALL(gpuprof_capture_path)(nullptr, 0)));
+  gpuprof_options wrong{};
+  wrong.struct_size = 1;
+  say("start wrong", CALL(gpuprof_start)(&wrong));
+  say("totals wrong", CALL(gpuprof_take_totals)(nullptr));
+  gpuprof_options options{};
+  options.struct_size = sizeof options;
+  options.output = "chosen";
+  say("start", CALL(gpuprof_start)(&options));
+  say("start again", CALL(gpuprof_start)(nullptr));
+  say("capturing", CALL(gpuprof_is_capturing)());
+  ranges(3);
+  say("flush", CALL(gpuprof_flush)());
+  say("stop", CALL(gpuprof_stop)());
+  say("stop again", CALL(gpuprof_stop)());
+  say("capturing", CALL(gpuprof_is_capturing)());
+  ranges(5);  // between two captures
+  say("start", CALL(gpuprof_start)(nullptr));
+  ranges(2, "late");
+  say("step", CALL(gpuprof_step)());
+  say("stop", CALL(gpuprof_stop)());
+  say("totals", CALL(gpuprof_take_totals)(&totals));
+  for (std::size_t i = 0; i < totals->range_names; ++i)
+    say(totals->ranges[i]->name, static_cast<long>(totals->ranges[i]->count));
+  CALL(gpuprof_release_totals)(totals);
+  CALL(gpuprof_release_totals)(nullptr);
+  char path[4096], cut[4];
+  auto const length = CALL(gpuprof_capture_path)(path, sizeof path);
+  say("path fits", std::strlen(path) == length);
+  CALL(gpuprof_capture_path)(cut, sizeof cut);
+  say("path is cut", std::strncmp(path, cut, 3) == 0 && cut[3] == '\0');
+  return 0;
+}
+
+int metrics_api(char const* library) {
+  if (dlopen(library, RTLD_NOW | RTLD_GLOBAL) == nullptr) return 1;
+  gpuprof_metrics const* metrics = reinterpret_cast<gpuprof_metrics const*>(library);
+  say("metrics wrong", CALL(gpuprof_take_metrics)(nullptr));
+  say("metrics", CALL(gpuprof_take_metrics)(&metrics));
+  say("none", metrics == nullptr);
+  say("start", CALL(gpuprof_start)(nullptr));
+  ranges(3);
+  say("flush", CALL(gpuprof_flush)());
+  say("metrics", CALL(gpuprof_take_metrics)(&metrics));
+  CALL(gpuprof_release_metrics)(metrics);
+  say("metrics", CALL(gpuprof_take_metrics)(&metrics));
+  if (metrics != nullptr) {
+    say("ranges", static_cast<long>(metrics->range_names));  // with kernels
+    say("launches", static_cast<long>(metrics->all->launches));
+    say("not known", metrics->all->flops != metrics->all->flops);
+    CALL(gpuprof_release_metrics)(metrics);
+  }
+  CALL(gpuprof_release_metrics)(nullptr);
+  auto const child = fork();
+  if (child == 0) _exit(CALL(gpuprof_take_metrics)(&metrics));
+  int status = -1;
+  waitpid(child, &status, 0);
+  say("child", WEXITSTATUS(status));
+  return 0;
+}
+
+int exit_code_of(pid_t child) {
+  int status = -1;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
+}
+
+int fork_and_go_on() {
+  ranges(4);
+  nvtxRangePushA("open at the fork");
+  auto const child = fork();
+  if (child == 0) {
+    auto const was_inactive = CALL(gpuprof_is_capturing)() == 0;
+    nvtxRangePop();
+    ranges(100, "child");
+    std::thread([] { ranges(5, "thread of the child"); }).join();
+    auto const is_active = CALL(gpuprof_is_capturing)() == 1 && CALL(gpuprof_flush)() == GPUPROF_OK;
+    std::exit(was_inactive && is_active ? 0 : 1);  // with all exit handlers
+  }
+  nvtxRangePop();
+  auto const code = exit_code_of(child);
+  ranges(4);
+  return code;
+}
+
+/// The parent uses the C API, the child of its child too.
+int forks_and_starts() {
+  CALL(gpuprof_start)(nullptr);
+  ranges(1);
+  auto const child = fork();
+  if (child == 0) {
+    auto const grandchild = fork();
+    if (grandchild != 0) std::exit(exit_code_of(grandchild));
+    if (CALL(gpuprof_start)(nullptr) != GPUPROF_OK) std::exit(1);
+    ranges(7);
+    std::exit(CALL(gpuprof_stop)() == GPUPROF_OK ? 0 : 2);
+  }
+  return exit_code_of(child);
+}
+
+/// Children are made while other threads hold whatever locks they may hold.
+int forks_beside_threads() {
+  nvtxMarkA("first");
+  std::atomic<bool> over{false};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&over, t] {
+      for (int i = 0; !over; ++i) {
+        auto const name = std::to_string(t) + " " + std::to_string(i % 100'000);
+        nvtxNameCategoryA(static_cast<uint32_t>(i % 1000), name.c_str());
+        nvtxRangeEnd(nvtxRangeStartA(name.c_str()));
+        std::thread([&] { ranges(1, name.c_str()); }).join();
+      }
+    });
+  }
+  int failed = 0;
+  for (int i = 0; i < 40; ++i) {
+    auto const child = fork();
+    if (child == 0) {
+      alarm(120);  // one that hangs is killed
+      nvtxNameCategoryA(7, "of the child");
+      nvtxRangeEnd(nvtxRangeStartA("started"));
+      ranges(3, "child");
+      std::exit(CALL(gpuprof_flush)() == GPUPROF_OK ? 0 : 1);
+    }
+    failed += exit_code_of(child) != 0;
+  }
+  over = true;
+  for (auto& t : threads) t.join();
+  return failed;
+}
+
+/// Somebody has cancelled the thread; it ends where the program lets it, and nowhere else.
+int cancelled_thread() {
+  pthread_t thread;
+  bool came_through = false;
+  auto const work = [](void* done) -> void* {
+    pthread_cancel(pthread_self());
+    CALL(gpuprof_start)(nullptr);
+    ranges(3);
+    CALL(gpuprof_flush)();
+    CALL(gpuprof_step)();
+    CALL(gpuprof_stop)();
+    *static_cast<bool*>(done) = true;
+    pthread_testcancel();
+    *static_cast<bool*>(done) = false;
+    return nullptr;
+  };
+  if (pthread_create(&thread, nullptr, work, &came_through) != 0) return 1;
+  void* ended = nullptr;
+  pthread_join(thread, &ended);
+  return came_through && ended == PTHREAD_CANCELED ? 0 : 2;
+}
+
+// NVTX's own initialisation is a race by design when the first calls come from several threads.
+void use_nvtx_first() {
+  nvtxMarkA("first");
+}
+
+int many_threads(int count, int each) {
+  use_nvtx_first();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < count; ++t) threads.emplace_back([each] { ranges(each); });
+  for (auto& t : threads) t.join();
+  return 0;
+}
+
+int starts_and_stops_from_threads() {
+  use_nvtx_first();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([] {
+      for (int i = 0; i < 10; ++i) {
+        CALL(gpuprof_start)(nullptr);
+        ranges(5);
+        CALL(gpuprof_step)();
+        CALL(gpuprof_stop)();
+      }
+    });
+  }
+  for (auto& t : threads) t.join();
+  return 0;
+}
+
+/// As programs do that become daemons: the numbers then belong to files of their own.
+int close_all_and_go_on() {
+  ranges(10);
+  if (CALL(gpuprof_flush)() != GPUPROF_OK) return 2;
+  for (int number = 3; number < 256; ++number) close(number);
+  for (int i = 0; i < 16; ++i) {
+    auto const file = open(("mine" + std::to_string(i)).c_str(), O_RDWR | O_CREAT, 0600);
+    if (file < 0 || write(file, "mine", 4) != 4) return 3;
+  }
+  ranges(10);
+  CALL(gpuprof_flush)();
+  return 0;
+}
+
+/// A server that names a range after each request.
+int serve_requests() {
+  ranges(10);
+  for (int i = 0; i < 20'000; ++i) {
+    auto const name = "request " + std::to_string(i) + ' ';
+    ranges(1, (name + std::string(4000, 'x')).c_str());
+    if (i % 500 == 0) CALL(gpuprof_flush)();  // nothing is to be dropped
+  }
+  ranges(10, "new recently");
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  std::string const scene = count > 1 ? arguments[1] : "";
+  if (scene == "nothing") return 0;
+  if (scene == "api") return api(arguments[2]);
+  if (scene == "metrics") return metrics_api(arguments[2]);
+  if (scene == "ranges") return ranges(std::atoi(arguments[2])), 0;
+  if (scene == "fork") return fork_and_go_on();
+  if (scene == "closes all") return close_all_and_go_on();
+  if (scene == "requests") return serve_requests();
+  if (scene == "fork and start") return forks_and_starts();
+  if (scene == "forks beside threads") return forks_beside_threads();
+  if (scene == "cancelled") return cancelled_thread();
+  if (scene == "threads") return many_threads(16, 1000);
+  if (scene == "switching") return starts_and_stops_from_threads();
+  if (scene == "exit in thread") {
+    std::thread([] {
+      ranges(6);
+      std::exit(5);
+    }).join();
+  }
+  if (scene == "names") {
+    nvtxNameCategoryA(7, "loading");
+    nvtxNameOsThreadA(static_cast<uint32_t>(syscall(SYS_gettid)), "the reader");
+    ranges(1);
+    return 0;
+  }
+  if (scene == "never ends") return nvtxRangePushA("open"), 0;
+  if (scene == "two captures") {
+    for (int i = 0; i < 3; ++i) {
+      nvtxRangePushA("wanted");
+      ranges(2, "inside");
+      nvtxRangePop();
+      ranges(7, "outside");
+    }
+    return 0;
+  }
+  if (scene == "asked to end") {
+    ranges(3, "wanted");
+    sleep(120);  // SIGTERM comes first
+    return 1;
+  }
+  ranges(10);
+  if (scene == "exec") {
+    execl(arguments[0], arguments[0], "ranges", "20", nullptr);
+    return 1;
+  }
+  if (CALL(gpuprof_flush)() != GPUPROF_OK) return 2;
+  ranges(10);
+  if (scene == "_exit") _exit(3);
+  if (scene == "kill") raise(SIGKILL);
+  return 4;
+}

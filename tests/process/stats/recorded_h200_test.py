@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the reports say of captures of an H200 whose truth is known: tests/data/h200/README.md."""
+import csv
+import io
+import json
+import pathlib
+import subprocess
+import sys
+import unittest
+
+COMMAND = sys.argv.pop(1)
+CAPTURES = pathlib.Path(__file__).resolve().parents[2] / "data/h200"
+CYCLES, CLOCK = "sm__cycles_active.avg", "sm__cycles_elapsed.avg.per_second"
+
+
+def run(*words):
+    done = subprocess.run([COMMAND, *words], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def number(text):
+    return float(text.replace(",", ""))
+
+
+def metrics(capture):
+    lines = [line for line in run("stats", "-r", "gpu_metrics_sum", "-f", "csv", CAPTURES / capture).splitlines() if "," in line]
+    return {(row["Name"], row["Metric"]): row for row in csv.DictReader(io.StringIO("\n".join(lines)))}
+
+
+class Sampled(unittest.TestCase):
+    """Kernels of 3 to 60 us, told apart by least squares, against the same kernels counted one by one."""
+
+    def compare(self, metric, kernels):
+        sampled, exact = metrics("mixed_sampled.gpuprof"), metrics("mixed_exact.gpuprof")
+        compared = 0
+        for (kernel, name), truth in exact.items():
+            if name != metric or kernels not in kernel:
+                continue
+            wanted, found = number(truth["Avg"]), sampled[kernel, name]
+            if metric == CYCLES and "read" in kernel:  # as long at any clock
+                wanted *= number(sampled[kernel, CLOCK]["Avg"]) / number(exact[kernel, CLOCK]["Avg"])
+            off, error = number(found["Avg"]) - wanted, number(found["Error"])
+            with self.subTest(kernel):
+                self.assertLessEqual(abs(off), 0.05 * wanted)
+                self.assertLessEqual(abs(off), 3 * error + 0.01 * wanted)
+                self.assertLess(error, 0.05 * wanted)
+            compared += 1
+        return compared
+
+    def test_active_cycles(self):
+        self.assertEqual(self.compare(CYCLES, "mixed_"), 8)
+
+    def test_bytes_of_memory(self):
+        self.assertEqual(self.compare("dram__bytes_read.sum", "mixed_read"), 4)
+
+    def test_bytes_of_the_l2_cache(self):
+        self.assertEqual(self.compare("lts__t_bytes.sum", "mixed_read"), 4)
+
+    def test_nothing_is_lost(self):
+        self.assertIn("lost: nothing", run("stats", "-r", "cuda_gpu_kern_sum", CAPTURES / "mixed_sampled.gpuprof"))
+
+
+class Counted(unittest.TestCase):
+    def setUp(self):
+        self.report = json.loads(run("roofline", "-f", "json", CAPTURES / "counted_auto.gpuprof"))
+        self.kernels = {row["name"]: row for row in self.report["kernels"]}
+
+    def test_operations_of_cuda_cores_are_those_in_the_source(self):
+        threads, rounds = 264 * 256, 20000
+        for name, operations, kind in (("counted_fp32_fma", 2, "fp32"), ("counted_fp32_add_multiply", 2, "fp32"),
+                                       ("counted_fp64_fma", 2, "fp64"), ("counted_fp16_pairs", 4, "fp16")):
+            row = self.kernels[name]
+            self.assertAlmostEqual(row["flops"] * row["avg_ns"] * 1e-9 / (operations * threads * rounds), 1, delta=0.0005, msg=name)
+            self.assertGreater(row["flops_by_precision"][kind] / row["flops"], 0.9995)
+        self.assertGreater(self.report["flop_exact_share"], 0.999)
+
+    def test_a_copy_moves_what_it_must(self):
+        row = self.kernels["counted_copy"]
+        self.assertAlmostEqual(row["dram_bytes_per_second"] * row["avg_ns"] * 1e-9 / 2**32, 1, delta=0.01)
+        self.assertEqual(row["flops"], 0)
+
+    def test_launches_read_without_records_are_in_the_trace(self):
+        self.assertEqual(sum(row["launches"] for row in self.kernels.values()), 7500)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

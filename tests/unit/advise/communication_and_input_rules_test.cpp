@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "made_run.hpp"
+#include "support/catch.hpp"
+
+using namespace gpuprof;
+using namespace gpuprof::advise;
+
+namespace {
+
+run_facts reducing(double alone) {
+  auto facts = made_run(600 * ms, time_bucket::communication);
+  facts.steps.busy_ns = 1000 * ms;
+  facts.communication = {
+      {.name = "ncclAllReduce", .count = 100, .total_ns = 500 * ms, .alone_ns = alone}};
+  return facts;
+}
+
+}  // namespace
+
+TEST_CASE("exposed communication is hidden at the price that this capture shows") {
+  auto facts = reducing(300 * ms);
+  CHECK(found_by("exposed_comm", facts).at(0).gain.high_ns == Approx(300 * ms));  // at best
+  facts.communication[0].mean_ns_alone = 3 * ms;
+  facts.communication[0].mean_ns_beside = 3.3 * ms;
+  auto const found = found_by("exposed_comm", facts);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].gain.high_ns == Approx(270 * ms));
+  CHECK(found[0].gain.low_ns == 0);
+  CHECK(found[0].kernel == "ncclAllReduce");
+}
+
+TEST_CASE("communication cannot hide behind more than there is to compute") {
+  auto facts = reducing(300 * ms);
+  facts.devices[0].ledger[time_bucket::compute] = 100 * ms;
+  CHECK(found_by("exposed_comm", facts).at(0).gain.high_ns == Approx(100 * ms));
+  CHECK(found_by("exposed_comm", reducing(19 * ms)).empty());
+}
+
+TEST_CASE("a transfer below 0.6 of the measured peer rate is slow") {
+  auto facts = reducing(250 * ms);
+  facts.communication[0].bytes = 20e9;  // 40 GB/s of 100
+  auto const found = found_by("slow_link", facts);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].gain.high_ns == Approx(150 * ms));  // half of 500 - 200
+  facts.communication[0].bytes = 30e9;
+  CHECK(found_by("slow_link", facts).empty());
+  facts.communication[0].bytes = 0;  // not known
+  CHECK(found_by("slow_link", facts).empty());
+}
+
+TEST_CASE("a rank is late that is last in more than half of the steps") {
+  auto facts = reducing(300 * ms);
+  facts.ranks = {{.rank = 3,
+                  .host = "node1",
+                  .collectives = 500,
+                  .last_in = 300,
+                  .steps = 100,
+                  .late_steps = 51,
+                  .late_ns = 50 * ms}};
+  auto const found = found_by("late_rank", facts);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].gain.high_ns == Approx(50 * ms));
+  CHECK(found[0].what.find("rank 3") != std::string::npos);
+  facts.ranks[0].late_steps = 50;
+  CHECK(found_by("late_rank", facts).empty());
+  facts.ranks[0] = {.rank = 3, .host = {}, .steps = 100, .late_steps = 51, .late_ns = 19 * ms};
+  CHECK(found_by("late_rank", facts).empty());
+}
+
+TEST_CASE("loading data beside the loop saves at least what one worker saves") {
+  auto facts = made_run(400 * ms, time_bucket::data_loading, 900 * ms);
+  facts.gaps = {gaps(time_bucket::data_loading, 100, 600 * ms)};
+  facts.steps.loading_ns = 700 * ms;
+  auto const found = found_by("data_loading", facts);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].gain.low_ns == Approx(300 * ms));   // one worker takes 700
+  CHECK(found[0].gain.high_ns == Approx(600 * ms));  // then the GPU's 400
+}
+
+TEST_CASE("steps are uneven from 1.2 times the median on, and the cause is named") {
+  auto facts = made_run(1000 * ms, time_bucket::cpu_work);
+  auto& steps = facts.steps;
+  for (std::size_t i = 0; i < 100; i += 7) steps.period_ns[i] = 15 * ms;
+  steps.slow[time_bucket::compute] = 14 * ms;
+  steps.usual[time_bucket::compute] = 9 * ms;
+  auto found = found_by("uneven_steps", facts);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].instances == 14);  // the first is warm-up
+  CHECK(found[0].gain.high_ns == Approx(70 * ms));
+  CHECK(found[0].bucket == time_bucket::compute);
+  steps.slow[time_bucket::compute] = 10 * ms;  // the GPU's steps are even
+  CHECK(found_by("uneven_steps", facts).empty());
+  steps.slow[time_bucket::compute] = 14 * ms;
+  for (auto& period : steps.period_ns) period = period > 10 * ms ? 12 * ms : period;
+  CHECK(found_by("uneven_steps", facts).empty());
+}

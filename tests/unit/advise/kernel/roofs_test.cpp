@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules on distances to roofs and on clocks; what all rules on kernels have in common.
+#include "advise/rule.hpp"
+#include "made_kernel.hpp"
+#include "support/catch.hpp"
+
+#include <set>
+
+using namespace gpuprof;
+using namespace gpuprof::advise;
+using namespace gpuprof::test;
+
+TEST_CASE("a kernel far from its roof saves time up to 0.8 of it, at best") {
+  auto const found = found_by("below_roof", kernel_of("k", 400_ms).at_dram(0.5));
+  REQUIRE(found);
+  CHECK(found->gain.low_ns == 0);
+  CHECK(found->gain.high_ns == Approx(400e6 * (1 - 0.5 / 0.8)));
+  CHECK(found->to_do.find("--set explain") != std::string::npos);
+}
+
+TEST_CASE("from 0.7 of the roof on, and in short kernels, the distance is no finding") {
+  CHECK(found_by("below_roof", kernel_of("k", 400_ms).at_dram(0.69)));
+  CHECK(!found_by("below_roof", kernel_of("k", 400_ms).at_dram(0.7)));
+  CHECK(!found_by("below_roof", kernel_of("k", 400_ms).at_dram(0.3).launched(100'000)));
+  CHECK(!found_by("below_roof", kernel_of("k", 19_ms).at_dram(0.1)));
+}
+
+TEST_CASE("attention in one kernel is held to half of that") {
+  auto const made = [](double share) {
+    return kernel_of("flash_fwd_kernel", 400_ms).at_peak_of(precision::tensor_bf16, share);
+  };
+  CHECK(!found_by("below_roof", made(0.36)));
+  auto const found = found_by("below_roof", made(0.2));
+  REQUIRE(found);
+  CHECK(found->gain.high_ns == Approx(200e6));
+}
+
+TEST_CASE("kernels at the roof of DRAM are one line without a gain") {
+  auto const found =
+      found_by("dram_bound", run_of({kernel_of("a", 300_ms).at_dram(0.9).in_range("forward"),
+                                     kernel_of("b", 200_ms).at_dram(0.8).in_range("backward"),
+                                     kernel_of("c", 100_ms).at_dram(0.79)}));
+  REQUIRE(found);
+  CHECK(found->level == severity::info);
+  CHECK(found->gain.high_ns == 0);
+  CHECK(found->instances == 200);
+  CHECK(found->range.empty());
+  CHECK(found->what.find("50 %") != std::string::npos);
+  CHECK(!found_by("dram_bound", kernel_of("c", 100_ms).at_dram(0.79)));
+}
+
+TEST_CASE("a clock that full load lowers is told, and claims nothing") {
+  auto const gemm = kernel_of("gemm", 400_ms)
+                        .at_peak_of(precision::tensor_bf16, 0.85)
+                        .with_tensor_cores_active(0.85);
+  auto const found = found_by("clock_loss", gemm.clocked(0.1));
+  REQUIRE(found);
+  CHECK(found->level == severity::info);
+  CHECK(found->gain.high_ns == 0);
+  CHECK(!found_by("clock_loss", gemm.clocked(0.05)));
+}
+
+TEST_CASE("a clock that is low in all kernels, also in light ones, is a warning") {
+  auto const light = kernel_of("light", 400_ms).at_l2(0.5).clocked(0.3);
+  auto const found = found_by("clock_loss", light);
+  REQUIRE(found);
+  CHECK(found->level == severity::warning);
+  CHECK(found->gain.high_ns == Approx(400e6 * 0.3));
+  CHECK(found->gain.low_ns == 0);
+  auto const beside = run_of({light, kernel_of("fast", 100_ms).at_dram(0.2).clocked(0.01)});
+  CHECK(found_by("clock_loss", beside)->level == severity::info);
+}
+
+TEST_CASE("rules on kernels are silent below three launches, below 1 % and on communication") {
+  auto const slow = kernel_of("k", 400_ms).shaped({10, 1, 1}, {256, 1, 1});
+  CHECK(found_by("small_grid", slow.launched(3)));
+  CHECK(!found_by("small_grid", slow.launched(2)));
+  CHECK(!found_by("small_grid", slow.with([](auto& f) { f.is_communication = true; })));
+  CHECK(!found_by("block_size", kernel_of("k", 9'900_us).shaped({10'000, 1, 1}, {33, 1, 1})));
+}
+
+TEST_CASE("the same kernel on several GPUs is one finding of all of them") {
+  auto const on = [](std::uint32_t gpu) {
+    return kernel_of("k", 400_ms).shaped({33, 1, 1}, {256, 1, 1}).on_device(gpu);
+  };
+  auto const found = found_by("small_grid", run_of({on(0), on(1)}, 2));
+  REQUIRE(found);
+  CHECK(!found->device);
+  CHECK(found->gain.high_ns == Approx(2 * 400e6 * 0.75));
+}
+
+TEST_CASE("each rule on kernels says what it asks, when it fires and what it cannot know") {
+  std::set<std::string_view> names;
+  for (auto const& one : kernel_rules()) {
+    CHECK(names.insert(one.name).second);
+    for (auto const text : {one.question, one.fires_at, one.gain, one.ignores, one.next})
+      CHECK(!text.empty());
+    CHECK(one.needs.has(data::kernels));
+    CHECK(one.group == rule_group::kernel);
+  }
+}

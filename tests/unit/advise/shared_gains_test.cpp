@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// No nanosecond is claimed twice, whatever the rules find.
+#include "made_run.hpp"
+#include "support/catch.hpp"
+
+#include <algorithm>
+#include <set>
+
+using namespace gpuprof;
+using namespace gpuprof::advise;
+
+namespace {
+
+double sum_of_gains(advice const& given) {
+  double sum = 0;
+  for (auto const& one : given.findings) sum += one.gain.high_ns;
+  for (auto const& one : given.too_small) sum += one.gain.high_ns;
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("waits, tiny kernels and a graph together are no more than the idle time") {
+  auto facts = made_run(300 * ms, time_bucket::launch_bound);
+  facts.devices[0].ledger[time_bucket::launch_bound] = 400 * ms;
+  facts.devices[0].ledger[time_bucket::synchronisation] = 300 * ms;
+  facts.gaps = {gaps(time_bucket::launch_bound, 100'000, 400 * ms),
+                waits("cudaStreamSynchronize", 100, 200 * ms),
+                waits("cudaEventSynchronize", 100, 200 * ms)};
+  facts.run.launch_distance = 5 * us;
+  facts.steps.items = 200'000;
+  facts.sequences = {{.kernels = {"a"},
+                      .length = 20,
+                      .repetitions = 10'000,
+                      .range = "step",
+                      .run_ns = 950 * ms,
+                      .busy_ns = 300 * ms}};
+  auto const given = give_advice(facts, {});
+  CHECK(given.findings.size() >= 3);
+  CHECK(sum_of_gains(given) <= 700 * ms + 1);
+  CHECK(given.best_case_ns >= 300 * ms - 1);
+  for (auto const& one : given.findings) CHECK(one.gain.low_ns <= one.gain.high_ns);
+}
+
+TEST_CASE("all waits together save what steps take beyond GPU and launching thread") {
+  auto facts = made_run(400 * ms, time_bucket::synchronisation, 800 * ms);
+  facts.gaps = {waits("cudaStreamSynchronize", 100, 300 * ms, 20 * ms),
+                waits("cudaEventSynchronize", 100, 300 * ms, 30 * ms)};
+  auto const given = give_advice(facts, {});
+  REQUIRE(given.findings.size() == 2);
+  CHECK(given.findings[0].gain.high_ns == Approx(200 * ms));
+  CHECK(given.findings[1].gain.high_ns == Approx(30 * ms));  // what is sure stays
+  CHECK(given.findings[1].arithmetic.find("counted in other findings") != std::string::npos);
+}
+
+TEST_CASE("a skipped rule leaves its time to the others") {
+  auto facts = made_run(500 * ms, time_bucket::launch_bound, 950 * ms);
+  facts.gaps = {gaps(time_bucket::launch_bound, 100'000, 500 * ms)};
+  facts.run.launch_distance = 5 * us;
+  facts.run.kernel_length = 1 * us;
+  facts.steps.items = 100'000;
+  facts.sequences = {{.kernels = {"a"},
+                      .length = 20,
+                      .repetitions = 1000,
+                      .range = "step",
+                      .run_ns = 950 * ms,
+                      .busy_ns = 450 * ms}};
+  CHECK(give_advice(facts, {}).findings.at(0).rule == "cuda_graph");
+  auto const given = give_advice(facts, {.only = {}, .skipped = {"cuda_graph"}});
+  REQUIRE(given.findings.size() == 1);
+  CHECK(given.findings[0].rule == "launch_bound");
+}
+
+TEST_CASE("every rule says what it asks, when it fires, what it computes and what to run next") {
+  std::set<std::string_view> names;
+  for (auto const* one : all_rules()) {
+    INFO(one->name);
+    CHECK(names.insert(one->name).second);
+    CHECK(one->question.ends_with("?"));
+    CHECK_FALSE(one->fires_at.empty());
+    CHECK_FALSE(one->gain.empty());
+    CHECK_FALSE(one->ignores.empty());
+    CHECK_FALSE(one->next.empty());
+    CHECK(one->look != nullptr);
+  }
+  CHECK(names.size() >= 21);
+}
+
+TEST_CASE("a run without GPU work yields no finding, no crash") {
+  run_facts facts;
+  facts.there = everything();
+  auto const given = give_advice(facts, {});
+  CHECK(given.findings.empty());
+  CHECK(given.best_case_ns == 0);
+}

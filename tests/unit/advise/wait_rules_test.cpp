@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "made_run.hpp"
+#include "support/catch.hpp"
+
+using namespace gpuprof;
+using namespace gpuprof::advise;
+
+TEST_CASE("idle time behind a wait: sure as long as the wait, at best all of it") {
+  auto facts = made_run(600 * ms, time_bucket::synchronisation, 500 * ms);
+  facts.gaps = {waits("cudaStreamSynchronize", 400, 300 * ms, 100 * ms)};
+  auto const found = found_by("sync_point", facts);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].gain.low_ns == Approx(100 * ms));
+  CHECK(found[0].gain.high_ns == Approx(300 * ms));
+  CHECK(found[0].call == "cudaStreamSynchronize");
+  CHECK(found[0].instances == 400);
+}
+
+TEST_CASE("where the launching thread needs the whole step a wait costs only what is sure") {
+  auto facts = made_run(600 * ms, time_bucket::synchronisation, 980 * ms);
+  facts.gaps = {waits("cudaStreamSynchronize", 400, 300 * ms, 100 * ms)};
+  auto const found = found_by("sync_point", facts);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].gain.high_ns == Approx(100 * ms));
+}
+
+TEST_CASE("a wait that costs less than 1 % of the window, or happens twice, is not worth a line") {
+  auto facts = made_run(900 * ms, time_bucket::synchronisation);
+  facts.gaps = {waits("cudaStreamSynchronize", 400, 9.9 * ms)};
+  CHECK(found_by("sync_point", facts).empty());
+  facts.gaps = {waits("cudaStreamSynchronize", 2, 90 * ms)};
+  CHECK(found_by("sync_point", facts).empty());
+  facts.gaps = {waits("cudaStreamSynchronize", 3, 90 * ms)};
+  CHECK(found_by("sync_point", facts).size() == 1);
+}
+
+TEST_CASE("a result that is read goes with its copy and the pause before it") {
+  auto facts = made_run(600 * ms, time_bucket::synchronisation);
+  facts.devices[0].ledger[time_bucket::transfer] = 10 * ms;
+  facts.devices[0].ledger[time_bucket::back_to_back] = 10 * ms;
+  facts.devices[0].ledger[time_bucket::synchronisation] = 380 * ms;
+  facts.gaps = {waits("cudaStreamSynchronize", 400, 380 * ms, 100 * ms)};
+  facts.gaps[0].reads_result = true;
+  facts.copies = {{.kind = copy_kind::device_to_host,
+                   .is_small = true,
+                   .range = "forward",
+                   .count = 400,
+                   .bytes = 1600,
+                   .total_ns = 8 * ms,
+                   .alone_ns = 8 * ms}};
+  auto const found = found_by("sync_point", facts);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].gain.high_ns == Approx(388.4 * ms));  // 380 + 8 + 400 x 1 us
+  CHECK(found[0].to_do.find(".item()") != std::string::npos);
+}
+
+TEST_CASE("waits for the whole device are told apart") {
+  auto facts = made_run(600 * ms, time_bucket::synchronisation);
+  facts.gaps = {waits("cudaDeviceSynchronize", 100, 300 * ms)};
+  facts.gaps[0].whole_device = true;
+  CHECK(found_by("sync_point", facts).empty());
+  auto const found = found_by("device_wide_sync", facts);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].gain.high_ns == Approx(300 * ms));
+}
+
+TEST_CASE("streams that the default stream keeps apart save the shorter of each pair") {
+  auto facts = made_run(1000 * ms, time_bucket::dependency);
+  facts.serialised = {
+      {.range = "step", .count = 100, .waited_ns = 400 * ms, .overlap_ns = 300 * ms}};
+  facts.devices[0].ledger[time_bucket::back_to_back] = 1 * ms;
+  auto found = found_by("serialised_streams", facts);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].gain.high_ns == Approx(300.2 * ms));  // and 2 x 100 x 1 us
+  CHECK(found[0].bucket == time_bucket::compute);
+  facts.serialised[0].overlap_ns = 19 * ms;
+  CHECK(found_by("serialised_streams", facts).empty());
+}
+
+TEST_CASE("what was not looked for is not passed") {
+  auto facts = made_run(1000 * ms, time_bucket::dependency);
+  facts.there = data::kernels;
+  auto const advice =
+      give_advice(facts, {.only = {"serialised_streams", "late_rank"}, .skipped = {}});
+  REQUIRE(advice.missing.size() == 2);
+  CHECK(advice.missing[0].of->name == "serialised_streams");
+  CHECK(how_to_record(advice.missing[1].missing) ==
+        "the captures of all ranks on the command line");
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// FLOP of CUDA cores that follow from the instructions on their FMA pipes.
+#include "analyse/fma_rates.hpp"
+
+#include "support/catch.hpp"
+#include "support/counted_trace.hpp"
+
+using namespace gpuprof;
+using namespace gpuprof::test;
+
+namespace {
+
+using enum instruction_class;
+
+constexpr auto fma_metric = "TPC.TriageCompute.sm__inst_executed_pipe_fma_realtime.sum";
+constexpr double launch_s = 200e-6, instructions_of_launch = 10'000;
+
+/// A kernel of this code, complete.
+kernel_code code_with(fma_instructions fma, instruction_set holds = fp32) {
+  return {90, holds, true, fma};
+}
+
+/// Twenty launches of 200 us of "k" on a GH100, each of 10,000 instructions on the FMA pipes by
+/// samples, every second in blocks of another size. Nothing was counted around launches.
+counted_trace sampled_trace(kernel_code const& code, double in_an_interval = 1000) {
+  std::vector<event> events;
+  for (int i = 0; i < 20; ++i)
+    events.push_back(
+        kernel("k", duration_ns{1'000'000 + i * 300'000}, duration_ns{1'200'000 + i * 300'000})
+            .correlated(static_cast<std::uint32_t>(i + 1))
+            .shaped({8, 1, 1}, {i % 2 == 0 ? 128u : 256u, 1, 1}));
+  counted_trace c(trace_of(std::move(events)));
+  c.captured_until = trace_start + 10_ms;
+  c.sample_in_time(7, fma_metric, 20, in_an_interval)
+      .sample_in_time(7, active_cycles_metric, 20, 40'000)
+      .sample_in_time(7, clock_metric, 20, 2e9, 2e9)
+      .sample_in_time(7, dram_read_metric, 20, 20'000)
+      .sample_in_time(7, dram_write_metric, 20, 20'000)
+      .sample_in_time(7, l2_metric, 20, 40'000);
+  for (auto const& shape : c.t.shapes) c.codes.push_back(record_of(shape.name, code));
+  return c;
+}
+
+roofline_row row_of(counted_trace const& c) {
+  auto const rows = analysed(c).by_kernel();
+  REQUIRE(rows.size() == 1);
+  return rows[0];
+}
+
+}  // namespace
+
+TEST_CASE("what nobody counted is told from the FMA pipes and the code, half of it either way") {
+  auto const row = row_of(sampled_trace(code_with({10, 5, 0})));
+  CHECK(row.source == flop_source::sampled);
+  REQUIRE(row.total_flops);
+  CHECK(*row.total_flops ==
+        Approx(32 * 1.4 * 0.5 * instructions_of_launch / launch_s).epsilon(0.01));
+  CHECK(*row.flops[static_cast<std::size_t>(precision::fp32)] == Approx(*row.total_flops));
+  REQUIRE(row.total_flops_error);
+  // Of two geometries, but of one code.
+  CHECK(*row.total_flops_error / *row.total_flops == Approx(0.5).epsilon(0.02));
+  CHECK(row.known_share == 1);
+  CHECK(row.exact_share == 0);
+}
+
+TEST_CASE("no instruction computes more than a multiply-add") {
+  auto const row = row_of(sampled_trace(code_with({10, 19, 0})));
+  CHECK(*row.total_flops == Approx(64 * instructions_of_launch / launch_s).epsilon(0.01));
+}
+
+TEST_CASE("FP16 is told likewise") {
+  auto const row = row_of(sampled_trace(code_with({10, 0, 5}, fp16)));
+  CHECK(*row.flops[static_cast<std::size_t>(precision::fp16)] ==
+        Approx(32 * 1.4 * 0.5 * instructions_of_launch / launch_s).epsilon(0.01));
+  CHECK(*row.flops[static_cast<std::size_t>(precision::fp32)] == 0);
+}
+
+TEST_CASE("it is not told of kernels that compute with more than that") {
+  for (auto const holds : {fp32 | fp64, fp32 | wgmma_bf16 | wgmma_fp16}) {
+    auto const row = row_of(sampled_trace(code_with({10, 5, 0}, holds)));
+    CHECK_FALSE(row.total_flops);
+    CHECK(row.known_share == 0);
+  }
+  auto incomplete = code_with({10, 5, 0});
+  incomplete.is_complete = false;
+  CHECK_FALSE(row_of(sampled_trace(incomplete)).total_flops);
+  auto of_other_chip = sampled_trace(code_with({10, 5, 0}));
+  of_other_chip.device.chip = of_other_chip.t.names.intern("GB100");
+  CHECK_FALSE(row_of(of_other_chip).total_flops);
+}
+
+TEST_CASE("what was counted of one geometry says what the instructions of another compute") {
+  auto c = sampled_trace(code_with({10, 5, 0}));
+  c.plan(1, {tensor("bf16_dst_fp32"), tensor("fp16"), tensor("fp8"), tensor("tf32_dst_fp32"),
+             tensor("int8"), tensor("fp64")});
+  std::vector<std::string> cuda_cores;
+  for (auto const* const type : {"f", "h", "d"})
+    for (auto const* const operation : {"fma", "mul", "add"})
+      cuda_cores.push_back(sass(std::string(type) + operation));
+  c.plan(2, cuda_cores);
+  c.sample(1, 2, {{sass("ffma"), 50'000}});
+  analysed const a(c);
+  auto const rows = a.by_signature();
+  REQUIRE(rows.size() == 2);
+  auto const expected = 100'000 / launch_s;
+  for (auto const& row : rows) {
+    INFO(row.block.x);
+    REQUIRE(row.total_flops);
+    CHECK(*row.total_flops == Approx(expected).epsilon(0.02));
+    auto const is_counted = row.block.x == 128;
+    CHECK(row.source == (is_counted ? flop_source::counted : flop_source::sampled));
+    if (is_counted) continue;
+    REQUIRE(row.total_flops_error);
+    CHECK(*row.total_flops_error / *row.total_flops == Approx(0.25).epsilon(0.05));
+  }
+}
+
+TEST_CASE("an estimate says that a roof is far, not that it is near") {
+  constexpr auto fp32_roof = compute_roofs + static_cast<std::size_t>(precision::fp32);
+  // Of 50 TFLOP/s: 5, and 30.
+  auto far_from_it = sampled_trace(code_with({10, 5, 0}), 4.5e6);
+  far_from_it.with_peaks();
+  auto const far_row = row_of(far_from_it);
+  REQUIRE(far_row.shares[fp32_roof]);
+  CHECK(*far_row.shares[fp32_roof] == Approx(0.1).epsilon(0.05));
+  CHECK(far_row.bound.what == bound_by::kind::latency);
+
+  auto near_to_it = sampled_trace(code_with({10, 5, 0}), 27e6);
+  near_to_it.with_peaks();
+  auto const near_row = row_of(near_to_it);
+  CHECK(*near_row.total_flops == Approx(30e12).epsilon(0.05));
+  CHECK_FALSE(near_row.shares[fp32_roof]);
+  CHECK(near_row.bound.what == bound_by::kind::unknown);
+}
+
+TEST_CASE("samples that saw nothing, and counts that lack what the code holds, tell nothing") {
+  CHECK_FALSE(row_of(sampled_trace(code_with({10, 5, 0}), 0)).total_flops);
+  CHECK_FALSE(row_of(sampled_trace(code_with({10, 0, 0}))).total_flops);
+}
+
+TEST_CASE("FP32 and FP16 together are no more than the pipes can do") {
+  auto const both = code_with({10, 10, 20}, fp32 | fp16);
+  auto const rate = fma_rate_by_code(&both, "GH100");
+  REQUIRE(rate);
+  CHECK(rate->fp32 / 64 + rate->fp16 / 128 == Approx(1));
+}

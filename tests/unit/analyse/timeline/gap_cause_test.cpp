@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyse/timeline/gap_cause.hpp"
+
+#include "items.hpp"
+#include "support/catch.hpp"
+
+using namespace gpuprof;
+using namespace gpuprof::test;
+
+namespace {
+
+constexpr name_id some_call{5};
+
+host_call call(call_kind kind, double begin, double end) {
+  return {.begin = us(begin), .end = us(end), .name = some_call, .kind = kind};
+}
+
+/// Work starts 7 us after its launch, kernels of a stream 1 us after each other, a thread launches
+/// every 10 us.
+pace const usual{.start_delay = 6'000,
+                 .usual_delay = 7'000,
+                 .back_to_back = 1'000,
+                 .launch_distance = 10'000,
+                 .kernel_length = 5'000};
+
+struct scene {
+  std::deque<host_call> calls;
+  launching_thread thread{.calls = nullptr, .previous_launch = {}, .calls_recorded = true};
+
+  gap_cause of(double begin, double end, double launched) {
+    thread.calls = &calls;
+    return cause_of_gap(us(begin), us(end), work(end, end + 10, launched), thread, usual);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a pause of two usual ones is the GPU's own") {
+  CHECK(scene().of(100, 102, 50).bucket == time_bucket::back_to_back);
+  // Unless the work came just then: with launches of 3 us and kernels of 2 all pauses are short.
+  CHECK(scene().of(100, 102, 95).bucket == time_bucket::launch_bound);
+}
+
+TEST_CASE("work that was queued long before waited for something else on the GPU") {
+  auto const cause = scene().of(100, 200, 50);
+  CHECK(cause.bucket == time_bucket::dependency);
+  CHECK(cause.sure_ns == 99'000);
+}
+
+TEST_CASE("a wait that returned in the gap drained the queue") {
+  scene of;
+  of.calls = {call(call_kind::synchronise, 20, 108)};
+  auto const cause = of.of(100, 130, 123);
+  CHECK(cause.bucket == time_bucket::synchronisation);
+  CHECK(cause.call == some_call);
+  CHECK(cause.sure_ns == 29'000);  // of the gap; the wait was longer
+}
+
+TEST_CASE("a wait that returned before the gap has nothing to do with it") {
+  scene of;
+  of.calls = {call(call_kind::synchronise, 20, 40)};
+  of.thread.previous_launch = us(120);
+  CHECK(of.of(100, 135, 128).bucket == time_bucket::launch_bound);
+}
+
+TEST_CASE("an allocation that fills the gap is its cause, though a wait came before it") {
+  scene of;
+  of.calls = {call(call_kind::synchronise, 20, 101), call(call_kind::allocate, 102, 180)};
+  auto const cause = of.of(100, 192, 185);
+  CHECK(cause.bucket == time_bucket::allocation);
+  CHECK(cause.sure_ns == 78'000);
+}
+
+TEST_CASE("a thread that launches as fast as it does is what the GPU waits for") {
+  scene of;
+  of.thread.previous_launch = us(100);
+  CHECK(of.of(100, 127, 120).bucket == time_bucket::launch_bound);
+  of.thread.previous_launch = us(20);
+  CHECK(of.of(100, 127, 120).bucket == time_bucket::cpu_work);
+}
+
+TEST_CASE("launching calls that fill the gap are its cause, however slow") {
+  scene of;
+  of.calls = {call(call_kind::launch, 100, 160), call(call_kind::launch, 165, 200)};
+  CHECK(of.of(100, 207, 200).bucket == time_bucket::launch_bound);
+}
+
+TEST_CASE("the first launch of a kernel that starts late loaded it") {
+  scene of;
+  of.thread.is_first_of_kernel = true;
+  CHECK(of.of(100, 900, 105).bucket == time_bucket::module_load);
+  of.thread.is_first_of_kernel = false;
+  CHECK(of.of(100, 900, 105).bucket == time_bucket::dependency);
+}
+
+TEST_CASE("a slow launching call is no dependency") {
+  scene of;
+  of.calls = {call(call_kind::launch, 105, 890)};
+  CHECK(of.of(100, 900, 105).bucket == time_bucket::launch_bound);
+}
+
+TEST_CASE("where the program was tells the rest") {
+  scene of;
+  of.thread.loads_data = true;
+  CHECK(of.of(100, 1000, 993).bucket == time_bucket::data_loading);
+  of.thread.loads_data = false;
+  of.thread.is_between_steps = true;
+  CHECK(of.of(100, 1000, 993).bucket == time_bucket::between_steps);
+  of.thread.is_between_steps = false;
+  CHECK(of.of(100, 1000, 993).bucket == time_bucket::cpu_work);
+}
+
+TEST_CASE("without records of calls the host is not blamed for one thing") {
+  scene of;
+  of.thread.calls_recorded = false;
+  CHECK(of.of(100, 1000, 993).bucket == time_bucket::host_unknown);
+}
+
+TEST_CASE("a call around a shorter one is seen behind it") {
+  scene of;
+  auto outer = call(call_kind::build_graph, 50, 190);
+  auto inner = call(call_kind::allocate, 60, 70);
+  outer.reach = inner.reach = outer.end;
+  of.calls = {outer, inner};
+  CHECK(of.of(100, 202, 195).bucket == time_bucket::graph_build);
+}
+
+TEST_CASE("loading data after a wait is loading data") {
+  scene of;
+  of.calls = {call(call_kind::synchronise, 20, 101)};
+  of.thread.loads_data = true;
+  CHECK(of.of(100, 5000, 4993).bucket == time_bucket::data_loading);
+}

@@ -1,0 +1,616 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tracing switched on and off, with every CUPTI call failing in turn.
+#include "collect/cupti_tracer.hpp"
+
+#include "support/catch.hpp"
+#include "support/deaf_observer.hpp"
+#include "support/fake_cupti.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace gpuprof;
+using gpuprof::test::deaf_observer;
+using gpuprof::test::fake_cupti;
+
+namespace {
+
+/// Notes that code was unloaded.
+struct listening_gate final : launch_gate {
+  void entered(call_in_flight&, launch_call_kind, CUpti_CallbackData const&) noexcept override {}
+  launch_remark left(call_in_flight&, CUpti_CallbackData const&, bool) noexcept override {
+    return {};
+  }
+  void work_entered(call_in_flight&, stream_place, CUpti_CallbackData const&) noexcept override {}
+  void work_left(call_in_flight&) noexcept override {}
+  void stream_capture_begins(CUstream) noexcept override {}
+  void stream_capture_ends(CUstream) noexcept override {}
+  void stream_ends(CUstream) noexcept override {}
+  void context_made(CUcontext) noexcept override {}
+  void context_gone(CUcontext) noexcept override {}
+  void context_waited_for(CUpti_CallbackData const&) noexcept override {}
+  void work_waited_for() noexcept override {}
+  void graph_changes() noexcept override {}
+  void graph_ends(CUgraphExec) noexcept override {}
+  void code_unloads() noexcept override { ++unloads; }
+  void context_ending() noexcept override {}
+  void context_ended() noexcept override {}
+  int unloads = 0;
+};
+
+constexpr trace_options everything{.cuda_api = true,
+                                   .cuda_memory = true,
+                                   .unified_memory = true,
+                                   .sync = true,
+                                   .whole_graphs = true};
+
+struct scene {
+  explicit scene(unsigned version = 130001)
+      : cupti(version), callbacks(observer), tracer(cupti.library, budget, 64 << 10, callbacks) {}
+
+  result<void> start(trace_options const& choice = everything) {
+    return tracer.start(choice, warnings);
+  }
+  bool launch_callbacks_are_on() const {
+    auto const on = cupti.callbacks();
+    return on.count({CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel}) != 0;
+  }
+  /// Callbacks that stay on between captures: cudaProfilerStart/Stop, ends of contexts and of code,
+  /// and CUPTI's own errors.
+  std::set<std::pair<int, int>> callbacks_at_rest() const {
+    return {{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStart},
+            {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop},
+            {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxReset_v2},
+            {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRetain},
+            {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRelease_v2},
+            {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuModuleUnload},
+            {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload},
+            {CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR},
+            {CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_ERROR}};
+  }
+
+  fake_cupti cupti;
+  deaf_observer observer;
+  launch_callbacks callbacks;
+  memory_budget budget{16 * (64 << 10)};
+  cupti_tracer tracer;
+  std::vector<std::string> warnings;
+};
+
+std::vector<std::string> starting_with(std::vector<std::string> const& all,
+                                       std::string const& what) {
+  std::vector<std::string> some;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(some),
+               [&](std::string const& line) { return line.rfind(what + ' ', 0) == 0; });
+  return some;
+}
+
+bool contains(std::string const& text, std::string const& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("attaching takes the subscriber slot and listens for the profiler calls alone") {
+  scene s;
+  REQUIRE(s.tracer.attach());
+  CHECK(s.tracer.attached());
+  CHECK(s.cupti.subscribed());
+  CHECK(s.cupti.callbacks() == s.callbacks_at_rest());
+  CHECK(s.cupti.kinds().empty());
+  REQUIRE(s.tracer.attach());
+  CHECK(s.cupti.count("cuptiSubscribe_v2") == 1);
+}
+
+TEST_CASE("counters hear of it when code is unloaded, since handles may mean others then") {
+  scene s;
+  static listening_gate gate;
+  s.callbacks.place_gate(gate);
+  REQUIRE(s.start());
+  std::uint64_t data = 0;
+  CUpti_CallbackData call{};
+  call.callbackSite = CUPTI_API_ENTER;
+  call.correlationData = &data;
+  launch_callbacks::entry(&s.callbacks, CUPTI_CB_DOMAIN_DRIVER_API,
+                          CUPTI_DRIVER_TRACE_CBID_cuModuleUnload, &call);
+  CHECK(gate.unloads == 1);
+  // Before, and after: another thread may ask meanwhile.
+  call.callbackSite = CUPTI_API_EXIT;
+  launch_callbacks::entry(&s.callbacks, CUPTI_CB_DOMAIN_DRIVER_API,
+                          CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload, &call);
+  CHECK(gate.unloads == 2);
+}
+
+TEST_CASE("with counters it is heard of streams and contexts, only while a capture runs") {
+  scene s;
+  std::set<std::pair<int, int>> const of_counters{
+      {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED},
+      {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING},
+      {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent},
+      {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc},
+      {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuStreamDestroy_v2},
+      {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuGraphExecDestroy},
+      {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2},
+      {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture},
+      {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize},
+      {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize},
+      {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize}};
+  auto const heard_of = [&] {
+    auto const on = s.cupti.callbacks();
+    return std::count_if(of_counters.begin(), of_counters.end(),
+                         [&](auto const& one) { return on.count(one) != 0; });
+  };
+  REQUIRE(s.start());
+  CHECK(heard_of() == 0);
+  s.tracer.stop();
+  static listening_gate gate;
+  s.callbacks.place_gate(gate);
+  REQUIRE(s.start());
+  CHECK(heard_of() == static_cast<std::ptrdiff_t>(of_counters.size()));
+  s.tracer.stop();
+  CHECK(s.cupti.callbacks() == s.callbacks_at_rest());
+}
+
+TEST_CASE("modules are heard of from attaching on, between captures too, where somebody listens") {
+  struct deaf final : code_observer {
+    void code_loaded(std::span<std::uint8_t const>) noexcept override {}
+  } reader;
+  scene s;
+  s.callbacks.place_code_observer(reader);
+  REQUIRE(s.tracer.attach());
+  std::pair<int, int> const loading{CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED};
+  CHECK(s.cupti.callbacks().contains(loading));
+  REQUIRE(s.start());
+  s.tracer.stop();
+  CHECK(s.cupti.callbacks().contains(loading));
+}
+
+TEST_CASE("an older CUPTI is subscribed to by the older call") {
+  scene s(20);
+  s.cupti.library.api.cuptiSubscribe_v2 = nullptr;
+  REQUIRE(s.tracer.attach());
+  CHECK(s.cupti.count("cuptiSubscribe") == 1);
+}
+
+TEST_CASE("when CUPTI is held, the holder is named") {
+  scene s;
+  s.cupti.hold_as("Nsight Systems");
+  auto const ok = s.start();
+  REQUIRE(!ok);
+  CHECK(ok.message() == "cuptiSubscribe failed, CUPTI is held by \"Nsight Systems\"");
+  CHECK_FALSE(s.tracer.attached());
+  CHECK(s.cupti.kinds().empty());
+}
+
+TEST_CASE("a holder without a name is described") {
+  scene s;
+  s.cupti.hold_as("<not provided>");
+  auto const ok = s.start();
+  CHECK(contains(ok.message(), "a tool that gives no name, in this process"));
+}
+
+TEST_CASE("with an older CUPTI the holder cannot be named, but the reason is") {
+  scene s(20);
+  s.cupti.library.api.cuptiSubscribe_v2 = nullptr;
+  s.cupti.hold_as("Nsight Systems");
+  auto const ok = s.start();
+  CHECK(contains(ok.message(), "CUPTI is held by another tool"));
+  CHECK_FALSE(s.tracer.attached());
+}
+
+TEST_CASE("a holder that goes away leaves room at the next try") {
+  scene s;
+  s.cupti.hold_as("Nsight Systems");
+  REQUIRE(!s.start());
+  s.cupti.hold_as("");
+  CHECK(s.start());
+}
+
+TEST_CASE("what is asked for is enabled, and no more") {
+  scene s;
+  REQUIRE(s.start({}));
+  CHECK(s.warnings.empty());
+  CHECK(s.cupti.kinds() == std::set<int>{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                                         CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
+                                         CUPTI_ACTIVITY_KIND_MEMSET});
+  CHECK(s.launch_callbacks_are_on());
+}
+
+TEST_CASE("everything there is can be asked for") {
+  scene s;
+  REQUIRE(s.start());
+  CHECK(s.warnings.empty());
+  CHECK(s.cupti.kinds() ==
+        std::set<int>{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+                      CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET,
+                      CUPTI_ACTIVITY_KIND_GRAPH_TRACE, CUPTI_ACTIVITY_KIND_RUNTIME,
+                      CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+                      CUPTI_ACTIVITY_KIND_MEMORY2, CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER});
+}
+
+TEST_CASE("of the calls only those that block are recorded, and no others after the stop") {
+  scene s;
+  REQUIRE(s.start({.blocking_calls = true}));
+  CHECK(s.warnings.empty());
+  CHECK(s.tracer.calls_recorded() == recorded_calls::blocking);
+  CHECK(s.cupti.kinds().count(CUPTI_ACTIVITY_KIND_DRIVER) == 0);
+  CHECK(s.cupti.kinds().count(CUPTI_ACTIVITY_KIND_RUNTIME) == 0);
+  auto const on = s.cupti.single_calls();
+  CHECK(on.count({CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize}) == 1);
+  CHECK(on.count({CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2}) == 1);
+  CHECK(on.count({CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel}) == 0);
+  CHECK(on.count({CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2}) == 0);
+  CHECK(on.count({CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020}) == 1);
+  auto const calls = s.cupti.calls();
+  CHECK(std::find(calls.begin(), calls.end(), "cuptiSetThreadIdType 1") != calls.end());
+  s.tracer.stop();
+  CHECK(s.cupti.single_calls().empty());
+}
+
+TEST_CASE("all calls include those that block") {
+  scene s;
+  REQUIRE(s.start({.cuda_api = true, .blocking_calls = true}));
+  CHECK(s.tracer.calls_recorded() == recorded_calls::all);
+  CHECK(s.cupti.single_calls().empty());
+}
+
+TEST_CASE("a CUPTI that cannot record single calls records none, without a line") {
+  scene s(22);
+  s.cupti.library.api.cuptiActivityEnableDriverApi = nullptr;
+  REQUIRE(s.start({.blocking_calls = true}));
+  CHECK(s.warnings.empty());
+  CHECK(s.tracer.calls_recorded() == recorded_calls::none);
+}
+
+TEST_CASE("single calls that CUPTI refuses cost nothing else") {
+  scene s;
+  s.cupti.fail_nth("cuptiActivityEnableDriverApi", 2, CUPTI_ERROR_NOT_SUPPORTED);
+  REQUIRE(s.start({.blocking_calls = true}));
+  REQUIRE(s.warnings.size() == 1);
+  CHECK(contains(s.warnings[0], "blocking CUDA calls will be missing"));
+  CHECK(s.tracer.calls_recorded() == recorded_calls::none);
+  CHECK(s.cupti.single_calls().empty());
+  CHECK(s.cupti.kinds().count(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == 1);
+}
+
+TEST_CASE("thread ids are chosen before the records that carry them are enabled") {
+  scene s;
+  REQUIRE(s.start());
+  auto const calls = s.cupti.calls();
+  auto const place = [&](std::string const& call) {
+    return std::find(calls.begin(), calls.end(), call) - calls.begin();
+  };
+  CHECK(place("cuptiSetThreadIdType 1") < place("cuptiActivityEnable 5"));
+  CHECK(place("cuptiSetThreadIdType 1") < place("cuptiActivityEnable 4"));
+}
+
+TEST_CASE("buffers are asked for zeroed, and few of them on the device, before anything records") {
+  scene s;
+  REQUIRE(s.start());
+  auto const calls = s.cupti.calls();
+  auto const first = [&](std::string const& name) {
+    return std::find_if(calls.begin(), calls.end(),
+                        [&](auto const& c) { return c.rfind(name, 0) == 0; }) -
+           calls.begin();
+  };
+  CHECK(s.cupti.count("cuptiActivitySetAttribute") == 2);
+  CHECK(first("cuptiActivitySetAttribute") < first("cuptiActivityEnable"));
+  CHECK(first("cuptiActivityRegisterCallbacks") < first("cuptiActivityEnable"));
+}
+
+TEST_CASE("stopping undoes the start in reverse and stays attached") {
+  scene s;
+  REQUIRE(s.start());
+  auto enabled = starting_with(s.cupti.calls(), "cuptiActivityEnable");
+  s.cupti.forget_calls();
+  s.tracer.stop();
+  auto disabled = starting_with(s.cupti.calls(), "cuptiActivityDisable");
+  std::reverse(enabled.begin(), enabled.end());
+  REQUIRE(enabled.size() == disabled.size());
+  for (std::size_t i = 0; i < enabled.size(); ++i)
+    CHECK(enabled[i].substr(enabled[i].find(' ')) == disabled[i].substr(disabled[i].find(' ')));
+  CHECK(s.cupti.calls().back().rfind("cuptiEnableCallback 0", 0) == 0);
+  CHECK(s.cupti.kinds().empty());
+  CHECK(s.cupti.callbacks() == s.callbacks_at_rest());
+  CHECK(s.tracer.attached());
+}
+
+TEST_CASE("stopping twice undoes once") {
+  scene s;
+  REQUIRE(s.start());
+  s.tracer.stop();
+  s.cupti.forget_calls();
+  s.tracer.stop();
+  CHECK(s.cupti.calls().empty());
+}
+
+TEST_CASE("leaving stops, unsubscribes and finalises, in that order; a later start works") {
+  scene s;
+  REQUIRE(s.start());
+  s.cupti.forget_calls();
+  CHECK(s.tracer.leave());
+  auto const calls = s.cupti.calls();
+  REQUIRE(calls.size() > 3);
+  CHECK(calls.front().rfind("cuptiActivityDisable", 0) == 0);
+  CHECK(calls[calls.size() - 2] == "cuptiUnsubscribe");
+  CHECK(calls.back() == "cuptiFinalize");
+  CHECK_FALSE(s.tracer.attached());
+  CHECK(s.tracer.leave());
+  CHECK(s.cupti.count("cuptiFinalize") == 1);
+  REQUIRE(s.start());
+  CHECK(s.cupti.kinds().size() == 10);
+}
+
+TEST_CASE("a CUPTI below 12.6 is stopped and stays, and a later capture works") {
+  scene s(22);
+  REQUIRE(s.start());
+  s.cupti.forget_calls();
+  CHECK(s.tracer.leave());
+  CHECK(s.cupti.count("cuptiFinalize") == 0);
+  CHECK(s.cupti.kinds().empty());
+  CHECK(s.tracer.attached());
+  REQUIRE(s.start());
+  CHECK(s.cupti.count("cuptiSubscribe") == 0);
+  CHECK(s.cupti.kinds().count(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == 1);
+  scene newer(24);
+  REQUIRE(newer.start());
+  CHECK(newer.tracer.leave());
+  CHECK(newer.cupti.count("cuptiFinalize") == 1);
+}
+
+TEST_CASE("of the first CUPTI 13.0 records of kernels are never switched off") {
+  scene s(130000);
+  REQUIRE(s.start());
+  s.tracer.stop();
+  CHECK(s.cupti.kinds() == std::set<int>{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL});
+  CHECK_FALSE(s.tracer.kernels().pause());
+  CHECK_FALSE(s.tracer.may_flush_at_any_time());
+  CHECK(scene(130001).tracer.may_flush_at_any_time());
+}
+
+TEST_CASE("unified-memory counters that must wait for cuInit come on later, without a word") {
+  scene s;
+  s.cupti.fail_nth("cuptiActivityConfigureUnifiedMemoryCounter", 1, CUPTI_ERROR_NOT_READY);
+  REQUIRE(s.start());
+  CHECK(s.warnings.empty());
+  REQUIRE(s.tracer.waits_for_cuda());
+  s.tracer.start_the_rest(s.warnings);
+  CHECK(s.warnings.empty());
+  CHECK_FALSE(s.tracer.waits_for_cuda());
+  CHECK(s.cupti.kinds().count(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER) == 1);
+  s.tracer.stop();
+  CHECK(s.cupti.kinds().empty());
+}
+
+TEST_CASE("a CUPTI that has given up is not called again") {
+  scene s;
+  REQUIRE(s.start());
+  s.cupti.forget_calls();
+  s.tracer.abandon();
+  s.tracer.stop();
+  s.tracer.flush(true);
+  CHECK(s.tracer.leave());
+  s.tracer.listen_to_any_call();
+  CHECK(s.tracer.dropped() == 0);
+  CHECK(s.cupti.calls().empty());
+}
+
+TEST_CASE(
+    "whichever single call fails: one feature less with a clear line, or all undone, never more") {
+  unsigned calls_to_start = 0;
+  {
+    scene s;
+    REQUIRE(s.start());
+    calls_to_start = static_cast<unsigned>(s.cupti.calls().size());
+  }
+  REQUIRE(calls_to_start > 20);
+  for (unsigned n = 1; n <= calls_to_start; ++n) {
+    scene s;
+    s.cupti.fail_call(n, CUPTI_ERROR_UNKNOWN);
+    auto const ok = s.start();
+    auto const failed = s.cupti.calls().at(n - 1);
+    INFO("call " << n << ": " << failed);
+    if (ok) {
+      CHECK(s.cupti.kinds().count(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == 1);
+      CHECK(s.launch_callbacks_are_on());
+      CHECK(s.warnings.size() <= 1);
+      for (auto const& warning : s.warnings) {
+        CHECK(contains(warning, "will be missing: cupti"));
+        CHECK(contains(warning, "All else is traced."));
+        CHECK(s.cupti.kinds().size() == 9);
+      }
+      if (failed.rfind("cuptiActivityEnable ", 0) == 0 ||
+          failed.rfind("cuptiActivityConfigureUnifiedMemoryCounter", 0) == 0)
+        CHECK(s.warnings.size() == 1);
+    } else {
+      auto const function = failed.substr(0, failed.find(' '));
+      CHECK(contains(ok.message(), function == "cuptiSubscribe_v2" ? "cuptiSubscribe" : function));
+      CHECK(contains(ok.message(), "999"));
+      CHECK(s.cupti.kinds().empty());
+      CHECK_FALSE(s.launch_callbacks_are_on());
+      CHECK((!s.cupti.subscribed() || s.cupti.callbacks() == s.callbacks_at_rest()));
+      CHECK(s.cupti.subscribed() == s.tracer.attached());
+    }
+    s.tracer.stop();
+    CHECK(s.cupti.kinds().empty());
+    CHECK_FALSE(s.launch_callbacks_are_on());
+    CHECK(s.tracer.leave());
+    CHECK_FALSE(s.cupti.subscribed());
+    s.warnings.clear();
+    CHECK(s.start());  // the failure was a passing one
+    CHECK(s.warnings.empty());
+  }
+}
+
+TEST_CASE("whichever call of the way out fails, the rest of it is still done") {
+  unsigned to_start = 0, calls = 0;
+  {
+    scene s;
+    REQUIRE(s.start());
+    to_start = static_cast<unsigned>(s.cupti.calls().size());
+    REQUIRE(s.tracer.leave());
+    calls = static_cast<unsigned>(s.cupti.calls().size());
+  }
+  for (auto n = to_start + 1; n <= calls; ++n) {
+    scene s;
+    REQUIRE(s.start());
+    s.cupti.fail_call(n, CUPTI_ERROR_UNKNOWN);
+    CHECK(s.tracer.leave());
+    INFO("call " << n << ": " << s.cupti.calls().at(n - 1));
+    CHECK(s.cupti.calls().size() == calls);
+    CHECK_FALSE(s.tracer.attached());
+  }
+}
+
+TEST_CASE("functions this CUPTI does not have cost their feature alone") {
+  scene s(20);
+  s.cupti.library.api.cuptiActivityConfigureUnifiedMemoryCounter = nullptr;
+  s.cupti.library.api.cuptiSetThreadIdType = nullptr;
+  REQUIRE(s.start());
+  REQUIRE(s.warnings.size() == 1);
+  CHECK(contains(s.warnings[0],
+                 "unified-memory counters will be missing: "
+                 "cuptiActivityConfigureUnifiedMemoryCounter is not in this libcupti"));
+}
+
+TEST_CASE("buffers go from the pool to CUPTI and come back filled, oldest first") {
+  scene s;
+  REQUIRE(s.start());
+  auto const [a, a_size] = s.cupti.request_buffer();
+  auto const [b, b_size] = s.cupti.request_buffer();
+  REQUIRE(a != nullptr);
+  REQUIRE(a != b);
+  CHECK(a_size == 64 << 10);
+  CHECK_FALSE(s.tracer.next_filled());
+  s.cupti.complete_buffer(a, a_size, 100);
+  s.cupti.complete_buffer(b, b_size, 0);
+  auto const first = s.tracer.next_filled(), second = s.tracer.next_filled();
+  REQUIRE(first);
+  REQUIRE(second);
+  CHECK(first->buffer.bytes == a);
+  CHECK(first->used == 100);
+  CHECK(second->buffer.bytes == b);
+  CHECK_FALSE(s.tracer.next_filled());
+  s.tracer.pool().release(first->buffer, first->used);
+  s.tracer.pool().release(second->buffer, second->used);
+}
+
+TEST_CASE("when no buffer is left CUPTI is refused, and takes that") {
+  scene s;
+  REQUIRE(s.start());
+  std::vector<std::pair<std::uint8_t*, std::size_t>> taken;
+  for (int i = 0; i < 16; ++i) taken.push_back(s.cupti.request_buffer());
+  auto const refused = s.cupti.request_buffer();
+  CHECK(refused.first == nullptr);
+  CHECK(refused.second == 0);
+  CHECK(s.tracer.pool().refusals() == 1);
+  s.cupti.complete_buffer(nullptr, 0, 0);
+  CHECK_FALSE(s.tracer.next_filled());
+  for (auto const& [bytes, size] : taken) s.tracer.pool().release({bytes, size}, 0);
+}
+
+TEST_CASE("a buffer of another client is counted and left alone") {
+  scene s;
+  REQUIRE(s.start());
+  std::vector<std::uint8_t> theirs(4096);
+  s.cupti.complete_buffer(theirs.data(), theirs.size(), 10);
+  CHECK_FALSE(s.tracer.next_filled());
+  CHECK(s.tracer.foreign_buffers() == 1);
+}
+
+TEST_CASE("two threads never flush at once: the second is told and goes on") {
+  scene s;
+  REQUIRE(s.start());
+  std::atomic<int> inside{0}, most{0}, second_result{-1};
+  s.cupti.when_called("cuptiActivityFlushAll", [&] {
+    most = std::max<int>(most, ++inside);
+    if (second_result == -1) {
+      second_result = -2;
+      std::thread([&] {
+        second_result = s.tracer.flush(false) ? 1 : 0;
+        CHECK_FALSE(s.tracer.leave());
+      }).join();
+    }
+    --inside;
+  });
+  CHECK(s.tracer.flush(true));
+  CHECK(most == 1);
+  CHECK(second_result == 0);
+  CHECK(s.tracer.attached());
+  CHECK(s.cupti.count("cuptiFinalize") == 0);
+  CHECK(starting_with(s.cupti.calls(), "cuptiActivityFlushAll") ==
+        std::vector<std::string>{"cuptiActivityFlushAll 1"});
+  s.cupti.when_called("cuptiActivityFlushAll", nullptr);
+  CHECK(s.tracer.flush(false));
+}
+
+TEST_CASE("nothing is flushed before CUPTI is attached") {
+  scene s;
+  CHECK(s.tracer.flush(true));
+  CHECK(s.cupti.calls().empty());
+}
+
+TEST_CASE("records CUPTI dropped are added up at each flush, and on leaving") {
+  scene s;
+  REQUIRE(s.start());
+  s.cupti.drop_records(5);
+  REQUIRE(s.tracer.flush(false));
+  CHECK(s.tracer.dropped() == 5);
+  REQUIRE(s.tracer.flush(false));
+  CHECK(s.tracer.dropped() == 5);
+  s.cupti.drop_records(2);
+  REQUIRE(s.tracer.leave());
+  CHECK(s.tracer.dropped() == 7);
+}
+
+TEST_CASE("listening to any call enables the driver domain, while attached") {
+  scene s;
+  s.tracer.listen_to_any_call();
+  CHECK_FALSE(s.cupti.listens_to_whole_domain(CUPTI_CB_DOMAIN_DRIVER_API));
+  REQUIRE(s.tracer.attach());
+  s.tracer.listen_to_any_call();
+  CHECK(s.cupti.listens_to_whole_domain(CUPTI_CB_DOMAIN_DRIVER_API));
+}
+
+TEST_CASE("the chip's name is passed on, or empty when CUPTI cannot tell") {
+  scene s;
+  CHECK(s.tracer.chip_name(0) == "GH100");
+  s.cupti.library.api.cuptiDeviceGetChipName = nullptr;
+  CHECK(s.tracer.chip_name(0).empty());
+}
+
+TEST_CASE("flushing on several threads while another leaves is safe") {
+  scene s;
+  std::atomic<bool> over{false};
+  std::atomic<int> in_cupti{0}, at_once{0};
+  auto const alone = [&] {
+    if (++in_cupti > 1) ++at_once;
+    std::this_thread::yield();
+    --in_cupti;
+  };
+  for (auto const* name :
+       {"cuptiActivityFlushAll", "cuptiFinalize", "cuptiActivityGetNumDroppedRecords"})
+    s.cupti.when_called(name, alone);
+  // Both step back between calls: whoever leaves would hardly ever find CUPTI free.
+  std::thread flusher([&] {
+    for (; !over; std::this_thread::yield()) s.tracer.flush(false);
+  });
+  std::thread other([&] {
+    for (; !over; std::this_thread::yield()) s.tracer.flush(true);
+  });
+  for (int i = 0; i < 50; ++i) {
+    std::vector<std::string> warnings;
+    REQUIRE(s.tracer.start({}, warnings));
+    s.tracer.stop();
+    while (!s.tracer.leave()) std::this_thread::yield();
+  }
+  over = true;
+  flusher.join();
+  other.join();
+  CHECK(at_once == 0);
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compare/gate.hpp"
+
+#include "support/catch.hpp"
+#include "unit/compare/made_runs.hpp"
+
+using namespace gpuprof;
+using namespace gpuprof::compare;
+
+namespace {
+
+std::string why_refused(std::string_view text) {
+  auto const parsed = parse_gate(text);
+  return parsed ? "" : parsed.message();
+}
+
+gate_result asked(std::string_view text, std::vector<run_digest> const& base,
+                  std::vector<run_digest> const& fresh) {
+  auto const clauses = parse_gate(text);
+  REQUIRE(clauses);
+  REQUIRE(clauses->size() == 1);
+  return judge_clause(clauses->front(), compare_runs(base, fresh), fresh);
+}
+
+made_program const steady{.run_drift = 0, .kernel_drift = 0.001, .host_drift = 0.001};
+
+made_program slower(double by) {
+  auto of = steady;
+  of.clock = 1 / by;  // all kernels, and nobody knows the clock
+  return of;
+}
+
+bool says(gate_result const& result, std::string_view what) {
+  INFO(result.line);
+  auto const found = result.line.find(what) != std::string::npos;
+  CHECK(found);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("clauses are told apart by the limits that end them") {
+  auto const clauses = parse_gate("step>3%, kernel:gemm<int, 4>>5%,lost>0,bucket:idle>2.5%");
+  REQUIRE(clauses);
+  REQUIRE(clauses->size() == 4);
+  CHECK((*clauses)[0].kind == clause_kind::step);
+  CHECK((*clauses)[0].limit == 0.03);
+  CHECK((*clauses)[1].name == "gemm<int, 4>");
+  CHECK((*clauses)[1].limit == 0.05);
+  CHECK((*clauses)[2].limit == 0);
+  CHECK((*clauses)[3].name == "idle");
+}
+
+TEST_CASE("a gate that cannot be read says what is wrong with which clause") {
+  CHECK(why_refused("stp>3%").find("did you mean step?") != std::string::npos);
+  CHECK(why_refused("step").find("write step>3%") != std::string::npos);
+  CHECK(why_refused("step>3").find("the limit is a percentage") != std::string::npos);
+  CHECK(why_refused("lost>3%").find("number of records") != std::string::npos);
+  CHECK(why_refused("step>much").find("'much' is no number") != std::string::npos);
+  CHECK(why_refused("range:>3%").find("write range:NAME>3%") != std::string::npos);
+  CHECK(why_refused("step:x>3%").find("step takes no name") != std::string::npos);
+  CHECK(why_refused("kernel:a(>3%").find("not a regular expression") != std::string::npos);
+  CHECK(why_refused("step>-3%").find("is no number") != std::string::npos);
+  CHECK(why_refused(" ").find("no clause") != std::string::npos);
+  CHECK(why_refused("step>3%,,lost>0").find("did you mean lost?") != std::string::npos);
+}
+
+TEST_CASE("one capture a side: far above the limit fails, near it is not decidable") {
+  auto const base = made_runs(steady, 1, 1);
+  auto const far = asked("gpu>3%", base, made_runs(slower(1.15), 2, 1));
+  CHECK(far.answer == gate_answer::failed);
+  auto const near = asked("gpu>3%", base, made_runs(slower(1.05), 2, 1));
+  CHECK(near.answer == gate_answer::undecided);
+  says(near, "captures a side would do");
+  auto const wide = asked("gpu>10%", base, made_runs(slower(1.01), 2, 1));
+  CHECK(wide.answer == gate_answer::passed);
+  CHECK(asked("gpu>3%", base, made_runs(slower(0.8), 2, 1)).answer == gate_answer::passed);
+}
+
+TEST_CASE("as many captures as a gate asks for decide it") {
+  auto const base = made_runs(steady, 1, 4), fresh = made_runs(slower(1.05), 2, 4);
+  CHECK(asked("gpu>3%", base, fresh).answer == gate_answer::failed);
+  CHECK(asked("gpu>6%", base, fresh).answer == gate_answer::passed);
+  auto const same = asked("step>3%", base, made_runs(steady, 3, 4));
+  CHECK(same.answer == gate_answer::passed);
+  says(same, "Student's t over runs");
+}
+
+TEST_CASE("one kernel of those that match fails the clause") {
+  auto slowed = steady;
+  slowed.slowed = 1.08;
+  auto const base = made_runs(steady, 1, 3), fresh = made_runs(slowed, 2, 3);
+  auto const all = asked("kernel:kernel_.*>5%", base, fresh);
+  CHECK(all.answer == gate_answer::failed);
+  says(all, "kernel_3 +8");
+  says(all, "20 lines looked at");
+  CHECK(asked("kernel:kernel_1>5%", base, fresh).answer == gate_answer::passed);
+}
+
+TEST_CASE("what is not there is not decidable, and says so") {
+  auto const base = made_runs(steady, 1, 1);
+  says(asked("range:forwrad>2%", base, base), "did you mean forward?");
+  says(asked("kernel:conv>2%", base, base), "no kernel in these captures");
+  says(asked("bucket:idle>2%", base, base), "no such bucket");
+  auto without_steps = base;
+  without_steps.front().step.reset();
+  says(asked("step>2%", without_steps, base), "--step NAME");
+  CHECK(asked("bucket:idle>2%", base, base).answer == gate_answer::undecided);
+}
+
+TEST_CASE("a bucket of the time ledger is compared as a share of the window") {
+  auto base = made_runs(steady, 1, 1), fresh = base;
+  base.front().window_ns = fresh.front().window_ns = 1000;
+  base.front().buckets["idle"] = 100;
+  fresh.front().buckets["idle"] = 150;
+  CHECK(asked("bucket:idle>2%", base, fresh).answer == gate_answer::failed);
+  CHECK(asked("bucket:idle>2%", fresh, base).answer == gate_answer::passed);
+}
+
+TEST_CASE("a finding that no capture has passes, where rules were asked") {
+  auto base = made_runs(steady, 1, 1), fresh = base;
+  CHECK(asked("finding:sync>1%", base, fresh).answer == gate_answer::undecided);
+  base.front().findings.emplace();
+  fresh.front().findings.emplace();
+  CHECK(asked("finding:sync>1%", base, fresh).answer == gate_answer::passed);
+  (*fresh.front().findings)["sync"] = 0.04;
+  CHECK(asked("finding:sync>1%", base, fresh).answer == gate_answer::failed);
+}
+
+TEST_CASE("losses are counted, not estimated") {
+  auto const base = made_runs(steady, 1, 1);
+  auto fresh = base;
+  fresh.front().lost = 5;
+  CHECK(asked("lost>0", base, fresh).answer == gate_answer::failed);
+  CHECK(asked("lost>5", base, fresh).answer == gate_answer::passed);
+}

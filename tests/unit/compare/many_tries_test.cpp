@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// How often a comparison errs, over many made pairs of runs.
+#include "compare/comparison.hpp"
+#include "support/catch.hpp"
+#include "unit/compare/made_runs.hpp"
+
+using namespace gpuprof;
+using namespace gpuprof::compare;
+
+namespace {
+
+constexpr unsigned tries = 20;
+
+struct tally {
+  unsigned without_difference = 0;  // tries in which no line is better or worse
+  unsigned found = 0;               // kernel_3 is worse
+  unsigned found_alone = 0;         // and no other kernel is better or worse
+  unsigned undecided = 0;           // kernel_3 is
+};
+
+tally compare_often(made_program const& base, made_program const& fresh, unsigned runs) {
+  tally of;
+  for (unsigned i = 0; i < tries; ++i) {
+    auto const compared =
+        compare_runs(made_runs(base, 2 * i + 1, runs), made_runs(fresh, 2 * i + 2, runs));
+    unsigned differ = 0, other_kernels = 0;
+    bool found = false;
+    for (auto const& line : compared.lines) {
+      if (line.name == "kernel_3") of.undecided += line.is == verdict::undecided;
+      if (line.is != verdict::worse && line.is != verdict::better) continue;
+      ++differ;
+      if (line.kind != line_kind::kernel) continue;
+      if (line.name == "kernel_3" && line.is == verdict::worse)
+        found = true;
+      else
+        ++other_kernels;
+      UNSCOPED_INFO("try " << i << ": " << line.name << " is " << name_of(line.is) << ", left "
+                           << line.left.estimate << " +- " << line.left.half_width() << ", besides "
+                           << line.besides.estimate << " +- " << line.besides.half_width());
+    }
+    of.without_difference += differ == 0;
+    of.found += found;
+    of.found_alone += found && other_kernels == 0;
+  }
+  return of;
+}
+
+made_program slowed(made_program of) {
+  of.slowed = 1.03;
+  return of;
+}
+
+void check_program(made_program const& program, unsigned runs) {
+  CHECK(compare_often(program, program, runs).without_difference == tries);
+  auto const found = compare_often(program, slowed(program), runs);
+  CHECK(found.found >= tries - 1);
+  CHECK(found.found_alone >= tries - 1);
+}
+
+}  // namespace
+
+TEST_CASE("one capture a side, clocks not known: what a faster run hides is undecided",
+          "[many trials]") {
+  CHECK(compare_often({}, {}, 1).without_difference == tries);
+  auto const found = compare_often({}, slowed({}), 1);
+  CHECK(found.found >= tries / 2);
+  CHECK(found.found + found.undecided >= tries - 1);
+}
+
+TEST_CASE("one capture a side, clocks known", "[many trials]") {
+  check_program({.knows_clock = true, .some_are_dram_bound = true}, 1);
+}
+
+TEST_CASE("four captures a side, clocks not known", "[many trials]") {
+  check_program({}, 4);
+}
+
+TEST_CASE("nine captures a side: ranks decide", "[many trials]") {
+  check_program({.kernels = 8, .steps = 60}, 9);
+}
+
+TEST_CASE("half of the kernels wait for DRAM, clocks not known: nothing is called worse",
+          "[many trials]") {
+  made_program const program{.some_are_dram_bound = true};
+  CHECK(compare_often(program, program, 1).without_difference == tries);
+}
+
+TEST_CASE("a GPU that is limited in clock is explained as clock", "[many trials]") {
+  made_program program{.run_drift = 0.005, .knows_clock = true};
+  auto limited = program;
+  limited.clock = 0.94;
+  CHECK(compare_often(program, limited, 1).without_difference == tries);
+  auto const compared = compare_runs(made_runs(program, 1, 1), made_runs(limited, 2, 1));
+  REQUIRE(compared.clock);
+  CHECK(std::abs(*compared.clock - 0.064) < 0.015);
+}

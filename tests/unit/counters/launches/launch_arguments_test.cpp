@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is told of the arguments of a launch: values, not pointers, and only as many bytes as the
+// driver says they have.
+#include "counters/launches/signatures/launch_arguments.hpp"
+
+#include "support/catch.hpp"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+using namespace gpuprof;
+
+namespace {
+
+std::vector<std::size_t> sizes_of_function, sizes_of_kernel;
+int asked = 0;
+
+CUresult tell(std::vector<std::size_t> const& sizes, std::size_t index, std::size_t* size) {
+  ++asked;
+  if (index >= sizes.size()) return CUDA_ERROR_INVALID_VALUE;
+  *size = sizes[index];
+  return CUDA_SUCCESS;
+}
+CUresult CUDAAPI function_info(CUfunction, std::size_t index, std::size_t*, std::size_t* size) {
+  return tell(sizes_of_function, index, size);
+}
+CUresult CUDAAPI kernel_info(CUkernel, std::size_t index, std::size_t*, std::size_t* size) {
+  return tell(sizes_of_kernel, index, size);
+}
+
+cuda_driver driver_that_tells() {
+  cuda_driver driver;
+  driver.cuFuncGetParamInfo = function_info;
+  driver.cuKernelGetParamInfo = kernel_info;
+  sizes_of_function = {8, 4, 8};
+  sizes_of_kernel = {};
+  asked = 0;
+  return driver;
+}
+
+cuda_driver driver_that_tells_of_two() {
+  auto const driver = driver_that_tells();
+  sizes_of_function = {8, 4};
+  return driver;
+}
+
+struct call {
+  std::uint64_t pointer = 0x7f12'3456'7800;
+  int count = 1000;
+  std::uint64_t stride = 4096;
+  std::array<void*, 3> arguments{&pointer, &count, &stride};
+  launch_parameters launch(std::uintptr_t function = 64) {
+    launch_parameters made;
+    made.work = reinterpret_cast<void const*>(function);
+    made.arguments = arguments.data();
+    return made;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("values tell launches apart, pointers do not") {
+  launch_arguments arguments(driver_that_tells());
+  call one, moved, longer, wider;
+  moved.pointer = 0x7fff'0000'1234;
+  longer.count = 1001;
+  wider.stride = 4097;
+  auto const print = arguments.fingerprint(one.launch());
+  CHECK(print > 1);
+  CHECK(arguments.fingerprint(moved.launch()) == print);
+  CHECK(arguments.fingerprint(longer.launch()) != print);
+  CHECK(arguments.fingerprint(wider.launch()) != print);
+  CHECK(arguments.fingerprint(one.launch()) == print);
+}
+
+TEST_CASE("what looks like a pointer is passed over wherever it comes from") {
+  for (std::uint64_t const word :
+       {0x7fff'1234'5678u, 0x7f00'0000'0008u, 0x55d0'1234'5670u, 0x3'0200'0100u}) {
+    argument_hash with, without;
+    with.add(&word, 8);
+    std::uint64_t const other = 0x7f77'0000'0000u;
+    without.add(&other, 8);
+    CHECK(with.folded() == without.folded());
+  }
+  for (std::uint64_t const word : {std::uint64_t{4096}, std::uint64_t{1} << 31, 0x1000'0000'1000u,
+                                   0x3ff0'0000'0000'0000u, ~std::uint64_t{0}}) {
+    argument_hash with, without;
+    with.add(&word, 8);
+    std::uint64_t const other = word + 1;
+    without.add(&other, 8);
+    CHECK(with.folded() != without.folded());
+  }
+}
+
+TEST_CASE("the driver is asked once for each function, and again when code was unloaded") {
+  launch_arguments arguments(driver_that_tells());
+  call one;
+  auto const print = arguments.fingerprint(one.launch());
+  auto const once = asked;
+  CHECK(arguments.fingerprint(one.launch()) == print);
+  CHECK(asked == once);
+  (void)arguments.fingerprint(one.launch(128));
+  CHECK(asked > once);
+  // The same handle is another function now, with fewer arguments: the third is not looked at.
+  arguments.forget();
+  auto const of_two = launch_arguments(driver_that_tells_of_two()).fingerprint(one.launch());
+  CHECK(of_two != print);
+  CHECK(arguments.fingerprint(one.launch()) == of_two);
+}
+
+TEST_CASE(
+    "runtimes launch by the handle of the kernel, for which the driver has another question") {
+  launch_arguments arguments(driver_that_tells());
+  sizes_of_function = {};
+  sizes_of_kernel = {8, 4, 8};
+  call one, longer;
+  longer.count = 1001;
+  CHECK(arguments.fingerprint(one.launch()) != arguments.fingerprint(longer.launch()));
+}
+
+TEST_CASE("an old driver cannot say, and all launches are alike") {
+  launch_arguments arguments{cuda_driver{}};
+  call one, longer;
+  longer.count = 1001;
+  CHECK(arguments.fingerprint(one.launch()) == 0);
+  CHECK(arguments.fingerprint(longer.launch()) == 0);
+}
+
+TEST_CASE("arguments in one buffer") {
+  launch_arguments arguments(driver_that_tells());
+  std::array<std::uint32_t, 3> values{1, 2, 3};
+  std::size_t bytes = sizeof values;
+  std::array<void*, 5> extra{CU_LAUNCH_PARAM_BUFFER_POINTER, values.data(),
+                             CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
+  launch_parameters launch;
+  launch.argument_buffer = extra.data();
+  auto const print = arguments.fingerprint(launch);
+  CHECK(print > 1);
+  values[2] = 4;
+  CHECK(arguments.fingerprint(launch) != print);
+  CHECK(asked == 0);
+  CHECK(arguments.fingerprint(launch_parameters{}) == 0);
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live/summary.hpp"
+
+#include "base/readable.hpp"
+#include "support/catch.hpp"
+#include "support/golden.hpp"
+#include "support/trace_of.hpp"
+
+using namespace gpuprof;
+using namespace gpuprof::test;
+using report::overview;
+
+namespace {
+
+overview h200_run() {
+  overview about;
+  about.program = "./train --steps 2";
+  about.devices = {"NVIDIA H200", "NVIDIA H200"};
+  about.seconds = 1.25;
+  about.windows = 1;
+  about.records = {{"kernels", 1'234'567}, {"copies", 0}, {"NVTX ranges", 3}};
+  return about;
+}
+
+}  // namespace
+
+TEST_CASE("the first lines say what was captured, what was lost, what it cost") {
+  auto about = h200_run();
+  add_counter(about, "lost.kernels", 0);
+  add_counter(about, "cost.start_ns", 9'800'000);
+  add_counter(about, "memory.buffers_bytes", 33'554'432);
+  add_counter(about, "seen.launches", 5);
+  auto const lines = overview_lines(about);
+  REQUIRE(lines.size() == 3);
+  CHECK(
+      lines[0] ==
+      "captured: ./train --steps 2 on 2 x NVIDIA H200, 1.250 s, 1,234,567 kernels, 3 NVTX ranges");
+  CHECK(lines[1] == "lost: nothing");
+  CHECK(lines[2] == "cost: start 9.8 ms, buffers 33.6 MB");
+}
+
+TEST_CASE("losses are named with their number") {
+  auto about = h200_run();
+  add_counter(about, "lost.kernels_without_time", 12);
+  add_counter(about, "lost.ranges", 1500);
+  add_counter(about, "lost.launches", 1);
+  add_counter(about, "lost.buffers_refused", 1);
+  CHECK(overview_lines(about)[1] ==
+        "lost: 12 kernels without time, 1,500 ranges, 1 launch, 1 buffer refused. To lose less: a "
+        "greater --buffer-limit-mib");
+}
+
+TEST_CASE("range names that were grouped are a remark, and none where none was") {
+  overview about;
+  add_counter(about, "note.names_grouped", 0);
+  CHECK(about.remarks.empty());
+  add_counter(about, "note.names_grouped", 12'345);
+  CHECK(overview_lines(about).back() ==
+        "the names of 12,345 ranges stand for others too, as 'request *': there were too many to "
+        "keep");
+}
+
+TEST_CASE("a capture that knows nothing about itself says so without inventing") {
+  auto const lines = report::overview_lines({});
+  CHECK(lines[0] == "captured: a program, no records");
+  CHECK(lines[2] == "cost: not recorded");
+}
+
+TEST_CASE("lengths of time and amounts of memory come with a unit that suits them") {
+  CHECK(readable_time(999) == "999 ns");
+  CHECK(readable_time(12'345) == "12.3 us");
+  CHECK(readable_time(12'345'678) == "12.35 ms");
+  CHECK(readable_time(12'345'678'901) == "12.346 s");
+  CHECK(readable_bytes(12) == "12 B");
+  CHECK(readable_bytes(12'300'000) == "12.3 MB");
+  CHECK(readable_count(0) == "0");
+  CHECK(readable_count(1'000) == "1,000");
+}
+
+TEST_CASE("the summary at exit lists top kernels, copies and ranges") {
+  std::vector<event> events = {range("step", 0_us, 500_us), range("load", 0_us, 20_us),
+                               copy(copy_kind::host_to_device, 64'000'000, 10_us, 40_us),
+                               fill(4096, 50_us, 51_us)};
+  for (int i = 0; i < 12; ++i) {
+    auto const at = 100_us + duration_ns{i * 10'000};
+    events.push_back(kernel(std::string("_Z5gemm") + static_cast<char>('a' + i) + "Pf", at,
+                            at + duration_ns{1000 + i * 500}));
+  }
+  events.push_back(kernel("_Z5gemmlPf", 400_us, 405_us));
+  auto const t = trace_of(events);
+  live_totals totals(t.text());
+  for (auto const& shape : t.shapes) totals.add(shape);
+  for (auto const& begin : t.begins) totals.add(begin);
+  for (auto const& end : t.ends) totals.add(end);
+  totals.add(t.kernels);
+  for (auto const& c : t.copies) totals.add(c);
+  for (auto const& f : t.fills) totals.add(f);
+  check_golden("summary_at_exit.txt", report::summary_text(h200_run(), totals.snapshot()));
+}
+
+TEST_CASE("a summary of nothing says that nothing was recorded") {
+  auto const text = report::summary_text({}, {});
+  CHECK(text.find("no kernel, copy or NVTX range was recorded") != std::string::npos);
+}
+
+TEST_CASE("the summary mentions whole graphs, which its kernels do not include") {
+  live_snapshot totals;
+  totals.graph_count = 7;
+  totals.graph_ns = 3'000'000;
+  auto const text = report::summary_text({}, totals);
+  CHECK(text.find("whole graphs: 7 launches, 3 ms on the GPU, not split into kernels") !=
+        std::string::npos);
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// When captures are switched, and what that does to CUPTI: with CUPTI played by the test.
+#include "session/process_profiler.hpp"
+
+#include "nvtx/name_registry.hpp"
+#include "unit/session/profiler_scene.hpp"
+
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+using namespace gpuprof;
+using namespace gpuprof::test;
+
+namespace {
+
+variables const between_profiler_calls{{"GPUPROF_CAPTURE_RANGE", "cudaProfilerApi"},
+                                       {"GPUPROF_CAPTURE_RANGE_END", "repeat"}};
+
+}  // namespace
+
+TEST_CASE("a capture begins with CUDA; at its end records go off, and the next call leaves CUPTI") {
+  CHECK(in_a_process({}, [](profiler_scene& s) {
+          EXPECT(!s.profiler.active());
+          EXPECT(s.cupti.calls().empty());
+          s.profiler.cuda_initialised();
+          EXPECT(s.profiler.capturing());
+          EXPECT(s.profiler.active());
+          EXPECT(s.traces_kernels());
+
+          EXPECT(s.profiler.stop());
+          EXPECT(!s.profiler.capturing());
+          EXPECT(s.profiler.has_captured());
+          EXPECT(std::filesystem::exists(s.profiler.capture_path()));
+          EXPECT(s.soon([&] { return !s.traces_kernels(); }));
+          EXPECT(s.cupti.subscribed());
+          EXPECT(s.soon([&] { return s.a_call_ends(), !s.cupti.subscribed(); }));
+          EXPECT(s.cupti.count("cuptiFinalize") == 1);
+        }) == "");
+}
+
+TEST_CASE("another capture after CUPTI was left takes it again") {
+  CHECK(in_a_process({}, [](profiler_scene& s) {
+          s.profiler.cuda_initialised();
+          s.profiler.stop();
+          EXPECT(s.soon([&] { return s.a_call_ends(), !s.cupti.subscribed(); }));
+          EXPECT(s.profiler.start(""));
+          EXPECT(s.cupti.subscribed());
+          EXPECT(s.traces_kernels());
+          s.a_call_ends();
+          EXPECT(s.traces_kernels());
+        }) == "");
+}
+
+TEST_CASE("without CUDA a capture is one of ranges, and CUPTI is not touched") {
+  CHECK(in_a_process({}, [](profiler_scene& s) {
+          s.profiler.nvtx_used();
+          EXPECT(s.profiler.capturing());
+          EXPECT(s.profiler.flush());
+          EXPECT(s.cupti.calls().empty());
+        }) == "");
+}
+
+TEST_CASE("--trace=nvtx leaves CUPTI alone in a CUDA program too") {
+  CHECK(in_a_process({{"GPUPROF_TRACE", "nvtx"}}, [](profiler_scene& s) {
+          s.profiler.cuda_initialised();
+          EXPECT(s.profiler.capturing());
+          EXPECT(s.cupti.calls().empty());
+        }) == "");
+}
+
+TEST_CASE(
+    "between cudaProfilerStart and Stop: CUPTI is listened to before, traces inside, and stays") {
+  CHECK(in_a_process(between_profiler_calls, [](profiler_scene& s) {
+          s.profiler.cuda_initialised();
+          EXPECT(!s.profiler.capturing());
+          EXPECT(s.cupti.subscribed());
+          EXPECT(!s.traces_kernels());
+
+          s.cuda.profiler_start();
+          EXPECT(s.profiler.capturing());
+          EXPECT(s.traces_kernels());
+          s.cuda.profiler_stop();
+          EXPECT(!s.profiler.capturing());
+          EXPECT(s.soon([&] { return !s.traces_kernels(); }));
+          s.a_call_ends();
+          EXPECT(s.cupti.subscribed());  // another capture may begin by itself
+          EXPECT(s.cupti.count("cuptiFinalize") == 0);
+
+          s.cuda.profiler_start();
+          EXPECT(s.profiler.capturing());
+          EXPECT(s.traces_kernels());
+        }) == "");
+}
+
+TEST_CASE("captures that follow each other within half a second find tracing still on") {
+  CHECK(in_a_process(between_profiler_calls, [](profiler_scene& s) {
+          s.profiler.cuda_initialised();
+          s.cuda.profiler_start();
+          s.cuda.profiler_stop();
+          for (int round = 0; round < 3; ++round) s.profiler.flush();  // so the drain is at rest
+          s.cupti.forget_calls();
+          s.cuda.profiler_start();
+          EXPECT(s.profiler.capturing());
+          for (auto const& call : s.cupti.calls())
+            EXPECT(call.find("cuptiActivityEnable") == call.npos);
+        }) == "");
+}
+
+TEST_CASE("CUPTI that another tool holds: said once, ranges are recorded, and tried again") {
+  CHECK(in_a_process(between_profiler_calls, [](profiler_scene& s) {
+          s.cupti.hold_as("Nsight Systems");
+          s.profiler.cuda_initialised();
+          s.cuda.profiler_start();
+          EXPECT(s.profiler.capturing());
+          EXPECT(!s.traces_kernels());
+          s.cuda.profiler_stop();
+          s.cuda.profiler_start();
+          EXPECT(s.said("kernel tracing is off") == 1);
+          EXPECT(s.said("Nsight Systems") == 1);
+          s.cuda.profiler_stop();
+
+          s.cupti.hold_as("");
+          s.cuda.profiler_start();
+          EXPECT(s.traces_kernels());
+        }) == "");
+}
+
+TEST_CASE("CUPTI that has shut itself down is never called again, and captures go on without it") {
+  CHECK(in_a_process({}, [](profiler_scene& s) {
+          s.profiler.cuda_initialised();
+          s.cuda.cupti_failed(CUPTI_ERROR_UNKNOWN, "a reason");
+          EXPECT(s.said("a reason") == 1);
+          s.profiler.flush();  // a round that had begun is over
+          s.cupti.forget_calls();
+          EXPECT(s.profiler.stop());
+          EXPECT(s.profiler.start(""));
+          s.cuda.context_ending();
+          s.profiler.shut_down();
+          EXPECT(s.cupti.calls().empty());
+        }) == "");
+}
+
+TEST_CASE("the records of a context are fetched on the thread that ends it, while a capture runs") {
+  CHECK(in_a_process(between_profiler_calls, [](profiler_scene& s) {
+          auto const here = std::this_thread::get_id();
+          std::atomic<bool> fetched{false};
+          s.cupti.when_called("cuptiActivityFlushAll", [&] {
+            if (std::this_thread::get_id() == here) fetched = true;
+          });
+          s.profiler.cuda_initialised();
+          s.cuda.context_ending();
+          EXPECT(!fetched);
+          s.cuda.profiler_start();
+          // Not while the drain thread does.
+          EXPECT(s.soon([&] { return s.cuda.context_ending(), fetched.load(); }));
+        }) == "");
+}
+
+TEST_CASE("a capture range is the outermost of its name, in its domain or as reports show it") {
+  variables const nvtx{{"GPUPROF_CAPTURE_RANGE", "nvtx"},
+                       {"GPUPROF_CAPTURE_RANGE_END", "repeat"},
+                       {"GPUPROF_NVTX_CAPTURE", "app:step"}};
+  CHECK(in_a_process(nvtx, [](profiler_scene& s) {
+          auto const step = names().intern("step"), app = names().intern("app");
+          auto const other = names().intern("other");
+          s.profiler.nvtx_used();
+          s.ranges.on_push(step, other);
+          s.ranges.on_push(other, app);
+          EXPECT(!s.profiler.capturing());
+          s.ranges.on_push(step, app);
+          EXPECT(s.profiler.capturing());
+          s.ranges.on_start(step, app);
+          s.ranges.on_end(step, app);
+          EXPECT(s.profiler.capturing());
+          s.ranges.on_pop(step, app);
+          EXPECT(!s.profiler.capturing());
+          s.ranges.on_push(names().intern("app:step"), {});
+          EXPECT(s.profiler.capturing());
+        }) == "");
+}
+
+TEST_CASE(
+    "a schedule traces its warm-up steps and captures its active ones, by calls or by ranges") {
+  variables const schedule{{"GPUPROF_SCHEDULE", "1,1,1,1"}, {"GPUPROF_STEP_RANGE", "batch"}};
+  CHECK(in_a_process(schedule, [](profiler_scene& s) {
+          auto const batch = names().intern("batch");
+          s.profiler.cuda_initialised();
+          EXPECT(!s.traces_kernels());
+          s.profiler.step();
+          EXPECT(s.traces_kernels());
+          EXPECT(!s.profiler.capturing());
+          s.ranges.on_push(batch, {});
+          EXPECT(!s.profiler.capturing());
+          s.ranges.on_pop(batch, {});
+          EXPECT(s.profiler.capturing());
+          s.profiler.step();
+          EXPECT(!s.profiler.capturing());
+          EXPECT(s.soon([&] { return !s.traces_kernels(); }));
+        }) == "");
+}
+
+TEST_CASE("a capture that is switched while another thread switches is left to that thread") {
+  CHECK(in_a_process(between_profiler_calls, [](profiler_scene& s) {
+          s.profiler.cuda_initialised();
+          bool once = false;
+          s.cupti.when_called("cuptiActivityEnable", [&] {
+            if (std::exchange(once, true)) return;
+            // It waits a moment for this thread, which waits for it here.
+            std::thread([&] { s.cuda.profiler_stop(); }).join();
+          });
+          s.cuda.profiler_start();
+          EXPECT(once);
+          EXPECT(!s.profiler.capturing());
+        }) == "");
+}
+
+TEST_CASE("the end writes the file; nothing begins or is flushed after it") {
+  CHECK(in_a_process({}, [](profiler_scene& s) {
+          s.profiler.cuda_initialised();
+          s.profiler.shut_down();
+          EXPECT(!s.profiler.capturing());
+          EXPECT(!s.profiler.active());
+          EXPECT(std::filesystem::file_size(s.profiler.capture_path()) > 0);
+          EXPECT(s.said("next: gpuprof stats") == 1);
+          EXPECT(!s.profiler.start(""));
+          EXPECT(!s.profiler.flush());
+          s.profiler.shut_down();
+          EXPECT(s.said("next: gpuprof stats") == 1);
+        }) == "");
+}
+
+TEST_CASE("a process in which nothing began a capture says why, once") {
+  CHECK(in_a_process(between_profiler_calls, [](profiler_scene& s) {
+          s.profiler.cuda_initialised();
+          s.profiler.shut_down();
+          s.profiler.shut_down();
+          EXPECT(s.said("cudaProfilerStart was never called") == 1);
+          EXPECT(s.profiler.capture_path().empty());
+        }) == "");
+}
+
+TEST_CASE("a child that is forked while CUDA is up can neither begin, stop nor end a capture") {
+  CHECK(in_a_process({}, [](profiler_scene& s) {
+          s.profiler.cuda_initialised();
+          auto const child = fork();
+          if (child == 0) {
+            bool const inert = !s.profiler.start("") && !s.profiler.stop() && !s.profiler.flush();
+            s.profiler.shut_down();
+            _exit(inert && s.profiler.capturing() ? 0 : 1);
+          }
+          int status = -1;
+          waitpid(child, &status, 0);
+          EXPECT(status == 0);
+          EXPECT(s.profiler.capturing());
+          EXPECT(s.profiler.stop());
+        }) == "");
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/perfetto/perfetto_export.hpp"
+
+#include "export/perfetto/api_calls.hpp"
+#include "export/perfetto/capture_windows.hpp"
+#include "export/perfetto/counter_samples.hpp"
+#include "export/perfetto/gpu_work.hpp"
+#include "export/perfetto/machine_facts.hpp"
+#include "export/perfetto/memory_tracks.hpp"
+#include "export/perfetto/nvtx_ranges.hpp"
+
+namespace gpuprof {
+
+result<export_notes> write_perfetto(export_job& job, std::string const& path, bool overwrite) {
+  using namespace perfetto;
+  auto out = unfinished_file::create(path, overwrite);
+  if (!out) return error{out.message()};
+  export_notes notes;
+  packet_file file(*out, job.trace.origin());
+  write_machine_facts(file, job);
+  tracks tracks(file, job);
+  write_capture_windows(file, job, tracks);
+  gpu_work work(file, job, tracks);
+  work.write();
+  work.add_notes(notes);
+  write_api_calls(file, job, tracks, work.ids());
+  nvtx_ranges ranges(file, job, tracks);
+  ranges.write();
+  ranges.add_notes(notes);
+  write_counter_samples(file, job);
+  write_allocations(file, job, tracks);
+  write_unified_memory(file, job, tracks);
+  write_synchronisation(file, job, tracks);
+  file.finish();
+  if (auto const done = out->finish(); !done) return error{done.message()};
+  return notes;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/raw_table.hpp"
+
+#include "capture/column_notes.hpp"
+
+#include <cstring>
+#include <tuple>
+#include <type_traits>
+
+namespace gpuprof {
+namespace {
+
+using capture::value_type;
+
+template <class T>
+T load(std::byte const* from) noexcept {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+raw_value value_at(std::byte const* row, capture::column_layout const& column) {
+  auto const* const at = row + column.offset;
+  switch (column.type) {
+    case value_type::u8:
+      return std::uint64_t{load<std::uint8_t>(at)};
+    case value_type::u16:
+      return std::uint64_t{load<std::uint16_t>(at)};
+    case value_type::u32:
+      return std::uint64_t{load<std::uint32_t>(at)};
+    case value_type::u64:
+      return load<std::uint64_t>(at);
+    case value_type::i32:
+      return std::int64_t{load<std::int32_t>(at)};
+    case value_type::i64:
+      return load<std::int64_t>(at);
+    case value_type::f64:
+      return load<double>(at);
+    case value_type::boolean:
+      return load<std::uint8_t>(at) != 0;
+    case value_type::text:
+      break;
+  }
+  return std::string_view{};
+}
+
+std::string_view type_name(value_type type, bool is_name) noexcept {
+  if (is_name || type == value_type::text) return "text";
+  switch (type) {
+    case value_type::i32:
+    case value_type::i64:
+      return "i64";
+    case value_type::f64:
+      return "f64";
+    case value_type::boolean:
+      return "bool";
+    default:
+      return "u64";
+  }
+}
+
+/// How the rows of one table become values.
+class table_reading {
+ public:
+  table_reading(export_job& job, capture::table_layout const& layout) : job_(job), layout_(layout) {
+    about_.name = layout.name;
+    for (auto const& column : layout.columns) {
+      auto const* const note = capture::note_of(layout.name, column.name);
+      auto const refers_to = note != nullptr ? note->refers_to : std::string_view{};
+      is_name_.push_back(refers_to == "name.id");
+      about_.columns.push_back({column.name, type_name(column.type, is_name_.back()),
+                                note != nullptr ? note->unit : std::string_view{}});
+      if (refers_to == "shape.id") shape_ = &column;
+    }
+    if (shape_ != nullptr) about_.columns.push_back({"kernel_name", "text", ""});
+  }
+
+  raw_table const& about(std::uint64_t rows) {
+    about_.rows = rows;
+    return about_;
+  }
+
+  std::span<raw_value const> values_of(std::byte const* row) {
+    values_.clear();
+    for (std::size_t i = 0; i < layout_.columns.size(); ++i) {
+      auto value = value_at(row, layout_.columns[i]);
+      if (is_name_[i])
+        value =
+            std::string_view(job_.names.text(static_cast<name_id>(std::get<std::uint64_t>(value))));
+      values_.push_back(value);
+    }
+    if (shape_ != nullptr) {
+      auto const shape = static_cast<shape_id>(std::get<std::uint64_t>(value_at(row, *shape_)));
+      values_.emplace_back(std::string_view(job_.names.kernel_of(shape).demangled));
+    }
+    return values_;
+  }
+
+ private:
+  export_job& job_;
+  capture::table_layout const& layout_;
+  raw_table about_;
+  std::vector<bool> is_name_;
+  capture::column_layout const* shape_ = nullptr;
+  std::vector<raw_value> values_;
+};
+
+template <class Row>
+constexpr bool describes_the_file =
+    std::is_same_v<Row, capture::schema_row> || std::is_same_v<Row, capture::name_row> ||
+    std::is_same_v<Row, capture::end_row>;
+
+template <class Row>
+void read_table(export_job& job, raw_table_sink const& to) {
+  auto& file = job.trace.file();
+  auto const rows = file.row_count<Row>();
+  if (describes_the_file<Row> || rows == 0) return;
+  table_reading reading(job, capture::layout_of<Row>());
+  to.begin(reading.about(rows));
+  file.for_each<Row>([&](std::span<Row const> tile) {
+    for (auto const& row : tile)
+      to.row(reading.values_of(reinterpret_cast<std::byte const*>(&row)));
+    job.advance(tile.size());
+  });
+  to.end();
+}
+
+}  // namespace
+
+void each_raw_table(export_job& job, raw_table_sink const& to) {
+  []<class... Rows>(std::type_identity<std::tuple<Rows...>>, export_job& of,
+                    raw_table_sink const& sink) { (read_table<Rows>(of, sink), ...); }(
+      std::type_identity<capture::row_types>{}, job, to);
+}
+
+}  // namespace gpuprof

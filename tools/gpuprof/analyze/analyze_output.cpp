@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/analyze_output.hpp"
+
+#include "output_file.hpp"
+#include "terminal.hpp"
+
+namespace gpuprof {
+namespace {
+
+void write_csv_of(report::advice_report const& report, report::advice_text_options const& options,
+                  report::text_sink const& sink) {
+  for (auto const& line : report.heading) put_line(stderr, line);
+  for (auto const& line : report.remarks) put_line(stderr, line);
+  report::write_csv(options.by ? report::ledger_csv_table(report.time, *options.by)
+                               : report::advice_csv_table(report),
+                    {}, sink);
+}
+
+void write_nsys_table(report::table const& table, analyze_place const& place,
+                      output_file const& out) {
+  auto const sink = [&out](std::string_view text) { out.put(text); };
+  switch (place.format) {
+    case analyze_format::text:
+      out.put("\n ** " + table.title + " (" + table.name + "):\n\n");
+      return report::write_columns(table, {}, sink, page_of(out.stream(), place.wide));
+    case analyze_format::csv:
+      return report::write_csv(table, {}, sink);
+    case analyze_format::json:
+      return report::write_json(table, {}, sink);
+  }
+}
+
+}  // namespace
+
+result<void> write_advice(report::advice_report const& report,
+                          report::advice_text_options const& options, analyze_place const& place) {
+  auto const out = output_file::open(place.output, place.overwrite, place.captures);
+  if (!out) return error{out.message()};
+  auto const sink = [&out](std::string_view text) { out->put(text); };
+  switch (place.format) {
+    case analyze_format::text:
+      report::write_advice_text(report, options, sink, page_of(out->stream(), place.wide));
+      break;
+    case analyze_format::csv:
+      write_csv_of(report, options, sink);
+      break;
+    case analyze_format::json:
+      report::write_advice_json(report, sink);
+      break;
+  }
+  return out->finish();
+}
+
+void print_advice(report::advice_report const& report, std::FILE* out) {
+  report::write_advice_text(
+      report, {}, [out](std::string_view text) { std::fwrite(text.data(), 1, text.size(), out); },
+      page_of(out, false));
+}
+
+result<void> write_nsys_tables(std::vector<report::table> const& tables,
+                               analyze_place const& place) {
+  auto const out = output_file::open(place.output, place.overwrite, place.captures);
+  if (!out) return error{out.message()};
+  auto const is_object = place.format == analyze_format::json && tables.size() > 1;
+  if (is_object) out->put("{\n");
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    if (is_object) out->put("\"" + tables[i].name + "\": ");
+    if (i > 0 && place.format == analyze_format::csv) out->put("\n");
+    write_nsys_table(tables[i], place, *out);
+    if (is_object && i + 1 < tables.size()) out->put(",\n");
+  }
+  if (is_object) out->put("}\n");
+  return out->finish();
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives what was added up by number its names: transfers, gaps, calls, sequences, communication.
+#pragma once
+
+#include "advise/facts.hpp"
+#include "analyse/timeline/timeline_pass.hpp"
+#include "trace/trace_contents.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gpuprof {
+
+/// Fills copies, gaps, calls, sequences and communication.
+void take_texts(trace_contents& trace, timeline_pass const& pass, advise::run_facts& facts);
+
+/// "forward", with its domain where it has one; empty: none.
+std::string text_of_range(trace_contents& trace, std::optional<range_key> const& range);
+
+/// A range in which a program loads its next data: "DataLoader.__next__", "load_batch".
+bool is_name_of_loading(std::string_view name) noexcept;
+
+}  // namespace gpuprof

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts together what is known of each kernel: its time, its figures, its counters.
+#pragma once
+
+#include "advise/facts.hpp"
+#include "analyse/timeline/timeline_pass.hpp"
+#include "roofline_reading.hpp"
+
+#include <vector>
+
+namespace gpuprof {
+
+/// Most time first; launches of one signature together.
+std::vector<advise::kernel_facts> read_kernels(trace_contents& trace, timeline_pass const& pass,
+                                               roofline_reading const& counters);
+
+}  // namespace gpuprof

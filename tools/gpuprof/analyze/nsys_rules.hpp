@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of `nsys analyze` by their names: rows of a capture as nsys lists them.
+#pragma once
+
+#include "analyse/selection.hpp"
+#include "base/result.hpp"
+#include "tables/table.hpp"
+#include "trace/trace_contents.hpp"
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace gpuprof {
+
+/// nsys' own defaults.
+struct nsys_rule_options {
+  std::optional<std::size_t> rows = 50;  // nothing: all
+  std::uint64_t gap_ms = 500;            // gpu_gaps: longer ones
+  unsigned chunks = 30;                  // gpu_time_util: 1 to 1000
+  double threshold_percent = 50;         // gpu_time_util: chunks below it
+  selection const* wanted = nullptr;     // null: everything
+};
+
+/// "cuda_memcpy_async", "cuda_memcpy_sync", "cuda_memset_sync", "cuda_api_sync", "gpu_gaps",
+/// "gpu_time_util".
+std::span<std::string_view const> nsys_rule_names() noexcept;
+bool is_nsys_rule(std::string_view name) noexcept;
+
+/// The error says what the capture lacks, or what is wrong with an option. The trace outlives the
+/// table. A table without rows: the rule found nothing.
+result<report::table> nsys_rule_table(trace_contents& trace, std::string_view name,
+                                      nsys_rule_options const& options);
+
+}  // namespace gpuprof

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/read_advice.hpp"
+
+#include "analyze/late_ranks.hpp"
+#include "analyze/ledger_lines.hpp"
+#include "analyze/run_reading.hpp"
+#include "analyze/step_reading.hpp"
+#include "ranks/capture_set.hpp"
+#include "ranks/joined_heading.hpp"
+#include "ranks/rank_remarks.hpp"
+#include "tables/overview.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gpuprof {
+namespace {
+
+using report::advice_report;
+
+/// What the capture of one rank gave.
+struct read_capture {
+  advise::run_facts facts;  // its devices alone
+  advise::advice_of_rank advice;
+  std::optional<advise::roof_distance> roof;
+  report::ledger time;
+  report::overview overview;
+  std::vector<std::string> remarks;
+  rank_digest digest;  // of one of several captures
+  advice_failure failure;
+};
+
+/// What filters leave out counts as idle time, of which rules can say nothing then.
+advise::advice_options without_idle_time(advise::advice_options rules) {
+  using advise::rule_group;
+  for (auto const* rule : advise::all_rules())
+    if (rule->group != rule_group::kernel) rules.skipped.emplace_back(rule->name);
+  return rules;
+}
+
+std::string nothing_to_analyze(std::string const& path, filter_options const& filters) {
+  if (auto const given = filters_line(filters); !given.empty())
+    return path + ": nothing passes the filters (" + given + ")";
+  return path +
+         " holds no work of a GPU: there is nothing to analyze; gpuprof stats shows what it holds";
+}
+
+read_capture read_one(std::string const& path, std::string const& rank,
+                      advice_inputs const& inputs) {
+  read_capture made;
+  auto opened = capture::reader::open(path);
+  if (!opened) {
+    made.failure = {opened.message(), false};
+    return made;
+  }
+  trace_contents trace(*std::move(opened));
+  selection wanted;
+  if (auto const failed = narrow(wanted, inputs.filters, trace, path, range_scope::process)) {
+    made.failure = {failed->message, failed->wrong_options};
+    return made;
+  }
+  run_reading run(trace, wanted.is_everything() ? nullptr : &wanted, inputs.step_name);
+  run.read();
+  auto const& facts = run.facts();
+  made.overview = trace.overview();
+  if (facts.devices.empty()) {
+    made.failure = {nothing_to_analyze(path, inputs.filters), false};
+    return made;
+  }
+  made.advice = {
+      rank, facts.all_windows_ns(),
+      advise::give_advice(facts,
+                          wanted.is_everything() ? inputs.rules : without_idle_time(inputs.rules))};
+  made.roof = advise::roof_distance_of(facts);
+  made.remarks = run.remarks();
+  made.facts.window_ns = facts.window_ns;
+  made.facts.there = facts.there;
+  made.facts.devices = facts.devices;
+  add_gpus(made.time, facts, rank);
+  if (!rank.empty()) {
+    made.facts.steps.period_ns = facts.steps.period_ns;
+    made.digest = read_digest(trace, {}, range_scope::process,
+                              {.ranges = false, .styles = {kernel_name_style::base}});
+    return made;
+  }
+  add_ranges(made.time, run.ledger(), trace.text());
+  add_steps(made.time, run.ledger(), facts.steps);
+  return made;
+}
+
+std::string missing_for_the_roof(advise::data_set there) {
+  auto const missing = (advise::data::counters | advise::data::peaks).without(there);
+  return missing.empty() ? std::string() : advise::how_to_record(missing);
+}
+
+advice_report report_of_one(read_capture made, advice_inputs const& inputs) {
+  advice_report report;
+  report.heading = overview_lines(made.overview);
+  report.holds = made.advice.given.holds;
+  report.roof = made.roof;
+  report.roof_is_missing = missing_for_the_roof(made.facts.there);
+  report.window_ns = made.facts.window_ns;
+  report.all_windows_ns = made.advice.all_windows_ns;
+  report.best_case_ns = made.advice.given.best_case_ns;
+  report.min_gain = inputs.rules.min_gain;
+  report.time = std::move(made.time);
+  report.remarks = std::move(made.remarks);
+  report.advice = advise::join(std::span(&made.advice, 1));
+  return report;
+}
+
+/// Adds up the ranks of a job.
+class joined_reading {
+ public:
+  explicit joined_reading(advice_inputs const& inputs) : inputs_(inputs) {}
+
+  void add(read_capture made, ranked_capture const& capture) {
+    heading_.add(made.overview, capture);
+    if (!made.failure.message.empty()) {
+      report_.remarks.push_back("rank " + capture.label + " was left out: " + made.failure.message);
+      return;
+    }
+    for (auto const& remark : made.remarks) remarks_.add(remark, capture.label);
+    report_.window_ns = std::max(report_.window_ns, made.facts.window_ns);
+    report_.all_windows_ns += made.advice.all_windows_ns;
+    report_.best_case_ns += made.advice.given.best_case_ns;
+    report_.ranks.push_back(
+        {capture.label, capture.path, made.facts.window_ns, made.advice.given.holds});
+    report::ledger_line line;
+    line.label = capture.label;
+    line.rank = capture.label;
+    for (auto& gpu : made.time.gpus) {
+      line.times += gpu.times;
+      report_.time.gpus.push_back(std::move(gpu));
+    }
+    report_.time.ranks.push_back(std::move(line));
+    step_ns_ = std::max(step_ns_, median_of(made.facts.steps.period_ns));
+    for (auto& device : made.facts.devices) all_.devices.push_back(std::move(device));
+    advice_.push_back(std::move(made.advice));
+    captures_.push_back(capture);
+    digests_.push_back(std::move(made.digest));
+  }
+
+  bool empty() const noexcept { return advice_.empty(); }
+
+  advice_report finish() {
+    report_.heading = heading_.lines();
+    report_.holds = advise::bottleneck_of(all_);
+    report_.min_gain = inputs_.rules.min_gain;
+    for (auto& line : remarks_.lines(advice_.size())) report_.remarks.push_back(std::move(line));
+    report_.advice = advise::join(advice_);
+    look_at_late_ranks();
+    return std::move(report_);
+  }
+
+ private:
+  static constexpr std::string_view rule_over_ranks = "late_rank";
+
+  /// The one rule that looks at all ranks: those that wait for another would save its lateness.
+  void look_at_late_ranks() {
+    auto& joined = report_.advice;
+    auto const is_of_it = [](auto const& one) { return one.of->name == rule_over_ranks; };
+    auto const asked = std::find_if(joined.missing.begin(), joined.missing.end(), is_of_it);
+    if (asked == joined.missing.end()) return;  // it was skipped
+    all_.window_ns = report_.window_ns;
+    if (step_ns_ <= 0) {
+      asked->how = "an NVTX range that repeats, such as one around each step";
+      return;
+    }
+    all_.ranks = late_ranks(captures_, digests_, step_ns_);
+    if (all_.ranks.empty()) {
+      asked->how = "captures of ranks that take part in the same collectives";
+      return;
+    }
+    joined.missing.erase(asked);
+    all_.there = advise::data::kernels | advise::data::several_ranks;
+    advise::advice_options options{.only = {std::string(rule_over_ranks)}, .skipped = {}};
+    options.min_gain = 0;
+    for (auto& one : advise::give_advice(all_, options).findings) add_late(std::move(one));
+  }
+  void add_late(advise::finding one) {
+    auto const share = [&](double ns) { return ns / report_.window_ns; };
+    advise::joined_finding late{.one = one,
+                                .ns = {one.gain.low_ns, one.gain.high_ns},
+                                .share = {share(one.gain.low_ns), share(one.gain.high_ns)},
+                                .ranks = {}};
+    for (std::size_t i = 0; i < advice_.size(); ++i) {
+      if (one.what.starts_with("rank " + captures_[i].label + " ")) continue;  // it does not wait
+      auto gain = one.gain;  // nobody waits for longer than it communicates
+      gain.high_ns =
+          std::min(gain.high_ns, report_.time.ranks[i].times[time_bucket::communication]);
+      late.ranks.push_back({advice_[i].rank, one.instances, gain, advice_[i].all_windows_ns});
+    }
+    auto& to = late.share.high >= inputs_.rules.min_gain ? report_.advice.findings
+                                                         : report_.advice.too_small;
+    auto const saved = [](advise::joined_finding const& joined) {
+      double ns = 0;
+      for (auto const& rank : joined.ranks) ns += rank.gain.high_ns;
+      return ns;
+    };
+    auto const at = std::find_if(to.begin(), to.end(),
+                                 [&](auto const& other) { return saved(other) < saved(late); });
+    to.insert(at, std::move(late));
+  }
+
+  advice_inputs const& inputs_;
+  advice_report report_;
+  advise::run_facts all_;
+  joined_heading heading_;
+  rank_remarks remarks_;
+  std::vector<advise::advice_of_rank> advice_;
+  std::vector<ranked_capture> captures_;  // of those that were read
+  std::vector<rank_digest> digests_;
+  double step_ns_ = 0;
+};
+
+advice_outcome read_ranks(advice_inputs const& inputs) {
+  auto const set = read_capture_set(inputs.captures);
+  if (!set) return {std::nullopt, {set.message(), false}};
+  joined_reading joined(inputs);
+  advice_failure first;
+  for (auto const& capture : set->captures) {
+    auto made = read_one(capture.path, capture.label, inputs);
+    if (made.failure.wrong_options) return {std::nullopt, made.failure};
+    if (first.message.empty()) first = made.failure;
+    joined.add(std::move(made), capture);
+  }
+  if (joined.empty()) return {std::nullopt, first};
+  auto report = joined.finish();
+  report.remarks.insert(report.remarks.begin(), set->remarks.begin(), set->remarks.end());
+  return {std::move(report), {}};
+}
+
+}  // namespace
+
+advice_outcome read_advice(advice_inputs const& inputs) {
+  advice_outcome outcome;
+  if (inputs.captures.size() > 1) {
+    outcome = read_ranks(inputs);
+  } else {
+    auto made = read_one(inputs.captures.front(), {}, inputs);
+    if (!made.failure.message.empty()) return {std::nullopt, made.failure};
+    outcome.made = report_of_one(std::move(made), inputs);
+  }
+  if (auto line = filters_line(inputs.filters); outcome.made && !line.empty())
+    outcome.made->heading.insert(outcome.made->heading.begin() + 1, std::move(line));
+  return outcome;
+}
+
+}  // namespace gpuprof

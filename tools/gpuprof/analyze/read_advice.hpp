@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// From captures to advice: reads each, one open at a time, and joins what holds for several.
+#pragma once
+
+#include "filter_options.hpp"
+#include "report/advice_report.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+struct advice_inputs {
+  std::vector<std::string> captures;
+  filter_options filters;
+  std::string step_name;  // empty: found
+  advise::advice_options rules;
+};
+
+struct advice_failure {
+  std::string message;
+  bool wrong_options = false;
+};
+
+/// Either the report or the failure.
+struct advice_outcome {
+  std::optional<report::advice_report> made;
+  advice_failure failure;
+};
+advice_outcome read_advice(advice_inputs const& inputs);
+
+}  // namespace gpuprof

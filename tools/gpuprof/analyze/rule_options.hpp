@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads --rule, --skip-rule, --min-gain and --fail-on.
+#pragma once
+
+#include "advise/joined_advice.hpp"
+#include "analyze/nsys_rules.hpp"
+#include "base/result.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpuprof {
+
+/// "gpu_gaps", or with options as nsys takes them: "gpu_gaps:gap=100:rows=10".
+struct asked_nsys_rule {
+  std::string name;
+  nsys_rule_options options;
+};
+struct asked_rules {
+  std::vector<std::string> ours;
+  std::vector<asked_nsys_rule> of_nsys;
+};
+/// The error names the nearest rule.
+result<asked_rules> parse_rules(std::string_view option, std::span<std::string const> names,
+                                bool nsys_too);
+std::vector<std::string> rule_names(bool nsys_too);
+
+/// 0.01 of "1%" and of "0.01".
+result<double> parse_share(std::string_view option, std::string_view text);
+
+/// Fails a build where a rule finds more than so much of the window.
+struct gate {
+  std::string rule;  // empty: any
+  double share = 0;
+};
+/// "sync_point", "sync_point:2%", "sync_point>2%", "any>5%".
+result<std::vector<gate>> parse_gates(std::span<std::string const> texts);
+
+struct gate_answer {
+  std::vector<std::string> failed;     // a line for each that says no
+  std::vector<std::string> undecided;  // what a gate needs was not looked at
+};
+gate_answer ask(std::span<gate const> gates, advise::joined_advice const& advice);
+
+}  // namespace gpuprof

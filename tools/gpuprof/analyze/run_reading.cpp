@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/run_reading.hpp"
+
+#include "analyse/occupancy.hpp"
+#include "analyze/fact_texts.hpp"
+#include "analyze/gpu_items.hpp"
+#include "analyze/kernel_reading.hpp"
+#include "analyze/step_reading.hpp"
+#include "analyze/time_walk.hpp"
+#include "progress.hpp"
+#include "roofline_of_capture.hpp"
+#include "trace/time_merge.hpp"
+
+#include <algorithm>
+
+namespace gpuprof {
+namespace {
+
+auto kernel_columns() {
+  return capture::only(&kernel_record::start, &kernel_record::duration, &kernel_record::launched,
+                       &kernel_record::shape, &kernel_record::device, &kernel_record::context,
+                       &kernel_record::stream, &kernel_record::thread, &kernel_record::range,
+                       &kernel_record::correlation);
+}
+
+}  // namespace
+
+run_reading::run_reading(trace_contents& trace, selection const* wanted, std::string step_name)
+    : trace_(trace), wanted_(wanted), step_name_(std::move(step_name)) {}
+run_reading::~run_reading() = default;
+
+void run_reading::read() {
+  counters_ =
+      std::make_unique<roofline_reading>(trace_, std::nullopt, range_scope::process, wanted_);
+  find_peaks(trace_, *counters_);
+  counters_->read(false);
+  take_devices();
+  steps_ = number_steps(trace_.ranges(), trace_.text(), step_name_);
+  measure_pace();
+  go_through_time();
+  for (auto& device : facts_.devices)
+    if (auto const of = pass_->ledger().by_device().find(device.device);
+        of != pass_->ledger().by_device().end())
+      device.ledger = of->second;
+  std::erase_if(facts_.devices, [](auto const& device) { return device.ledger.total() <= 0; });
+  facts_.kernels = read_kernels(trace_, *pass_, *counters_);
+  take_what_is_there();
+  take_texts(trace_, *pass_, facts_);
+  facts_.steps = read_steps(trace_, steps_, *pass_, facts_.window_ns, has_calls_);
+  take_migrations();
+  add_remarks();
+}
+
+void run_reading::measure_pace() {
+  auto& file = trace_.file();
+  gpu_items const items(trace_);
+  launch_pace measured;
+  file.for_each<kernel_record>(
+      [&](std::span<kernel_record const> rows) {
+        for (auto const& row : rows) measured.add(items.of(row));
+      },
+      capture::only(&kernel_record::start, &kernel_record::duration, &kernel_record::launched,
+                    &kernel_record::device, &kernel_record::context, &kernel_record::stream,
+                    &kernel_record::thread));
+  double delay = 0;
+  for (auto const& device : facts_.devices)
+    if (auto const known = device.peak("launch_latency")) delay = *known * 1e9;
+  pace_ = measured.measured(delay);
+  facts_.run = pace_;
+}
+
+void run_reading::go_through_time() {
+  auto& file = trace_.file();
+  auto const recorded = trace_.fact("trace.api");
+  has_all_calls_ = file.row_count<api_record>() > 0 && recorded != "blocking";
+  has_calls_ = has_all_calls_ || recorded == "blocking";
+  pass_.emplace(timeline_inputs{
+      .ranges = &trace_.ranges(),
+      .steps = &steps_,
+      .run = pace_,
+      .main_thread = trace_.thread_of(trace_.process_id()),
+      .calls_recorded = has_calls_,
+      .loads_data =
+          [&](range_key const& key) { return is_name_of_loading(trace_.text()(key.name)); },
+      .fits_beside = room_for_both()});
+  std::vector<time_stretch> windows;
+  for (auto const& window : trace_.windows()) {
+    auto const end = window.end.value != 0 ? window.end : trace_.last_moment();
+    if (end <= window.start) continue;
+    facts_.window_ns += static_cast<double>((end - window.start).value);
+    windows.push_back({window.start, end});
+  }
+  if (windows.empty()) {
+    windows.push_back({trace_.origin(), trace_.last_moment()});
+    facts_.window_ns = static_cast<double>((windows[0].end - windows[0].begin).value);
+  }
+  progress_line progress("reading " + file.path(),
+                         file.row_count<kernel_record>() + file.row_count<api_record>());
+  gpu_items const items(trace_);
+  time_walk walk(trace_, items, *pass_, wanted_, std::move(windows), progress);
+  for_each_in_time<sampled_launch_record, unified_memory_record, api_record, copy_record,
+                   memset_record, graph_record, kernel_record>(
+      file, walk, capture::column_set<sampled_launch_record>{},
+      capture::column_set<unified_memory_record>{},
+      capture::only(&api_record::start, &api_record::duration, &api_record::name,
+                    &api_record::os_thread, &api_record::correlation),
+      capture::column_set<copy_record>{}, capture::column_set<memset_record>{},
+      capture::column_set<graph_record>{}, kernel_columns());
+  pass_->finish();
+}
+
+/// Of the blocks that a GPU holds at once, how much a kernel fills; nothing: not known.
+serialised_streams::fits run_reading::room_for_both() {
+  std::map<std::pair<device_id, std::uint32_t>, double> filled;
+  for (auto const& device : facts_.devices) {
+    auto const limits = sm_limits_of(device.record);
+    if (!limits || device.record.sm_count == 0) continue;
+    for (auto const& shape : trace_.shapes())
+      if (auto const fits = occupancy_of(shape, *limits); fits && fits->blocks_per_sm > 0)
+        filled[{device.device, raw(shape.id)}] =
+            double(shape.grid.x) * shape.grid.y * shape.grid.z /
+            (double(fits->blocks_per_sm) * device.record.sm_count);
+  }
+  return [filled = std::move(filled)](device_id device, std::uint32_t a, std::uint32_t b) {
+    auto const of_a = filled.find({device, a}), of_b = filled.find({device, b});
+    return of_a != filled.end() && of_b != filled.end() && of_a->second + of_b->second <= 1;
+  };
+}
+
+void run_reading::take_migrations() {
+  // CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_*: bytes to the device and to the host, page faults
+  // of the processor and groups of those of the GPU.
+  constexpr std::uint32_t to_device = 1, to_host = 2, cpu_faults = 3, gpu_faults = 4;
+  trace_.file().for_each<unified_memory_record>([&](std::span<unified_memory_record const> rows) {
+    for (auto const& row : rows) {
+      if (row.counter == to_device || row.counter == to_host)
+        facts_.migrated_bytes += static_cast<double>(row.value);
+      if (row.counter == cpu_faults || row.counter == gpu_faults)
+        facts_.page_faults += row.counter == gpu_faults ? row.value : 1;
+    }
+  });
+  facts_.migration_ns = pass_->migration_ns();
+  facts_.migration_alone_ns = pass_->migration_alone_ns();
+}
+
+void run_reading::take_devices() {
+  for (auto const& record : trace_.devices()) {
+    auto& device = facts_.devices.emplace_back();
+    device.device = record.device;
+    device.name = std::string(trace_.text()(record.name));
+    device.record = record;
+    device.greatest_clock = record.max_sm_clock_khz * 1e3;
+    auto const known = counters_->devices().find(record.device);
+    device.peak = [roofs = known == counters_->devices().end() ? measured_roofs()
+                                                               : known->second.roofs](
+                      std::string_view test) { return roofs.burst(test); };
+  }
+}
+
+void run_reading::take_what_is_there() {
+  auto there = advise::data_set{};
+  auto const add = [&](bool is_there, advise::data what) {
+    if (is_there) there = there | what;
+  };
+  auto const& file = trace_.file();
+  auto const is_measured = [](auto const& device) {
+    return device.second.roofs.burst("dram_read");
+  };
+  add(!facts_.devices.empty(), advise::data::kernels);
+  add(has_calls_, advise::data::blocking_calls);
+  add(has_all_calls_, advise::data::all_calls);
+  add(!trace_.ranges().empty(), advise::data::ranges);
+  add(!steps_.empty(), advise::data::steps);
+  add(counters_->has_counters(), advise::data::counters);
+  add(std::any_of(counters_->devices().begin(), counters_->devices().end(), is_measured),
+      advise::data::peaks);
+  add(file.row_count<unified_memory_record>() > 0, advise::data::unified_memory);
+  auto const& names = counters_->metrics().names();
+  add(std::find(names.begin(), names.end(), "smsp__warps_issue_stalled_long_scoreboard.sum") !=
+          names.end(),
+      advise::data::explain);
+  add(std::any_of(facts_.kernels.begin(), facts_.kernels.end(),
+                  [](auto const& kernel) { return kernel.figures.clock.has_value(); }),
+      advise::data::clocks);
+  add(std::any_of(facts_.devices.begin(), facts_.devices.end(),
+                  [](auto const& device) { return sm_limits_of(device.record).has_value(); }),
+      advise::data::streams);
+  add(std::any_of(facts_.devices.begin(), facts_.devices.end(),
+                  [](auto const& device) { return device.peak("p2p").has_value(); }),
+      advise::data::peer_peaks);
+  facts_.there = there;
+}
+
+void run_reading::add_remarks() {
+  if (pass_->ledger().by_device().empty())
+    remarks_.emplace_back("nothing ran on a GPU while it was captured");
+  for (auto const& line : trace_.missing())
+    remarks_.emplace_back("missing from the capture: " + line);
+  if (!step_name_.empty() && steps_.empty())
+    remarks_.emplace_back("no range is called '" + step_name_ +
+                          "', so there are no steps; gpuprof stats -r nvtx_sum lists the ranges");
+  if (wanted_ != nullptr)
+    remarks_.emplace_back(
+        "filters are on: what they leave out counts as idle time, so that only rules on kernels "
+        "are "
+        "asked");
+  if (!has_calls_)
+    remarks_.emplace_back(
+        "calls that wait or allocate were not recorded: idle time cannot be put down to them; "
+        "record "
+        "with --trace cuda,nvtx,blocking");
+}
+
+}  // namespace gpuprof

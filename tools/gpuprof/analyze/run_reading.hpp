@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads a capture into the facts that rules look at, and its time ledger.
+#pragma once
+
+#include "advise/facts.hpp"
+#include "analyse/selection.hpp"
+#include "analyse/timeline/timeline_pass.hpp"
+#include "trace/trace_contents.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+class roofline_reading;
+
+/// Does not move once read.
+class run_reading {
+ public:
+  /// `wanted`: GPU work and calls outside of it do not count; null: all does. `step_name`: the NVTX
+  /// range that is a step; empty: it is found. All outlive it.
+  run_reading(trace_contents& trace, selection const* wanted, std::string step_name);
+  ~run_reading();
+  run_reading(run_reading const&) = delete;
+  run_reading& operator=(run_reading const&) = delete;
+
+  void read();
+
+  advise::run_facts const& facts() const noexcept { return facts_; }
+  time_ledger const& ledger() const noexcept { return pass_->ledger(); }
+  /// What limits the answer, a line each.
+  std::vector<std::string> const& remarks() const noexcept { return remarks_; }
+
+ private:
+  void measure_pace();
+  void go_through_time();
+  void take_devices();
+  void take_what_is_there();
+  void take_migrations();
+  serialised_streams::fits room_for_both();
+  void add_remarks();
+
+  trace_contents& trace_;
+  selection const* wanted_;
+  std::string step_name_;
+  step_ranges steps_;
+  pace pace_;
+  bool has_calls_ = false, has_all_calls_ = false;
+  std::optional<timeline_pass> pass_;
+  std::unique_ptr<roofline_reading> counters_;
+  advise::run_facts facts_;
+  std::vector<std::string> remarks_;
+};
+
+}  // namespace gpuprof

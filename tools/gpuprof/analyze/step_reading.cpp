@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/step_reading.hpp"
+
+#include "analyze/fact_texts.hpp"
+
+#include <algorithm>
+
+namespace gpuprof {
+namespace {
+
+constexpr double slow_step = 1.2;  // times the median
+
+std::vector<double> periods_of(range_tree const& tree, step_ranges const& steps) {
+  std::vector<double> periods;
+  auto const& all = steps.instances;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    auto const end = i + 1 < all.size() ? tree[all[i + 1]].begin : tree[all[i]].end;
+    periods.push_back(static_cast<double>((end - tree[all[i]].begin).value));
+  }
+  return periods;
+}
+
+/// In ranges that load data, inside of steps; one inside another counts once.
+double loading_in(trace_contents& trace, step_ranges const& steps) {
+  auto const& tree = trace.ranges();
+  std::vector<bool> loads(tree.size());
+  double ns = 0;
+  for (std::uint32_t i = 0; i < tree.size(); ++i) {
+    auto const parent = tree[i].parent;
+    auto const is_inside = parent != no_range && loads[parent];
+    loads[i] = is_inside || is_name_of_loading(trace.text()(tree[i].name));
+    if (loads[i] && !is_inside && steps.step_of_range[i] != no_step)
+      ns += static_cast<double>(tree[i].duration().value);
+  }
+  return ns;
+}
+
+bucket_times scaled(bucket_times times, double by) {
+  for (std::size_t i = 0; i < time_bucket_count; ++i) times[static_cast<time_bucket>(i)] *= by;
+  return times;
+}
+
+void compare_slow(advise::step_facts& of, std::vector<bucket_times> const& by_step) {
+  auto const limit = slow_step * median_of(of.period_ns);
+  double slow = 0, usual = 0;
+  for (std::size_t i = 0; i < std::min(of.period_ns.size(), by_step.size()); ++i) {
+    auto const is_slow = of.period_ns[i] > limit;
+    (is_slow ? of.slow : of.usual) += by_step[i];
+    (is_slow ? slow : usual) += 1;
+  }
+  if (slow > 0) of.slow = scaled(of.slow, 1 / slow);
+  if (usual > 0) of.usual = scaled(of.usual, 1 / usual);
+}
+
+}  // namespace
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) return 0;
+  auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+advise::step_facts read_steps(trace_contents& trace, step_ranges const& steps,
+                              timeline_pass const& pass, double window_ns, bool has_calls) {
+  advise::step_facts of;
+  if (steps.empty()) {
+    if (has_calls) of.launching_thread_ns = std::max(0.0, window_ns - pass.waiting_of_launcher());
+    of.busy_ns = pass.ledger().total().busy();
+    of.items = pass.items();
+    return of;
+  }
+  auto const& tree = trace.ranges();
+  of.name = steps.name;
+  of.items = pass.steps().items;
+  of.period_ns = periods_of(tree, steps);
+  double inside = 0;
+  for (auto const step : steps.instances)
+    inside += static_cast<double>(tree[step].duration().value);
+  if (has_calls) of.launching_thread_ns = std::max(0.0, inside - pass.steps().waiting_ns);
+  for (auto const& times : pass.ledger().by_step()) of.busy_ns += times.busy();
+  of.loading_ns = loading_in(trace, steps);
+  compare_slow(of, pass.ledger().by_step());
+  return of;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the steps of a program took, from its ranges and the time ledger.
+#pragma once
+
+#include "advise/facts.hpp"
+#include "analyse/timeline/timeline_pass.hpp"
+#include "trace/trace_contents.hpp"
+
+#include <vector>
+
+namespace gpuprof {
+
+/// The upper one of two; 0: there are none.
+double median_of(std::vector<double> values);
+
+/// Of a capture without steps all is of the window, and there are no periods. `has_calls`: it is
+/// known how long threads waited.
+advise::step_facts read_steps(trace_contents& trace, step_ranges const& steps,
+                              timeline_pass const& pass, double window_ns, bool has_calls);
+
+}  // namespace gpuprof

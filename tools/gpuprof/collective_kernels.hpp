@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tells kernels apart that wait for other GPUs.
+#pragma once
+
+#include "trace/trace_contents.hpp"
+
+#include <vector>
+
+namespace gpuprof {
+
+/// By shape_id.
+std::vector<bool> find_collectives(trace_contents& trace);
+
+}  // namespace gpuprof

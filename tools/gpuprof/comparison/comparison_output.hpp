@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a comparison: as text, Markdown, CSV or JSON.
+#pragma once
+
+#include "base/result.hpp"
+#include "compare/comparison.hpp"
+#include "compare/gate.hpp"
+#include "tables/table.hpp"
+#include "word_option.hpp"
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace gpuprof {
+
+enum class comparison_format { table, markdown, csv, tsv, json };
+
+inline constexpr word_value<comparison_format> comparison_formats[] = {
+    {"table", comparison_format::table}, {"markdown", comparison_format::markdown},
+    {"csv", comparison_format::csv},     {"tsv", comparison_format::tsv},
+    {"json", comparison_format::json},   {"md", comparison_format::markdown}};
+
+struct comparison_page {
+  comparison_format format{};
+  std::string output = "-";
+  bool overwrite = false, wide = false;
+  std::size_t limit = 0;  // lines of a table for reading; 0: all
+  report::time_unit unit{};
+};
+
+struct compared_sides {
+  std::span<compare::run_digest const> base, fresh;
+};
+
+result<void> write_comparison(compare::comparison const& of, compared_sides const& sides,
+                              std::span<compare::gate_result const> gate,
+                              comparison_page const& page);
+
+}  // namespace gpuprof

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comparison/run_figures.hpp"
+
+#include "analyse/steps.hpp"
+#include "ranks/capture_set.hpp"
+#include "roofline_of_capture.hpp"
+#include "roofline_reading.hpp"
+
+namespace gpuprof {
+
+void drop_numbered(std::map<std::string, compare::range_line>& ranges, std::string const& step) {
+  std::erase_if(ranges, [&](auto const& range) {
+    return range.first == step || without_number(range.first) == step;
+  });
+}
+
+void take_facts(compare::run_digest& digest, trace_contents& trace) {
+  digest.program = trace.fact("process.program");
+  digest.command_line = trace.fact("process.command_line");
+  digest.rank = ranked(trace, digest.path).rank;
+  for (auto const& window : trace.windows()) {
+    auto const end = window.end.value != 0 ? window.end : trace.last_moment();
+    if (end > window.start)
+      digest.window_ns += static_cast<std::uint64_t>((end - window.start).value);
+  }
+}
+
+void take_roofline(compare::run_digest& digest, trace_contents& trace) {
+  roofline_reading read(trace, std::nullopt, range_scope::process);
+  find_peaks(trace, read);
+  read.read(false);
+  if (!read.has_counters()) return;
+  digest.has_counters = true;
+  roofline const roofs(read.metrics(), read.times(), read.devices(), trace.shapes(), read.codes());
+  auto const rows = lines_of(roofline_lines::signatures, roofs, trace, read.ranges());
+  std::set<compare::kernel_key> taken;  // several differ in their arguments: the longest first
+  for (auto const& row : rows) {
+    compare::kernel_key const key{row.name, row.grid, row.block};
+    auto const found = digest.kernels.find(key);
+    if (found == digest.kernels.end() || !taken.insert(key).second) continue;
+    auto& line = found->second;
+    line.clock = row.clock;
+    line.clock_error = row.clock_error;
+    line.of_roof = row.of_roof;
+    line.dram_rate = row.dram_rate;
+    line.flops = row.total_flops;
+    line.bound = row.bound;
+  }
+}
+
+void take_losses(compare::run_digest& digest, trace_contents& trace) {
+  auto const about = trace.overview();
+  for (auto const& loss : about.losses) digest.lost += loss.count;
+  digest.lost += about.other_losses.size();
+  digest.missing = trace.missing();
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a capture says about the whole run, and its counters about kernels, for a comparison.
+#pragma once
+
+#include "compare/run_digest.hpp"
+#include "trace/trace_contents.hpp"
+
+#include <map>
+#include <string>
+
+namespace gpuprof {
+
+/// Of a range whose instances have a number each ("ProfilerStep#12") only the step stands for them.
+void drop_numbered(std::map<std::string, compare::range_line>& ranges, std::string const& step);
+
+void take_facts(compare::run_digest& digest, trace_contents& trace);
+/// After the kernels: clocks, rates and shares of the roof.
+void take_roofline(compare::run_digest& digest, trace_contents& trace);
+/// Last: only reading shows damage inside the file.
+void take_losses(compare::run_digest& digest, trace_contents& trace);
+
+}  // namespace gpuprof

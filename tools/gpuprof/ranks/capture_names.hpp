@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the captures that a user names: files, folders, patterns.
+#pragma once
+
+#include "base/result.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+inline constexpr char capture_names_help[] =
+    "Captures, made by gpuprof profile: files, folders, or patterns in quotes; several are taken "
+    "as "
+    "the ranks of a job";
+
+/// A folder stands for the captures in it, a pattern ("run.rank*.gpuprof") for what it matches,
+/// "run" for run.gpuprof; a file that is named twice counts once. A name that is no file stays as
+/// it is: who opens it says so. An error for a folder or pattern without captures.
+result<std::vector<std::string>> named_captures(std::span<std::string const> names);
+
+}  // namespace gpuprof

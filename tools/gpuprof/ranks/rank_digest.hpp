@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the reports over ranks need of one capture, read in one pass: totals and the moments of
+// collectives, small beside the capture.
+#pragma once
+
+#include "analyse/ranks/occurrence.hpp"
+#include "analyse/selection.hpp"
+#include "trace/trace_contents.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gpuprof {
+
+struct rank_digest {
+  struct amount {
+    std::uint64_t count = 0, ns = 0;
+    std::uint64_t work_ns = 0;  // of ranges: kernels launched inside, collectives left out
+  };
+  using amounts = std::map<std::string, amount>;
+  struct names {  // for one way of naming kernels
+    amounts kernels;
+    collective_occurrences collectives;
+  };
+
+  std::uint64_t kernels = 0, work_ns = 0, collective_ns = 0;
+  std::optional<std::uint64_t> launches;
+  std::uint64_t busy_ns = 0, window_ns = 0;
+  std::size_t devices = 0;
+  std::string gpus;
+  std::optional<std::int64_t> wall_over_monotonic;
+  std::uint64_t clock_step_ns = 0;  // the wall clock was set by so much during the capture
+  std::map<std::pair<std::string, range_style>, amount> ranges;  // by text
+  std::map<kernel_name_style, names> by_style;
+  std::uint64_t slowed = 0;  // launches for whose time that of others stands
+};
+
+struct digest_wants {
+  bool ranges = false;
+  std::set<kernel_name_style> styles;
+};
+
+rank_digest read_digest(trace_contents& trace, selection const& wanted, range_scope scope,
+                        digest_wants const& wants);
+
+}  // namespace gpuprof

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ranks/rank_reports.hpp"
+
+#include "base/readable.hpp"
+#include "ranks/clock_notes.hpp"
+#include "ranks/rank_remarks.hpp"
+#include "report/rank_tables.hpp"
+#include "report/summary_tables.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace gpuprof {
+namespace {
+
+class rank_reports {
+ public:
+  rank_reports(std::span<ranked_capture const> captures, std::span<rank_digest const> digests)
+      : captures_(captures), digests_(digests) {
+    for (auto const& capture : captures) labels_.push_back(capture.label);
+  }
+
+  finished_report finish(chosen_report const& report) const;
+
+ private:
+  report::table ranks_table() const;
+  std::vector<report::line_over_ranks> kernel_lines(kernel_name_style style) const;
+  std::vector<report::line_over_ranks> range_lines() const;
+  finished_report collectives(kernel_name_style style) const;
+  void add_step_notes(std::vector<std::string>& notes) const;
+  std::vector<std::string> slowed_notes() const;
+
+  std::span<ranked_capture const> captures_;
+  std::span<rank_digest const> digests_;
+  std::vector<std::string> labels_;
+};
+
+report::table rank_reports::ranks_table() const {
+  std::vector<report::rank_line> lines;
+  for (std::size_t i = 0; i < digests_.size(); ++i) {
+    auto const& of = digests_[i];
+    auto const& capture = captures_[i];
+    lines.push_back({capture.label, capture.host, of.gpus, capture.path, capture.process,
+                     of.kernels, of.launches, of.devices, of.busy_ns, of.work_ns, of.collective_ns,
+                     of.window_ns});
+  }
+  return report::ranks_table(lines);
+}
+
+std::vector<report::line_over_ranks> rank_reports::kernel_lines(kernel_name_style style) const {
+  std::map<std::string, report::line_over_ranks> lines;
+  for (std::size_t i = 0; i < digests_.size(); ++i)
+    for (auto const& [name, amount] : digests_[i].by_style.at(style).kernels)
+      lines[name].parts.push_back({i, amount.count, amount.ns, 0});
+  std::vector<report::line_over_ranks> all;
+  for (auto& [name, line] : lines) {
+    line.name = name;
+    all.push_back(std::move(line));
+  }
+  return all;
+}
+
+std::vector<report::line_over_ranks> rank_reports::range_lines() const {
+  std::map<std::pair<std::string, range_style>, report::line_over_ranks> lines;
+  for (std::size_t i = 0; i < digests_.size(); ++i)
+    for (auto const& [key, amount] : digests_[i].ranges)
+      lines[key].parts.push_back({i, amount.count, amount.ns, amount.work_ns});
+  std::vector<report::line_over_ranks> all;
+  for (auto& [key, line] : lines) {
+    line.name = key.first;
+    line.style = report::style_name(key.second);
+    all.push_back(std::move(line));
+  }
+  return all;
+}
+
+finished_report rank_reports::collectives(kernel_name_style style) const {
+  std::vector<collective_occurrences const*> occurrences;
+  std::vector<rank_timeline> timelines;
+  bool any = false;
+  for (std::size_t i = 0; i < digests_.size(); ++i) {
+    auto const& of = digests_[i].by_style.at(style).collectives;
+    occurrences.push_back(&of);
+    timelines.push_back({captures_[i].host, digests_[i].wall_over_monotonic, &of});
+    any = any || !of.empty();
+  }
+  finished_report finished;
+  auto const clocks = offsets_of(timelines);
+  std::uint64_t tolerance = 0;
+  for (auto const& host : clocks.hosts) tolerance = std::max(tolerance, host.error_ns.value_or(0));
+  auto const rows = collective_waits(occurrences, clocks, tolerance);
+  finished.table = report::rank_collective_table(rows, labels_);
+  if (!any) {
+    finished.missing = "the captures hold no kernels of collectives";
+    return finished;
+  }
+  finished.notes = clock_notes(clocks);
+  add_step_notes(finished.notes);
+  return finished;
+}
+
+void rank_reports::add_step_notes(std::vector<std::string>& notes) const {
+  constexpr std::uint64_t millisecond = 1'000'000;
+  for (std::size_t i = 0; i < digests_.size(); ++i)
+    if (digests_[i].clock_step_ns > millisecond)
+      notes.push_back("clocks: the wall clock of rank " + labels_[i] + " was set by " +
+                      readable_time(static_cast<double>(digests_[i].clock_step_ns)) +
+                      " during its capture; what it has on one side of that does not fit");
+}
+
+std::vector<std::string> rank_reports::slowed_notes() const {
+  rank_remarks notes;
+  for (std::size_t i = 0; i < digests_.size(); ++i)
+    if (digests_[i].slowed > 0)
+      notes.add(counted(digests_[i].slowed, "launches") +
+                    " slowed down by counter readings: the mean of the kernel's other launches "
+                    "stands for them",
+                labels_[i]);
+  return notes.lines(labels_.size());
+}
+
+finished_report rank_reports::finish(chosen_report const& report) const {
+  finished_report finished;
+  switch (report.kind) {
+    case report_kind::ranks_sum:
+      finished.table = ranks_table();
+      break;
+    case report_kind::ranks_range_sum: {
+      auto lines = range_lines();
+      if (lines.empty()) finished.missing = "the captures hold no NVTX ranges";
+      finished.table = report::rank_range_table(std::move(lines), labels_);
+      break;
+    }
+    case report_kind::ranks_kern_sum: {
+      auto lines = kernel_lines(report.names);
+      if (lines.empty()) finished.missing = "the captures hold no kernels";
+      finished.table = report::rank_kernel_table(std::move(lines), labels_);
+      break;
+    }
+    default:
+      return collectives(report.names);
+  }
+  finished.notes = slowed_notes();
+  return finished;
+}
+
+}  // namespace
+
+finished_report report_over_ranks(chosen_report const& report,
+                                  std::span<ranked_capture const> captures,
+                                  std::span<rank_digest const> digests) {
+  return rank_reports(captures, digests).finish(report);
+}
+
+}  // namespace gpuprof

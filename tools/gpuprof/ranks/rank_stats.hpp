@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reports of `gpuprof stats` over several captures, one of which is open at a time.
+#pragma once
+
+#include "ranks/capture_set.hpp"
+#include "stats_reports.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+struct rank_stats_inputs {
+  std::vector<chosen_report> reports;
+  filter_options filters;
+  range_scope scope = range_scope::process;
+};
+
+struct rank_stats {
+  std::vector<finished_report> reports;
+  std::vector<std::string> heading;
+  std::vector<std::string> remarks;  // captures that were left out, and why
+};
+
+/// Reports that can be added up are, of the others each rank's lines follow each other.
+struct rank_stats_outcome {
+  std::optional<rank_stats> made;
+  stats_failure failure;
+};
+rank_stats_outcome make_rank_stats(capture_set const& set, rank_stats_inputs const& inputs);
+
+}  // namespace gpuprof

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lines of the roofline of a capture, for reports and for exports.
+#pragma once
+
+#include "analyse/roofline.hpp"
+#include "export/export_job.hpp"
+#include "report/roofline_report.hpp"
+#include "roofline_reading.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+using report::roofline_lines;
+
+/// When peaks were measured, by device.
+using moments = std::map<std::uint32_t, std::string>;
+
+/// Takes the peaks in the capture, else those stored since, into `read`.
+moments find_peaks(trace_contents& trace, roofline_reading& read);
+
+std::vector<roofline_row> lines_of(roofline_lines by, roofline const& roofs, trace_contents& trace,
+                                   std::vector<range_work> const& ranges);
+
+/// All of them: of signatures, kernels, ranges and graphs. None where nothing was counted.
+std::vector<exported_line> roofline_of(trace_contents& trace);
+
+}  // namespace gpuprof

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What shells read to complete the words of the command, written from its options.
+#pragma once
+
+#include "documented_options.hpp"
+
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+std::string bash_completion(std::vector<documented_command> const& commands);
+std::string zsh_completion(std::vector<documented_command> const& commands);
+std::string fish_completion(std::vector<documented_command> const& commands);
+
+}  // namespace gpuprof

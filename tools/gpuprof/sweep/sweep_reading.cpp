@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sweep/sweep_reading.hpp"
+
+#include "base/readable.hpp"
+#include "report/summary_tables.hpp"
+#include "roofline_of_capture.hpp"
+#include "roofline_reading.hpp"
+#include "sweep/payload_groups.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+namespace gpuprof {
+namespace {
+
+/// Group 0 is line 1: a key of nothing is of the ranges that no group has.
+range_key line_of(std::uint32_t group) {
+  return {.name = static_cast<name_id>(group + 1), .domain = {}, .style = {}};
+}
+
+/// The label of a capture, and the ranges that count: those of the name, or any.
+result<range_groups> groups_by_label(trace_contents& trace,
+                                     std::optional<range_expression> const& ranges,
+                                     std::string const& label) {
+  range_groups out;
+  auto value = trace.fact("label." + label);
+  if (value.empty())
+    return error{"has no label '" + label + "'; gpuprof profile --label " + label +
+                 "=VALUE gives it one"};
+  out.labels.push_back(std::move(value));
+  auto const& tree = trace.ranges();
+  out.of_ranges.assign(tree.size(), ranges ? no_range : 0);
+  if (!ranges) return out;
+  auto const chosen = ranges_of(*ranges, tree, trace.text());
+  if (!chosen) return error{chosen.message()};
+  for (auto const range : *chosen) out.of_ranges[range] = 0;
+  out.name = report::range_name(key_of(tree[chosen->front()]), trace.text());
+  return out;
+}
+
+/// Every kernel once, as the roofline by kernel has them.
+range_work everything(workload_times const& times) {
+  range_work all;
+  for (std::uint32_t i = 0; i < times.size(); ++i)
+    if (!times.is_level_above(i)) all.workloads.push_back({i, times.tally(i)});
+  return all;
+}
+
+/// What ranges declare is of all that ran in them: it is taken where that is most of `all`.
+void take_declared(range_work& all, range_work const& of_ranges, double all_ns) {
+  if (static_cast<double>(of_ranges.declared_ns) >= least_known_share * all_ns) {
+    all.declared_flops = of_ranges.declared_flops;
+    all.declared_ns = of_ranges.declared_ns;
+  }
+  if (static_cast<double>(of_ranges.declared_bytes_ns) >= least_known_share * all_ns) {
+    all.declared_bytes = of_ranges.declared_bytes;
+    all.declared_bytes_ns = of_ranges.declared_bytes_ns;
+  }
+}
+
+roofline_row row_of(roofline const& roofs, range_work const& work) {
+  return roofs.by_range(std::span(&work, 1), [](range_key) { return std::string(); }).front();
+}
+
+sweep_point point_of(std::string const& label, roofline_row const& row, range_work const& work,
+                     bool counts_ranges) {
+  sweep_point point;
+  point.label = label;
+  point.size = size_of(label);
+  point.calls = counts_ranges ? work.instances : row.launches;
+  if (point.calls > 0) point.time_per_call = row.total_ns / static_cast<double>(point.calls);
+  point.flops = row.total_flops;
+  point.flops_from = row.source;
+  point.bytes = row.dram_rate;
+  if (row.dram_rate) point.bytes_from = byte_source::counted;
+  if (!row.dram_rate && work.declared_bytes_ns > 0) {
+    point.bytes = work.declared_bytes / static_cast<double>(work.declared_bytes_ns) * 1e9;
+    point.bytes_from = byte_source::declared;
+  }
+  point.of_roof = row.of_roof;
+  point.bound = row.bound;
+  return point;
+}
+
+/// Of an interpreter also the script: "python3 train.py".
+std::string program_of(trace_contents const& trace) {
+  auto program = trace.fact("process.program");
+  std::istringstream words(trace.fact("process.command_line"));
+  std::string word;
+  if (program.empty() && words >> word) program = word;
+  while (words >> word)
+    if (word.ends_with(".py") || word.ends_with(".jl") || word.ends_with(".sh"))
+      return program + " " + word;
+  return program;
+}
+
+void describe(swept_capture& out, trace_contents& trace, roofline_reading const& read,
+              std::optional<std::uint32_t> device) {
+  auto const names = trace.device_names();
+  for (auto const& [id, of] : read.devices()) {
+    if (device && raw(id) != *device) continue;
+    bool const is_first = out.device.empty();
+    if (!is_first && (of.roofs.empty() || !out.roofs.empty())) continue;
+    if (auto const name = names.find(raw(id)); name != names.end()) out.device = name->second;
+    out.roofs = of.roofs;
+  }
+  out.program = program_of(trace);
+  for (auto& line : trace.missing()) out.notes.push_back(std::move(line));
+}
+
+/// The work of each group; of groups without any, none.
+std::vector<range_work> work_of_groups(roofline_reading const& read, std::size_t groups) {
+  std::vector<range_work> out(groups);
+  for (auto const& work : read.ranges()) {
+    auto const line = raw(work.key.name);
+    if (!work.is_outside && line > 0 && line <= groups) out[line - 1] = work;
+  }
+  return out;
+}
+
+/// Without a range the capture itself is the one group: whatever ran, in ranges or not.
+void take_all(std::vector<range_work>& works, roofline_reading const& read, roofline const& roofs,
+              bool with_declared) {
+  auto all = everything(read.times());
+  if (with_declared) take_declared(all, works.front(), row_of(roofs, all).total_ns);
+  works.front() = std::move(all);
+}
+
+void add_points(swept_capture& out, std::vector<range_work> const& works,
+                range_groups const& groups, roofline const& roofs, bool counts_ranges) {
+  std::size_t idle = 0;
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    auto row = row_of(roofs, works[i]);
+    if (row.launches == 0) {
+      ++idle;
+      continue;
+    }
+    out.points.push_back(point_of(groups.labels[i], row, works[i], counts_ranges));
+    out.rows.push_back(std::move(row));
+  }
+  if (idle > 0 && !out.points.empty())
+    out.notes.push_back(counted(idle, "values without a kernel") + " left out");
+}
+
+result<std::optional<range_expression>> parsed_range(std::string const& text) {
+  if (text.empty()) return std::optional<range_expression>();
+  auto parsed = parse_range_expression(text);
+  if (!parsed) return error{parsed.message()};
+  return std::optional(*std::move(parsed));
+}
+
+}  // namespace
+
+swept_result read_sweep(std::string const& path, sweep_question const& question) {
+  auto const expression = parsed_range(question.range);
+  if (!expression) return sweep_failure{expression.message(), true};
+  auto opened = capture::reader::open(path);
+  if (!opened) return sweep_failure{opened.message()};
+  trace_contents trace(*std::move(opened));
+  auto const groups = question.by_payload ? groups_by_payload(trace, *expression, question.over)
+                                          : groups_by_label(trace, *expression, question.over);
+  if (!groups) return sweep_failure{path + ": " + groups.message()};
+
+  selection wanted;
+  if (auto failed = narrow(wanted, question.filters, trace, path, question.scope))
+    return sweep_failure{std::move(failed->message), failed->wrong_options};
+  std::optional<device_id> device;
+  if (question.filters.device) device = static_cast<device_id>(*question.filters.device);
+  roofline_reading read(trace, device, question.scope, wanted.is_everything() ? nullptr : &wanted);
+  find_peaks(trace, read);
+  auto const& tree = trace.ranges();
+  read.group_ranges([&](traced_range const& range) {
+    auto const group = groups->of_ranges[tree.index_of(range.id)];
+    return group == no_range ? range_key{} : line_of(group);
+  });
+  read.read(true);
+
+  roofline const roofs(read.metrics(), read.times(), read.devices(), trace.shapes(), read.codes());
+  auto works = work_of_groups(read, groups->labels.size());
+  if (!question.counts_ranges()) take_all(works, read, roofs, question.filters.kernels.empty());
+  swept_capture out;
+  out.range = groups->name;
+  add_points(out, works, *groups, roofs, question.counts_ranges());
+  if (out.points.empty()) {
+    auto text = path + ": no kernel ran in what is asked for";
+    for (auto const& line : trace.missing()) text += "; " + line;
+    return sweep_failure{std::move(text)};
+  }
+  describe(out, trace, read, question.filters.device);
+  return out;
+}
+
+}  // namespace gpuprof

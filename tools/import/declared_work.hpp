@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work that a program has declared in the payload of a range: FLOP and bytes.
+#pragma once
+
+#include <string_view>
+
+namespace gpuprof {
+
+struct declared_work {
+  double flops = 0, bytes = 0;  // 0: not declared
+};
+
+/// Of numbers called "flops" and "bytes" in a JSON object, or in an object that is a member of it.
+/// The names are those of what gpuprof::scoped_range sends.
+declared_work declared_in(std::string_view json);
+
+}  // namespace gpuprof

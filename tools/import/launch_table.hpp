@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which call launched a piece of GPU work, found by the number that both share.
+#pragma once
+
+#include "model/ids.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace gpuprof {
+
+struct launch {
+  std::uint64_t time = 0;         // as read
+  std::uint32_t range = 0;        // place of the range in its thread, from 1 on; 0: none
+  std::uint32_t thread : 31 = 0;  // 0: no call was seen
+  std::uint32_t asynchronous : 1 = 0;
+};
+static_assert(sizeof(launch) == 16);
+
+/// Sixteen bytes a launch: a bit says that a number is wanted, its rank says where the launch
+/// stands. First all expect(), then all find().
+class launch_table {
+ public:
+  void expect(correlation_id number);
+  /// Null: no work has this number.
+  launch* find(correlation_id number);
+
+ private:
+  static constexpr std::size_t page_bits = 16;
+  static constexpr std::size_t words = (1 << page_bits) / 64;
+  struct page {
+    std::uint64_t wanted[words] = {};
+    std::uint32_t before[words] = {};  // bits of the words before
+    std::vector<launch> launches;      // made by the first find()
+  };
+
+  page* page_of(std::uint32_t number);
+
+  std::unordered_map<std::uint32_t, std::unique_ptr<page>> pages_;
+  std::uint32_t last_number_ = 0;
+  page* last_ = nullptr;
+};
+
+}  // namespace gpuprof

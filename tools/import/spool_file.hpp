@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file without a name for what does not fit into memory; gone when the process is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace gpuprof {
+
+/// Made when first written to. Both throw import_failure.
+class spool_file {
+ public:
+  explicit spool_file(std::string folder) : folder_(std::move(folder)) {}
+  ~spool_file();
+  spool_file(spool_file const&) = delete;
+  spool_file& operator=(spool_file const&) = delete;
+
+  /// Where it stands in the file.
+  std::uint64_t append(std::span<std::byte const> bytes);
+  void read(std::uint64_t from, std::span<std::byte> into) const;
+
+ private:
+  void open();
+
+  std::string const folder_;
+  int descriptor_ = -1;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace gpuprof

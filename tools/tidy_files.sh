@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Checks the given source files with clang-tidy, as `tools/test.sh tidy` checks all: for pre-commit.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/lib_setup.sh"
+
+commands="$root/build/tidy/compile_commands.json"
+for file in "$@"; do
+  grep -qs "/$file\"" "$commands" && continue  # it is known how to compile it
+  find_cuda
+  stage "Configuring (tidy)" configure_preset tidy
+  break
+done
+cd "$root" && exec clang-tidy-14 -quiet -p build/tidy "$@"
