@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyse/steps.hpp"
 
+#include "model/own_ranges.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <map>
@@ -47,6 +49,9 @@ class grouping {
   std::vector<group> const& groups() const noexcept { return groups_; }
   /// Of a group, but those inside another of it.
   range_steps steps_of(std::vector<std::uint32_t> const& wanted) const;
+  bool is_own(group const& of) const {
+    return of.name == own_step && text_(of.domain) == own_domain;
+  }
 
  private:
   std::uint32_t group_of(traced_range const& range);
@@ -98,7 +103,9 @@ range_steps grouping::steps_of(std::vector<std::uint32_t> const& wanted) const {
     auto const is_inside = parent != no_range && is_step[parent];
     auto const is_named = std::find(wanted.begin(), wanted.end(), of_range_[i]) != wanted.end();
     is_step[i] = is_inside || is_named;
-    if (is_named && !is_inside) steps.instances.push_back(i);
+    if (!is_named || is_inside) continue;
+    if (tree_[i].still_open && is_own(groups_[of_range_[i]])) continue;
+    steps.instances.push_back(i);
   }
   return steps;
 }
@@ -131,14 +138,18 @@ range_steps steps_named(range_tree const& tree, text_of_name const& text, std::s
 
 range_steps find_steps(range_tree const& tree, text_of_name const& text) {
   grouping const all(tree, text);
+  for (std::uint32_t i = 0; i < all.groups().size(); ++i) {
+    if (!all.is_own(all.groups()[i])) continue;
+    if (auto own = all.steps_of({i}); own.instances.size() >= least_steps) return own;
+  }
   std::uint64_t greatest = 0;
   for (auto const& of : all.groups())
-    if (of.repeats()) greatest = std::max(greatest, of.total_ns);
+    if (of.repeats() && !all.is_own(of)) greatest = std::max(greatest, of.total_ns);
   std::vector<std::uint32_t> best;
   for (auto const must_be_called : {true, false}) {
     for (std::uint32_t i = 0; i < all.groups().size(); ++i) {
       auto const& of = all.groups()[i];
-      if (!of.repeats()) continue;
+      if (!of.repeats() || all.is_own(of)) continue;
       auto const covered = static_cast<double>(of.total_ns) / static_cast<double>(greatest);
       if (must_be_called && (!is_called_step(of.name) || covered < least_of_greatest)) continue;
       if (best.empty() || of.total_ns > all.groups()[best.front()].total_ns) best = {i};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the steps of a program: the NVTX range that repeats and has nearly everything inside.
+// Finds the steps of a program: what it counts with gpuprof_step(), or the NVTX range that repeats
+// and has nearly everything inside.
 #pragma once
 
 #include "analyse/kernel_labels.hpp"
@@ -30,10 +31,12 @@ struct range_steps {
 /// "DOMAIN:NAME" as reports show it, or NAME in any domain.
 range_steps steps_named(range_tree const& tree, text_of_name const& text, std::string_view name);
 
-/// Of the push/pop ranges that repeat and lie in none that repeats, the one with the greatest total
-/// time; one that is called a step, an iteration or a batch goes first, where it has at least half
-/// of that. A call that is made now and then is no step: steps cover at least a quarter of the time
-/// from the first to the last.
+/// Those of gpuprof_step(), where a program has them: it has said what a step is. One that was
+/// still open at the end is none of them: what comes after the last call is no step, or a part of
+/// one. Else of the push/pop ranges that repeat and lie in none that repeats, the one with the
+/// greatest total time; one that is called a step, an iteration or a batch goes first, where it has
+/// at least half of that. A call that is made now and then is no step: steps cover at least a
+/// quarter of the time from the first to the last.
 range_steps find_steps(range_tree const& tree, text_of_name const& text);
 
 }  // namespace gpuprof

@@ -44,6 +44,11 @@ class range_stack {
   std::size_t size() const noexcept { return size_; }
   open_range& at(std::size_t i) noexcept { return open_.ranges[i]; }
   open_range const& at(std::size_t i) const noexcept { return open_.ranges[i]; }
+  bool holds(range_id range) const noexcept {
+    for (auto i = size_; i > 0; --i)
+      if (at(i - 1).range == range) return true;
+    return false;
+  }
   bool full() const noexcept { return size_ == depth; }
   std::uint32_t too_deep() const noexcept { return too_deep_; }
   /// When no pops for them will come.

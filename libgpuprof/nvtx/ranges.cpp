@@ -54,11 +54,14 @@ void write_pushed(thread_log& log, open_range& range) noexcept {
 }  // namespace
 
 int push_range(thread_log& log, event_text const& text) noexcept {
+  return push_range(log, text, log.ranges.innermost());
+}
+
+int push_range(thread_log& log, event_text const& text, range_id parent) noexcept {
   if (auto* const watching = observer(); watching != nullptr && !log.ranges.full()) [[unlikely]]
     watching->on_push(text.name, text.domain);
   auto const write = recording();
   auto const level = log.ranges.level_in(text.domain);
-  auto const parent = log.ranges.innermost();
   auto* const open = log.ranges.push();
   if (open == nullptr) {
     if (write) thread_counters::bump(log.counters.dropped_ranges);

@@ -43,6 +43,8 @@ inline std::atomic<range_observer*> the_range_observer{nullptr};
 
 /// The level within the domain, 0 outermost, as nvtxRangePush promises.
 int push_range(thread_log& log, event_text const& text) noexcept;
+/// The same, with `parent` as its enclosing range.
+int push_range(thread_log& log, event_text const& text, range_id parent) noexcept;
 /// The level of the range that ended, negative when there was none.
 int pop_range(thread_log& log, name_id domain) noexcept;
 

@@ -172,6 +172,8 @@ void hand_to_this_thread(thread_log& log) {
   log.ranges.clear();
   log.caught_up_with = 0;
   log.owed_ends = 0;
+  log.steps = 0;
+  log.around_steps = {};
 }
 
 }  // namespace

@@ -52,6 +52,8 @@ struct thread_log {
   std::uint64_t next_range = 1;
   std::uint32_t caught_up_with = 0;  // the log generation all ranges of the stack are written in
   std::uint32_t owed_ends = 0;       // ranges of the stack whose begin is written
+  std::uint64_t steps = 0;           // that have begun (steps.hpp), the last is open
+  range_id around_steps{};           // in which the last lies; 0: none
   name_cache names;
   range_stack ranges;  // last: most of its memory is never touched
 

@@ -8,6 +8,7 @@
 #include "base/own_calls.hpp"
 #include "base/process.hpp"
 #include "driver/cuda_driver.hpp"
+#include "nvtx/steps.hpp"
 #include "options/run_notes.hpp"
 #include "plan/nothing_recorded.hpp"
 #include "session/exit_summary.hpp"
@@ -74,6 +75,7 @@ process_profiler::process_profiler()
       callbacks_(*this),
       capture_range_(trigger_for(settings_.nvtx_capture)),
       step_range_(trigger_for(settings_.step_range)),
+      own_domain_(step_range_ ? names().intern(own_domain) : name_id{}),
       plan_(settings_) {
   watch_own_calls(settings_.trace.cuda && (settings_.trace.cuda_api || settings_.trace.blocking));
   configure_thread_logs(&budget_, max_ring_slots);
@@ -156,6 +158,14 @@ bool process_profiler::flush() {
 }
 
 void process_profiler::step() {
+  auto* const log = settings_.trace.nvtx ? this_thread_log() : nullptr;
+  // A capture that ends here holds the step before, one that begins here the next.
+  if (log != nullptr) end_step(*log);
+  if (settings_.schedule) count_step();
+  if (log != nullptr) begin_step(*log);
+}
+
+void process_profiler::count_step() noexcept {
   tell_plan([](capture_plan& plan) { plan.step(monotonic_ns()); });
 }
 
@@ -179,7 +189,8 @@ void process_profiler::on_push(name_id name, name_id domain) noexcept {
 }
 
 void process_profiler::on_pop(name_id name, name_id domain) noexcept {
-  if (step_range_ && step_range_->matches(name, domain)) step();
+  // gpuprof_step() counts its own.
+  if (step_range_ && domain != own_domain_ && step_range_->matches(name, domain)) count_step();
   if (!capture_range_ || !capture_range_->matches(name, domain)) return;
   if (capture_range_depth_.fetch_sub(1) == 1) {
     tell_plan([](capture_plan& plan) { plan.range_left(monotonic_ns()); });

@@ -92,6 +92,7 @@ class process_profiler final : public cuda_event_observer,
   template <class Event>
   void tell_plan(Event&& event) noexcept;
   void tick(std::uint64_t moment) noexcept;
+  void count_step() noexcept;
   void begin();
   void end_with_process();
 
@@ -125,6 +126,7 @@ class process_profiler final : public cuda_event_observer,
   launch_callbacks callbacks_;
   code_inventory code_;
   std::optional<range_trigger> capture_range_, step_range_;
+  name_id const own_domain_;  // 0 without a step_range_
   std::atomic<int> capture_range_depth_{0};
 
   std::mutex plan_mutex_;  // protects plan_; held for its arithmetic only

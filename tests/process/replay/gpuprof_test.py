@@ -105,6 +105,18 @@ class WaysIn(Gpuprof):
 
 
 class Contents(Gpuprof):
+    def test_calls_of_gpuprof_step_are_steps_of_every_report(self):
+        self.profile(self.synthetic(threads=1, launches=50, graphs=0, kernel_ns=1000), env={"REPLAY_STEPS": "1"})
+        launched = [row["Kern Inst"] for row in self.report("nvtx_kern_sum") if row["NVTX Range"] == "gpuprof:step"]
+        self.assertEqual(sum(launched), 50)
+        summed = {row["Range"]: row for row in self.report("nvtx_sum")}
+        self.assertEqual(summed["gpuprof:step"]["Instances"], 50)
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "analyze", "-f", "json", "--by", "step", self.capture)
+        self.assertEqual(run.code, 0, run.err)
+        steps = json.loads(run.out)["steps"]
+        self.assertEqual(len(steps), 49)  # the last was open at the end
+        self.assertEqual({step["ns"]["compute"] for step in steps}, {1000})
+
     def test_each_kernel_is_in_the_range_that_launched_it(self):
         self.profile(self.synthetic(**PLAN))
         launched = sum(row["Kern Inst"] for row in self.report("nvtx_kern_sum") if row["NVTX Range"].endswith("launch"))

@@ -104,7 +104,10 @@ contents read(fs::path const& file) {
   REQUIRE(in);
   std::map<std::uint32_t, bool> windows;
   in->for_each<range_begin>([&](std::span<range_begin const> rows) {
-    for (auto const& r : rows) ++all.begun[std::string(in->text(r.name))];
+    for (auto const& r : rows) {
+      auto const domain = std::string(in->text(r.domain));
+      ++all.begun[(domain.empty() ? "" : domain + ":") + std::string(in->text(r.name))];
+    }
   });
   in->for_each<range_end>([&](auto rows) { all.ended += static_cast<int>(rows.size()); });
   in->for_each<window_record>([&](std::span<window_record const> rows) {
@@ -152,7 +155,7 @@ TEST_CASE("the C API works before CUDA, in any order, and tells what came of eac
   REQUIRE(result.captures() == std::vector<std::string>{"chosen.gpuprof"});
   auto const all = read_only_capture(result);
   CHECK(all.windows == 2);
-  CHECK(all.begun == std::map<std::string, int>{{"late", 2}, {"step", 3}});
+  CHECK(all.begun == std::map<std::string, int>{{"gpuprof:step", 1}, {"late", 2}, {"step", 3}});
 }
 
 TEST_CASE("metrics are there with counters asked for, though no kernel ran; else it is said once") {
@@ -402,6 +405,15 @@ TEST_CASE("captures switched from many threads at once leave a whole file") {
   auto const all = read_only_capture(result);
   CHECK(all.windows >= 1);
   CHECK(all.complete);
+}
+
+TEST_CASE("steps are ranges of the threads that count them; a schedule keeps those it captures") {
+  auto const all = read_only_capture(run("steps"));
+  CHECK(all.begun == std::map<std::string, int>{{"gpuprof:step", 22}, {"inside", 20}});
+  CHECK(all.ended == 20 + 20 + 1);  // the main thread's last is open at the end
+  auto const scheduled = read_only_capture(run("steps", "GPUPROF_SCHEDULE=4,0,3,1"));
+  CHECK(scheduled.begun == std::map<std::string, int>{{"gpuprof:step", 3}, {"inside", 3}});
+  CHECK(scheduled.ended == 6);
 }
 
 TEST_CASE("a named range makes captures: each of them a window with what lies inside") {

@@ -233,6 +233,21 @@ int starts_and_stops_from_threads() {
   return 0;
 }
 
+/// Two threads count ten steps each, with a range in each; the main thread first.
+int counted_steps() {
+  use_nvtx_first();
+  auto const ten = [] {
+    for (int i = 0; i < 10; ++i) {
+      CALL(gpuprof_step)();
+      ranges(1, "inside");
+    }
+    CALL(gpuprof_step)();
+  };
+  ten();
+  std::thread(ten).join();
+  return 0;
+}
+
 /// As programs do that become daemons: the numbers then belong to files of their own.
 int close_all_and_go_on() {
   ranges(10);
@@ -274,6 +289,7 @@ int main(int count, char** arguments) {
   if (scene == "forks beside threads") return forks_beside_threads();
   if (scene == "cancelled") return cancelled_thread();
   if (scene == "threads") return many_threads(16, 1000);
+  if (scene == "steps") return counted_steps();
   if (scene == "switching") return starts_and_stops_from_threads();
   if (scene == "exit in thread") {
     std::thread([] {

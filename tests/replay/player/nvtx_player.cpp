@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <thread>
 
 namespace gpuprof::replay {
@@ -45,6 +46,12 @@ std::uint32_t most(recording const& r, std::uint32_t event::*which) {
   return highest;
 }
 
+/// gpuprof_step(), where the library is in the process and it is asked for.
+int (*counted_step())() {
+  if (std::getenv("REPLAY_STEPS") == nullptr) return nullptr;
+  return reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "gpuprof_step"));
+}
+
 }  // namespace
 
 nvtx_player::nvtx_player(recording const& r)
@@ -52,6 +59,7 @@ nvtx_player::nvtx_player(recording const& r)
       domains_(std::max(most(r, &event::domain), most(r, &event::object)) + 1u),
       strings_(std::max(most(r, &event::registered), most(r, &event::object)) + 1u),
       ranges_by_id_(most(r, &event::object) + 1u),
+      step_(counted_step()),
       os_threads_(r.threads.size()) {
   for (auto const& s : r.strings) wide_.push_back(widen(s));
   for (std::size_t i = 0; i < os_threads_.size(); ++i) {
@@ -99,6 +107,7 @@ std::uint32_t nvtx_player::os_thread(std::uint32_t recorded) {
 
 void nvtx_player::play(event const& e) {
   cancelled_thread const now;
+  if (step_ != nullptr && e.code == NVTX_CBID_CORE_RangePushA) step_();
   if (e.code < nvtx_core2) {
     play_default_domain(e);
   } else {

@@ -46,6 +46,7 @@ class nvtx_player {
   recording const& r_;
   std::vector<std::wstring> wide_;
   slots domains_, strings_, ranges_by_id_;
+  int (*step_)();  // null: none
   std::vector<std::pair<std::uint32_t, std::atomic<std::uint32_t>>> os_threads_;
   std::atomic<std::uint64_t> ranges_{0}, marks_{0};
 };

@@ -9,17 +9,20 @@ using namespace gpuprof;
 
 namespace {
 
+constexpr std::uint64_t still_open = 0;
+
 /// Ranges that are added in order of their beginning; names are interned.
 class made_ranges {
  public:
   range_id add(std::string const& name, std::uint64_t begin, std::uint64_t end,
-               range_id parent = {}) {
+               range_id parent = {}, std::string const& domain = "") {
     auto const id = static_cast<range_id>(begins_.size() + 1);
-    auto const name_number = static_cast<std::uint32_t>(names_.size() + 1);
-    auto const [at, is_new] = ids_.try_emplace(name, static_cast<name_id>(name_number));
-    if (is_new) names_[at->second] = name;
-    begins_.push_back({.time = {begin}, .range = id, .parent = parent, .name = at->second});
-    ends_.push_back({{end}, id, {}});
+    begins_.push_back({.time = {begin},
+                       .range = id,
+                       .parent = parent,
+                       .name = id_of(name),
+                       .domain = id_of(domain)});
+    if (end != still_open) ends_.push_back({{end}, id, {}});
     return id;
   }
   range_tree tree() const { return range_tree(begins_, ends_, timestamp_ns{1'000'000}); }
@@ -32,6 +35,14 @@ class made_ranges {
   std::string steps() const { return find_steps(tree(), text()).name; }
 
  private:
+  name_id id_of(std::string const& name) {
+    if (name.empty()) return {};
+    auto const number = static_cast<std::uint32_t>(names_.size() + 1);
+    auto const [at, is_new] = ids_.try_emplace(name, static_cast<name_id>(number));
+    if (is_new) names_[at->second] = name;
+    return at->second;
+  }
+
   std::map<std::string, name_id> ids_;
   std::map<name_id, std::string> names_;
   std::vector<range_begin> begins_;
@@ -91,4 +102,27 @@ TEST_CASE("a step that is named is taken, with any number, but not inside itself
   CHECK(steps_named(tree, ranges.text(), "work").instances.size() == 2);
   CHECK(steps_named(tree, ranges.text(), "work 3").instances.size() == 2);
   CHECK(steps_named(tree, ranges.text(), "nothing").name.empty());
+}
+
+TEST_CASE("what a program counts with gpuprof_step() goes before any range that repeats") {
+  made_ranges ranges;
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    ranges.add("epoch", 10 + i * 1000, 1000 + i * 1000);
+    ranges.add("step", 1000 + i * 1000, i < 4 ? 1005 + i * 1000 : still_open, {}, "gpuprof");
+  }
+  auto const tree = ranges.tree();
+  auto const steps = find_steps(tree, ranges.text());
+  CHECK(steps.name == "step");
+  CHECK(ranges.text()(steps.domain) == "gpuprof");
+  CHECK(steps.instances.size() == 4);  // one was open at the end: it is none
+  CHECK(steps_named(tree, ranges.text(), "gpuprof:step").instances.size() == 4);
+}
+
+TEST_CASE("fewer than three calls of gpuprof_step() are no repetition") {
+  made_ranges ranges;
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    ranges.add("iteration", 10 + i * 100, 100 + i * 100);
+    if (i < 3) ranges.add("step", 100 + i * 100, i < 2 ? 105 + i * 100 : still_open, {}, "gpuprof");
+  }
+  CHECK(ranges.steps() == "iteration");
 }

@@ -200,6 +200,29 @@ TEST_CASE(
         }) == "");
 }
 
+TEST_CASE("gpuprof_step() counts once where its own range is the one that counts") {
+  variables const schedule{{"GPUPROF_SCHEDULE", "1,0,2,1"}, {"GPUPROF_STEP_RANGE", "gpuprof:step"}};
+  CHECK(in_a_process(schedule, [](profiler_scene& s) {
+          s.profiler.cuda_initialised();
+          s.profiler.step();
+          EXPECT(s.profiler.capturing());
+          s.profiler.step();
+          EXPECT(s.profiler.capturing());
+          s.profiler.step();
+          EXPECT(!s.profiler.capturing());
+        }) == "");
+}
+
+TEST_CASE("gpuprof_step() opens a range, but none where no ranges are wanted") {
+  for (auto const* const trace : {"cuda,nvtx", "cuda"})
+    CHECK(in_a_process({{"GPUPROF_TRACE", trace}}, [&](profiler_scene& s) {
+            s.profiler.cuda_initialised();
+            for (int i = 0; i < 3; ++i) s.profiler.step();
+            auto const open = this_thread_log()->ranges.size();
+            EXPECT(open == (std::string(trace) == "cuda" ? 0 : 1));
+          }) == "");
+}
+
 TEST_CASE("a capture that is switched while another thread switches is left to that thread") {
   CHECK(in_a_process(between_profiler_calls, [](profiler_scene& s) {
           s.profiler.cuda_initialised();
