@@ -41,8 +41,7 @@ std::string how_to_record(data_set missing) {
       {data::several_ranks, "the captures of all ranks on the command line"},
       {data::clocks, "--metrics auto"},
       {data::streams, "a capture of kernels, which this version looks through for streams"},
-      {data::declared,
-       "ranges around single kernels that declare their FLOP, which is not read yet"},
+      {data::declared, "ranges around single kernels that declare their FLOP (gpuprof::work)"},
       {data::peer_peaks, "gpuprof peaks --only p2p, once on this machine with all its GPUs"},
   };
   std::string text;

@@ -223,6 +223,27 @@ class BadInput(Case):
         self.assertIn("--memory-limit", self.refused(1, "--memory-limit", "0.000001", "steps.gpuprof"))
 
 
+class Declared(Case):
+    def padding(self, capture):
+        report = self.json_of("--rule", "padded_work", capture)
+        self.assertEqual(report["not_looked_at"], [])
+        return report["findings"]
+
+    def test_what_a_range_declares_for_one_kernel_is_compared_with_what_was_counted(self):
+        found = self.padding("padded.gpuprof")
+        self.assertEqual([one["where"]["kernel"] for one in found], ["padded"])
+        figures = {one["name"]: one["value"] for one in found[0]["evidence"]}
+        self.assertAlmostEqual(figures["FLOP of a launch"] / 1.25e9, 1, places=6)
+        self.assertEqual(figures["declared"], 1e9)
+        self.assertAlmostEqual(found[0]["potential_gain_ms"]["high"], 24 * 0.5 * (1 - 1 / 1.25), places=6)
+        self.assertEqual(self.padding("unpadded.gpuprof"), [])
+
+    def test_without_a_declaration_it_is_not_looked_at(self):
+        report = self.json_of("--rule", "padded_work", "steps.gpuprof")
+        self.assertEqual([one["rule"] for one in report["not_looked_at"]], ["padded_work"])
+        self.assertIn("gpuprof::work", str(report["not_looked_at"]))
+
+
 class RulesAndGate(Case):
     def test_every_rule_is_listed_and_described(self):
         rows = list(csv.DictReader(io.StringIO(self.analyze("--list-rules", "-f", "csv").stdout)))

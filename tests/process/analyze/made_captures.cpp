@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpuprof_analyze_captures FOLDER: writes a capture for each case of analyze_test.py.
+#include "analyse/flop_accounting.hpp"
 #include "process/export/made_capture.hpp"
 
 using namespace gpuprof;
@@ -20,6 +21,42 @@ void steps(std::string const& path, int rank, std::uint64_t kernel_ns) {
     kernel.range = range;
     out.add(kernel);
     out.end(range, begin + step / 4);
+  }
+}
+
+/// Products of 1e9 FLOP each as ranges declare, of which the GPU computed `counted`; beside one
+/// that shares its range with another kernel, of which the declaration says nothing.
+void products(std::string const& path, double counted) {
+  made_capture out(path);
+  out.describe("4242");
+  out.window(0, 40'000'000);
+  std::vector<metric_id> ids;
+  for (auto const& counter : flop_counters())
+    if (has_counter("GH100", counter).value_or(false)) {
+      ids.push_back(static_cast<metric_id>(ids.size() + 1));
+      out.add(metric_record{.metric = ids.back(), .name = out.name(counter.metric)});
+    }
+  auto const padded = out.shape("padded"), first = out.shape("first"), second = out.shape("second");
+  auto const run = [&](shape_id shape, std::uint64_t start, range_id range) {
+    auto kernel = out.kernel(shape, start, 500'000);
+    kernel.range = range;
+    out.add(kernel);
+    out.add(sampled_launch_record{.correlation = kernel.correlation,
+                                  .opened = kernel.launched,
+                                  .closed = kernel.start + kernel.duration});
+    for (auto const id : ids)
+      out.add(launch_metric_record{kernel.correlation, id, id == ids.back() ? counted : 0});
+  };
+  for (std::uint64_t i = 1; i <= 12; ++i) {
+    auto const begin = i * 3'000'000;
+    auto const alone = out.begin_with_work("matmul", begin, 2e9);
+    run(padded, begin + 1'000, alone);
+    run(padded, begin + 600'000, alone);
+    out.end(alone, begin + 1'200'000);
+    auto const both = out.begin_with_work("layer", begin + 1'200'000, 1e9);
+    run(first, begin + 1'300'000, both);
+    run(second, begin + 1'900'000, both);
+    out.end(both, begin + 2'500'000);
   }
 }
 
@@ -44,6 +81,8 @@ int main(int argc, char** argv) {
   steps(in("steps.gpuprof"), -1, 400'000);
   steps(in("job.rank0.gpuprof"), 0, 400'000);
   steps(in("job.rank1.gpuprof"), 1, 300'000);
+  products(in("padded.gpuprof"), 1.25e9);
+  products(in("unpadded.gpuprof"), 1.04e9);
   only_ranges(in("only_ranges.gpuprof"));
   empty(in("empty.gpuprof"));
 }

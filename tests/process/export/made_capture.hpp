@@ -145,6 +145,15 @@ class made_capture {
                            .domain = domain.empty() ? name_id{} : name(domain)});
     return id;
   }
+  range_id begin_with_work(std::string_view text, std::uint64_t time, double flops) {
+    auto const id = static_cast<range_id>((1ull << 40) + ++ranges_);
+    file_->add(range_begin{.time = at(time),
+                           .range = id,
+                           .thread = static_cast<thread_index>(1),
+                           .name = name(text),
+                           .declared_flops = flops});
+    return id;
+  }
   void end(range_id range, std::uint64_t time) {
     file_->add(range_end{at(time), range, static_cast<thread_index>(1)});
   }

@@ -42,15 +42,25 @@ void take_metrics(advise::kernel_facts& kernel, roofline_reading const& counters
       kernel.metrics[name] = figure->mean;
 }
 
+/// Ranges may stand around launches of one size alone; what they say of fewer than half is not
+/// said of the kernel.
+std::optional<double> of_a_launch(declared_launches::declaration const& of,
+                                  std::uint64_t launches) {
+  if (2 * of.launches < launches) return std::nullopt;
+  return of.flops / static_cast<double>(of.launches);
+}
+
 }  // namespace
 
 std::vector<advise::kernel_facts> read_kernels(trace_contents& trace, timeline_pass const& pass,
-                                               roofline_reading const& counters) {
+                                               roofline_reading const& counters,
+                                               declared_launches const& declared) {
   std::map<std::uint32_t, kernel_shape const*> shapes;
   for (auto const& shape : trace.shapes()) shapes[raw(shape.id)] = &shape;
   auto const& labels = trace.labels(kernel_name_style::demangled);
   auto const collectives = find_collectives(trace);
   figure_lines const lines(trace, counters);
+  auto const declarations = declared.by_kernel();
   std::vector<advise::kernel_facts> kernels;
   for (auto const& [key, times] : pass.kernels()) {
     auto const shape = shapes.find(static_cast<std::uint32_t>(key));
@@ -64,6 +74,8 @@ std::vector<advise::kernel_facts> read_kernels(trace_contents& trace, timeline_p
     one.total_ns = times.total_ns;
     one.alone_ns = times.alone_ns;
     one.followed_ns = std::min(times.followed_ns, times.total_ns);
+    if (auto const of = declarations.find(key); of != declarations.end())
+      one.declared_flop = of_a_launch(of->second, times.launches);
     if (auto const* const row = lines.of(one.name, one.shape)) one.figures = *row;
     if (counters.has_counters()) take_metrics(one, counters);
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "advise/facts.hpp"
+#include "analyse/declared_launches.hpp"
 #include "analyse/timeline/timeline_pass.hpp"
 #include "roofline_reading.hpp"
 
@@ -12,6 +13,7 @@ namespace gpuprof {
 
 /// Most time first; launches of one signature together.
 std::vector<advise::kernel_facts> read_kernels(trace_contents& trace, timeline_pass const& pass,
-                                               roofline_reading const& counters);
+                                               roofline_reading const& counters,
+                                               declared_launches const& declared);
 
 }  // namespace gpuprof

@@ -23,6 +23,17 @@ auto kernel_columns() {
                        &kernel_record::correlation);
 }
 
+std::map<range_id, double> declared_flops(capture::reader& file) {
+  std::map<range_id, double> flops;
+  file.for_each<range_begin>(
+      [&](std::span<range_begin const> ranges) {
+        for (auto const& range : ranges)
+          if (range.declared_flops > 0) flops[range.range] = range.declared_flops;
+      },
+      capture::only(&range_begin::range, &range_begin::declared_flops));
+  return flops;
+}
+
 }  // namespace
 
 run_reading::run_reading(trace_contents& trace, selection const* wanted, std::string step_name)
@@ -43,7 +54,7 @@ void run_reading::read() {
         of != pass_->ledger().by_device().end())
       device.ledger = of->second;
   std::erase_if(facts_.devices, [](auto const& device) { return device.ledger.total() <= 0; });
-  facts_.kernels = read_kernels(trace_, *pass_, *counters_);
+  facts_.kernels = read_kernels(trace_, *pass_, *counters_, *declared_);
   take_what_is_there();
   take_texts(trace_, *pass_, facts_);
   facts_.steps = read_steps(trace_, steps_, *pass_, facts_.window_ns, has_calls_);
@@ -74,6 +85,7 @@ void run_reading::go_through_time() {
   auto const recorded = trace_.fact("trace.api");
   has_all_calls_ = file.row_count<api_record>() > 0 && recorded != "blocking";
   has_calls_ = has_all_calls_ || recorded == "blocking";
+  declared_.emplace(trace_.ranges(), declared_flops(file));
   pass_.emplace(timeline_inputs{
       .ranges = &trace_.ranges(),
       .steps = &steps_,
@@ -97,7 +109,7 @@ void run_reading::go_through_time() {
   progress_line progress("reading " + file.path(),
                          file.row_count<kernel_record>() + file.row_count<api_record>());
   gpu_items const items(trace_);
-  time_walk walk(trace_, items, *pass_, wanted_, std::move(windows), progress);
+  time_walk walk(trace_, items, *pass_, *declared_, wanted_, std::move(windows), progress);
   for_each_in_time<sampled_launch_record, unified_memory_record, api_record, copy_record,
                    memset_record, graph_record, kernel_record>(
       file, walk, capture::column_set<sampled_launch_record>{},
@@ -188,6 +200,9 @@ void run_reading::take_what_is_there() {
   add(std::any_of(facts_.devices.begin(), facts_.devices.end(),
                   [](auto const& device) { return device.peak("p2p").has_value(); }),
       advise::data::peer_peaks);
+  add(std::any_of(facts_.kernels.begin(), facts_.kernels.end(),
+                  [](auto const& kernel) { return kernel.declared_flop.has_value(); }),
+      advise::data::declared);
   facts_.there = there;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "advise/facts.hpp"
+#include "analyse/declared_launches.hpp"
 #include "analyse/selection.hpp"
 #include "analyse/timeline/timeline_pass.hpp"
 #include "trace/trace_contents.hpp"
@@ -47,6 +48,7 @@ class run_reading {
   step_ranges steps_;
   pace pace_;
   bool has_calls_ = false, has_all_calls_ = false;
+  std::optional<declared_launches> declared_;
   std::optional<timeline_pass> pass_;
   std::unique_ptr<roofline_reading> counters_;
   advise::run_facts facts_;

@@ -2,6 +2,7 @@
 // Feeds the time ledger with the records of a capture, in order of time.
 #pragma once
 
+#include "analyse/declared_launches.hpp"
 #include "analyse/selection.hpp"
 #include "analyse/timeline/timeline_pass.hpp"
 #include "analyze/gpu_items.hpp"
@@ -16,10 +17,12 @@ namespace gpuprof {
 class time_walk {
  public:
   time_walk(trace_contents& trace, gpu_items const& items, timeline_pass& pass,
-            selection const* wanted, std::vector<time_stretch> windows, progress_line& progress)
+            declared_launches& declared, selection const* wanted, std::vector<time_stretch> windows,
+            progress_line& progress)
       : trace_(trace),
         items_(items),
         pass_(pass),
+        declared_(declared),
         wanted_(wanted),
         windows_(std::move(windows)),
         progress_(progress) {
@@ -28,12 +31,16 @@ class time_walk {
 
   void operator()(kernel_record const& kernel) {
     enter(kernel.start);
-    if (is_wanted(kernel)) pass_.add_kernel(items_.of(kernel));
+    auto const item = items_.of(kernel);
+    declared_.add(kernel_key(item.device, item.subject), item.range);
+    if (is_wanted(kernel)) pass_.add_kernel(item);
     advance();
   }
   void operator()(graph_record const& graph) {
     enter(graph.start);
-    if (is_wanted(graph)) pass_.add_kernel(items_.of(graph));
+    auto const item = items_.of(graph);
+    declared_.add(declared_launches::several, item.range);
+    if (is_wanted(graph)) pass_.add_kernel(item);
   }
   void operator()(copy_record const& copy) {
     enter(copy.start);
@@ -97,6 +104,7 @@ class time_walk {
   trace_contents& trace_;
   gpu_items const& items_;
   timeline_pass& pass_;
+  declared_launches& declared_;
   selection const* wanted_;
   std::vector<time_stretch> windows_;
   std::size_t window_ = 0;

@@ -48,6 +48,9 @@ void look_at_padding(kernel_view const& view, std::vector<finding>& found) {
   auto const declared = view.kernel.declared_flop;
   auto const counted_rate = view.kernel.figures.total_flops;
   if (!declared || *declared <= 0 || !counted_rate) return;
+  // Of cycles and samples the error alone may be as large as the padding.
+  auto const source = view.kernel.figures.source;
+  if (source != flop_source::counted && source != flop_source::tensor_counted) return;
   auto const counted = *counted_rate * view.mean_ns() / 1e9;
   if (counted <= noticeable_padding * *declared) return;
   auto one = finding_on(

@@ -163,12 +163,16 @@ TEST_CASE("padding is what was counted above what was declared") {
     return odd_product().with([&](auto& f) {
       f.name = "nvjet_h";
       f.declared_flop = declared;
+      f.figures.source = flop_source::counted;
     });
   };
   auto const found = found_by("padded_work", made(3e11));
   REQUIRE(found);
   CHECK(found->gain.high_ns == Approx(100e6));
   CHECK(!found_by("padded_work", made(4e11 / 1.04)));
+  auto const from_cycles =
+      made(3e11).with([](auto& f) { f.figures.source = flop_source::tensor_cycles; });
+  CHECK(!found_by("padded_work", from_cycles));
 }
 
 TEST_CASE("a small batch is told in sizes, not in time") {
