@@ -23,8 +23,8 @@ std::string scaled(std::optional<double> value, double scale) {
 }
 
 bool is_on_plateau(sweep_findings const& found, std::size_t point) {
-  return found.plateau && std::find(found.plateau->points.begin(), found.plateau->points.end(),
-                                    point) != found.plateau->points.end();
+  return found.plateau &&
+         std::binary_search(found.plateau->points.begin(), found.plateau->points.end(), point);
 }
 
 std::string remarks_on(sweep const& of, std::size_t point) {
@@ -61,16 +61,18 @@ struct shown_column {
   bool is_number;
   std::string (*text)(sweep const&, std::size_t);
   int leave_out = 0;
+  bool (*is_wanted)(sweep const&) = nullptr;  // null: where any line has a text
 };
+
+bool has_several_of_a_size(sweep const& of) {
+  return std::any_of(of.points.begin(), of.points.end(),
+                     [](auto const& p) { return p.captures > 1; });
+}
 
 constexpr shown_column columns[] = {
     {"Captures", true,
-     [](sweep const& s, std::size_t i) {
-       bool const any = std::any_of(s.points.begin(), s.points.end(),
-                                    [](auto const& p) { return p.captures > 1; });
-       return any ? readable_count(s.points[i].captures) : std::string();
-     },
-     6},
+     [](sweep const& s, std::size_t i) { return readable_count(s.points[i].captures); }, 6,
+     has_several_of_a_size},
     {"Calls", true, [](sweep const& s, std::size_t i) { return readable_count(s.points[i].calls); },
      5},
     {"GPU time/call (us)", true,
@@ -101,6 +103,7 @@ table sweep_table(sweep const& of) {
   std::vector<column> shown = {{of.facts.over, column_kind::text, never_left_out}};
   std::vector<shown_column const*> kept;
   for (auto const& each : columns) {
+    if (each.is_wanted != nullptr && !each.is_wanted(of)) continue;
     bool any = false;
     for (std::size_t i = 0; i < of.points.size() && !any; ++i) any = !each.text(of, i).empty();
     if (!any) continue;

@@ -28,7 +28,7 @@ struct sweep_plateau {
   double value = 0;     // per second
   double greatest = 0;  // likewise
   std::size_t fastest = 0;
-  std::vector<std::size_t> points;  // on it
+  std::vector<std::size_t> points;  // on it, ascending
   std::optional<double> of_roof;    // the median of theirs
 };
 

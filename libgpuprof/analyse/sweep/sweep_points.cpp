@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
+#include <utility>
 
 namespace gpuprof {
 namespace {
@@ -28,21 +30,36 @@ struct mean_of {
   }
 };
 
-bool is_same_size(sweep_point const& a, sweep_point const& b) noexcept {
-  return a.size && b.size ? *a.size == *b.size : a.label == b.label;
-}
+/// Numbers each size, and each label that is none, in the order in which they first come.
+class numbered_sizes {
+ public:
+  std::size_t number_of(sweep_point const& point) {
+    auto const next = sizes_.size() + labels_.size();
+    return point.size ? sizes_.try_emplace(*point.size, next).first->second
+                      : labels_.try_emplace(point.label, next).first->second;
+  }
+
+ private:
+  std::map<double, std::size_t> sizes_;
+  std::map<std::string_view, std::size_t> labels_;
+};
 
 /// What most of them say; of several, the first.
 template <class Value, class Get>
 Value commonest(std::span<sweep_point const* const> points, Get get) {
-  auto const times = [&](sweep_point const* of) {
-    return std::count_if(points.begin(), points.end(),
-                         [&](sweep_point const* other) { return get(*other) == get(*of); });
-  };
-  auto const found =
-      std::max_element(points.begin(), points.end(),
-                       [&](auto const* a, auto const* b) { return times(a) < times(b); });
-  return get(**found);
+  std::vector<std::pair<Value, std::size_t>> times;  // few: there are few values
+  for (auto const* point : points) {
+    auto const value = get(*point);
+    auto const known = std::find_if(times.begin(), times.end(),
+                                    [&](auto const& one) { return one.first == value; });
+    if (known != times.end())
+      ++known->second;
+    else
+      times.emplace_back(value, 1);
+  }
+  return std::max_element(times.begin(), times.end(),
+                          [](auto const& a, auto const& b) { return a.second < b.second; })
+      ->first;
 }
 
 sweep_point mean_point(std::span<sweep_point const* const> points) {
@@ -109,14 +126,11 @@ bool has_sizes(std::span<sweep_point const> points) noexcept {
 
 std::vector<sweep_point> in_order(std::span<sweep_point const> points) {
   std::vector<std::vector<sweep_point const*>> groups;
+  numbered_sizes sizes;
   for (auto const& point : points) {
-    auto const known = std::find_if(groups.begin(), groups.end(), [&](auto const& group) {
-      return is_same_size(*group.front(), point);
-    });
-    if (known != groups.end())
-      known->push_back(&point);
-    else
-      groups.push_back({&point});
+    auto const number = sizes.number_of(point);
+    if (number == groups.size()) groups.emplace_back();
+    groups[number].push_back(&point);
   }
   std::vector<sweep_point> out;
   for (auto const& group : groups) out.push_back(mean_point(group));

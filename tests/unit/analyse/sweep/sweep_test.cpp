@@ -2,6 +2,7 @@
 #include "analyse/sweep/sweep_findings.hpp"
 #include "support/catch.hpp"
 
+#include <ctime>
 #include <limits>
 #include <random>
 
@@ -181,4 +182,25 @@ TEST_CASE("the plateau of noisy values is nearer to the truth than their greates
     CHECK(*found.reached <= 4);
   }
   CHECK(plateau_error < 0.6 * greatest_error);
+}
+
+TEST_CASE("200,000 sizes, and as many captures of one, take no longer than reading them") {
+  constexpr int count = 200'000;
+  std::vector<sweep_point> different, equal, named;
+  for (int i = count; i > 0; --i) {
+    different.push_back(at(std::to_string(i), i));
+    equal.push_back(at("4096", i, 0.5, i % 3 == 0 ? dram : tensor));
+    named.push_back(at("size " + std::to_string(i), i));
+  }
+  auto const began = std::clock();
+  auto const sizes = in_order(different), one = in_order(equal), names = in_order(named);
+  auto const seconds = static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
+  REQUIRE(sizes.size() == count);
+  CHECK(sizes.front().label == "1");
+  REQUIRE(one.size() == 1);
+  CHECK(one.front().captures == count);
+  CHECK(one.front().bound == tensor);
+  REQUIRE(names.size() == count);
+  CHECK(names.front().label == "size 200000");
+  CHECK(seconds < 5);  // a look at all others for each of them: minutes
 }
