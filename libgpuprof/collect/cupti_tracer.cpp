@@ -233,6 +233,7 @@ void cupti_tracer::enable_unified_memory(std::vector<std::string>& warnings) {
   CUptiResult code{};
   auto const ok = switch_unified_memory_on(code);
   waits_for_cuda_.store(code == CUPTI_ERROR_NOT_READY, std::memory_order_release);
+  records_unified_memory_.store(bool(ok), std::memory_order_relaxed);
   if (ok) {
     running_.push([this] {
       guard_.try_call<&cupti_api::cuptiActivityDisable>(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
@@ -277,6 +278,7 @@ result<void> cupti_tracer::start_kinds(trace_options const& options,
     enable_kind(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "synchronisation records", warnings);
   if (options.cuda_memory)
     enable_kind(CUPTI_ACTIVITY_KIND_MEMORY2, "device memory allocations", warnings);
+  records_unified_memory_.store(false, std::memory_order_relaxed);
   if (options.unified_memory) enable_unified_memory(warnings);
   return {};
 }

@@ -73,6 +73,10 @@ class cupti_tracer {
   recorded_calls calls_recorded() const noexcept {
     return calls_recorded_.load(std::memory_order_relaxed);
   }
+  /// Likewise: pages of unified memory that travel have a record.
+  bool records_unified_memory() const noexcept {
+    return records_unified_memory_.load(std::memory_order_relaxed);
+  }
   /// Stops recording; what CUPTI holds is still to be flushed. False, and nothing done, when code
   /// or a context is taken away and that lasts: try again later.
   bool stop() noexcept;
@@ -170,6 +174,7 @@ class cupti_tracer {
   kernel_switch kernels_;
   std::atomic<bool> waits_for_cuda_{false};
   std::atomic<recorded_calls> calls_recorded_{recorded_calls::none};
+  std::atomic<bool> records_unified_memory_{false};
   // Held by whoever flushes or leaves; nobody waits for it.
   std::atomic_flag in_flush_ = ATOMIC_FLAG_INIT;
   std::atomic<std::uint64_t> buffers_lost_{0};

@@ -72,6 +72,7 @@ gpu_rows read_gpus(cupti_tracer const& tracer) {
   fact("cupti.path", tracer.library().path);
   fact("cupti.version", cupti_version_text(tracer.library().version));
   fact("trace.api", text_of(tracer.calls_recorded()));
+  fact("trace.um", tracer.records_unified_memory() ? "on" : "off");
   auto const driver = load_cuda_driver();
   if (!driver) return rows;
   auto const library = nvml::open();  // held: each opening takes tens of milliseconds

@@ -174,7 +174,7 @@ class Contents(Gpuprof):
         self.assertEqual(run.code, 0, run.err)
         facts = dict(json.loads((self.folder / "tables").read_text())["tables"]["fact"]["rows"])
         self.assertEqual((facts["label.size"], facts["label.type"]), ("4096", "bf16"))
-        self.assertEqual(facts["trace.api"], "none")
+        self.assertEqual((facts["trace.api"], facts["trace.um"]), ("none", "off"))
         stats = self.run_program(processes.path("BUILT_GPUPROF"), "stats", "-r", "cuda_gpu_kern_sum", self.capture)
         self.assertIn("labels: size=4096, type=bf16\n", stats.out)
 

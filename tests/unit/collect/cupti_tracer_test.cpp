@@ -231,6 +231,7 @@ TEST_CASE("everything there is can be asked for") {
                       CUPTI_ACTIVITY_KIND_GRAPH_TRACE, CUPTI_ACTIVITY_KIND_RUNTIME,
                       CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
                       CUPTI_ACTIVITY_KIND_MEMORY2, CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER});
+  CHECK(s.tracer.records_unified_memory());
 }
 
 TEST_CASE("of the calls only those that block are recorded, and no others after the stop") {
@@ -383,6 +384,10 @@ TEST_CASE("unified-memory counters that must wait for cuInit come on later, with
   CHECK(s.warnings.empty());
   CHECK_FALSE(s.tracer.waits_for_cuda());
   CHECK(s.cupti.kinds().count(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER) == 1);
+  CHECK(s.tracer.records_unified_memory());
+  s.tracer.stop();
+  REQUIRE(s.start({.blocking_calls = true}));
+  CHECK_FALSE(s.tracer.records_unified_memory());
   s.tracer.stop();
   CHECK(s.cupti.kinds().empty());
 }

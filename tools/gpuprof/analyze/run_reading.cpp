@@ -186,7 +186,9 @@ void run_reading::take_what_is_there() {
   add(counters_->has_counters(), advise::data::counters);
   add(std::any_of(counters_->devices().begin(), counters_->devices().end(), is_measured),
       advise::data::peaks);
-  add(file.row_count<unified_memory_record>() > 0, advise::data::unified_memory);
+  // Where they were recorded and there are none, nothing travelled.
+  add(file.row_count<unified_memory_record>() > 0 || trace_.fact("trace.um") == "on",
+      advise::data::unified_memory);
   auto const& names = counters_->metrics().names();
   add(std::find(names.begin(), names.end(), "smsp__warps_issue_stalled_long_scoreboard.sum") !=
           names.end(),
