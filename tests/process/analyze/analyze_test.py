@@ -223,6 +223,13 @@ class BadInput(Case):
         self.assertIn("--memory-limit", self.refused(1, "--memory-limit", "0.000001", "steps.gpuprof"))
 
 
+class CountedSteps(Case):
+    def test_each_thread_has_steps_of_its_own(self):
+        steps = self.json_of("--by", "step", "two_threads.gpuprof")["steps"]
+        self.assertEqual([step["period_ns"] for step in steps], [1_000_000] * 10)
+        self.assertEqual([step["ns"]["compute"] for step in steps], [100_000] * 10)
+
+
 class Declared(Case):
     def padding(self, capture):
         report = self.json_of("--rule", "padded_work", capture)
@@ -242,6 +249,16 @@ class Declared(Case):
         report = self.json_of("--rule", "padded_work", "steps.gpuprof")
         self.assertEqual([one["rule"] for one in report["not_looked_at"]], ["padded_work"])
         self.assertIn("gpuprof::work", str(report["not_looked_at"]))
+
+
+class UnifiedMemory(Case):
+    def needed(self, capture):
+        return str(self.json_of("--rule", "um_faults", capture)["not_looked_at"])
+
+    def test_who_has_recorded_it_is_not_told_to_though_no_page_travelled(self):
+        self.assertNotIn("--trace um", self.needed("um.gpuprof"))
+        for capture in ("no_um.gpuprof", "steps.gpuprof"):
+            self.assertIn("--trace um", self.needed(capture))
 
 
 class RulesAndGate(Case):

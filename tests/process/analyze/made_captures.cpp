@@ -8,8 +8,10 @@ using namespace gpuprof;
 namespace {
 
 /// Ten steps: a kernel, a wait, half of the step without work. `rank` -1: of no job.
-void steps(std::string const& path, int rank, std::uint64_t kernel_ns) {
+void steps(std::string const& path, int rank, std::uint64_t kernel_ns,
+           std::string_view unified_memory = {}) {
   made_capture out(path);
+  if (!unified_memory.empty()) out.fact("trace.um", unified_memory);
   out.describe(std::to_string(4242 + rank), rank, rank < 0 ? 0 : 2);
   constexpr std::uint64_t step = 1'000'000, count = 10;
   out.window(0, (count + 1) * step);
@@ -22,6 +24,31 @@ void steps(std::string const& path, int rank, std::uint64_t kernel_ns) {
     out.add(kernel);
     out.end(range, begin + step / 4);
   }
+}
+
+/// gpuprof_step() of two threads in turn, five steps of a millisecond each; the last are open.
+void two_threads(std::string const& path) {
+  made_capture out(path);
+  out.describe("4242");
+  out.window(0, 8'000'000);
+  auto const shape = out.shape("work");
+  for (std::uint64_t i = 1; i <= 6; ++i)
+    for (std::uint32_t thread = 1; thread <= 2; ++thread) {
+      auto const begin = i * 1'000'000 + thread * 300'000;
+      auto const id = static_cast<range_id>((std::uint64_t{thread} << 40) + i);
+      out.add(range_begin{.time = at(begin),
+                          .range = id,
+                          .thread = static_cast<thread_index>(thread),
+                          .name = out.name("step"),
+                          .domain = out.name("gpuprof"),
+                          .payload = payload_kind::unsigned64,
+                          .payload_bits = i});
+      auto kernel = out.kernel(shape, begin + 10'000, 100'000);
+      kernel.range = id;
+      kernel.thread = static_cast<thread_index>(thread);
+      out.add(kernel);
+      if (i < 6) out.add(range_end{at(begin + 1'000'000), id, static_cast<thread_index>(thread)});
+    }
 }
 
 /// Products of 1e9 FLOP each as ranges declare, of which the GPU computed `counted`; beside one
@@ -81,6 +108,9 @@ int main(int argc, char** argv) {
   steps(in("steps.gpuprof"), -1, 400'000);
   steps(in("job.rank0.gpuprof"), 0, 400'000);
   steps(in("job.rank1.gpuprof"), 1, 300'000);
+  steps(in("um.gpuprof"), -1, 400'000, "on");
+  steps(in("no_um.gpuprof"), -1, 400'000, "off");
+  two_threads(in("two_threads.gpuprof"));
   products(in("padded.gpuprof"), 1.25e9);
   products(in("unpadded.gpuprof"), 1.04e9);
   only_ranges(in("only_ranges.gpuprof"));

@@ -4,18 +4,24 @@
 #include "analyze/fact_texts.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace gpuprof {
 namespace {
 
 constexpr double slow_step = 1.2;  // times the median
 
+/// To the beginning of the next of its thread: each counts its own.
 std::vector<double> periods_of(range_tree const& tree, step_ranges const& steps) {
-  std::vector<double> periods;
   auto const& all = steps.instances;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    auto const end = i + 1 < all.size() ? tree[all[i + 1]].begin : tree[all[i]].end;
-    periods.push_back(static_cast<double>((end - tree[all[i]].begin).value));
+  std::vector<double> periods(all.size());
+  std::map<thread_index, timestamp_ns> next_begin;
+  for (auto i = all.size(); i-- > 0;) {
+    auto const& step = tree[all[i]];
+    auto const [next, is_last] = next_begin.try_emplace(step.thread);
+    auto const end = is_last ? step.end : next->second;
+    periods[i] = static_cast<double>((end - step.begin).value);
+    next->second = step.begin;
   }
   return periods;
 }
