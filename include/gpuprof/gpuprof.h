@@ -85,11 +85,11 @@ GPUPROF_API gpuprof_status gpuprof_flush(void);
 /**
  * The program begins its next step: call it at the beginning of each, and once after the last. In a capture a step is a range
  * "step" of the NVTX domain "gpuprof", which is the library's own, from this call to the next of the same thread or its end; its
- * payload is the number of the call, from 1. Where a thread has three or more, they are the steps of `gpuprof analyze` and
+ * payload is the number of the call, from 1. Where there are three or more, they are the steps of `gpuprof analyze` and
  * `gpuprof compare`; one that is still open when the process or the capture ends is not. Each thread has steps of its own. Steps
  * outside of a capture, or with GPUPROF_TRACE without nvtx, are not recorded.
- * A call also drives GPUPROF_SCHEDULE (wait, warm-up, active, repeat), whatever the thread that makes it. It takes about a
- * quarter of a microsecond.
+ * A call also drives GPUPROF_SCHEDULE (wait, warm-up, active, repeat), whatever the thread that makes it. It takes some
+ * 50 ns, with a schedule 100.
  */
 GPUPROF_API gpuprof_status gpuprof_step(void);
 

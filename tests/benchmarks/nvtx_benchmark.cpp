@@ -5,6 +5,7 @@
 #include "nvtx/injection.hpp"
 #include "nvtx/log_decoder.hpp"
 #include "nvtx/log_writer.hpp"
+#include "nvtx/steps.hpp"
 
 #include <benchmark/benchmark.h>
 
@@ -74,6 +75,19 @@ void scoped_range_with_work(benchmark::State& state) {
   log_is_recording = false;
 }
 
+void counted_step(benchmark::State& state) {
+  log_is_recording = state.range(0) != 0;
+  auto& log = *this_thread_log();
+  std::size_t since = 0;
+  for (auto _ : state) {
+    end_step(log);
+    begin_step(log);
+    drain_now_and_then(state, since);
+  }
+  end_step(log);
+  log_is_recording = false;
+}
+
 void start_end(benchmark::State& state) {
   log_is_recording = state.range(0) != 0;
   std::size_t since = 0;
@@ -117,6 +131,7 @@ void decode(benchmark::State& state) {
 BENCHMARK(push_pop)->ArgName("recording")->Arg(1)->Arg(0);
 BENCHMARK(registered_push_pop)->ArgName("recording")->Arg(1)->Arg(0);
 BENCHMARK(scoped_range_with_work)->ArgName("recording")->Arg(1)->Arg(0);
+BENCHMARK(counted_step)->ArgName("recording")->Arg(1)->Arg(0);
 BENCHMARK(start_end)->ArgName("recording")->Arg(1)->Arg(0);
 BENCHMARK(launch_note_written);
 BENCHMARK(decode);
