@@ -105,6 +105,14 @@ class WaysIn(Gpuprof):
 
 
 class Contents(Gpuprof):
+    def test_who_records_unified_memory_is_not_told_to(self):
+        for trace, told in (("cuda,nvtx", True), ("cuda,nvtx,um", False)):
+            self.capture.unlink(missing_ok=True)
+            self.profile(self.synthetic(threads=1, launches=5), trace=trace)
+            run = self.run_program(processes.path("BUILT_GPUPROF"), "analyze", "-f", "json", "--rule", "um_faults", self.capture)
+            self.assertEqual(run.code, 0, run.err)
+            self.assertEqual("--trace um" in str(json.loads(run.out)["not_looked_at"]), told, trace)
+
     def test_calls_of_gpuprof_step_are_steps_of_every_report(self):
         self.profile(self.synthetic(threads=1, launches=50, graphs=0, kernel_ns=1000), env={"REPLAY_STEPS": "1"})
         launched = [row["Kern Inst"] for row in self.report("nvtx_kern_sum") if row["NVTX Range"] == "gpuprof:step"]
