@@ -36,7 +36,7 @@ std::string how_to_record(data_set missing) {
       {data::steps, "an NVTX range that repeats, such as one around each step"},
       {data::counters, "--metrics auto"},
       {data::peaks, "gpuprof peaks, once on this machine"},
-      {data::explain, "--metrics auto --set explain"},
+      {data::explain, "launches that --metrics auto --set explain reads"},
       {data::unified_memory, "--trace um"},
       {data::several_ranks, "the captures of all ranks on the command line"},
       {data::clocks, "--metrics auto"},

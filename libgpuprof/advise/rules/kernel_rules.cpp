@@ -20,8 +20,9 @@ constexpr rule rules[] = {
          "the kernel's name says align1, 2 or 4 and this is less than 16 bytes: tensor cores "
          "are fed 16 bytes at a time; not where DRAM is at 0.7 of its roof",
      .gain =
-         "high: time x (1 - share of the roof / 0.8), without counters time x (1 - bytes / 16); "
-         "low: half of what the best aligned product of this run would save",
+         "high: time x (1 - share of the roof / 0.8), or what the best aligned product of this "
+         "run would save, if that is more; without counters time x (1 - bytes / 16); low: half of "
+         "the smaller",
      .ignores = "kernels whose names do not say their alignment",
      .next = "--metrics auto says how far they are from the roof",
      .min_instances = 1,
@@ -45,8 +46,9 @@ constexpr rule rules[] = {
      .fires_at =
          "the name says sgemm or FFMA, or FP32 is 90 % of the FLOP at 0.3 of its roof, on a "
          "GPU that has TF32",
-     .gain = "high: time - max(FLOP / 0.8 of the TF32 peak, bytes / DRAM rate), without counters "
-             "half of the time; low: half of it, without counters 0",
+     .gain = "high: time - max(FLOP / 0.8 of the TF32 peak, bytes / DRAM rate), where FLOP are not "
+             "known time x (1 - FP32 peak / TF32 peak); low: half of it; without peaks 0 to 7/8 of "
+             "the time",
      .ignores = "that results change in their last digits: who chose FP32 skips this rule",
      .next = "--metrics auto counts the FLOP",
      .min_instances = 1,
@@ -124,14 +126,15 @@ constexpr rule rules[] = {
      .look = at_each_kernel<look_at_remote_memory>},
     {.name = "low_occupancy",
      .group = rule_group::kernel,
-     .needs = explained,
+     .needs = counted,
      .question = "Are there too few warps to hide latency?",
      .fires_at = "theoretical occupancy below 0.5, no roof and no tensor core at 0.4, warps mostly "
-                 "wait for data or the instruction before: good kernels with few warps do not",
+                 "wait for data or the instruction before: good kernels with few warps do not; "
+                 "without --set explain not for products and attention, whose few warps are design",
      .gain = "high: time x (1 - max(occupancy / that without its limiter, share / 0.8)); low: half "
-             "of the same with one block more",
+             "of the same with one block more, without --set explain 0",
      .ignores = "spills from fewer registers",
-     .next = "compile with -Xptxas -v",
+     .next = "--metrics auto --set explain counts what warps wait for; compile with -Xptxas -v",
      .min_instances = 1,
      .look = at_each_kernel<look_at_occupancy>},
     {.name = "small_grid",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Too few warps on an SM to hide latency, and what keeps more of them off.
 #include "advise/kernel_caps.hpp"
+#include "advise/product_name.hpp"
 #include "advise/rules/kernel/looks.hpp"
 #include "advise/rules/words.hpp"
 #include "advise/wording.hpp"
@@ -16,6 +17,18 @@ constexpr double low_occupancy = 0.5;
 bool is_hidden_by_warps(stall_reason reason) noexcept {
   return reason == stall_reason::long_scoreboard || reason == stall_reason::wait ||
          reason == stall_reason::short_scoreboard;
+}
+
+/// Kernels that load beside their products and attention have few warps by design, and keep the
+/// SM busy with them: only where counters say that these wait for data are more of use.
+bool has_few_warps_by_design(kernel_view const& view) {
+  auto const product = parse_product(view.kernel.name);
+  return (product && product->on_tensor_cores) || reachable_share_of(view.kernel) < reachable_share;
+}
+
+/// `top`: what warps wait for most; nothing: not counted.
+bool more_warps_may_help(kernel_view const& view, std::optional<top_stall> const& top) {
+  return top ? is_hidden_by_warps(top->reason) : !has_few_warps_by_design(view);
 }
 
 std::uint32_t shared_bytes(kernel_view const& view) noexcept {
@@ -73,8 +86,8 @@ double remaining(double now, double then, double best_share) noexcept {
 void look_at_occupancy(kernel_view const& view, std::vector<finding>& found) {
   auto const now = view.theoretical_occupancy();
   auto const top = view.seen.longest_wait();
-  if (!now || !top || now->share >= low_occupancy || !view.is_latency_bound() ||
-      !is_hidden_by_warps(top->reason) || !has_blocks_waiting(view, *now))
+  if (!now || now->share >= low_occupancy || !view.is_latency_bound() ||
+      !more_warps_may_help(view, top) || !has_blocks_waiting(view, *now))
     return;
   auto const step = next_step(view.kernel.shape, *now, *view.sm());
   if (!step) return;
@@ -87,15 +100,20 @@ void look_at_occupancy(kernel_view const& view, std::vector<finding>& found) {
                             std::to_string(now->blocks_per_sm) +
                             (now->blocks_per_sm == 1 ? " block" : " blocks") + " on an SM");
   one.because = {{"theoretical occupancy", now->share, "", "computed"},
-                 {"stalled: " + std::string(name_of(top->reason)), top->share, "", "counted"},
-                 {"warps on an SM", warps, "", "computed"},
-                 {"of the roof", best, "", "counted"}};
-  one.gain = {view.time() * std::max(0.0, 1 - remaining(now->share, next, best)) / 2,
-              view.time() * std::max(0.0, 1 - remaining(now->share, without, best))};
+                 {"of the roof", best, "", "counted"},
+                 {"warps on an SM", warps, "", "computed"}};
+  one.gain = possible(view.time() * std::max(0.0, 1 - remaining(now->share, without, best)));
   one.arithmetic = "high: time x (1 - max(occupancy now / without this limiter, share / 0.8)) = " +
                    in_time(view.time()) + " x (1 - max(" + as_figure(now->share) + " / " +
-                   as_figure(without) + ", " + as_figure(best) +
-                   " / 0.8)); low: half of the same with one block more (" + as_figure(next) + ")";
+                   as_figure(without) + ", " + as_figure(best) + " / 0.8)); low: ";
+  if (top) {
+    one.because.insert(one.because.begin() + 1, {"stalled: " + std::string(name_of(top->reason)),
+                                                 top->share, "", "counted"});
+    one.gain.low_ns = view.time() * std::max(0.0, 1 - remaining(now->share, next, best)) / 2;
+    one.arithmetic += "half of the same with one block more (" + as_figure(next) + ")";
+  } else {
+    one.arithmetic += "0, for what warps wait for was not counted";
+  }
   one.to_do = "For " + std::to_string(step->blocks_per_sm) + " blocks on each SM: at most " +
               to_change(*step) + ". Fewer registers may spill.";
   found.push_back(std::move(one));

@@ -20,7 +20,8 @@ constexpr double full_clock = 0.95;  // of the greatest
 constexpr double hungry_tensor_active = 0.4, hungry_share = 0.6;
 
 std::string advice_for(kernel_view const& view) {
-  if (view.kernel.metrics.empty())
+  // Samples alone tell rates, not what warps wait for.
+  if (!view.seen.longest_wait())
     return "Record --metrics auto --set explain: it says whether memory access, stalls, occupancy "
            "or idle SMs keep the kernel from its roof.";
   return "Nothing that was counted explains it. Compare with a library's kernel for the same work, "

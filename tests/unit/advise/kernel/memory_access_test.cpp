@@ -60,7 +60,7 @@ TEST_CASE("what is not in the capture is not looked at") {
   auto const missing = std::find_if(given.missing.begin(), given.missing.end(),
                                     [](auto const& one) { return one.of->name == "uncoalesced"; });
   REQUIRE(missing != given.missing.end());
-  CHECK(how_to_record(missing->missing) == "--metrics auto --set explain");
+  CHECK(how_to_record(missing->missing) == "launches that --metrics auto --set explain reads");
 }
 
 TEST_CASE("spills save at best the traffic that is no global access") {

@@ -30,7 +30,7 @@ made_kernel sgemm() {
 }  // namespace
 
 TEST_CASE("a product with odd rows is first, and saves what keeps it from 0.8 of its roof") {
-  auto const given = give_advice(run_of({odd_product(), aligned_product()}), {});
+  auto const given = give_advice(run_of({odd_product()}), {});
   REQUIRE(!given.findings.empty());
   auto const& first = given.findings.front();
   CHECK(first.rule == "misaligned_products");
@@ -39,12 +39,20 @@ TEST_CASE("a product with odd rows is first, and saves what keeps it from 0.8 of
   CHECK(first.kernel == odd_gemm);
 }
 
+TEST_CASE("at best alignment saves what the best aligned product of the run does without") {
+  auto const found = found_by("misaligned_products", run_of({odd_product(), aligned_product()}));
+  REQUIRE(found);
+  CHECK(found->gain.high_ns == Approx(400e6 * (1 - 100. / 500)));
+  CHECK(found->gain.low_ns == Approx(400e6 * (1 - 0.2 / 0.8) / 2));
+}
+
 TEST_CASE("the best aligned product of the run bounds what alignment surely saves") {
   auto const sibling = aligned_product().with(
       [](auto& f) { f.figures.flops[static_cast<std::size_t>(precision::tensor_bf16)] = 125e12; });
   auto const found = found_by("misaligned_products", run_of({odd_product(), sibling}));
   REQUIRE(found);
   CHECK(found->gain.low_ns == Approx(400e6 * (1 - 100. / 125) / 2));
+  CHECK(found->gain.high_ns == Approx(400e6 * (1 - 0.2 / 0.8)));
 }
 
 TEST_CASE("without counters alignment is judged by the name, with a wider gain") {
@@ -90,14 +98,27 @@ TEST_CASE("an FP32 product saves no more than its bytes allow") {
   CHECK(found->gain.high_ns == Approx(400e6 * (1 - 0.5)));
 }
 
-TEST_CASE("without counters an FP32 product is told by its name") {
+TEST_CASE("without counters an FP32 product is told by its name, and by peaks what TF32 saves") {
   auto run = run_of({sgemm()});
   run.there = data::kernels;
+  auto const by_peaks = found_by("fp32_products", run);
+  REQUIRE(by_peaks);
+  CHECK(by_peaks->gain.high_ns == Approx(400e6 * (1 - 60. / 400)));
+  CHECK(by_peaks->gain.low_ns == Approx(200e6 * (1 - 60. / 400)));
+  run.devices.front().peak = [](std::string_view) { return std::optional<double>(); };
   auto const found = found_by("fp32_products", run);
   REQUIRE(found);
   CHECK(found->gain.low_ns == 0);
-  CHECK(found->gain.high_ns == Approx(200e6));
+  CHECK(found->gain.high_ns == Approx(400e6 * 7 / 8));
   run.devices.front().record.compute_major = 7;
+  CHECK(!found_by("fp32_products", run));
+}
+
+TEST_CASE("where TF32 is no faster than FP32 nothing is to be said of a product in FP32") {
+  auto run = run_of({sgemm()});
+  run.devices.front().peak = [](std::string_view test) {
+    return test == "fp32" || test == "tensor_tf32" ? std::optional(80e12) : std::nullopt;
+  };
   CHECK(!found_by("fp32_products", run));
 }
 
