@@ -57,7 +57,7 @@ reading_options with_devices(reading_options options, used_devices& devices) {
 counter_engines::counter_engines(cupti_api const& api, cuda_driver const& driver,
                                  counter_options options)
     : options_(std::move(options)),
-      budget_(options_.budget_percent, options_.once_ns, options_.place),
+      budget_(options_.budget_percent, options_.once_ns, options_.place, options_.once_at_any_time),
       devices_(api),
       launches_(api, driver,
                 options_.in_windows ? with_devices(options_.launches, devices_) : options_.launches,

@@ -23,8 +23,9 @@ class sampling_budget {
  public:
   /// So much may be spent once in a process, beyond the share, unless the user says otherwise:
   /// setting up the reading of launches takes most of it. But only as soon as five times the share
-  /// of the time has come to it: a short run does not pay for a long one's figures. And so much on
-  /// sampling in advance, whose price is an upper bound.
+  /// of the time has come to it: a short run does not pay for a long one's figures. Whoever wants
+  /// to know why this run is slow pays at any time. And so much on sampling in advance, whose price
+  /// is an upper bound.
   static constexpr std::uint64_t usual_once_ns = 250'000'000, sampling_once_ns = 100'000'000;
   static constexpr std::uint64_t faster_once = 5;
   /// Beyond all that to finish what was begun: most of what reading costs is setting it up.
@@ -64,9 +65,10 @@ class sampling_budget {
   }
   /// `percent` of the time that passes; 0: no limit.
   explicit sampling_budget(double percent, std::uint64_t once_ns = usual_once_ns,
-                           job_place place = {}) noexcept
+                           job_place place = {}, bool once_at_any_time = false) noexcept
       : share_(percent / 100),
         once_ns_(place.rank == 0 ? once_ns : 0),
+        once_at_any_time_(once_at_any_time),
         ranks_(std::max(place.ranks, 1u)) {}
 
   /// Counting of time goes on. Nested calls are the caller's to avoid.
@@ -131,7 +133,8 @@ class sampling_budget {
   /// For launches, by now, and what was spent of it.
   std::uint64_t granted(std::uint64_t now_ns) const noexcept {
     auto const all = earned(now_ns);
-    return std::min(once_ns_, faster_once * all) + (ranks_ > 1 ? all / 2 / ranks_ : all);
+    auto const once = once_at_any_time_ ? once_ns_ : std::min(once_ns_, faster_once * all);
+    return once + (ranks_ > 1 ? all / 2 / ranks_ : all);
   }
   std::uint64_t claimed() const noexcept {
     auto const sampling = ranks_ > 1 ? 0 : less(spent_on_sampling(), sampling_once_ns);
@@ -144,6 +147,7 @@ class sampling_budget {
 
   double const share_;
   std::uint64_t const once_ns_;
+  bool const once_at_any_time_;
   std::uint32_t const ranks_;
   std::atomic<std::uint64_t> begun_{0}, before_{0}, on_launches_{0}, once_{0}, on_sampling_{0};
 };

@@ -242,10 +242,11 @@ constexpr std::array table{
            [](settings& s, std::string_view v) {
              return read_percent(s.metrics.budget_percent, v, 0.01, 100);
            }},
-    option{"overhead-once", 0, "SECONDS", "seconds from 0 to 60, such as 0.25", "0.25",
-           "Most that reading counters around launches may cost once, beside --overhead-budget, as "
-           "soon as both together are no more than six times that of the time so far. Samples in "
-           "time may take 0.1 s in advance.",
+    option{"overhead-once", 0, "SECONDS", "seconds from 0 to 60, such as 0.25", "",
+           "Most that reading counters around launches may cost once, beside --overhead-budget. "
+           "Default: 0.25, as soon as both together are no more than six times that of the time so "
+           "far; with the set explain 1.5, at any time. Samples in time may take 0.1 s in "
+           "advance.",
            false,
            [](settings& s, std::string_view v) {
              duration_ns once;

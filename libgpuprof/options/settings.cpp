@@ -58,6 +58,18 @@ void read_variable(parsed_settings& parsed, std::string_view name, std::string_v
 
 }  // namespace
 
+bool metrics_options::explains() const {
+  return std::find(words.begin(), words.end(), "explain") != words.end();
+}
+
+// Two engines to set up (0.2 s each, the first in a process up to 0.6), seven passes (0.02 s each)
+// and seven readings (0.001 s each) of some dozens of kinds of kernels; the set roofline takes 0.25
+// for the first of the engines and what it reads.
+std::uint64_t metrics_options::may_cost_once_ns() const {
+  constexpr std::uint64_t usual = 250'000'000, to_explain = 1'500'000'000;
+  return once_ns.value_or(explains() ? to_explain : usual);
+}
+
 std::vector<kernel_pattern> kernels_of_collectives() {
   constexpr std::string_view mark = "regex:";
   return {{.text = std::string(collectives_to_skip.substr(mark.size())),

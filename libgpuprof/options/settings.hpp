@@ -72,12 +72,16 @@ std::vector<kernel_pattern> kernels_of_collectives();
 /// Which hardware counters are read, and at what price.
 struct metrics_options {
   metrics_mode mode = metrics_mode::none;
-  std::vector<std::string> words;       // sets and metrics as given; empty: the set roofline
-  double budget_percent = 1;            // of the run time
-  std::uint64_t once_ns = 250'000'000;  // and once a process
-  std::uint64_t interval_ns = 20'000;   // of sampling in time
+  std::vector<std::string> words;        // sets and metrics as given; empty: the set roofline
+  double budget_percent = 1;             // of the run time
+  std::optional<std::uint64_t> once_ns;  // and once a process; nothing: as the metrics need
+  std::uint64_t interval_ns = 20'000;    // of sampling in time
   std::vector<kernel_pattern> skip = kernels_of_collectives();  // never counted
   friend bool operator==(metrics_options const&, metrics_options const&) = default;
+
+  /// Whoever asks for the set `explain` asks why kernels of this run are slow, however short it is.
+  bool explains() const;
+  std::uint64_t may_cost_once_ns() const;
 };
 
 /// --metrics and --set as they were given, in whichever order: metrics_options's mode and words

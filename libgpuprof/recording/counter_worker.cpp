@@ -61,7 +61,8 @@ counter_options options_of(settings const& s, kernel_filter& skipped, kernel_swi
                        .turns = &turns,
                        .uuid = uuid},
           .budget_percent = exact ? 0 : s.metrics.budget_percent,
-          .once_ns = s.metrics.once_ns,
+          .once_ns = s.metrics.may_cost_once_ns(),
+          .once_at_any_time = s.metrics.explains(),
           .place = s.rank ? job_place{s.rank->rank, s.rank->world_size} : job_place{}};
 }
 

@@ -177,7 +177,9 @@ class launch_reader final : public launch_gate {
   work_gate const& gate() const noexcept { return gate_; }
   /// How many signatures have been read in full. Not for every_launch, which has no signatures.
   launch_signatures::tally signatures() const noexcept {
-    return signatures_.all().count(all_groups_);
+    // Before anything was prepared all is missing.
+    auto const groups = all_groups_.load();
+    return signatures_.all().count(groups != 0 ? groups : launch_signature::groups{1});
   }
 
  private:

@@ -65,7 +65,7 @@ constexpr set_metric table[] = {
     {"lts__t_bytes.sum", roofline | memory | full | explain},
     {"sm__pipe_tensor_cycles_active.avg", roofline | full | explain},
     // For sampling, which can count no operations: fits beside all of the above.
-    {"TPC.TriageCompute.sm__inst_executed_pipe_fma_realtime.sum", roofline | full, gh100},
+    {"TPC.TriageCompute.sm__inst_executed_pipe_fma_realtime.sum", roofline | full | explain, gh100},
 
     // CUDA cores, by instruction: CUPTI patches the kernel to count these.
     {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", roofline | full | explain},

@@ -2,6 +2,7 @@
 // Who has the counters, moment by moment.
 #include "counters/engine_turns.hpp"
 
+#include "counters/sampling_budget.hpp"
 #include "support/catch.hpp"
 
 #include <algorithm>
@@ -55,6 +56,24 @@ TEST_CASE("time is sampled longer while that was not enough, 1.5 seconds at most
   auto const begun = sample_first(turns, false);
   CHECK(begun >= 2500);
   CHECK(begun <= 2570);
+}
+
+TEST_CASE("in a run of two seconds launches are read where that may be paid for at any time") {
+  auto const reads = [](bool at_any_time) {
+    constexpr std::uint64_t price = sampling_budget::usual_once_ns;
+    sampling_budget budget(1, 1'500 * ms, {}, at_any_time);
+    budget.begin(1000 * ms);
+    engine_turns turns({});
+    for (std::uint64_t moment = 1000; moment < 3000; moment += 10) {
+      auto needs = at(moment, true);
+      needs.launches_affordable = budget.allows(needs.now_ns, price);
+      if (turns.next(needs) == launches) return moment - 1000;
+    }
+    return std::uint64_t{0};
+  };
+  CHECK(reads(true) >= 500);
+  CHECK(reads(true) <= 570);
+  CHECK(reads(false) == 0);
 }
 
 TEST_CASE("where windows cannot be afforded launches do not wait for them") {

@@ -40,6 +40,20 @@ TEST_CASE("what may be spent once is as the user says") {
   CHECK(more.left(101 * second) == 3 * second);
 }
 
+TEST_CASE("whoever asks why this run is slow pays at any time, and no more") {
+  constexpr auto once = 3 * second / 2;
+  sampling_budget budget(1, once, {}, true);
+  budget.begin(second);
+  CHECK(budget.left(second) == once);
+  budget.spend(once);
+  CHECK_FALSE(budget.allows(second));
+  CHECK(budget.left(101 * second) == second);
+  // Of a job it is rank 0 that may.
+  sampling_budget other(1, once, {3, 8}, true);
+  other.begin(second);
+  CHECK(other.left(second) == 0);
+}
+
 TEST_CASE("what was begun may go on for a moment beyond, and no longer") {
   sampling_budget budget(1);
   budget.begin(second);

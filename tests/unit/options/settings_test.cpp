@@ -61,6 +61,18 @@ TEST_CASE("the defaults written in the option table are those of the struct") {
   }
 }
 
+TEST_CASE("what counters may cost once is as the metrics need, unless the user says otherwise") {
+  auto const once = [](std::vector<char const*> variables) {
+    return read(std::move(variables)).values.metrics.may_cost_once_ns();
+  };
+  CHECK(once({"GPUPROF_METRICS=auto"}) == 250'000'000);
+  CHECK(once({"GPUPROF_SET=roofline"}) == 250'000'000);
+  CHECK(once({"GPUPROF_METRICS=auto", "GPUPROF_SET=explain"}) == 1'500'000'000);
+  CHECK(once({"GPUPROF_METRICS=basic,explain"}) == 1'500'000'000);
+  CHECK(once({"GPUPROF_SET=explain", "GPUPROF_OVERHEAD_ONCE=0.25"}) == 250'000'000);
+  CHECK(once({"GPUPROF_SET=explain", "GPUPROF_OVERHEAD_ONCE=0"}) == 0);
+}
+
 TEST_CASE("option names, letters and variables are distinct") {
   std::set<std::string> names;
   std::set<char> letters;

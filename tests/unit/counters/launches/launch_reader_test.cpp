@@ -171,6 +171,24 @@ TEST_CASE("a launch that comes alone is read") {
   CHECK(program.cupti.count("cuptiRangeProfilerPopRange") != 0);
 }
 
+TEST_CASE("what a program launches before anything was set up is unread, not known") {
+  fake_cupti cupti;
+  std::atomic<bool> halted{false};
+  std::uint32_t next_metric = 1;
+  sampling_budget budget{0};
+  auto& reader = kept(new launch_reader(cupti.library.api, idle_gpu(), some_launches(), budget,
+                                        next_metric, halted));
+  reader.callbacks_begin();
+  reader.resume();
+  launch_of_program const launch;
+  reader.context_made(launch.call.context);
+  reader.entered(launch.own, {.call = launch_call::kernel, .default_stream_per_thread = false},
+                 launch.call);
+  reader.left(launch.own, launch.call, false);
+  CHECK(reader.signatures().signatures == 1);
+  CHECK(reader.signatures().unread == 1);
+}
+
 TEST_CASE("where every launch is read, a queue of 600 ms is worked off first") {
   gpu_with_a_queue::busy_until.store(monotonic_ns() + gpu_with_a_queue::room);
   // Between the turns of the worker there is time enough to be far ahead again.

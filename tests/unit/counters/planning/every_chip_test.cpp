@@ -159,6 +159,9 @@ TEST_CASE("explain takes eight launches of a kernel on GH100, of which one is re
         group_of("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"));
   CHECK(group_of("smsp__thread_inst_executed.sum") ==
         group_of("smsp__thread_inst_executed_pred_on.sum"));
+  // FLOP of FP32 that no launch has to be held for.
+  CHECK(std::count(plan->sampled.begin(), plan->sampled.end(),
+                   "TPC.TriageCompute.sm__inst_executed_pipe_fma_realtime.sum") == 1);
 }
 
 TEST_CASE("each group of a plan is read in the passes it says, and every metric is in one") {

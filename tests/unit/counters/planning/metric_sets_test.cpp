@@ -55,6 +55,15 @@ TEST_CASE("explain counts nine stall reasons where the chip has them all, else e
                  "smsp__warps_issue_stalled_gmma.sum"));
 }
 
+TEST_CASE(
+    "sets that count operations of CUDA cores sample instructions of the FMA pipes on GH100") {
+  auto const* const fma = "TPC.TriageCompute.sm__inst_executed_pipe_fma_realtime.sum";
+  for (auto const set : {metric_set::roofline, metric_set::full, metric_set::explain}) {
+    CHECK(contains(contents_of(set, "GH100").metrics, fma));
+    CHECK(contains(contents_of(set, "GB202").absent, fma));
+  }
+}
+
 TEST_CASE("what a chip does not count is said to be absent") {
   auto const gh100 = contents_of(metric_set::basic, "GH100");
   CHECK(contains(gh100.metrics, "dram__bytes_read.sum"));
