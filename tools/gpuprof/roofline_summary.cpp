@@ -2,12 +2,11 @@
 #include "roofline_summary.hpp"
 
 #include "base/readable.hpp"
+#include "captured_settings.hpp"
 #include "counters/sampling_budget.hpp"
-#include "options/option_table.hpp"
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <string_view>
 #include <utility>
 
@@ -62,22 +61,27 @@ std::string known_line(roofline const& roofs, std::map<std::uint32_t, std::strin
   return line + "; peaks measured " + latest->second;
 }
 
-/// How an option was set in the profiled program.
-std::string setting(trace_contents const& trace, std::string_view option) {
-  auto const& known = *find_option(option);
-  auto const said = trace.fact("environment." + environment_name(known));
-  return said.empty() ? std::string(known.default_text) : said;
+/// 0.25
+std::string figure(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value);
+  return text;
+}
+
+double seconds_once(metrics_options const& asked) {
+  return static_cast<double>(asked.may_cost_once_ns()) / 1e9;
 }
 
 /// Of what counters cost, that which --overhead-once allows: for launches, and what samples may
 /// take in advance.
-double once_of(trace_contents const& trace, double launches, double samples) {
+double once_of(trace_contents const& trace, metrics_options const& asked, double launches,
+               double samples) {
   auto const costs = trace.counters_of("cost");
   auto const told = std::find_if(costs.begin(), costs.end(), [](auto const& counter) {
     return counter.first == "once_allowed_ns";  // not in captures before 1.6
   });
-  auto const allowed = told != costs.end() ? static_cast<double>(told->second) / 1e9
-                                           : std::atof(setting(trace, "overhead-once").c_str());
+  auto const allowed =
+      told != costs.end() ? static_cast<double>(told->second) / 1e9 : seconds_once(asked);
   auto const in_advance = static_cast<double>(sampling_budget::sampling_once_ns) / 1e9;
   return std::min(launches, allowed) + std::min(samples, in_advance);
 }
@@ -92,13 +96,14 @@ std::string cost_line(trace_contents const& trace, report::overview const& about
   if (!(all > 0) || !(about.seconds > 0))
     return line + (about.costs.empty() ? "not recorded" : joined(about.costs, ", "));
   auto const run = readable_time(about.seconds * 1e9);
-  if (setting(trace, "metrics").starts_with("exact"))
+  auto const asked = captured_metrics(trace);
+  if (asked.mode == metrics_mode::exact)
     return line + percent(all / about.seconds) + " of " + run + " for counters";
-  auto const once = once_of(trace, all - samples, samples);
+  auto const once = once_of(trace, asked, all - samples, samples);
   line += percent(std::max(0.0, all - once) / about.seconds) + " of " + run + " for counters";
   if (once > 0) line += ", and " + readable_time(once * 1e9) + " once";
-  return line + " (--overhead-budget " + setting(trace, "overhead-budget") +
-         " %, --overhead-once " + setting(trace, "overhead-once") + " s and 0.1 s for samples)";
+  return line + " (--overhead-budget " + figure(asked.budget_percent) + " %, --overhead-once " +
+         figure(seconds_once(asked)) + " s and 0.1 s for samples)";
 }
 
 /// Something is read around launches, but no operations.

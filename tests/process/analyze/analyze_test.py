@@ -65,6 +65,16 @@ class Text(Case):
         self.assertLessEqual(run.stdout.count("\n"), 100)
         self.assertNotIn("\x1b", run.stdout)
 
+    def test_what_was_to_be_read_around_launches_and_was_not_is_not_looked_at(self):
+        unread, read = ({one["rule"] for one in self.json_of(name)["not_looked_at"]} for name in ("too_short_to_explain.gpuprof", "explained.gpuprof"))
+        for rule in ("bank_conflicts", "divergence", "uncoalesced"):
+            self.assertIn(rule, unread)
+        self.assertIn("divergence", unread - read)
+        note = "Note: what the set explain reads around launches was read of no kernel"
+        self.assertIn(note, self.analyze("too_short_to_explain.gpuprof").stdout)
+        self.assertNotIn(note, self.analyze("explained.gpuprof").stdout)
+        self.assertNotIn(note, self.analyze("steps.gpuprof").stdout)
+
     def test_with_or_without_findings_it_says_how_far_the_program_is_from_the_roof_or_what_would_save(self):
         text = self.analyze("steps.gpuprof").stdout
         if re.search(r"(?m)^\d+ findings?", text):

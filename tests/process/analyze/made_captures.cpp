@@ -87,6 +87,24 @@ void products(std::string const& path, double counted) {
   }
 }
 
+/// The set explain was asked for. `is_read`: and read, of one launch of ten.
+void explained(std::string const& path, bool is_read) {
+  constexpr auto stalled = metric_id{7};
+  made_capture out(path);
+  out.describe("4242");
+  out.fact("environment.GPUPROF_METRICS", "auto");
+  out.fact("environment.GPUPROF_SET", "explain");
+  out.window(0, 11'000'000);
+  out.dram_roof(4e12);
+  out.metric(stalled, "smsp__warps_issue_stalled_long_scoreboard.sum");
+  auto const shape = out.shape("_Z4gemmIfEvPKT_S2_PS0_i");
+  for (std::uint64_t i = 0; i < 10; ++i) {
+    auto const kernel = out.kernel(shape, (i + 1) * 1'000'000, 400'000);
+    out.add(kernel);
+    if (i == 5 && is_read) out.counted(kernel, stalled, 1000);
+  }
+}
+
 void only_ranges(std::string const& path) {
   made_capture out(path);
   out.describe("4242");
@@ -113,6 +131,8 @@ int main(int argc, char** argv) {
   two_threads(in("two_threads.gpuprof"));
   products(in("padded.gpuprof"), 1.25e9);
   products(in("unpadded.gpuprof"), 1.04e9);
+  explained(in("explained.gpuprof"), true);
+  explained(in("too_short_to_explain.gpuprof"), false);
   only_ranges(in("only_ranges.gpuprof"));
   empty(in("empty.gpuprof"));
 }

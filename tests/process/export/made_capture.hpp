@@ -99,6 +99,16 @@ class made_capture {
     file_->add(launch_metric_record{kernel.correlation, metric_id{1}, bytes_read});
     file_->add(launch_metric_record{kernel.correlation, metric_id{2}, bytes_written});
   }
+  /// Something that was to be read around launches, and a launch around which it was.
+  void metric(metric_id id, std::string_view what) {
+    file_->add(metric_record{.metric = id, .name = name(what)});
+  }
+  void counted(kernel_record const& kernel, metric_id id, double value) {
+    file_->add(sampled_launch_record{.correlation = kernel.correlation,
+                                     .opened = kernel.launched,
+                                     .closed = kernel.start + kernel.duration});
+    file_->add(launch_metric_record{kernel.correlation, id, value});
+  }
   void window(std::uint64_t start, std::uint64_t end) {
     file_->add(
         window_record{.index = 1, .start = at(start), .end = at(end), .trigger = name("start")});

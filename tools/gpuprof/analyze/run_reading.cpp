@@ -7,6 +7,7 @@
 #include "analyze/kernel_reading.hpp"
 #include "analyze/step_reading.hpp"
 #include "analyze/time_walk.hpp"
+#include "captured_settings.hpp"
 #include "progress.hpp"
 #include "roofline_of_capture.hpp"
 #include "trace/time_merge.hpp"
@@ -189,9 +190,11 @@ void run_reading::take_what_is_there() {
   // Where they were recorded and there are none, nothing travelled.
   add(file.row_count<unified_memory_record>() > 0 || trace_.fact("trace.um") == "on",
       advise::data::unified_memory);
-  auto const& names = counters_->metrics().names();
-  add(std::find(names.begin(), names.end(), "smsp__warps_issue_stalled_long_scoreboard.sum") !=
-          names.end(),
+  // What was to be read and was not has a name in the capture as well.
+  add(std::any_of(facts_.kernels.begin(), facts_.kernels.end(),
+                  [](auto const& kernel) {
+                    return kernel.metric("smsp__warps_issue_stalled_long_scoreboard.sum");
+                  }),
       advise::data::explain);
   add(std::any_of(facts_.kernels.begin(), facts_.kernels.end(),
                   [](auto const& kernel) { return kernel.figures.clock.has_value(); }),
@@ -226,6 +229,11 @@ void run_reading::add_remarks() {
         "calls that wait or allocate were not recorded: idle time cannot be put down to them; "
         "record "
         "with --trace cuda,nvtx,blocking");
+  if (captured_metrics(trace_).explains() && !facts_.there.has(advise::data::explain))
+    remarks_.emplace_back(
+        "what the set explain reads around launches was read of no kernel: the program launched "
+        "for too short a time, a second or two, never waited for its work, or --overhead-once "
+        "forbade it; kernels longer than 1.5 ms are left out");
 }
 
 }  // namespace gpuprof

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was asked of the profiler when a capture was made.
+#pragma once
+
+#include "options/settings.hpp"
+#include "trace/trace_contents.hpp"
+
+namespace gpuprof {
+
+/// Which counters, and at what price: by the variables of the profiled program.
+metrics_options captured_metrics(trace_contents const& trace);
+
+}  // namespace gpuprof
