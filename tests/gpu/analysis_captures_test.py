@@ -27,6 +27,8 @@ FAULTS = {fault.name: fault for fault in (
     verdicts.Fault("copy_alone", frozenset({"copy_alone"})),
     verdicts.Fault("exposed_comm", frozenset({"exposed_comm"})),
     verdicts.Fault("uneven_steps", frozenset({"uneven_steps"})),
+    verdicts.Fault("fp32_products", frozenset({"fp32_products"})),
+    verdicts.Fault("misaligned_products", frozenset({"misaligned_products"})),
 )}
 
 

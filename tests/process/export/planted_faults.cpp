@@ -26,6 +26,11 @@
 //   exposed_comm        an all-reduce of 300 us after 600 us of kernels. Mended: beside the last
 //                       half of them, which takes 1.1 times as long there, as does the all-reduce.
 //   uneven_steps        each seventh step has kernels of 180 us in the place of 100. Mended: none.
+//   fp32_products       a product of 2048 in FP32 on CUDA cores (387 us) and three good ones of
+//   4096
+//                       in BF16 (180 us). Mended: TF32 (58 us). Names and times of an H100.
+//   misaligned_products eight products of 2047 in BF16 (113 us) and the same three. Mended: of 2048
+//                       (28 us), by the kernel of the others. Names and times of an H100.
 //   waits               three planted waits a step: after a synchronise 200 us until the next
 //   launch
 //                       (idle_sync_ns), 300 us of the CPU in a range "load data", no call, after
@@ -208,6 +213,26 @@ void waits(made_program& program, bool) {
   program.known("idle_dependency_ns", dependency);
 }
 
+constexpr auto good_product = "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_NNT";
+
+void products(made_program& program, char const* name, unsigned count, std::uint64_t length) {
+  auto const product = program.shape(name, 128), good = program.shape(good_product, 132);
+  warm_up(program, good);
+  program.steps(step_count, [&](unsigned) {
+    for (unsigned i = 0; i < count; ++i) program.kernel(product, length);
+    for (int i = 0; i < 3; ++i) program.kernel(good, 180 * us);
+  });
+  program.synchronise();
+}
+void fp32_products(made_program& program, bool mended) {
+  if (mended) return products(program, "sm90_xmma_gemm_f32f32_tf32f32_f32_nn_n", 1, 58 * us);
+  products(program, "cutlass_80_simt_sgemm_256x128_8x4_nn_align1", 1, 387 * us);
+}
+void misaligned_products(made_program& program, bool mended) {
+  if (mended) return products(program, good_product, 8, 28 * us);
+  products(program, "cutlass_75_tensorop_bf16_s1688gemm_bf16_256x128_nn_align1", 8, 113 * us);
+}
+
 struct fault {
   std::string_view name;
   void (*run)(made_program&, bool mended);
@@ -223,6 +248,8 @@ constexpr fault faults[] = {
     {"copy_alone", copy_alone},
     {"exposed_comm", exposed_comm},
     {"uneven_steps", uneven_steps},
+    {"fp32_products", fp32_products},
+    {"misaligned_products", misaligned_products},
     {"waits", waits},
 };
 
