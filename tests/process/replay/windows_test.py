@@ -9,7 +9,7 @@ import time
 import uuid
 
 import processes
-from counters_test import LONG, Counters
+from counters_test import FUSED, LONG, Counters
 
 
 class Windows(Counters):
@@ -209,6 +209,16 @@ class Turns(Windows):
         self.check_in_time(self.log_lines("sampling start"))
         # Exact figures alone have no column that says so.
         self.check_in_time(self.metrics().get(("even(float*, int)", "dram__bytes_read.sum"), {}).get("Source", "exact") == "exact")
+
+    def test_a_run_of_three_seconds_is_read_only_where_it_is_asked_why_it_is_slow(self):
+        for name in ("roofline", "explain"):
+            run = self.counted(self.session(launches=3000), metrics="auto", set=name, overhead_budget="1", force_overwrite="1")
+            self.assertEqual(run.code, 0, run.err)
+            with self.subTest(name):
+                self.check_in_time(bool(self.ranges()) == (name == "explain"))
+        # Both groups: rewritten kernels, and the hardware's counters.
+        read = {metric for (_, metric), row in self.metrics().items() if row.get("Source", "exact") == "exact"}
+        self.check_in_time({FUSED, "dram__bytes_read.sum"} <= read)
 
     def test_what_cannot_be_read_around_launches_is_sampled(self):
         run = self.counted(self.session(launches=500, collectives=2000), metrics="auto")
