@@ -12,22 +12,32 @@ namespace {
 /// So much of a cap explained silences symptoms and remainder.
 constexpr double explained_share = 0.1;
 
-/// What is left of one kernel's time and of its distance to the roof.
+bool yields(kernel_claim claim) noexcept {
+  return claim == kernel_claim::symptom || claim == kernel_claim::remainder;
+}
+
+/// What is left of one kernel's time, of its distance to what can be reached, and to the roof.
 struct budget {
-  double time, distance, cap;
+  double time, distance, to_roof, cap;
   bool is_explained() const noexcept { return cap - distance >= explained_share * cap; }
 
-  double take(kernel_claim claim, double wanted) noexcept {
-    auto const taken =
-        std::min(wanted, claim == kernel_claim::other_work ? time : std::min(distance, time));
+  double allowed(kernel_claim claim) const noexcept {
+    if (claim == kernel_claim::other_work) return time;
+    return std::min(time, yields(claim) ? distance : to_roof);
+  }
+  void take(double taken) noexcept {
     time -= taken;
     distance = std::max(0.0, distance - taken);
-    return taken;
+    to_roof = std::max(0.0, to_roof - taken);
   }
 };
 
-bool yields(kernel_claim claim) noexcept {
-  return claim == kernel_claim::symptom || claim == kernel_claim::remainder;
+/// Nobody is sure of more than what good kernels reach.
+void take_gain(finding& one, budget& left) noexcept {
+  auto const sure = one.claim == kernel_claim::other_work ? left.time : left.distance;
+  one.gain.high_ns = std::min(one.gain.high_ns, left.allowed(one.claim));
+  one.gain.low_ns = std::min({one.gain.low_ns, one.gain.high_ns, sure});
+  left.take(one.gain.high_ns);
 }
 
 /// Sets gains; those that are to be dropped keep none.
@@ -36,7 +46,7 @@ void share_one(std::span<finding*> on_kernel, kernel_facts const& kernel) {
     return std::tuple(a->claim, a->gain.high_ns) > std::tuple(b->claim, b->gain.high_ns);
   });
   auto const cap = cap_of(kernel);
-  budget left{kernel.total_ns, cap, cap};
+  budget left{kernel.total_ns, cap, time_above_roof_of(kernel), cap};
   auto& lead = *on_kernel.front();
   auto last = kernel_claim::none;
   bool is_explained = false;
@@ -44,8 +54,10 @@ void share_one(std::span<finding*> on_kernel, kernel_facts const& kernel) {
     if (one->claim != last) is_explained = left.is_explained();
     last = one->claim;
     auto const silent = yields(one->claim) && one != &lead && is_explained;
-    one->gain.high_ns = silent ? 0 : left.take(one->claim, one->gain.high_ns);
-    one->gain.low_ns = std::min(one->gain.low_ns, one->gain.high_ns);
+    if (silent)
+      one->gain = {};
+    else
+      take_gain(*one, left);
     if (one != &lead && one->gain.high_ns <= 0) lead.also.push_back(one->rule);
   }
 }
@@ -61,6 +73,13 @@ double reachable_share_of(kernel_facts const& kernel) noexcept {
 double cap_of(kernel_facts const& kernel) noexcept {
   if (!kernel.figures.of_roof) return kernel.total_ns;
   return kernel.total_ns * std::max(0.0, 1 - *kernel.figures.of_roof / reachable_share_of(kernel));
+}
+
+double time_above_roof_of(kernel_facts const& kernel) noexcept {
+  if (!kernel.figures.of_roof) return kernel.total_ns;
+  if (cap_of(kernel) <= 0) return 0;
+  auto const roof = reachable_share_of(kernel) / reachable_share;
+  return kernel.total_ns * (1 - *kernel.figures.of_roof / roof);
 }
 
 std::vector<finding> share_kernel_caps(std::vector<finding> findings, run_facts const& facts) {

@@ -46,20 +46,36 @@ TEST_CASE("a kernel can save its time above 0.8 of the roof, and nothing when it
   CHECK(cap_of(kernel_of("k", 100_ms).facts) == Approx(100e6));
 }
 
+TEST_CASE("at best a cause costs all that keeps a kernel from its roof, for sure 0.2 of it less") {
+  auto const of = [](double share) {
+    auto one = on_kernel("tail", cause, 100_ms);
+    one.gain.low_ns = 90e6;
+    return shared({one}, kernel_of("k", 100_ms).at_dram(share));
+  };
+  REQUIRE(of(0.4).size() == 1);
+  CHECK(in_ms(of(0.4)[0].gain.high_ns) == Approx(60));
+  CHECK(in_ms(of(0.4)[0].gain.low_ns) == Approx(50));
+  CHECK(in_ms(of(0.79)[0].gain.high_ns) == Approx(21));
+  CHECK(of(0.8).empty());
+  auto const attention = kernel_of("flash_fwd_kernel", 100_ms);
+  CHECK(in_ms(time_above_roof_of(attention.at_dram(0.3).facts)) == Approx(40));
+  CHECK(time_above_roof_of(attention.at_dram(0.41).facts) == 0);
+}
+
 TEST_CASE("causes on one kernel take from its cap, the greatest first; never more") {
-  auto const left = shared({on_kernel("small", cause, 20_ms), on_kernel("great", cause, 40_ms)},
+  auto const left = shared({on_kernel("small", cause, 20_ms), on_kernel("great", cause, 50_ms)},
                            kernel_of("k", 100_ms).at_dram(0.4));
   REQUIRE(left.size() == 2);
   CHECK(in_ms(left[0].gain.high_ns) == Approx(10));
-  CHECK(in_ms(left[1].gain.high_ns) == Approx(40));
+  CHECK(in_ms(left[1].gain.high_ns) == Approx(50));
 }
 
 TEST_CASE("what gets nothing of a cap is named by the finding that leads") {
-  auto const left = shared({on_kernel("small", cause, 20_ms), on_kernel("great", cause, 60_ms)},
+  auto const left = shared({on_kernel("small", cause, 20_ms), on_kernel("great", cause, 70_ms)},
                            kernel_of("k", 100_ms).at_dram(0.4));
   REQUIRE(left.size() == 1);
-  CHECK(in_ms(left[0].gain.high_ns) == Approx(50));
-  CHECK(in_ms(left[0].gain.low_ns) == Approx(30));
+  CHECK(in_ms(left[0].gain.high_ns) == Approx(60));
+  CHECK(in_ms(left[0].gain.low_ns) == Approx(35));
   CHECK(left[0].also == std::vector<std::string_view>{"small"});
 }
 
@@ -89,7 +105,7 @@ TEST_CASE("other work takes from all of the time, and leaves the rest of it to c
       shared({on_kernel("tail", cause, 50_ms), on_kernel("uncoalesced", other_work, 30_ms)},
              kernel_of("k", 100_ms).at_dram(0.2));
   REQUIRE(both.size() == 2);
-  CHECK(in_ms(both[0].gain.high_ns) == Approx(45));
+  CHECK(in_ms(both[0].gain.high_ns) == Approx(50));
 }
 
 TEST_CASE("the low gain counts only time with a queued successor and nothing beside it") {

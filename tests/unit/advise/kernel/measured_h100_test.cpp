@@ -146,6 +146,18 @@ TEST_CASE("products and attention have few warps by design, unless counters say 
                  on_h100({product.issuing(0.05).stalled("long_scoreboard", 0.9)}, 1e9)));
 }
 
+TEST_CASE("one block too many, whose FLOP are known: a whole wave saved 232 of 464 ms") {
+  auto const first = first_of(on_h100({kernel_of("whole_sm_fma", 464_ms)
+                                           .launched(1503)
+                                           .shaped({133, 1, 1}, {1024, 1, 1})
+                                           .using_registers(64)
+                                           .at_peak_of(precision::fp32, 0.4935)
+                                           .computing(precision::fp32, 32.8e12)},
+                                      1.923e9));
+  CHECK(first.rule == "tail");
+  CHECK(holds(first, 232 * ms));
+}
+
 // What these two count is by their code, for nothing was read around their launches there.
 TEST_CASE(
     "one float of each 32 bytes at 0.96 of the DRAM roof: an array of it won 430.6 of 524 ms") {
