@@ -68,8 +68,10 @@ std::string figure(double value) {
   return text;
 }
 
-double seconds_once(metrics_options const& asked) {
-  return static_cast<double>(asked.may_cost_once_ns()) / 1e9;
+/// As the profiler of the capture understood it; of a job rank 0 alone had it.
+double seconds_once(trace_contents const& trace, metrics_options const& asked) {
+  auto const allowed = trace.counter("cost.once_allowed_ns");
+  return static_cast<double>(allowed != 0 ? allowed : asked.may_cost_once_ns()) / 1e9;
 }
 
 /// Of what counters cost, that which --overhead-once allows: for launches, and what samples may
@@ -81,7 +83,7 @@ double once_of(trace_contents const& trace, metrics_options const& asked, double
     return counter.first == "once_allowed_ns";  // not in captures before 1.6
   });
   auto const allowed =
-      told != costs.end() ? static_cast<double>(told->second) / 1e9 : seconds_once(asked);
+      told != costs.end() ? static_cast<double>(told->second) / 1e9 : seconds_once(trace, asked);
   auto const in_advance = static_cast<double>(sampling_budget::sampling_once_ns) / 1e9;
   return std::min(launches, allowed) + std::min(samples, in_advance);
 }
@@ -103,7 +105,7 @@ std::string cost_line(trace_contents const& trace, report::overview const& about
   line += percent(std::max(0.0, all - once) / about.seconds) + " of " + run + " for counters";
   if (once > 0) line += ", and " + readable_time(once * 1e9) + " once";
   return line + " (--overhead-budget " + figure(asked.budget_percent) + " %, --overhead-once " +
-         figure(seconds_once(asked)) + " s and 0.1 s for samples)";
+         figure(seconds_once(trace, asked)) + " s and 0.1 s for samples)";
 }
 
 /// Something is read around launches, but no operations.
