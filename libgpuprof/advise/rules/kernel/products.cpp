@@ -14,7 +14,7 @@ namespace {
 constexpr double memory_bound = 0.7;  // of the DRAM roof: other kernels for it are no faster
 constexpr double idle_tensor_cores = 0.01;
 constexpr double nearly_all_flop = 0.9;
-constexpr double busy_fp32 = 0.3;        // of its roof
+constexpr double busy_fp32 = 0.3;     // of its roof
 constexpr double tf32_over_fp32 = 8;  // at most, by the data sheets of all GPUs
 constexpr double small_batch_window_share = 0.2;
 constexpr double far_below_ridge = 0.25;
