@@ -37,12 +37,23 @@ bool has_finding_of(std::vector<finding> const& findings, std::string_view rule)
                      [&](auto const& one) { return one.rule == rule; });
 }
 
+/// Where the GPU waits for launches, each is later by what this profiler adds: no mend saves that.
+double own_in_launches(run_facts const& facts) {
+  double ns = 0;
+  for (auto const& gap : facts.gaps)
+    if (gap.cause == time_bucket::launch_bound)
+      ns += static_cast<double>(gap.count) * facts.own_ns_a_launch;
+  return ns;
+}
+
 /// Nobody can save more of a bucket than was spent in it: the findings with the highest gain come
 /// first, later ones take what is left. So do all that remove waits with what steps take beyond GPU
 /// and launching thread.
 void share_buckets(std::vector<finding>& findings, run_facts const& facts) {
   bucket_times left;
   for (auto const& device : facts.devices) left += device.ledger;
+  auto& launches = left[time_bucket::launch_bound];
+  launches = std::max(0.0, launches - own_in_launches(facts));
   auto excess = bound_of(facts).excess();
   auto const share = [&](finding& one) {
     auto const claimed = one.gain.high_ns;
@@ -54,13 +65,13 @@ void share_buckets(std::vector<finding>& findings, run_facts const& facts) {
     if (one.gain.high_ns < claimed && !one.arithmetic.empty())
       one.arithmetic += "; part of it is counted in other findings";
   };
-  auto const yields = [&](finding const& one) {
-    return !one.yields_to.empty() && has_finding_of(findings, one.yields_to);
+  auto const turn_of = [&](finding const& one) {
+    if (one.yields_to == every_other_rule) return 2;
+    return !one.yields_to.empty() && has_finding_of(findings, one.yields_to) ? 1 : 0;
   };
-  for (auto& one : findings)
-    if (!yields(one)) share(one);
-  for (auto& one : findings)
-    if (yields(one)) share(one);
+  for (auto const turn : {0, 1, 2})
+    for (auto& one : findings)
+      if (turn_of(one) == turn) share(one);
 }
 
 /// Rules look at the steady state.

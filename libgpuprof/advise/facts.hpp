@@ -129,6 +129,7 @@ struct sequence_facts {
   std::string range;
   double run_ns = 0;       // from the first start to the last end, all repetitions
   double busy_ns = 0;      // of this
+  double between_ns = 0;   // idle between two repetitions with nothing else in between
   bool has_waits = false;  // a wait, an allocation or a pageable copy lies inside
 };
 
@@ -203,7 +204,9 @@ struct run_facts {
   std::vector<communication_facts> communication;
   std::vector<serialised_facts> serialised;
   std::vector<rank_facts> ranks;
-  double own_ns_a_launch = 600;  // that this profiler adds to a launching call
+  /// That this profiler adds to a launching call: what the run's quick launches take beyond the
+  /// measured launch_throughput; where that was not measured, as on the machine of the first tests.
+  double own_ns_a_launch = 600;
   double migrated_bytes = 0, migration_ns = 0, migration_alone_ns = 0;  // of unified memory
   std::uint64_t page_faults = 0;
 

@@ -38,6 +38,9 @@ enum class kernel_claim : std::uint8_t {
   other_work,  // of all of its time: less or other work moves the roof itself
 };
 
+/// For `yields_to`: says that time is lost, not why.
+inline constexpr std::string_view every_other_rule = "*";
+
 struct finding {
   std::string_view rule;  // as --rule takes it
   severity level = severity::warning;
@@ -65,6 +68,7 @@ struct finding {
   /// the two.
   double removed_wait_ns = 0;
   /// A rule that explains the same time better: where it found something, it takes its part first.
+  /// every_other_rule: all of them do.
   std::string_view yields_to;
   std::string to_do;                   // what to change, in one or two sentences
   std::string arithmetic;              // how the gain was computed, with its figures

@@ -90,6 +90,7 @@ void look_at_evenness(run_facts const& facts, std::vector<finding>& found) {
   one.instances = count;
   one.bucket = cause.value_or(time_bucket::cpu_work);
   one.gain = {0, more * static_cast<double>(std::max<std::size_t>(1, facts.devices.size()))};
+  one.yields_to = every_other_rule;  // it says where to look, the others say why
   one.because = {{"95th percentile", slow, "ns", "traced"},
                  {"median step", median, "ns", "traced"}};
   one.to_do =
@@ -118,7 +119,9 @@ constexpr rule rules[] = {
      .fires_at =
          "95th percentile > 1.2 x median of ten steps or more, without the first, on the GPU "
          "as well: runs on one machine differ by up to 7 %",
-     .gain = "low: 0; high: the sum of step - median over those longer than 1.2 x median",
+     .gain =
+         "low: 0; high: the sum of step - median over those longer than 1.2 x median, less what "
+         "other findings explain",
      .ignores = "steps that have more to do",
      .next = "gpuprof stats -r nvtx_pushpop_trace lists the steps",
      .min_instances = 1,

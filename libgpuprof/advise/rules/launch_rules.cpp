@@ -14,8 +14,9 @@ constexpr rule rules[] = {
                  "pageable copy inside, and the GPU idles for 10 % of their time: shorter or rarer "
                  "ones cost more to build than they save",
      .gain =
-         "high: run - the greater of busy and n x graph_node; low: 0, the CPU may have work of its "
-         "own between the launches",
+         "high: run - the greater of busy and n x graph_node - what this profiler adds to n "
+         "launches (those of this run that come quickly, beyond launch_throughput); low: 0, the "
+         "CPU may have work of its own between the launches",
      .ignores = "shapes and addresses that change, work of the CPU between the launches, memory of "
                 "the graph's own",
      .next = "--trace cuda-api shows what the launching thread does between launches",
@@ -26,7 +27,8 @@ constexpr rule rules[] = {
      .question = "Does the GPU wait for launches of kernels that are shorter than a launch?",
      .fires_at = "the median distance of two launches exceeds the median kernel, and the GPU waits "
                  "for launches in 10 % of the window: no constant of another machine is needed",
-     .gain = "low: 0; high: half of the launches, P - max(B + n/2 x pause, C - n/2 x distance)",
+     .gain = "low: 0; high: half of the launches, P - max(B + n/2 x pause, C - n/2 x distance), "
+             "the distance without what this profiler adds",
      .ignores = "what the CPU must do between launches",
      .next = "NVTX ranges name the part of the program",
      .look = look_at_tiny_kernels},

@@ -17,8 +17,6 @@ constexpr double min_idle_in_sequence = 0.1;
 constexpr double min_launch_bound = 0.1;  // of the window
 constexpr double late_start = 2;          // times the measured latency
 
-/// Where a launching thread holds the GPU its gaps are in one of these.
-
 std::string sequence_text(sequence_facts const& sequence) {
   auto text = in_count(static_cast<double>(sequence.length)) + " launches repeat in one order";
   if (sequence.kernels.empty()) return text;
@@ -36,7 +34,9 @@ void look_at_sequence(run_facts const& facts, sequence_facts const& sequence,
   auto const n = static_cast<double>(sequence.length * sequence.repetitions);
   auto const peak = measured(facts, "graph_node");
   auto const node = peak ? *peak * 1e9 : facts.run.back_to_back;
-  auto const high = std::max(0.0, sequence.run_ns - std::max(sequence.busy_ns, n * node));
+  // A graph may hold several repetitions. It does without what recording adds to each launch.
+  auto const run = sequence.run_ns + sequence.between_ns, own = n * facts.own_ns_a_launch;
+  auto const high = std::max(0.0, run - std::max(sequence.busy_ns, n * node) - own);
   finding one;
   one.what = sequence_text(sequence) + ", and the GPU idles between them";
   one.range = sequence.range;
@@ -53,10 +53,11 @@ void look_at_sequence(run_facts const& facts, sequence_facts const& sequence,
       "Capture the sequence once and launch it as a CUDA graph: torch.cuda.graphs, "
       "torch.compile(mode=\"reduce-overhead\"), one jax.jit around it, or "
       "cudaStreamBeginCapture. Inputs must keep their shapes and addresses.";
-  one.arithmetic = "takes " + in_time(sequence.run_ns) + ", busy for " + in_time(sequence.busy_ns) +
-                   "; " + in_count(n) + " graph nodes cost " + in_time(node) + " each (" +
+  one.arithmetic = "takes " + in_time(run) + ", busy for " + in_time(sequence.busy_ns) + "; " +
+                   in_count(n) + " graph nodes cost " + in_time(node) + " each (" +
                    (peak ? "measured on this GPU" : "the pause between kernels: no peaks") +
-                   "), this profiler " + in_time(facts.own_ns_a_launch) + " a launch";
+                   "), this profiler " + in_time(facts.own_ns_a_launch) +
+                   " a launch, which is taken off";
   found.push_back(std::move(one));
 }
 
@@ -85,10 +86,12 @@ void look_at_tiny_kernels(run_facts const& facts, std::vector<finding>& found) {
   if (share_of_window(facts, idle.idle_ns) < min_launch_bound) return;
   auto const bound = bound_of(facts);
   auto const half = bound.items / 2;
+  auto const own = std::min(facts.own_ns_a_launch, run.launch_distance);
+  auto const freed = half * (run.launch_distance - own);
   finding one;
   one.range = majority(idle.by_range);
   one.instances = idle.count;
-  one.gain = bound.gain(idle.idle_ns, 0, {.host_ns = half * run.launch_distance, .items = half});
+  one.gain = bound.gain(idle.idle_ns, 0, {.host_ns = freed, .items = half});
   one.bucket = time_bucket::launch_bound;
   one.yields_to = "cuda_graph";
   one.what = "kernels are shorter than the time to launch them: the GPU waits for the CPU";
@@ -104,8 +107,8 @@ void look_at_tiny_kernels(run_facts const& facts, std::vector<finding>& found) {
       "Launch fewer, longer kernels: fuse elementwise operations (torch.compile, jax.jit), "
       "use foreach or fused optimisers (fused=True), a greater batch.";
   one.arithmetic = "the GPU waits " + in_time(idle.idle_ns) + " for launches; half of the " +
-                   in_count(bound.items) + " launches would free the thread for " +
-                   in_time(half * run.launch_distance);
+                   in_count(bound.items) + " launches would free the thread for " + in_time(freed) +
+                   ", without the " + in_time(own) + " that this profiler adds";
   found.push_back(std::move(one));
 }
 

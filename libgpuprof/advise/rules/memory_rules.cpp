@@ -65,8 +65,9 @@ constexpr rule rules[] = {
      .question = "Is memory allocated and freed in the loop?",
      .fires_at = "one call a step or more after warm-up (without steps: ten): cudaFree waits for "
                  "the GPU",
-     .gain = "low: the sum of min(gap, call); high: calls + idle time behind them, at most "
-             "P - max(B + n x pause, C - calls)",
+     .gain = "low: min(gap, call) of the quicker quarter, times the gaps: what takes longer was "
+             "held by something else, as this profiler; high: calls + idle time behind them, at "
+             "most P - max(B + n x pause, C - calls)",
      .ignores = "pools that still grow",
      .next = "NVTX ranges around the parts of a step name the place",
      .look = look_at_allocations},

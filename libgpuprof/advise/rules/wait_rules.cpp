@@ -44,7 +44,8 @@ double cost_of_reads(run_facts const& facts, gap_facts const& gap) {
   for (auto const& copy : facts.copies)
     if (copy.kind == copy_kind::device_to_host && copy.device == gap.device &&
         copy.range == gap.range && copy.bytes <= result_bytes * copy.count)
-      ns += copy.alone_ns + static_cast<double>(copy.count) * facts.run.back_to_back;
+      ns += copy.alone_ns + static_cast<double>(copy.count) *
+                                std::max(facts.run.back_to_back, facts.run.before_copy);
   return ns;
 }
 
@@ -118,8 +119,9 @@ void look_at_serialised(run_facts const& facts, std::vector<finding>& found) {
 }
 
 constexpr std::string_view gain_of_waits =
-    "low: the sum of min(gap, duration of the wait); high: all of the idle time, at most P - max(B "
-    "+ n x pause, C)";
+    "low: the sum of min(gap, duration of the wait), without what returning from the wait and "
+    "starting the next work take beyond the measured round trip (synchronize): recording makes "
+    "both slower; high: all of the idle time, at most P - max(B + n x pause, C)";
 
 constexpr rule rules[] = {
     {.name = "sync_point",

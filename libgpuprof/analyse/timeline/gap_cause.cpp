@@ -13,6 +13,8 @@ constexpr double usual_distances = 4;
 /// Even Python gets from one launch to the next in less; where launches are rarer (a graph each
 /// step), the usual distance says nothing.
 constexpr double longest_launching_ns = 200'000;
+/// `.item()` is a copy that waits and a wait behind it: one wait, where the second begins so soon.
+constexpr double one_wait_ns = 20'000;
 
 double between(timestamp_ns from, timestamp_ns to) noexcept {
   return to > from ? static_cast<double>((to - from).value) : 0;
@@ -29,6 +31,7 @@ using covers = std::array<call_cover, call_kind_count>;
 struct host_activity {
   covers of;
   host_call const* last_wait = nullptr;
+  timestamp_ns waited_from;  // the beginning of that, or of those right before it
 };
 
 host_activity activity_in(timestamp_ns from, timestamp_ns to, double skew,
@@ -44,9 +47,13 @@ host_activity activity_in(timestamp_ns from, timestamp_ns to, double skew,
       of.longest = &*call;
       of.longest_ns = covered;
     }
-    auto const is_wait =
-        call->kind == call_kind::synchronise || call->kind == call_kind::blocking_copy;
-    if (is_wait && call->end <= to && found.last_wait == nullptr) found.last_wait = &*call;
+    if (!is_wait(call->kind) || call->end > to) continue;
+    if (found.last_wait == nullptr) {
+      found.last_wait = &*call;
+      found.waited_from = call->begin;
+    } else if (between(call->end, found.waited_from) <= one_wait_ns) {
+      found.waited_from = std::min(found.waited_from, call->begin);
+    }
   }
   return found;
 }
@@ -67,6 +74,15 @@ timestamp_ns before(timestamp_ns moment, double ns) noexcept {
   return {moment.value - static_cast<std::uint64_t>(ns)};
 }
 
+/// Returning from the wait and starting the next work take longer while calls and work are
+/// recorded. What they take beyond the round trip of this machine without a profiler is not sure;
+/// none of it is where that was not measured.
+double not_sure_of_turnaround(host_call const& wait, timestamp_ns idle_from, gpu_item const& after,
+                              pace const& run) noexcept {
+  return std::max(
+      0.0, between(idle_from, wait.end) + between(after.launched, after.start) - run.round_trip);
+}
+
 gap_cause blamed(time_bucket bucket, host_call const& call, double sure) {
   return {bucket, call.name, call.kind, sure};
 }
@@ -85,7 +101,8 @@ constexpr holding_kind holding[] = {{call_kind::load_module, time_bucket::module
 gap_cause cause_of_gap(timestamp_ns begin, timestamp_ns end, gpu_item const& after,
                        launching_thread const& thread, pace const& run) {
   auto const gap = between(begin, end);
-  if (gap <= 2 * run.back_to_back)
+  auto const pause = after.is_copy ? std::max(run.back_to_back, run.before_copy) : run.back_to_back;
+  if (gap <= 2 * pause)
     return {.bucket = came_just_in_time(after, run) ? time_bucket::launch_bound
                                                     : time_bucket::back_to_back};
   if (after.launched.value == 0) return {.bucket = time_bucket::host_unknown};
@@ -113,8 +130,10 @@ gap_cause cause_of_gap(timestamp_ns begin, timestamp_ns end, gpu_item const& aft
   }
   if (thread.loads_data) return {.bucket = time_bucket::data_loading};
   if (host.last_wait != nullptr) {
-    auto const wait = between(host.last_wait->begin, host.last_wait->end);
-    return blamed(time_bucket::synchronisation, *host.last_wait, std::min(sure, wait));
+    auto const wait = between(host.waited_from, host.last_wait->end);
+    auto const own = not_sure_of_turnaround(*host.last_wait, begin, after, run);
+    return blamed(time_bucket::synchronisation, *host.last_wait,
+                  std::max(0.0, std::min(sure - own, wait)));
   }
   auto const distance = between(thread.previous_launch, after.launched);
   if (2 * launches.ns >= held ||

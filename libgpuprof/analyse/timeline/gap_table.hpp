@@ -4,10 +4,13 @@
 
 #include "analyse/range_tree.hpp"
 #include "analyse/timeline/gap_cause.hpp"
+#include "analyse/timeline/log_histogram.hpp"
 
+#include <algorithm>
 #include <compare>
 #include <map>
 #include <optional>
+#include <utility>
 
 namespace gpuprof {
 
@@ -33,11 +36,24 @@ class gap_table {
     ++last_->second.count;
     last_->second.idle_ns += idle_ns;
     last_->second.sure_ns += sure_ns;
+    if (key.cause == time_bucket::allocation)
+      lengths_[{key.call, key.device}].add(static_cast<std::uint64_t>(sure_ns));
   }
   std::map<gap_key, gap_sum> const& sums() const noexcept { return sums_; }
+  /// Of a line above, what is sure. The same allocation takes as long each time: where one takes
+  /// longer than the quicker quarter of them, something else held it (the driver's lock while this
+  /// profiler sets up counters, another process), and may be gone in the next run.
+  double sure_of(gap_key const& key, gap_sum const& sum) const {
+    auto const known = lengths_.find({key.call, key.device});
+    if (key.cause != time_bucket::allocation || known == lengths_.end()) return sum.sure_ns;
+    return std::min(sum.sure_ns,
+                    static_cast<double>(sum.count) * *known->second.quantile(quick_share));
+  }
 
  private:
+  static constexpr double quick_share = 0.25;
   std::map<gap_key, gap_sum> sums_;
+  std::map<std::pair<name_id, device_id>, log_histogram> lengths_;  // of allocations
   std::pair<gap_key const, gap_sum>* last_ = nullptr;  // gaps of one cause come in a row
 };
 

@@ -25,6 +25,10 @@ inline constexpr std::size_t call_kind_count = static_cast<std::size_t>(call_kin
 
 /// By name, with or without CUPTI's version suffix: "cudaMemcpy_v3020", "cuMemAlloc_v2".
 call_kind kind_of_call(std::string_view name) noexcept;
+/// The program waits for the GPU inside.
+inline bool is_wait(call_kind kind) noexcept {
+  return kind == call_kind::synchronise || kind == call_kind::blocking_copy;
+}
 /// Copies or fills memory.
 bool copies_memory(std::string_view name) noexcept;
 /// Waits for all work of the device or context: "cudaDeviceSynchronize".
@@ -49,10 +53,13 @@ class recent_calls {
     calls.push_back(call);
     calls.back().reach = std::max(before, call.end);
   }
-  /// The runtime calls the driver: one call of the program, with two records.
-  bool lies_in_last(thread_index thread, host_call const& call) const {
+  /// The runtime calls the driver: one call of the program, with two records. Others may lie
+  /// between them: cudaMalloc loads modules first, then calls cuMemAlloc.
+  bool lies_in_one_of_its_kind(thread_index thread, host_call const& call) const {
     auto const& calls = of(thread);
-    return !calls.empty() && calls.back().kind == call.kind && call.end <= calls.back().end;
+    for (auto outer = calls.rbegin(); outer != calls.rend() && call.end <= outer->reach; ++outer)
+      if (outer->kind == call.kind && call.end <= outer->end) return true;
+    return false;
   }
   /// Nobody asks any more about moments before this one.
   void forget_before(thread_index thread, timestamp_ns moment) {

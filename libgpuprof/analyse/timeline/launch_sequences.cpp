@@ -22,8 +22,8 @@ struct segment_kind {
   std::uint64_t repetitions = 0;
   std::size_t first = 0;  // index of its first launch, the first time
   std::size_t length = 0;
-  double run_ns = 0, busy_ns = 0;
-  bool has_waits = false;
+  double run_ns = 0, busy_ns = 0, between_ns = 0;
+  bool has_waits = false;  // those with and without are two kinds: one cannot be a graph
 };
 
 template <class Launches>
@@ -83,14 +83,16 @@ class launch_sequences::cut {
 
  private:
   void begin_piece(std::size_t next) {
-    if (begin_ && next - *begin_ >= shortest) take_piece(*begin_, next);
+    auto const is_long_enough = begin_ && next - *begin_ >= shortest;
+    last_ = is_long_enough ? take_piece(*begin_, next) : nullptr;
     begin_ = next;
     hash_ = 0;
     busy_ns_ = 0;
     has_waits_ = false;
   }
-  void take_piece(std::size_t begin, std::size_t end) {
-    auto& kind = kinds_[mixed(hash_, static_cast<std::uint32_t>(end - begin))];
+  segment_kind* take_piece(std::size_t begin, std::size_t end) {
+    auto const length = static_cast<std::uint32_t>(end - begin);
+    auto& kind = kinds_[mixed(mixed(hash_, length), has_waits_)];
     if (kind.repetitions++ == 0) {
       kind.first = begin;
       kind.length = end - begin;
@@ -98,12 +100,18 @@ class launch_sequences::cut {
     auto const& last = all_[end - 1];
     kind.run_ns += static_cast<double>(last.start + last.ns - all_[begin].start);
     kind.busy_ns += busy_ns_;
-    kind.has_waits = kind.has_waits || has_waits_;
+    kind.has_waits = has_waits_;
+    auto const follows = last_ == &kind && !all_[begin].after_wait;
+    auto const& before = all_[begin > 0 ? begin - 1 : 0];
+    if (follows && before.start + before.ns < all_[begin].start)
+      kind.between_ns += static_cast<double>(all_[begin].start - before.start - before.ns);
+    return &kind;
   }
 
   launches const& all_;
   std::unordered_map<std::uint64_t, segment_kind> kinds_;
   std::optional<std::size_t> begin_;
+  segment_kind* last_ = nullptr;  // of the piece that ended where this one begins
   std::uint64_t hash_ = 0;
   double busy_ns_ = 0;
   bool has_waits_ = false;
@@ -123,6 +131,7 @@ std::vector<launch_sequence> launch_sequences::found() const {
     sequence.repetitions = best.repetitions;
     sequence.run_ns = best.run_ns;
     sequence.busy_ns = std::min(best.busy_ns, best.run_ns);
+    sequence.between_ns = best.between_ns;
     sequence.has_waits = best.has_waits;
     for (std::size_t i = 0; i < std::min(best.length, names_kept); ++i)
       sequence.first_subjects.push_back(stream[best.first + i].subject);

@@ -17,6 +17,8 @@ struct launch_sequence {
   std::uint64_t repetitions = 0;
   double run_ns = 0;   // from the first start to the last end, of all repetitions
   double busy_ns = 0;  // of that
+  /// From one repetition to the next, where nothing lies between the two: no wait, no other launch.
+  double between_ns = 0;
   bool has_waits = false;
 };
 

@@ -2,6 +2,7 @@
 #include "analyse/timeline/timeline_pass.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace gpuprof {
@@ -15,6 +16,7 @@ constexpr std::size_t copies_kept = 1 << 20;
 constexpr std::uint64_t warm_up_divisor = 10;
 constexpr std::uint64_t result_bytes = 64;       // what `.item()` reads at most
 constexpr std::int64_t read_within_ns = 20'000;  // between its copy and its wait
+constexpr std::size_t holds_kept = 4096;         // more than a GPU's queue has launches
 
 double length(timestamp_ns from, timestamp_ns to) noexcept {
   return to > from ? static_cast<double>((to - from).value) : 0;
@@ -26,6 +28,13 @@ std::uint64_t stream_key(gpu_item const& item) noexcept {
 
 bool is_pageable(transfer_key const& key) noexcept {
   return key.source == memory_kind::pageable || key.destination == memory_kind::pageable;
+}
+
+/// "For transfers from device memory to pageable host memory, the function will return only once
+/// the copy has completed" (CUDA Runtime API, API synchronization behavior), cudaMemcpyAsync too.
+bool waits_though_asynchronous(transfer_key const& key) noexcept {
+  return key.asynchronous && key.kind == copy_kind::device_to_host &&
+         key.destination == memory_kind::pageable;
 }
 
 bool holds_thread(call_kind kind) noexcept {
@@ -47,7 +56,8 @@ void timeline_pass::begin_window(timestamp_ns begin, timestamp_ns end) {
   begin_ = begin;
   end_ = end;
   if (warm_until_.value == 0)
-    warm_until_ = {begin.value + (end.value - begin.value) / warm_up_divisor};
+    warm_until_ =
+        std::max(in_.tenth_launched, {begin.value + (end.value - begin.value) / warm_up_divisor});
   windows_ns_ += length(begin, end);
   for (auto& [_, one] : devices_) {
     one.sweep = device_sweep(begin_, end_);
@@ -84,16 +94,58 @@ void timeline_pass::add(gpu_item const& item) {
 
 void timeline_pass::add_kernel(gpu_item const& kernel) {
   add(kernel);
-  auto& seen = holds_seen_[stream_key(kernel)];
-  auto const holds = threads_[kernel.thread].holds;
-  sequences_.add(kernel, std::exchange(seen, holds) != holds);
+  sequences_.add(kernel, comes_after_hold(kernel));
   last_on_stream_.erase(stream_key(kernel));
   if (kernel.kind == item_kind::compute)
     serialised_.add(kernel, key_of_range(kernel.range), in_.run);
 }
 
+/// The thread was held since it launched the kernel before this one into the stream. By the launch,
+/// not by the start: the last kernels before a wait start after it has begun.
+bool timeline_pass::comes_after_hold(gpu_item const& kernel) {
+  auto const launched = kernel.launched.value != 0 ? kernel.launched : kernel.start;
+  auto const before = std::exchange(last_launch_into_[stream_key(kernel)], launched);
+  auto const& holds = threads_[kernel.thread].holds;
+  auto const next = std::upper_bound(holds.begin(), holds.end(), launched);
+  return next != holds.begin() && *std::prev(next) > before;
+}
+
+void timeline_pass::note_hold(thread_index thread, timestamp_ns begin) {
+  auto& holds = threads_[thread].holds;
+  if (holds.size() == holds_kept) holds.pop_front();
+  holds.push_back(holds.empty() ? begin : std::max(begin, holds.back()));
+}
+
+/// One wait may lie inside of another: no moment counts twice.
+void timeline_pass::note_wait(thread_index thread, timestamp_ns begin, timestamp_ns end,
+                              std::uint32_t range) {
+  auto& of = threads_[thread];
+  auto const ns = length(std::max(begin, of.waited_until), end);
+  of.waited_until = std::max(of.waited_until, end);
+  of.waiting_ns += ns;
+  // Of the thread whose steps they are: another may wait all the time.
+  if (range < in_.steps->step_of_range.size() && in_.steps->step_of_range[range] != no_step &&
+      (*in_.ranges)[range].thread == thread)
+    steps_.waiting_ns += ns;
+}
+
+/// Its call is not recorded where only blocking ones are, by their names.
+void timeline_pass::note_waiting_copy(gpu_item const& copy) {
+  if (copy.launched.value == 0 || !in_.calls_recorded) return;  // else all waits are unknown
+  recent_.add(copy.thread, {.begin = copy.launched,
+                            .end = copy.end,
+                            .name = {},
+                            .kind = call_kind::blocking_copy,
+                            .copies = true});
+  note_wait(copy.thread, copy.launched, copy.end, copy.range);
+}
+
+bool timeline_pass::is_warm_up(gpu_item const& item) const noexcept {
+  return (item.launched.value != 0 ? item.launched : item.start) < warm_until_;
+}
+
 void timeline_pass::add_transfer(gpu_item item, transfer_key key, std::uint64_t bytes) {
-  key.in_warm_up = item.start < warm_until_;
+  key.in_warm_up = is_warm_up(item);
   auto const [at, is_new] =
       transfer_index_.try_emplace(key, static_cast<std::uint32_t>(transfers_.size()));
   if (is_new) transfers_.push_back({key, {}});
@@ -108,16 +160,18 @@ void timeline_pass::add_transfer(gpu_item item, transfer_key key, std::uint64_t 
     of.blocked_ns += call->second;
     copying_calls_.erase(call);
   }
-  auto& thread = threads_[item.thread];
-  if (is_pageable(key)) ++thread.holds;
+  if (is_pageable(key))
+    note_hold(item.thread, item.launched.value != 0 ? item.launched : item.start);
   add(item);
-  if (key.kind == copy_kind::device_to_host && bytes <= result_bytes)
-    thread.last_small_read = item.launched;
+  if (waits_though_asynchronous(key)) note_waiting_copy(item);
+  if (key.kind != copy_kind::device_to_host || bytes > result_bytes) return;
+  threads_[item.thread].last_small_read = item.launched;
+  threads_[item.thread].small_read_end = item.end;
 }
 
 void timeline_pass::add_call(thread_index thread, host_call const& call,
                              correlation_id correlation) {
-  if (call.kind == call_kind::other || recent_.lies_in_last(thread, call)) return;
+  if (call.kind == call_kind::other || recent_.lies_in_one_of_its_kind(thread, call)) return;
   recent_.add(thread, call);
   auto const ns = length(call.begin, call.end);
   if (call.copies) {
@@ -125,7 +179,7 @@ void timeline_pass::add_call(thread_index thread, host_call const& call,
     copying_calls_[raw(correlation)] = ns;
   }
   if (!holds_thread(call.kind)) return;
-  ++threads_[thread].holds;
+  note_hold(thread, call.begin);
   auto const range = thread_ranges_.innermost(thread, call.begin);
   auto& sum = calls_[{call.name, key_of_range(range)}];
   sum.kind = call.kind;
@@ -135,12 +189,7 @@ void timeline_pass::add_call(thread_index thread, host_call const& call,
     ++sum.after_warm_up;
     sum.after_warm_up_ns += ns;
   }
-  if (call.kind != call_kind::synchronise && call.kind != call_kind::blocking_copy) return;
-  threads_[thread].waiting_ns += ns;
-  // Of the thread whose steps they are: another may wait all the time.
-  if (range < in_.steps->step_of_range.size() && in_.steps->step_of_range[range] != no_step &&
-      (*in_.ranges)[range].thread == thread)
-    steps_.waiting_ns += ns;
+  if (is_wait(call.kind)) note_wait(thread, call.begin, call.end, range);
 }
 
 void timeline_pass::add_reading(device_id id, timestamp_ns opened, timestamp_ns closed) {
@@ -230,7 +279,7 @@ void timeline_pass::blame(device_id id, timestamp_ns begin, timestamp_ns end,
   gaps_.add({.cause = cause.bucket,
              .kind = cause.kind,
              .reads_result = reads_result(after, cause),
-             .in_warm_up = end < warm_until_,
+             .in_warm_up = is_warm_up(after),
              .call = cause.call,
              .range = key_of_range(after.range),
              .device = id},
@@ -263,8 +312,11 @@ bool timeline_pass::reads_result(gpu_item const& after, gap_cause const& cause) 
   if (known == threads_.end() || known->second.last_small_read.value == 0) return false;
   for (auto const& call : recent_.of(after.thread)) {
     if (call.name != cause.call) continue;
-    auto const distance = (call.begin - known->second.last_small_read).value;
-    if (distance > -read_within_ns && distance < read_within_ns) return true;
+    // The wait comes right after the copy was launched; after it is done, if that waits itself.
+    auto const& read = known->second;
+    auto const since_launch = (call.begin - read.last_small_read).value;
+    auto const since_end = (call.begin - read.small_read_end).value;
+    if (std::min(std::abs(since_launch), std::abs(since_end)) < read_within_ns) return true;
   }
   return false;
 }

@@ -22,6 +22,8 @@ struct timeline_inputs {
   pace run;
   thread_index main_thread{};
   bool calls_recorded = false;
+  /// When a tenth of the kernels had been launched; 0: not known.
+  timestamp_ns tenth_launched{};
   std::function<bool(range_key const&)> loads_data;  // is it a range that loads data
   serialised_streams::fits fits_beside;              // two kernels have room on a GPU at once
 };
@@ -94,14 +96,22 @@ class timeline_pass {
     std::vector<std::pair<timestamp_ns, timestamp_ns>> readings;  // the recent ones
   };
   struct of_thread {
-    timestamp_ns last_launch;      // the latest of what has started
-    timestamp_ns last_small_read;  // a few bytes to the host, when it was launched
+    timestamp_ns last_launch;                      // the latest of what has started
+    timestamp_ns last_small_read, small_read_end;  // a few bytes to the host: launched, copied
     std::uint64_t launches = 0;
-    double waiting_ns = 0;    // in calls that wait
-    std::uint64_t holds = 0;  // calls that waited, allocated, copied from pageable memory
+    double waiting_ns = 0;  // in calls that wait
+    timestamp_ns waited_until;
+    /// Calls that waited, allocated, copied from pageable memory: their beginnings, the recent
+    /// ones.
+    std::deque<timestamp_ns> holds;
   };
   void end_window();
   void add(gpu_item const& item);
+  void note_hold(thread_index thread, timestamp_ns begin);
+  void note_wait(thread_index thread, timestamp_ns begin, timestamp_ns end, std::uint32_t range);
+  void note_waiting_copy(gpu_item const& copy);
+  bool comes_after_hold(gpu_item const& kernel);
+  bool is_warm_up(gpu_item const& item) const noexcept;
   of_device& device(device_id id);
   void settle(device_id id, busy_stretch const& stretch);
   void settle(device_id id, idle_gap const& gap);
@@ -129,7 +139,7 @@ class timeline_pass {
   std::unordered_map<std::uint64_t, std::uint32_t> last_on_stream_;  // a transfer's line
   std::unordered_map<std::uint32_t, double> copying_calls_;          // by correlation: ns
   std::map<std::pair<name_id, std::optional<range_key>>, call_sum> calls_;
-  std::unordered_map<std::uint64_t, std::uint64_t> holds_seen_;  // by stream
+  std::unordered_map<std::uint64_t, timestamp_ns> last_launch_into_;  // by stream: of a kernel
   serialised_streams serialised_;
   std::vector<std::pair<timestamp_ns, timestamp_ns>> migrations_;  // that kernels may run beside
   double migration_ns_ = 0, migration_beside_ns_ = 0;

@@ -94,3 +94,23 @@ TEST_CASE("steps are uneven from 1.2 times the median on, and the cause is named
   for (auto& period : steps.period_ns) period = period > 10 * ms ? 12 * ms : period;
   CHECK(found_by("uneven_steps", facts).empty());
 }
+
+TEST_CASE("that steps are uneven is said of what no other finding explains") {
+  auto facts = made_run(800 * ms, time_bucket::module_load);
+  for (std::size_t i = 1; i < 100; i += 7) facts.steps.period_ns[i] = 25 * ms;
+  facts.steps.slow[time_bucket::module_load] = 24 * ms;
+  facts.steps.usual[time_bucket::module_load] = 9 * ms;
+  facts.calls = {{.name = "cuModuleLoadData",
+                  .kind = call_kind::load_module,
+                  .range = "step",
+                  .count = 15,
+                  .after_warm_up = 15,
+                  .after_warm_up_ns = 190 * ms}};
+  facts.gaps = {gaps(time_bucket::module_load, 15, 180 * ms, 170 * ms)};
+  auto const found = give_advice(facts, {}).findings;
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].rule == "late_module_load");  // though the steps lose more
+  CHECK(found[0].gain.high_ns == Approx(180 * ms));
+  CHECK(found[1].rule == "uneven_steps");
+  CHECK(found[1].gain.high_ns == Approx(20 * ms));
+}

@@ -48,10 +48,34 @@ TEST_CASE("a sequence that idles is worth a graph: its run, less busy and the no
   auto const found = found_by("cuda_graph", facts);
   REQUIRE(found.size() == 1);
   CHECK(found[0].gain.high_ns == Approx(400 * ms));  // 900 - 500
-  CHECK(found[0].gain.low_ns ==
-        0);  // the CPU may have work of its own between the launches  // 0.5 node, 0.6 ours
+  CHECK(found[0].gain.low_ns == 0);  // the CPU may have work of its own between the launches
   CHECK(found[0].range == "step");
   CHECK(found[0].kernel == "mul");
+}
+
+TEST_CASE("a graph may hold several repetitions, and recording is none of what it saves") {
+  auto facts = made_run(500 * ms, time_bucket::launch_bound);
+  facts.sequences = {sequence(100, 1000, 900 * ms, 500 * ms)};
+  facts.sequences[0].between_ns = 50 * ms;
+  CHECK(found_by("cuda_graph", facts).at(0).gain.high_ns == Approx(450 * ms));
+  facts.own_ns_a_launch = 1 * us;  // 100'000 launches
+  CHECK(found_by("cuda_graph", facts).at(0).gain.high_ns == Approx(350 * ms));
+}
+
+TEST_CASE("what recording adds to launches that the GPU waits for is in no gain") {
+  auto facts = tiny_kernels();  // 200'000 launches
+  facts.own_ns_a_launch = 1 * us;
+  facts.sequences = {sequence(100, 1000, 500 * ms, 100 * ms)};
+  auto const advice = give_advice(facts, {});
+  REQUIRE(advice.findings.size() == 1);
+  CHECK(advice.findings[0].rule == "cuda_graph");
+  CHECK(advice.findings[0].gain.high_ns == Approx(300 * ms));
+  REQUIRE_FALSE(advice.too_small.empty());
+  CHECK(advice.too_small[0].rule == "launch_bound");
+  // C' = 950 - 100'000 x (4 - 1) us = 650
+  facts.sequences.clear();
+  facts.gaps[0].count = 10'000;
+  CHECK(found_by("launch_bound", facts).at(0).gain.high_ns == Approx(350 * ms));
 }
 
 TEST_CASE("nodes that take longer than the kernels are what a graph takes") {

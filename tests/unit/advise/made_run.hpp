@@ -24,6 +24,7 @@ inline run_facts made_run(double busy, time_bucket idle, double launching_thread
   facts.window_ns = 1000 * ms;
   facts.there = everything();
   facts.run = {.start_delay = 6 * us, .back_to_back = 1 * us, .delay_is_measured = true};
+  facts.own_ns_a_launch = 0;
   facts.steps.name = "step";
   facts.steps.period_ns.assign(100, 10 * ms);
   facts.steps.busy_ns = busy;

@@ -52,6 +52,8 @@ TEST_CASE("a result that is read goes with its copy and the pause before it") {
   REQUIRE(found.size() == 1);
   CHECK(found[0].gain.high_ns == Approx(388.4 * ms));  // 380 + 8 + 400 x 1 us
   CHECK(found[0].to_do.find(".item()") != std::string::npos);
+  facts.run.before_copy = 5 * us;  // an engine of its own takes a while
+  CHECK(found_by("sync_point", facts).at(0).gain.high_ns == Approx(390 * ms));
 }
 
 TEST_CASE("waits for the whole device are told apart") {

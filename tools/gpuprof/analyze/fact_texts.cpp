@@ -38,11 +38,19 @@ std::vector<copy_facts> copies_of(trace_contents& trace, timeline_pass const& pa
   return copies;
 }
 
+/// A copy to pageable memory waits, though its call is not among those that are recorded.
+std::string call_behind(trace_contents& trace, gap_key const& key) {
+  auto const call = trace.text()(key.call);
+  if (call.empty() && key.kind == call_kind::blocking_copy) return "cudaMemcpyAsync";
+  return std::string(call);
+}
+
 std::vector<gap_facts> gaps_of(trace_contents& trace, timeline_pass const& pass) {
   // Ranges that differ in a number ("iter 17") are one.
   std::map<std::tuple<gap_key, std::string>, gap_facts> merged;
   for (auto const& [key, sum] : pass.gaps().sums()) {
-    auto const call = std::string(trace.text()(key.call));
+    auto const call = call_behind(trace, key);
+    auto const sure = pass.gaps().sure_of(key, sum);
     auto const range = text_of_range(trace, key.range);
     auto without_range = key;
     without_range.range = {};
@@ -50,7 +58,7 @@ std::vector<gap_facts> gaps_of(trace_contents& trace, timeline_pass const& pass)
     if (!is_new) {
       known->second.count += sum.count;
       known->second.idle_ns += sum.idle_ns;
-      known->second.sure_ns += sum.sure_ns;
+      known->second.sure_ns += sure;
       continue;
     }
     known->second = gap_facts{.cause = key.cause,
@@ -63,7 +71,7 @@ std::vector<gap_facts> gaps_of(trace_contents& trace, timeline_pass const& pass)
                               .device = key.device,
                               .count = sum.count,
                               .idle_ns = sum.idle_ns,
-                              .sure_ns = sum.sure_ns};
+                              .sure_ns = sure};
   }
   std::vector<gap_facts> gaps;
   for (auto& [_, one] : merged) gaps.push_back(std::move(one));
@@ -106,6 +114,7 @@ std::vector<sequence_facts> sequences_of(trace_contents& trace, timeline_pass co
     facts.repetitions = one.repetitions;
     facts.run_ns = one.run_ns;
     facts.busy_ns = one.busy_ns;
+    facts.between_ns = one.between_ns;
     facts.has_waits = one.has_waits;
     if (auto const at = ranges.find(one.first_subjects.front()); at != ranges.end())
       facts.range = text_of_range(trace, at->second->longest());

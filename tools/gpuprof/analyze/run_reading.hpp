@@ -47,6 +47,7 @@ class run_reading {
   std::string step_name_;
   step_ranges steps_;
   pace pace_;
+  timestamp_ns tenth_launched_{};  // of the kernels; 0: not known
   bool has_calls_ = false, has_all_calls_ = false;
   std::optional<declared_launches> declared_;
   std::optional<timeline_pass> pass_;

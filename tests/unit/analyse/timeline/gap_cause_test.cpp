@@ -21,7 +21,8 @@ pace const usual{.start_delay = 6'000,
                  .usual_delay = 7'000,
                  .back_to_back = 1'000,
                  .launch_distance = 10'000,
-                 .kernel_length = 5'000};
+                 .kernel_length = 5'000,
+                 .round_trip = 15'000};
 
 struct scene {
   std::deque<host_call> calls;
@@ -54,6 +55,37 @@ TEST_CASE("a wait that returned in the gap drained the queue") {
   CHECK(cause.bucket == time_bucket::synchronisation);
   CHECK(cause.call == some_call);
   CHECK(cause.sure_ns == 29'000);  // of the gap; the wait was longer
+}
+
+TEST_CASE("returning from a wait and starting take no longer, for sure, than the machine needs") {
+  scene of;
+  of.calls = {call(call_kind::synchronise, 20, 118)};
+  // 18 us until the wait returned and 7 from the launch to the start: 10 more than the round trip.
+  CHECK(of.of(100, 150, 143).sure_ns == 39'000);
+  auto unknown = usual;
+  unknown.round_trip = 0;
+  auto const cause = cause_of_gap(us(100), us(150), work(150, 160, 143), of.thread, unknown);
+  CHECK(cause.sure_ns == 24'000);  // what the thread did between the two
+}
+
+TEST_CASE("a copy that waits and a wait right behind it are one wait") {
+  scene of;
+  of.calls = {call(call_kind::blocking_copy, 20, 100), call(call_kind::synchronise, 105, 108)};
+  CHECK(of.of(100, 130, 123).sure_ns == 29'000);
+  of.calls.front() = call(call_kind::blocking_copy, 20, 80);  // long before: the wait alone
+  of.calls.front().reach = us(100);
+  CHECK(of.of(100, 130, 123).sure_ns == 3'000);
+}
+
+TEST_CASE("the pause before a copy is longer than the one between kernels") {
+  auto run = usual;
+  run.before_copy = 4'000;
+  scene of;
+  of.thread.calls = &of.calls;
+  auto copy = work(107, 108, 20);
+  CHECK(cause_of_gap(us(100), us(107), copy, of.thread, run).bucket == time_bucket::dependency);
+  copy.is_copy = true;
+  CHECK(cause_of_gap(us(100), us(107), copy, of.thread, run).bucket == time_bucket::back_to_back);
 }
 
 TEST_CASE("a wait that returned before the gap has nothing to do with it") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pace of a run, sequences of launches, names of calls.
+#include "analyse/timeline/gap_table.hpp"
 #include "analyse/timeline/host_calls.hpp"
 #include "analyse/timeline/launch_pace.hpp"
 #include "analyse/timeline/launch_sequences.hpp"
@@ -33,12 +34,17 @@ TEST_CASE("a driver call inside of a runtime call is the same call") {
   recent_calls recent;
   auto const thread = static_cast<thread_index>(1);
   recent.add(thread, {.begin = us(0), .end = us(10), .kind = call_kind::synchronise});
-  CHECK(
-      recent.lies_in_last(thread, {.begin = us(1), .end = us(9), .kind = call_kind::synchronise}));
-  CHECK_FALSE(
-      recent.lies_in_last(thread, {.begin = us(1), .end = us(9), .kind = call_kind::load_module}));
-  CHECK_FALSE(recent.lies_in_last(
+  CHECK(recent.lies_in_one_of_its_kind(
+      thread, {.begin = us(1), .end = us(9), .kind = call_kind::synchronise}));
+  CHECK_FALSE(recent.lies_in_one_of_its_kind(
+      thread, {.begin = us(1), .end = us(9), .kind = call_kind::load_module}));
+  CHECK_FALSE(recent.lies_in_one_of_its_kind(
       thread, {.begin = us(12), .end = us(14), .kind = call_kind::synchronise}));
+  // cudaMalloc, which loads a module and then calls cuMemAlloc.
+  recent.add(thread, {.begin = us(20), .end = us(90), .kind = call_kind::allocate});
+  recent.add(thread, {.begin = us(21), .end = us(50), .kind = call_kind::load_module});
+  CHECK(recent.lies_in_one_of_its_kind(
+      thread, {.begin = us(60), .end = us(80), .kind = call_kind::allocate}));
 }
 
 TEST_CASE("quantiles of a histogram are within 3 %") {
@@ -66,6 +72,35 @@ TEST_CASE("the pace of a run is measured where there is something to measure") {
   auto const few = launch_pace().measured(3'000);
   CHECK_FALSE(few.delay_is_measured);
   CHECK(few.start_delay == 3'000);
+}
+
+TEST_CASE("pauses before copies are measured apart, and launches that come quickly") {
+  launch_pace of;
+  double at = 0;
+  for (int i = 0; i < 100; ++i) {
+    of.add(work(at, at + 50, at - 40));
+    of.add(work(at + 51, at + 60, at - 36));  // launched 4 us after the other
+    of.add_transfer(of_kind(work(at + 64, at + 65, at - 30), item_kind::transfer));
+    at += 200;
+  }
+  auto const run = of.measured();
+  CHECK(run.back_to_back == Approx(1'000).epsilon(0.035));
+  CHECK(run.before_copy == Approx(4'000).epsilon(0.035));
+  CHECK(run.quick_launch == Approx(4'000).epsilon(0.035));
+  CHECK(launch_pace().measured().before_copy == launch_pace().measured().back_to_back);
+}
+
+TEST_CASE("of allocations the quicker quarter is sure") {
+  gap_table gaps;
+  gap_key const key{.cause = time_bucket::allocation, .call = name_id{5}, .range = {}};
+  for (int i = 0; i < 90; ++i) gaps.add(key, 110'000, 100'000);
+  for (int i = 0; i < 10; ++i) gaps.add(key, 2'010'000, 2'000'000);
+  auto const& sum = gaps.sums().at(key);
+  CHECK(sum.sure_ns == 29'000'000);
+  CHECK(gaps.sure_of(key, sum) == Approx(10'000'000).epsilon(0.035));
+  gap_key const wait{.cause = time_bucket::synchronisation, .call = name_id{6}, .range = {}};
+  gaps.add(wait, 10, 8);
+  CHECK(gaps.sure_of(wait, gaps.sums().at(wait)) == 8);
 }
 
 namespace {
@@ -106,6 +141,28 @@ TEST_CASE("short and rare sequences are none") {
   launch_sequences rare;
   for (int step = 0; step < 9; ++step) add_all(rare, {1, 2, 3, 4, 5, 6}, at);
   CHECK(rare.found().empty());
+}
+
+TEST_CASE("one repetition with a wait inside is none of the others") {
+  launch_sequences of;
+  double at = 0;
+  for (int step = 0; step < 20; ++step) {
+    add_all(of, {1, 2, 3}, at);
+    add_all(of, {4, 5, 6}, at, step == 7);
+  }
+  auto const found = of.found();
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].repetitions == 19);
+  CHECK_FALSE(found[0].has_waits);
+  // 5 us from each to the next: not across the one with the wait.
+  CHECK(found[0].between_ns == 17 * 5'000.0);
+}
+
+TEST_CASE("a wait between two repetitions is no time that a graph of both saves") {
+  launch_sequences of;
+  double at = 0;
+  for (int step = 0; step < 20; ++step) add_all(of, {1, 2, 3, 4, 5, 6}, at, step % 2 == 0);
+  CHECK(of.found().at(0).between_ns == 10 * 5'000.0);
 }
 
 TEST_CASE("a wait inside of a sequence shows, one between two repetitions does not") {

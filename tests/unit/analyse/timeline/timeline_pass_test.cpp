@@ -74,6 +74,119 @@ TEST_CASE("a few bytes to the host and a wait for them are a result that the pro
   CHECK(made.pass.transfers()[0].second.bytes == 4);
 }
 
+namespace {
+
+gpu_item small_read(double start, double end, double launched) {
+  auto copy = of_kind(work(start, end, launched), item_kind::transfer);
+  copy.is_copy = true;
+  return copy;
+}
+constexpr transfer_key to_pageable{
+    .kind = copy_kind::device_to_host, .destination = memory_kind::pageable, .asynchronous = true};
+
+}  // namespace
+
+TEST_CASE("an asynchronous copy to pageable memory is a wait, though its call is not recorded") {
+  pass_without_ranges made;
+  made.pass.begin_window(us(0), us(1000));
+  made.pass.add_kernel(work(100, 300, 90));
+  made.pass.add_transfer(small_read(301, 302, 95), to_pageable, 4);
+  // It returns at once, for the copy has waited already.
+  made.pass.add_call(
+      program,
+      {.begin = us(307), .end = us(310), .name = wait_call, .kind = call_kind::synchronise}, {});
+  made.pass.add_kernel(work(345, 400, 338));
+  made.pass.finish();
+  CHECK(made.of()[time_bucket::synchronisation] == 43'000);
+  CHECK(made.pass.waiting_of_launcher() == 210'000);  // 95 to 302, and 307 to 310
+  bool is_read = false;
+  for (auto const& [key, sum] : made.pass.gaps().sums())
+    if (key.cause == time_bucket::synchronisation) {
+      is_read = key.reads_result && key.call == wait_call;
+      // 43 less the pause, and less 8 + 7 us until the wait returned and the kernel started.
+      CHECK(sum.sure_ns == 27'000);
+    }
+  CHECK(is_read);
+}
+
+TEST_CASE("the copy that waits is the cause where no wait follows, and pinned memory waits not") {
+  for (auto const kind : {memory_kind::pageable, memory_kind::pinned}) {
+    pass_without_ranges made;
+    made.pass.begin_window(us(0), us(1000));
+    made.pass.add_kernel(work(100, 300, 90));
+    auto key = to_pageable;
+    key.destination = kind;
+    made.pass.add_transfer(small_read(301, 302, 95), key, 4);
+    made.pass.add_kernel(work(345, 400, 338));
+    made.pass.finish();
+    auto const waits = kind == memory_kind::pageable;
+    CHECK(made.of()[time_bucket::synchronisation] == (waits ? 43'000 : 0));
+    CHECK(made.pass.waiting_of_launcher() == (waits ? 207'000 : 0));
+  }
+}
+
+TEST_CASE("a wait inside of another is time that the thread waits once") {
+  pass_without_ranges made;
+  made.pass.begin_window(us(0), us(1000));
+  made.pass.add_kernel(work(100, 300, 90));
+  made.pass.add_call(program, {.begin = us(110), .end = us(310), .kind = call_kind::blocking_copy},
+                     {});
+  made.pass.add_call(program, {.begin = us(120), .end = us(305), .kind = call_kind::synchronise},
+                     {});
+  made.pass.add_kernel(work(400, 500, 390));
+  made.pass.finish();
+  CHECK(made.pass.waiting_of_launcher() == 200'000);
+}
+
+TEST_CASE("warm-up is what was launched in it, and lasts for a tenth of the kernels") {
+  for (auto const tenth : {0.0, 450.0}) {
+    pass_without_ranges made;
+    timeline_pass pass({.ranges = &made.ranges,
+                        .steps = &made.steps,
+                        .run = {},
+                        .main_thread = program,
+                        .calls_recorded = true,
+                        .tenth_launched = tenth == 0 ? timestamp_ns{} : us(tenth),
+                        .loads_data = {},
+                        .fits_beside = {}});
+    pass.begin_window(us(0), us(1000));  // a tenth of it: until 100
+    pass.add_kernel(work(50, 60));
+    pass.add_kernel(work(140, 150, 95));   // starts after 100
+    pass.add_kernel(work(400, 410, 390));  // a long load before
+    pass.add_kernel(work(600, 610, 590));
+    pass.finish();
+    std::uint64_t warm = 0, steady = 0;
+    for (auto const& [key, sum] : pass.gaps().sums()) (key.in_warm_up ? warm : steady) += sum.count;
+    CHECK(warm == (tenth == 0 ? 1 : 2));
+    CHECK(steady == (tenth == 0 ? 2 : 1));
+  }
+}
+
+TEST_CASE("kernels launched before a wait are before it, though they start later") {
+  pass_without_ranges made;
+  made.pass.begin_window(us(0), us(100'000));
+  double at = 0;
+  for (int step = 0; step < 20; ++step) {
+    for (std::uint32_t i = 0; i < 6; ++i) {
+      auto kernel = work(at + 10 * i + 8, at + 10 * i + 12, at + 10 * i);
+      kernel.subject = i + 1;
+      // The wait begins after the last launch and before its start.
+      if (i == 5)
+        made.pass.add_call(
+            program, {.begin = us(at + 54), .end = us(at + 64), .kind = call_kind::synchronise},
+            {});
+      made.pass.add_kernel(kernel);
+    }
+    at += 100;
+  }
+  made.pass.finish();
+  auto const found = made.pass.sequences();
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].repetitions == 20);
+  CHECK_FALSE(found[0].has_waits);
+  CHECK(found[0].between_ns == 0);
+}
+
 TEST_CASE("a gap around a reading of counters is the profiler's") {
   pass_without_ranges made;
   made.pass.begin_window(us(0), us(10'000));
