@@ -30,6 +30,7 @@ made_program::~made_program() {
   known("window_ns", end - opened_);
   known("gpu_busy_ns", busy());
   known("steps", step_count_);
+  known("recording_ns", recording_);
 }
 
 /// The union of all that ran in the window.
@@ -117,9 +118,10 @@ void made_program::allocation(memory_operation operation, std::uint64_t bytes,
                          .correlation = correlation});
 }
 
-void made_program::allocate(std::uint64_t bytes, std::uint64_t length) {
+void made_program::allocate(std::uint64_t bytes, std::uint64_t length, std::uint64_t held) {
   auto const start = now_;
   now_ += length;
+  recording(held);
   allocation(memory_operation::allocate, bytes, record_call("cuMemAlloc_v2", start));
 }
 
@@ -180,7 +182,7 @@ void made_program::graph(shape_id shape, std::uint64_t length, unsigned nodes,
 
 void made_program::copy(std::uint64_t start, std::uint64_t length, std::uint64_t launched,
                         std::uint64_t bytes, copy_kind kind, memory_kind host, std::uint32_t stream,
-                        correlation_id correlation) {
+                        correlation_id correlation, bool asynchronous) {
   copy_record row;
   row.start = at(start);
   row.duration = {static_cast<std::int64_t>(length)};
@@ -190,7 +192,7 @@ void made_program::copy(std::uint64_t start, std::uint64_t length, std::uint64_t
   auto const up = kind == copy_kind::host_to_device;
   row.source_kind = up ? host : memory_kind::device;
   row.destination_kind = up ? memory_kind::device : host;
-  row.asynchronous = host == memory_kind::pinned;
+  row.asynchronous = asynchronous;
   row.context = context_id{1};
   row.stream = static_cast<stream_id>(stream);
   row.correlation = correlation;
@@ -208,7 +210,8 @@ void made_program::upload(std::uint64_t bytes, memory_kind host, std::uint32_t s
   ran(start, length, stream);
   auto const correlation =
       record_call(pinned ? "cuMemcpyHtoDAsync_v2" : "cuMemcpyHtoD_v2", launched, !pinned);
-  copy(start, length, launched, bytes, copy_kind::host_to_device, host, stream, correlation);
+  copy(start, length, launched, bytes, copy_kind::host_to_device, host, stream, correlation,
+       pinned);
 }
 
 void made_program::download(std::uint64_t bytes, std::uint32_t stream) {
@@ -219,7 +222,19 @@ void made_program::download(std::uint64_t bytes, std::uint32_t stream) {
   ran(start, length, stream);
   auto const correlation = record_call("cuMemcpyDtoH_v2", launched);
   copy(start, length, launched, bytes, copy_kind::device_to_host, memory_kind::pageable, stream,
-       correlation);
+       correlation, false);
+}
+
+void made_program::download_and_wait(std::uint64_t bytes, std::uint32_t stream) {
+  auto const launched = now_;
+  auto const start = start_of(stream, made_costs::before_copy);
+  auto const length = at_rate(bytes, made_costs::d2h);
+  now_ = start + length + made_costs::wake_up;
+  ran(start, length, stream);
+  auto const correlation = record_call("cuMemcpyDtoHAsync_v2", launched, false);
+  copy(start, length, launched, bytes, copy_kind::device_to_host, memory_kind::pageable, stream,
+       correlation, true);
+  synchronise(stream);
 }
 
 void made_program::wait_until(std::uint32_t stream, std::uint64_t time) {

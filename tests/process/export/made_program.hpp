@@ -19,6 +19,7 @@ struct made_costs {
   static constexpr std::uint64_t launch_call = 2'800;     // the thread, for each launch
   static constexpr std::uint64_t launch_latency = 6'400;  // from the call to the start, if idle
   static constexpr std::uint64_t between = 1'060;         // two kernels of one stream
+  static constexpr std::uint64_t before_copy = 4'900;     // a kernel and a copy to the host
   static constexpr std::uint64_t graph_node = 500;        // two nodes of one graph
   static constexpr std::uint64_t wake_up = 2'000;         // from the end of the work to the return
   static constexpr std::size_t queue = 1'024;             // launches that the driver takes ahead
@@ -40,7 +41,8 @@ class made_program {
   /// Returns when the stream is done (0: all are).
   void synchronise(std::uint32_t stream = 7);
   /// `function`: cuMemAlloc_v2 or cuMemFree_v2. The latter waits for the GPU first.
-  void allocate(std::uint64_t bytes, std::uint64_t length);
+  /// `held`: for so long, in the call, recording held it.
+  void allocate(std::uint64_t bytes, std::uint64_t length, std::uint64_t held = 0);
   void release(std::uint64_t bytes, std::uint64_t length);
 
   shape_id shape(std::string_view name, std::uint32_t blocks) {
@@ -53,6 +55,14 @@ class made_program {
   void upload(std::uint64_t bytes, memory_kind host, std::uint32_t stream = 7);
   /// Blocks the thread, as `.item()` does for 4 bytes.
   void download(std::uint64_t bytes, std::uint32_t stream = 7);
+  /// The same by an asynchronous copy to pageable memory, which waits as well, though its call is
+  /// not among those recorded by default, and a wait for the stream.
+  void download_and_wait(std::uint64_t bytes, std::uint32_t stream = 7);
+  /// Time that recording takes from the thread: the program by itself is faster by that.
+  void recording(std::uint64_t length) {
+    now_ += length;
+    recording_ += length;
+  }
   /// Nothing that is launched into `stream` later starts before `time` (an event that is late), or
   /// before what `other` has now is done.
   void wait_until(std::uint32_t stream, std::uint64_t time);
@@ -88,7 +98,8 @@ class made_program {
   void ran(std::uint64_t start, std::uint64_t length, std::uint32_t stream);
   correlation_id record_call(std::string_view function, std::uint64_t start, bool blocking = true);
   void copy(std::uint64_t start, std::uint64_t length, std::uint64_t launched, std::uint64_t bytes,
-            copy_kind kind, memory_kind host, std::uint32_t stream, correlation_id correlation);
+            copy_kind kind, memory_kind host, std::uint32_t stream, correlation_id correlation,
+            bool asynchronous);
   void allocation(memory_operation operation, std::uint64_t bytes, correlation_id correlation);
   range_id innermost() const { return open_.empty() ? range_id{} : open_.back(); }
 
@@ -102,6 +113,7 @@ class made_program {
   std::deque<range_id> open_;
   std::uint32_t correlations_ = 0;
   unsigned step_count_ = 0;
+  std::uint64_t recording_ = 0;
 };
 
 }  // namespace gpuprof

@@ -3,21 +3,29 @@
 // to find. `gpuprof-made-captures FILE --fault NAME [--mended] [--launches]` writes one, and prints
 // what is known of it as "name value" lines: window_ns (from the first step to the end),
 // gpu_busy_ns (the union of all that ran in the window), steps, and what a fault adds of its own.
-// What the mend is worth is the difference of the two window_ns. Every program has 100 steps, in
+// What the mend is worth is the difference of the two window_ns, each without recording_ns, by
+// which recording slows the program. Every program has 100 steps, in
 // ranges "step".
 // --launches: calls that do not block are recorded too, as with --trace cuda-api.
 //
 //   sync_in_loop        20 kernels of 40 us a step; after each fifth a read of 4 bytes (.item())
 //   and
 //                       30 us of the CPU, as one who looks at the loss. Mended: the CPU alone.
+//   item_in_loop        the same by an asynchronous copy to pageable memory and a wait for the
+//                       stream; recording them takes 6 us.
 //   needless_sync       the same with cuCtxSynchronize in the place of the read.
 //   pageable_copies     8 MB a step from pageable memory at 17 GB/s, then 10 kernels of 60 us.
 //                       Mended: pinned, 55 GB/s.
 //   alloc_in_loop       a buffer is allocated (80 us) and freed (60 us, after a wait for the GPU)
 //                       each step. Mended: once, before the loop.
+//   held_allocations    the same; of ten steps one is held for 2 ms, while counters are set up.
 //   tiny_kernels        500 kernels of 1.5 us a step, a launch takes 2.8. Mended: a graph of them.
+//   waited_launches     the same with a wait behind each step; recording adds 1.5 us a launch.
 //   late_module_load    cuModuleLoadData takes 30 ms in step 30 and in step 60, the GPU is idle.
 //                       Mended: both before the window.
+//   late_loader         modules of 30 ms in four steps of a loop that runs ahead of the GPU and
+//                       waits each tenth step, outside of the ranges. Mended: before the loop.
+//                       The window has both, loop_ns is the loop.
 //   serialised_streams  a kernel of 100 us and 32 blocks on each of two streams, which a kernel of
 //                       3 us on the legacy default stream between them keeps apart. Mended: it is
 //                       on the first of the two.
@@ -55,7 +63,16 @@ void warm_up(made_program& program, shape_id shape) {
   program.open_window();
 }
 
-void reads_in_loop(made_program& program, bool mended, bool context_wide) {
+enum class reading { blocking_copy, copy_and_wait, context_wide };
+
+void read_loss(made_program& program, reading how) {
+  if (how == reading::context_wide) return program.synchronise(0);
+  if (how == reading::blocking_copy) return program.download(4);
+  program.download_and_wait(4);
+  program.recording(6 * us);
+}
+
+void reads_in_loop(made_program& program, bool mended, reading how) {
   auto const gemm = program.shape("_Z4gemmPf", 528);
   warm_up(program, gemm);
   program.steps(step_count, [&](unsigned) {
@@ -63,7 +80,7 @@ void reads_in_loop(made_program& program, bool mended, bool context_wide) {
     for (int i = 1; i <= 20; ++i) {
       program.kernel(gemm, 40 * us);
       if (i % 5 != 0) continue;
-      if (!mended) context_wide ? program.synchronise(0) : program.download(4);
+      if (!mended) read_loss(program, how);
       program.work(30 * us);
     }
     program.end();
@@ -71,10 +88,13 @@ void reads_in_loop(made_program& program, bool mended, bool context_wide) {
   program.synchronise();
 }
 void sync_in_loop(made_program& program, bool mended) {
-  reads_in_loop(program, mended, false);
+  reads_in_loop(program, mended, reading::blocking_copy);
+}
+void item_in_loop(made_program& program, bool mended) {
+  reads_in_loop(program, mended, reading::copy_and_wait);
 }
 void needless_sync(made_program& program, bool mended) {
-  reads_in_loop(program, mended, true);
+  reads_in_loop(program, mended, reading::context_wide);
 }
 
 void pageable_copies(made_program& program, bool mended) {
@@ -89,28 +109,45 @@ void pageable_copies(made_program& program, bool mended) {
   program.synchronise();
 }
 
-void alloc_in_loop(made_program& program, bool mended) {
+void allocates(made_program& program, bool mended, bool is_held) {
   auto const gemm = program.shape("_Z4gemmPf", 528);
   warm_up(program, gemm);
-  program.steps(step_count, [&](unsigned) {
-    if (!mended) program.allocate(64 * mib, 80 * us);
+  program.steps(step_count, [&](unsigned step) {
+    auto const held = is_held && step % 10 == 5 ? 2'000 * us : 0;
+    if (!mended) program.allocate(64 * mib, 80 * us, held);
     for (int i = 0; i < 10; ++i) program.kernel(gemm, 60 * us);
     if (!mended) program.release(64 * mib, 60 * us);
   });
   program.synchronise();
 }
+void alloc_in_loop(made_program& program, bool mended) {
+  allocates(program, mended, false);
+}
+void held_allocations(made_program& program, bool mended) {
+  allocates(program, mended, true);
+}
 
-void tiny_kernels(made_program& program, bool mended) {
+void launches_of_tiny(made_program& program, bool mended, bool is_waited) {
   constexpr unsigned in_step = 500;
   char const* const names[] = {"_Z3addPf", "_Z3mulPf", "_Z4biasPf", "_Z4reluPf", "_Z5scalePf"};
   shape_id shapes[5]{};
   for (int i = 0; i < 5; ++i) shapes[i] = program.shape(names[i], 8);
   warm_up(program, shapes[0]);
   program.steps(step_count, [&](unsigned) {
-    if (mended) return program.graph(shapes[0], 1'500, in_step);
-    for (unsigned i = 0; i < in_step; ++i) program.kernel(shapes[i % 5], 1'500);
+    if (mended) program.graph(shapes[0], 1'500, in_step);
+    for (unsigned i = 0; i < in_step && !mended; ++i) {
+      if (is_waited) program.recording(1'500);
+      program.kernel(shapes[i % 5], 1'500);
+    }
+    if (is_waited) program.synchronise();
   });
   program.synchronise();
+}
+void tiny_kernels(made_program& program, bool mended) {
+  launches_of_tiny(program, mended, false);
+}
+void waited_launches(made_program& program, bool mended) {
+  launches_of_tiny(program, mended, true);
 }
 
 void late_module_load(made_program& program, bool mended) {
@@ -124,6 +161,25 @@ void late_module_load(made_program& program, bool mended) {
     for (int i = 0; i < 10; ++i) program.kernel(gemm, 60 * us);
     program.synchronise();
   });
+}
+
+void late_loader(made_program& program, bool mended) {
+  constexpr std::uint64_t load = 30'000 * us;
+  auto const gemm = program.shape("_Z4gemmPf", 528);
+  program.open_window();
+  program.upload(64 * mib, memory_kind::pinned);
+  program.synchronise();
+  for (int i = 0; i < 4 && mended; ++i) program.call("cuModuleLoadData", load);
+  auto const begin = program.now();
+  for (unsigned first = 0; first < step_count; first += 10) {
+    program.steps(10, [&](unsigned step) {
+      if (!mended && step == 0 && first % 20 == 10 && first > 20)
+        program.call("cuModuleLoadData", load);
+      for (int i = 0; i < 10; ++i) program.kernel(gemm, 60 * us);
+    });
+    program.synchronise();
+  }
+  program.known("loop_ns", program.now() - begin);
 }
 
 void serialised_streams(made_program& program, bool mended) {
@@ -239,11 +295,15 @@ struct fault {
 };
 constexpr fault faults[] = {
     {"sync_in_loop", sync_in_loop},
+    {"item_in_loop", item_in_loop},
     {"needless_sync", needless_sync},
     {"pageable_copies", pageable_copies},
     {"alloc_in_loop", alloc_in_loop},
+    {"held_allocations", held_allocations},
     {"tiny_kernels", tiny_kernels},
+    {"waited_launches", waited_launches},
     {"late_module_load", late_module_load},
+    {"late_loader", late_loader},
     {"serialised_streams", serialised_streams},
     {"copy_alone", copy_alone},
     {"exposed_comm", exposed_comm},
