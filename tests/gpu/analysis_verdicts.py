@@ -87,9 +87,9 @@ class Judgement:
         return self.is_named and self.is_within
 
 
-def judge_fault(fault, advice, won_ns):
-    """Whether the first finding names the fault, and what the mend won lies in its interval."""
-    won = f"the mend won {won_ns / 1e6:.1f} ms"
+def judge_fault(fault, advice, won_ns, error_ns=0):
+    """Whether the first finding names the fault, and what the mend won, as exactly as it is known, lies in its interval."""
+    won = f"the mend won {won_ns / 1e6:.1f} ms" + (f" +- {error_ns / 1e6:.1f}" if error_ns else "")
     if not advice.findings:
         looked = f", not looked at: {', '.join(sorted(fault.rules & set(advice.not_looked_at)))}" if fault.rules & set(advice.not_looked_at) else ""
         return Judgement(f"nothing is found{looked}; {won}")
@@ -98,7 +98,7 @@ def judge_fault(fault, advice, won_ns):
     later = next((one for one in advice.findings if names(fault, one)), None)
     judged = first if named else later
     text = str(first) if named else f"first is {first}; {f'later {later}' if later else 'the fault is not found'}"
-    within = judged is not None and judged.low_ns <= won_ns <= judged.high_ns
+    within = judged is not None and judged.low_ns - error_ns <= won_ns <= judged.high_ns + error_ns
     return Judgement(f"{text}; {won}", named, within)
 
 

@@ -7,6 +7,7 @@
 
 #include <cuda_runtime.h>
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 
@@ -27,6 +28,7 @@ void loop(options const& asked, std::function<void(unsigned step)> const& step,
 void loop(options const& asked, cudaStream_t stream,
           std::function<void(unsigned step)> const& step);
 
+double seconds_since(std::chrono::steady_clock::time_point start);
 /// Runs on the CPU for so long, calling nothing.
 void spin_us(double microseconds);
 

@@ -13,10 +13,6 @@ namespace {
 
 using steady_clock = std::chrono::steady_clock;
 
-double seconds_since(steady_clock::time_point start) {
-  return std::chrono::duration<double>(steady_clock::now() - start).count();
-}
-
 void run_steps(unsigned first, unsigned count, std::function<void(unsigned)> const& step) {
   for (unsigned i = first; i < first + count; ++i) {
     nvtxRangePushA("step");
@@ -26,6 +22,10 @@ void run_steps(unsigned first, unsigned count, std::function<void(unsigned)> con
 }
 
 }  // namespace
+
+double seconds_since(steady_clock::time_point start) {
+  return std::chrono::duration<double>(steady_clock::now() - start).count();
+}
 
 void loop(options const& asked, std::function<void(unsigned)> const& step,
           std::function<void()> const& wait) {
