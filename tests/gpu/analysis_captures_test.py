@@ -91,7 +91,8 @@ def case_of(name, options):
 
 
 for fault_name in FAULTS:
-    for suffix, given in (("", []), ("_with_all_calls", ["--launches"])):
+    for suffix, given in (("", []), ("_with_all_calls", ["--launches"]), ("_by_runtime_names", ["--runtime-names"]), ("_by_both_names", ["--both-names"]),
+                          ("_with_all_calls_by_both_names", ["--launches", "--both-names"])):
         setattr(PlantedCaptures, f"test_{fault_name}{suffix}", case_of(fault_name, given))
 
 

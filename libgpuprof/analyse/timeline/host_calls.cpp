@@ -35,7 +35,8 @@ call_kind kind_of_call(std::string_view full_name) noexcept {
                     "MemMap", "MemUnmap", "MemRelease", "MemSetAccess", "MemAddressReserve",
                     "MemAddressFree", "MemPoolTrim"}))
     return has(name, "Async") ? call_kind::other : call_kind::allocate;  // those wait for nobody
-  if (begins(name, {"ModuleLoad", "LibraryLoad", "ModuleUnload", "LibraryUnload", "LinkComplete"}))
+  if (begins(name, {"ModuleLoad", "LibraryLoad", "ModuleUnload", "LibraryUnload", "LinkAdd",
+                    "LinkComplete"}))
     return call_kind::load_module;
   if (begins(name, {"GraphInstantiate", "GraphExecUpdate", "GraphUpload"}))
     return call_kind::build_graph;

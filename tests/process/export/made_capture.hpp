@@ -199,9 +199,15 @@ void write_fleet_rank(std::string const& path, std::uint64_t day, unsigned rank,
 /// all-reduce that ends each step; the clock of the second host is ahead.
 void write_job_rank(std::string const& path, std::uint64_t steps, unsigned rank);
 
+/// By whose names calls are recorded, and whether those that do not block are.
+struct recorded_calls {
+  bool launches_too = false;
+  bool by_driver = true, by_runtime = false;  // both: one inside of the other
+};
+
 /// A program with one planted fault, or its mended twin, see planted_faults.cpp; it prints what is
 /// known of it. False: no fault has that name.
 bool write_planted_fault(std::string const& path, std::string_view name, bool mended,
-                         bool launches_too);
+                         recorded_calls recorded);
 
 }  // namespace gpuprof

@@ -149,7 +149,10 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (argc > 3 && std::string_view(argv[2]) == "--fault") {
-    return write_planted_fault(where, argv[3], has("--mended"), has("--launches")) ? 0 : 2;
+    recorded_calls const recorded{.launches_too = has("--launches"),
+                                  .by_driver = !has("--runtime-names"),
+                                  .by_runtime = has("--runtime-names") || has("--both-names")};
+    return write_planted_fault(where, argv[3], has("--mended"), recorded) ? 0 : 2;
   }
   if (argc > 5) {
     auto const number = std::strtoull(argv[3], nullptr, 10);

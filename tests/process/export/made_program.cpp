@@ -15,12 +15,31 @@ std::uint64_t at_rate(std::uint64_t bytes, double bytes_per_ns) {
   return 1'500 + static_cast<std::uint64_t>(static_cast<double>(bytes) / bytes_per_ns);
 }
 
+/// Nothing: programs call the driver's themselves.
+std::string_view runtime_name_of(std::string_view function) {
+  constexpr std::pair<std::string_view, std::string_view> names[] = {
+      {"cuCtxSynchronize", "cudaDeviceSynchronize_v3020"},
+      {"cuStreamSynchronize", "cudaStreamSynchronize_v3020"},
+      {"cuStreamWaitEvent", "cudaStreamWaitEvent_v3020"},
+      {"cuMemAlloc_v2", "cudaMalloc_v3020"},
+      {"cuMemFree_v2", "cudaFree_v3020"},
+      {"cuLaunchKernel", "cudaLaunchKernel_v7000"},
+      {"cuGraphLaunch", "cudaGraphLaunch_v10000"},
+      {"cuMemcpyHtoD_v2", "cudaMemcpy_v3020"},
+      {"cuMemcpyDtoH_v2", "cudaMemcpy_v3020"},
+      {"cuMemcpyHtoDAsync_v2", "cudaMemcpyAsync_v3020"},
+      {"cuMemcpyDtoHAsync_v2", "cudaMemcpyAsync_v3020"}};
+  for (auto const& [driver, runtime] : names)
+    if (driver == function) return runtime;
+  return {};
+}
+
 }  // namespace
 
-made_program::made_program(std::string const& path, bool launches_too)
-    : out_(path), launches_too_(launches_too) {
+made_program::made_program(std::string const& path, recorded_calls recorded)
+    : out_(path), recorded_(recorded) {
   out_.describe(std::to_string(os_thread));
-  out_.fact("trace.api", launches_too ? "all" : "blocking");
+  out_.fact("trace.api", recorded.launches_too ? "all" : "blocking");
   peaks();
 }
 
@@ -77,13 +96,19 @@ void made_program::peaks() {
 correlation_id made_program::record_call(std::string_view function, std::uint64_t start,
                                          bool blocking) {
   auto const correlation = static_cast<correlation_id>(++correlations_);
-  if (blocking || launches_too_)
-    out_.add(api_record{.start = at(start),
-                        .duration = {static_cast<std::int64_t>(now_ - start)},
-                        .domain = api_domain::driver,
-                        .name = out_.name(function),
+  if (!blocking && !recorded_.launches_too) return correlation;
+  auto const add = [&](api_domain domain, std::string_view name, std::uint64_t margin) {
+    out_.add(api_record{.start = at(start + margin),
+                        .duration = {static_cast<std::int64_t>(now_ - start - 2 * margin)},
+                        .domain = domain,
+                        .name = out_.name(name),
                         .os_thread = os_thread,
                         .correlation = correlation});
+  };
+  auto const runtime_name = recorded_.by_runtime ? runtime_name_of(function) : std::string_view();
+  if (!runtime_name.empty()) add(api_domain::runtime, runtime_name, 0);
+  if (recorded_.by_driver || runtime_name.empty())
+    add(api_domain::driver, function, runtime_name.empty() ? 0 : 100);
   return correlation;
 }
 

@@ -31,7 +31,7 @@ struct made_costs {
 /// names.
 class made_program {
  public:
-  made_program(std::string const& path, bool launches_too);
+  made_program(std::string const& path, recorded_calls recorded);
   ~made_program();
 
   /// The thread, outside of CUDA.
@@ -104,7 +104,7 @@ class made_program {
   range_id innermost() const { return open_.empty() ? range_id{} : open_.back(); }
 
   made_capture out_;
-  bool launches_too_;
+  recorded_calls recorded_;
   std::uint64_t now_ = 100'000, opened_ = 100'000;
   std::map<std::uint32_t, std::uint64_t> free_;               // when a stream is done, by number
   std::deque<std::uint64_t> queued_;                          // starts of what was launched last

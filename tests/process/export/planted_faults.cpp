@@ -6,7 +6,8 @@
 // What the mend is worth is the difference of the two window_ns, each without recording_ns, by
 // which recording slows the program. Every program has 100 steps, in
 // ranges "step".
-// --launches: calls that do not block are recorded too, as with --trace cuda-api.
+// --launches: calls that do not block are recorded too, as with --trace cuda-api. --runtime-names:
+// calls are recorded by the runtime's names; --both-names: the driver's inside of the runtime's.
 //
 //   sync_in_loop        20 kernels of 40 us a step; after each fifth a read of 4 bytes (.item())
 //   and
@@ -316,10 +317,10 @@ constexpr fault faults[] = {
 }  // namespace
 
 bool write_planted_fault(std::string const& path, std::string_view name, bool mended,
-                         bool launches_too) {
+                         recorded_calls recorded) {
   for (auto const& known : faults) {
     if (known.name != name) continue;
-    made_program program(path, launches_too);
+    made_program program(path, recorded);
     known.run(program, mended);
     return true;
   }

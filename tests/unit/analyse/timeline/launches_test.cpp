@@ -24,6 +24,13 @@ TEST_CASE("calls are known by their verb, in both APIs and with any suffix") {
   CHECK(kind_of_call("cudaMallocAsync_v11020") == call_kind::other);  // waits for nobody
   CHECK(kind_of_call("cuLibraryLoadData") == call_kind::load_module);
   CHECK(kind_of_call("cudaGraphInstantiate_v12000") == call_kind::build_graph);
+  CHECK(kind_of_call("cuLinkAddData_v2") == call_kind::load_module);  // compiles PTX
+  CHECK(kind_of_call("cuModuleLoadDataEx") == call_kind::load_module);
+  CHECK(kind_of_call("cuStreamSynchronize_ptsz") == call_kind::synchronise);
+  CHECK(kind_of_call("cuMemcpyDtoHAsync_v2_ptsz") == call_kind::launch);
+  CHECK(kind_of_call("cuMemAllocHost_v2") == call_kind::allocate);
+  CHECK(kind_of_call("cuMemFreeAsync_ptsz") == call_kind::other);
+  CHECK(kind_of_call("cuGraphInstantiateWithParams_ptsz") == call_kind::build_graph);
   CHECK(kind_of_call("cudaGetDevice_v3020") == call_kind::other);
   CHECK(kind_of_call("cudaLaunchHostFunc_v10000") == call_kind::other);
   CHECK(waits_for_whole_device("cudaDeviceSynchronize_v3020"));
