@@ -84,6 +84,15 @@ class Verdicts(unittest.TestCase):
     def test_a_union_counts_what_overlaps_once_and_stays_in_the_window(self):
         self.assertEqual(verdicts.union_ns([(5, 15), (0, 10), (12, 14), (20, 30), (40, 50)], 2, 45), 13 + 10 + 5)
 
+    def test_a_window_that_opened_and_closed_is_one(self):
+        with tempfile.TemporaryDirectory(prefix="gpuprof-test-") as folder:
+            tables = pathlib.Path(folder)
+            (tables / "kernel.csv").write_text("start,duration\n110,20\n150,10\n320,30\n")
+            (tables / "window.csv").write_text("index,start,end,trigger\n1,100,0,start\n1,100,200,start\n2,300,0,start\n2,300,400,start\n")
+            self.assertEqual(verdicts.busy_of_tables(tables), (60, 200))
+            (tables / "window.csv").write_text("index,start,end,trigger\n1,100,0,start\n1,100,200,start\n2,300,0,start\n")  # killed in the second
+            self.assertEqual(verdicts.busy_of_tables(tables), (60, 150))
+
 
 class MadeCaptures(unittest.TestCase):
     """Programs whose times are known: the sum over exported tables comes to them."""

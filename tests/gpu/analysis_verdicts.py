@@ -146,9 +146,10 @@ def busy_of_tables(folder):
     intervals = []
     for table in ("kernel", "copy", "memset", "graph"):
         intervals += [(int(line["start"]), int(line["start"]) + int(line["duration"])) for line in rows_of(folder / f"{table}.csv")]
-    windows = [(int(line["start"]), int(line["end"])) for line in rows_of(folder / "window.csv")]
+    # A window has a row when it opens, without its end, and another when it closes: the later one holds.
+    windows = {line["index"]: (int(line["start"]), int(line["end"])) for line in rows_of(folder / "window.csv")}
     busy = whole = 0
-    for begin, end in windows:
+    for begin, end in windows.values():
         end = end or max(stop for _, stop in intervals)
         busy += union_ns(intervals, begin, end)
         whole += end - begin
