@@ -81,6 +81,17 @@ class Verdicts(unittest.TestCase):
         found = {cause: met for cause, _, _, met in verdicts.judge_waits(ledger, dict.fromkeys(verdicts.CAUSES, 100))}
         self.assertEqual(found, {"sync": True, "cpu": True, "dependency": False})
 
+    def test_a_longer_kernel_is_told_as_clock(self):
+        def told(change, by_clock, verdict="same"):
+            long = {"kind": "kernel", "name": "sgemm", "base_call_ns": 5, "new_call_ns": 6, "base_total_ns_per_run": 90, "change": change, "by_clock": by_clock, "verdict": verdict}
+            short = {**long, "name": "fill", "base_total_ns_per_run": 1, "by_clock": 0.2}
+            return verdicts.judge_clock({"lines": [{**long, "kind": "step"}, short, long, {**long, "name": "new", "base_call_ns": None, "base_total_ns_per_run": None}]})
+
+        self.assertEqual(told(0.16, 0.15), ("sgemm +16.0 %, of which +15.0 % clock: same", True))
+        self.assertEqual([told(0.16, by_clock)[1] for by_clock in (None, 0.02, 0.07, 0.09)], [False, False, False, True])
+        self.assertFalse(told(0.16, 0.12, "worse")[1])
+        self.assertFalse(verdicts.judge_clock({"lines": []})[1])
+
     def test_a_union_counts_what_overlaps_once_and_stays_in_the_window(self):
         self.assertEqual(verdicts.union_ns([(5, 15), (0, 10), (12, 14), (20, 30), (40, 50)], 2, 45), 13 + 10 + 5)
 
@@ -200,12 +211,22 @@ class Checks(unittest.TestCase):
         self.assertEqual([rows[f"analysis_waits_{cause}"][1] for cause in ("sync", "cpu", "dependency")], ["met", "MISSED", "met"])
 
     def test_comparisons_are_judged_by_exit_codes(self):
-        rows = self.rows("analysis_compare_tries", slower=1, otherwise=0)
+        rows = self.rows("analysis_compare_tries", otherwise=0, **{f"slower_{number}_0": 1 for number in range(1, 6)})
         self.assertEqual(rows["compare_same"], ("no difference beyond noise in 5 of 5", "met"))
+        self.assertEqual(rows["compare_same_single"], ("no difference beyond noise in 5 of 5", "met"))
         self.assertEqual(rows["compare_slower: a kernel slower by 3 %"], ("found in 5 of 5", "met"))
-        rows = self.rows("analysis_compare_tries", same_5=1, slower=3, otherwise=3)
-        self.assertEqual(rows["compare_same"], ("no difference beyond noise in 4 of 5; exit 1: ", "MISSED"))
+
+    def test_a_difference_between_sides_of_one_program_is_missed_whichever_is_the_base(self):
+        rows = self.rows("analysis_compare_tries", same_4_1=1, same_3_0=1, same_5_0=1, otherwise=3)
+        self.assertEqual(rows["compare_same"], ("no difference beyond noise in 3 of 5; exit 1: ", "MISSED"))
+        self.assertEqual(rows["compare_same_single"], ("no difference beyond noise in 2 of 5; exit 1: ", "MISSED"))
         self.assertEqual(rows["compare_slower: a kernel slower by 3 %"], ("found in 0 of 5; exit 3: ", "MISSED"))
+
+    def test_the_line_that_explains_an_exit_code_is_told(self):
+        self.script(self.prefix / "bin/gpuprof", "#!/bin/sh\necho 'step>0%: passed: step' >&2\necho 'gpu>0%: failed: kernels' >&2\necho 'kernel:.*>0%: not decidable: a' >&2\nexit 1\n")
+        script = "import sys; sys.argv = ['x']; import analysis_comparison as c; print(c.gate(['a', 'b'], ['c'], 'x'))"
+        said = subprocess.run([sys.executable, "-c", script], cwd=self.check, capture_output=True, text=True, timeout=60)
+        self.assertEqual(said.stdout.strip(), "(1, 'gpu>0%: failed: kernels')", said.stderr)
 
 
 if __name__ == "__main__":
