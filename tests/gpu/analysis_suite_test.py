@@ -146,6 +146,18 @@ for cause in ("sync", "cpu", "dependency"):
     print(f"idle_{{cause}}_ms", 100)
 {behaviour}
 """
+# The same for comparisons alone: `compare` ends with a code by the name of the first new capture.
+STAND_IN_COMPARE = """#!/bin/sh
+if [ "$1" = profile ]; then
+  while [ "$1" != --output ]; do shift; done
+  : > "$2"
+  exit 0
+fi
+case "$(basename "$3" .gpuprof)" in
+{cases}
+*) exit {otherwise} ;;
+esac
+"""
 NOTHING = {"findings": [], "ledger": [], "not_looked_at": []}
 
 
@@ -170,6 +182,14 @@ class Checks(unittest.TestCase):
 
     def rows(self, only, **said):
         self.script(self.prefix / "bin/gpuprof", STAND_IN_GPUPROF.format(python=sys.executable, said=repr({"otherwise": NOTHING, **said})))
+        return self.rows_of_checks(only)
+
+    def rows_of_comparisons(self, otherwise, codes):
+        cases = "\n".join(f"{name}) exit {code} ;;" for name, code in codes.items())
+        self.script(self.prefix / "bin/gpuprof", STAND_IN_COMPARE.format(cases=cases, otherwise=otherwise))
+        return self.rows_of_checks("analysis_compare_tries")
+
+    def rows_of_checks(self, only):
         results = self.prefix / "results.json"
         environment = {k: v for k, v in os.environ.items() if not k.startswith("GPUPROF_")}
         subprocess.run([sys.executable, self.check / "gpu_check.py", "--quick", "--only", only], env={**environment, "GPU_CHECK_RESULTS": str(results)},
@@ -211,13 +231,13 @@ class Checks(unittest.TestCase):
         self.assertEqual([rows[f"analysis_waits_{cause}"][1] for cause in ("sync", "cpu", "dependency")], ["met", "MISSED", "met"])
 
     def test_comparisons_are_judged_by_exit_codes(self):
-        rows = self.rows("analysis_compare_tries", otherwise=0, **{f"slower_{number}_0": 1 for number in range(1, 6)})
+        rows = self.rows_of_comparisons(0, {f"slower_{number}_0": 1 for number in range(1, 6)})
         self.assertEqual(rows["compare_same"], ("no difference beyond noise in 5 of 5", "met"))
         self.assertEqual(rows["compare_same_single"], ("no difference beyond noise in 5 of 5", "met"))
         self.assertEqual(rows["compare_slower: a kernel slower by 3 %"], ("found in 5 of 5", "met"))
 
     def test_a_difference_between_sides_of_one_program_is_missed_whichever_is_the_base(self):
-        rows = self.rows("analysis_compare_tries", same_4_1=1, same_3_0=1, same_5_0=1, otherwise=3)
+        rows = self.rows_of_comparisons(3, {"same_4_1": 1, "same_3_0": 1, "same_5_0": 1})
         self.assertEqual(rows["compare_same"], ("no difference beyond noise in 3 of 5; exit 1: ", "MISSED"))
         self.assertEqual(rows["compare_same_single"], ("no difference beyond noise in 2 of 5; exit 1: ", "MISSED"))
         self.assertEqual(rows["compare_slower: a kernel slower by 3 %"], ("found in 0 of 5; exit 3: ", "MISSED"))

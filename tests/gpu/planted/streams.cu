@@ -92,9 +92,9 @@ int known_waits(options const& asked) {
   auto const stream = new_stream(cudaStreamNonBlocking);
   auto const side = new_stream(cudaStreamNonBlocking);
   auto const late = new_event();
-  auto const most_steps = asked.seconds > 0 ? asked.seconds * 1e6 / (3 * wait_us) : asked.steps;
-  auto const most_kernels = 1 + 3 * (static_cast<std::size_t>(most_steps) + steps_besides);
-  auto* const noted = device_array<moments>(most_kernels);
+  auto const max_steps = asked.seconds > 0 ? asked.seconds * 1e6 / (3 * wait_us) : asked.steps;
+  auto const max_kernels = 1 + 3 * (static_cast<std::size_t>(max_steps) + steps_besides);
+  auto* const noted = device_array<moments>(max_kernels);
   std::size_t launched = 0;
   auto const launch = [&] {
     note_moments<<<1, 1, 0, stream>>>(&noted[launched++], static_cast<unsigned>(1e3 * kernel_us));
