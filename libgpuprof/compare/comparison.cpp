@@ -16,8 +16,16 @@ namespace {
 using side = std::span<run_digest const>;
 using series_of_run = std::function<duration_series const*(run_digest const&)>;
 
-/// Of a range whose kernels take less of its time the length is not that of the kernels.
-constexpr double gpu_bound_share = 0.9;
+/// Of a range whose kernels take less of its time the length is not that of the kernels; nor where
+/// they take much more: then it is over before they are (several streams at once take little more).
+constexpr double gpu_bound_share = 0.9, outrun_share = 1.5;
+
+/// Of the time of a range, so much is the CPU's.
+double host_share(duration_series const& time, duration_series const& gpu) {
+  if (time.total() <= 0) return 1;
+  auto const share = gpu.total() / time.total();
+  return share > outrun_share ? 1 : std::max(0.0, 1 - share);
+}
 
 bool all_have_steps(side runs, std::string const& name) {
   return std::all_of(runs.begin(), runs.end(), [&](run_digest const& run) {
@@ -70,7 +78,8 @@ class comparer {
   void add_ranges();
   void add_timed(line_kind kind, std::string name, series_of_run const& time,
                  series_of_run const& gpu);
-  void take_clock_out(difference& line, series_of_run const& time, series_of_run const& gpu) const;
+  void take_clock_out(difference& line) const;
+  double host_share_of(series_of_run const& time, series_of_run const& gpu) const;
   void add_shares(line_kind kind);
   void judge_all();
 
@@ -134,21 +143,24 @@ void comparer::add_timed(line_kind kind, std::string name, series_of_run const& 
       line.of.left.base.push_back({std::log(value.call_ns), value.error, value.freedom});
     for (auto const& value : fresh)
       line.of.left.fresh.push_back({std::log(value.call_ns), value.error, value.freedom});
-    line.of.left.floor = run_floor;
-    take_clock_out(line, time, gpu);
+    auto const host = host_share_of(time, gpu);
+    line.of.left.floor = std::hypot(host * host_floor, (1 - host) * run_floor);
+    if (host <= 1 - gpu_bound_share) take_clock_out(line);
   }
   found_.lines.push_back(std::move(line));
 }
 
-/// Where kernels take nearly all of the time, their clock lengthens it as it does them.
-void comparer::take_clock_out(difference& line, series_of_run const& time,
-                              series_of_run const& gpu) const {
-  if (kernels_.base_clock.empty()) return;
-  double least = 1;
+/// The greatest of any run.
+double comparer::host_share_of(series_of_run const& time, series_of_run const& gpu) const {
+  double greatest = 0;
   for (auto const& runs : {base_, fresh_})
-    for (auto const& run : runs)
-      least = std::min(least, time(run)->total() > 0 ? gpu(run)->total() / time(run)->total() : 0);
-  if (least < gpu_bound_share) return;
+    for (auto const& run : runs) greatest = std::max(greatest, host_share(*time(run), *gpu(run)));
+  return greatest;
+}
+
+/// Where kernels take nearly all of the time, their clock lengthens it as it does them.
+void comparer::take_clock_out(difference& line) const {
+  if (kernels_.base_clock.empty()) return;
   auto const take = [](std::vector<observations::run>& values, std::vector<double> const& clock) {
     for (std::size_t i = 0; i < values.size(); ++i) values[i].value -= clock[i];
   };

@@ -38,9 +38,10 @@ line_kind line_kind_of(clause_kind kind) {
 
 class clause_judge {
  public:
-  clause_judge(clause const& of, comparison const& compared) : clause_(of), compared_(compared) {
+  clause_judge(clause const& of, comparison const& compared, double error)
+      : clause_(of), compared_(compared), error_(error) {
     is_of_time_ = of.kind != clause_kind::bucket && of.kind != clause_kind::finding;
-    limit_ = is_of_time_ ? std::log1p(of.limit) : of.limit;
+    limit_ = std::max(is_of_time_ ? std::log1p(of.limit) : of.limit, least_difference);
   }
 
   gate_result run() {
@@ -77,12 +78,13 @@ class clause_judge {
   std::string figures_of(difference const& line, judgement const& judged) const;
   std::string runs_that_would_do(difference const& line) const;
   double share_of(double estimate) const { return is_of_time_ ? std::expm1(estimate) : estimate; }
-  double alpha() const { return error_rate / static_cast<double>(lines_.size()); }
+  double alpha() const { return error_ / static_cast<double>(lines_.size()); }
 
   clause const& clause_;
   comparison const& compared_;
+  double error_ = 0;  // of the whole clause
   bool is_of_time_ = true;
-  double limit_ = 0;
+  double limit_ = 0;  // as lines are estimated
   std::vector<difference const*> lines_;
   std::size_t one_sided_ = 0;
 };
@@ -146,8 +148,7 @@ bool clause_judge::fails(judgement const& judged) const {
 bool clause_judge::passes(judgement const& judged) const {
   if (judged.left.estimate > limit_) return false;
   auto const is_sure = [this](interval const& of) {
-    return of.is_known() && of.half_width() <= std::max(limit_, least_difference) &&
-           of.estimate <= limit_;
+    return of.is_known() && of.half_width() <= limit_ && of.estimate <= limit_;
   };
   // Faster by more than noise is not slower.
   return is_sure(judged.left) || is_sure(judged.besides) || judged.left.high <= limit_;
@@ -201,10 +202,16 @@ gate_result judge_losses(clause const& of, std::span<run_digest const> fresh) {
 
 }  // namespace
 
-gate_result judge_clause(clause const& of, comparison const& compared,
-                         std::span<run_digest const> fresh) {
-  if (of.kind == clause_kind::lost) return judge_losses(of, fresh);
-  return clause_judge(of, compared).run();
+std::vector<gate_result> judge_gate(std::span<clause const> clauses, comparison const& compared,
+                                    std::span<run_digest const> fresh) {
+  auto const tested = std::count_if(clauses.begin(), clauses.end(),
+                                    [](clause const& of) { return of.kind != clause_kind::lost; });
+  auto const error = error_rate / static_cast<double>(std::max<std::ptrdiff_t>(tested, 1));
+  std::vector<gate_result> answers;
+  for (auto const& of : clauses)
+    answers.push_back(of.kind == clause_kind::lost ? judge_losses(of, fresh)
+                                                   : clause_judge(of, compared, error).run());
+  return answers;
 }
 
 }  // namespace gpuprof::compare

@@ -33,9 +33,11 @@ struct gate_result {
   std::string line;  // what is said of it
 };
 
-/// Failed: a line that the clause names is worse by more than the limit, beyond noise. Undecided:
-/// it is not, but noise is greater than the limit, or there is nothing to judge.
-gate_result judge_clause(clause const& of, comparison const& compared,
-                         std::span<run_digest const> fresh);
+/// An answer to each clause. Failed: a line that the clause names is worse by more than the limit,
+/// and by what matters at all, beyond noise. Undecided: it is not, but noise is greater than the
+/// limit, or there is nothing to judge. All clauses together err with `error_rate`, of which each
+/// has as much as another, however many lines it looks at.
+std::vector<gate_result> judge_gate(std::span<clause const> clauses, comparison const& compared,
+                                    std::span<run_digest const> fresh);
 
 }  // namespace gpuprof::compare

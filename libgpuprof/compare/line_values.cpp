@@ -11,11 +11,17 @@ namespace {
 
 constexpr double unsure_clock = 0.01;  // with a greater error it explains nothing
 
+/// What holds a kernel may be not known because nobody counted its operations, although it is known
+/// that DRAM does not: all the rest of the GPU follows the clock.
+bool is_held_by_the_gpu(kernel_line const& line) {
+  if (line.bound.what != bound_by::kind::unknown) return true;
+  return line.dram_share && *line.dram_share < latency_bound_below;
+}
+
 /// DRAM has a clock of its own, which does not change with the load.
 std::optional<double> clock_that_matters(kernel_line const& line) {
   if (line.bound.what == bound_by::kind::dram) return 1;
-  if (line.bound.what == bound_by::kind::unknown || !line.clock || *line.clock <= 0)
-    return std::nullopt;
+  if (!is_held_by_the_gpu(line) || !line.clock || *line.clock <= 0) return std::nullopt;
   if (line.clock_error.value_or(0) > unsure_clock * *line.clock) return std::nullopt;
   return line.clock;
 }

@@ -105,8 +105,9 @@ void remarks::about_runs() {
   if (of_.is_single)
     lines_.emplace_back(
         "one capture a side does not say how far two runs of the same program lie apart: below "
-        "2 % of a kernel whose clock is known, or beside the other kernels, and 7 % of all else, "
-        "a difference is undecided; several captures a side tell (--base FILE again, more NEW)");
+        "2 % of a kernel whose clock is known, or beside the other kernels, 7 % of other time of "
+        "the GPU and a factor of 1.65 of the CPU's, a difference is undecided; several captures a "
+        "side tell (--base FILE again, more NEW)");
   for (auto const& runs : {base_, fresh_})
     for (auto const& run : runs)
       if (run.kernels.empty()) lines_.emplace_back(run.path + " holds no kernels");

@@ -28,6 +28,7 @@ struct kernel_line {
   /// From counters and peaks, where the capture has them.
   std::optional<double> clock, clock_error;  // Hz
   std::optional<double> of_roof, dram_rate, flops;
+  std::optional<double> dram_share;  // of the roof of DRAM
   bound_by bound;
 };
 

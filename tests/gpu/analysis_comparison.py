@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gpuprof compare on runs of one program: the same, one kernel 3 % slower, at a clock that another process holds down."""
+"""gpuprof compare on runs of one program: the same, one kernel 3 % slower, at a clock that other work holds down."""
 
-import re
+import datetime
+import json
 import statistics
 import subprocess
 import sys
-import time
 
-from analysis import PLANTED, TIMEOUT, profiled
+import analysis_verdicts as verdicts
+from analysis import PLANTED, TIMEOUT, bare, profiled
 from harness import COMMAND, HERE, SCRATCH, row, run
 
-STEPS = 800  # of half a millisecond
-ANY_WORSE = "step>0%,gpu>0%,range:step>0%,kernel:.*>0%"
+STEPS = 400  # of half a millisecond
+SIDE = 5  # captures a side, as the manual has it
+ANY_WORSE = "step>0%,gpu>0%,kernel:.*>0%"
 SLOWED = "whole_sm_fma"
 ALL_SAID, WORSE, UNDECIDED = 0, 1, 3
 
@@ -28,9 +30,17 @@ def steady(name, *options):
 
 
 def gate(base, new, expression):
-    """(exit code, last words) of a comparison that fails on what got worse."""
-    done = subprocess.run([COMMAND, "compare", base, new, "--fail-on", expression], capture_output=True, text=True, timeout=TIMEOUT)
-    return done.returncode, (done.stderr.strip() or done.stdout.strip())[-150:]
+    """(exit code, the words that explain it) of a comparison of lists of captures that fails on what got worse."""
+    more = [word for capture in base[1:] for word in ("--base", capture)]
+    done = subprocess.run([COMMAND, "compare", base[0], *new, *more, "--step", "step", "--fail-on", expression], capture_output=True, text=True, timeout=TIMEOUT)
+    said = done.stderr.strip().splitlines() or done.stdout.strip().splitlines() or [""]
+    explains = {WORSE: "failed:", UNDECIDED: "not decidable:"}.get(done.returncode, "")
+    return done.returncode, next((line for line in said if explains in line), said[-1])[-200:]
+
+
+def both_ways(one, other):
+    """As gate, with either side as the base; what calls one of them worse goes first."""
+    return max(gate(one, other, ANY_WORSE), gate(other, one, ANY_WORSE), key=lambda answer: answer[0] not in (ALL_SAID, UNDECIDED))
 
 
 def count_of(answers, wanted):
@@ -39,21 +49,36 @@ def count_of(answers, wanted):
     return len(answers) - len(others), f"; {others[0]}" if others else ""
 
 
+def runs_in_turns(number):
+    """Captures of SIDE runs and of as many slowed ones that took turns with them; None where there are none."""
+    same, slowed = [], []
+    for i in range(SIDE):
+        same.append(steady(f"same_{number}_{i}"))
+        slowed.append(steady(f"slower_{number}_{i}", "--slower", 3))
+        if None in (same[-1], slowed[-1]):
+            return None
+    return same, slowed
+
+
 def tries(times, quick):
-    """Pairs of runs of the same program, each way round, and of one that is slowed."""
+    """Sides of one program, each way round, with five captures and with one; and of one that is slowed. What one side has and what the other took turns when they ran."""
     wanted = 5 if quick else 20
-    same, slower = [], []
-    base = steady("same_0")
+    single, same, slower = [], [], []
+    before = runs_in_turns(0)
     for number in range(1, wanted + 1):
-        new, slowed = steady(f"same_{number}"), steady("slower", "--slower", 3)
-        if None in (base, new, slowed):
+        now = before and runs_in_turns(number)
+        if not now:
             return
-        same.append(max(gate(base, new, ANY_WORSE), gate(new, base, ANY_WORSE), key=lambda answer: answer[0] not in (ALL_SAID, UNDECIDED)))
-        slower.append(gate(base, slowed, f"kernel:.*{SLOWED}.*>1%"))
-        base.unlink()
-        base = new
-    quiet, why = count_of(same, {ALL_SAID, UNDECIDED})
-    row("compare_same", f"no difference beyond noise in {quiet} of {wanted}{why}", "all", quiet == wanted)
+        in_time = before[0] + now[0]
+        single.append(both_ways(in_time[0:1], in_time[SIDE:SIDE + 1]))
+        same.append(both_ways(in_time[0::2], in_time[1::2]))
+        slower.append(gate(now[0], now[1], f"kernel:.*{SLOWED}.*>1%"))
+        for capture in before[0] + before[1]:
+            capture.unlink()
+        before = now
+    for name, answers in (("compare_same", same), ("compare_same_single", single)):
+        quiet, why = count_of(answers, {ALL_SAID, UNDECIDED})
+        row(name, f"no difference beyond noise in {quiet} of {wanted}{why}", "all", quiet == wanted)
     found, why = count_of(slower, {WORSE})
     row("compare_slower: a kernel slower by 3 %", f"found in {found} of {wanted}{why}", "19 of 20", found >= wanted * 0.95)
 
@@ -62,36 +87,54 @@ class clock_watch:
     """SM clock of the GPU, ten times a second, while something runs."""
 
     def __enter__(self):
-        self.process = subprocess.Popen(["nvidia-smi", "--query-gpu=clocks.sm", "--format=csv,noheader,nounits", "-lms", "100", "-i", "0"], stdout=subprocess.PIPE, text=True)
+        words = ["nvidia-smi", "--query-gpu=timestamp,clocks.sm", "--format=csv,noheader,nounits", "-lms", "100", "-i", "0"]
+        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
         return self
 
     def __exit__(self, *_):
         self.process.terminate()
-        words = self.process.communicate()[0].split()
-        clocks = [float(word) for word in words if word.isdigit()]
-        self.median = statistics.median(clocks[len(clocks) // 4:] or [0])
+        self.lines = self.process.communicate()[0].splitlines()
+
+    def median(self, begin, end):
+        """MHz between two times of the epoch; 0: none was read."""
+        clocks = []
+        for line in self.lines:
+            when, _, clock = line.partition(",")
+            try:
+                if begin <= datetime.datetime.strptime(when.strip(), "%Y/%m/%d %H:%M:%S.%f").timestamp() <= end:
+                    clocks.append(float(clock))
+            except ValueError:  # "[N/A]", or a line that was cut
+                pass
+        return statistics.median(clocks or [0])
+
+
+def watched(name, words):
+    """A profiled run, and the SM clock while it worked."""
+    with clock_watch() as watch:
+        done = profiled(name, words)
+    return done, watch.median(done.value("begin"), done.value("end")) if done.code == 0 else 0
 
 
 def clock(times, quick):
-    """Beside a process that takes the power."""
+    """The same products, beside others that take the power."""
     goal = "told as clock"
-    words = [PLANTED, "steady", "--steps", 4 * STEPS]
-    with clock_watch() as alone:
-        base = profiled("clock_alone", words)
-    other = subprocess.Popen([sys.executable, HERE / "planted" / "good.py", "gemm", "--steps", "60s"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        time.sleep(8)
-        with clock_watch() as beside:
-            new = profiled("clock_beside", words)
-    finally:
-        other.kill()
-        other.wait()
-    if base.code != 0 or new.code != 0 or not alone.median or beside.median > 0.97 * alone.median:
-        row("compare_clock", f"exit {base.code} and {new.code}; SM clock {alone.median:.0f} and {beside.median:.0f} MHz: it did not fall", goal, "not run")
+    words = [sys.executable, HERE / "planted" / "clock.py"]
+    if bare([*words, "--steps", "3"]).code != 0:
+        row("compare_clock", "clock.py does not run by itself", goal, "not run")
         return
-    done = subprocess.run([COMMAND, "compare", base.capture, new.capture], capture_output=True, text=True, timeout=TIMEOUT)
-    told = re.search(r"[^\n]*\d[^\n]*\bclock[^\n]*", done.stdout)
-    row("compare_clock", f"{alone.median:.0f} to {beside.median:.0f} MHz: {told.group(0).strip()[:120] if told else 'not told'}", goal, done.returncode == 0 and bool(told))
+    (base, alone), (new, beside) = watched("clock_alone", words), watched("clock_beside", [*words, "--beside", "2"])
+    if base.code != 0 or new.code != 0:
+        row("compare_clock", f"exit {base.code} and {new.code}", goal, False)
+        return
+    if not alone or beside > 0.97 * alone:
+        row("compare_clock", f"SM clock {alone:.0f} and {beside:.0f} MHz: it did not fall", goal, "not run")
+        return
+    done = subprocess.run([COMMAND, "compare", "-f", "json", base.capture, new.capture], capture_output=True, text=True, timeout=TIMEOUT)
+    if done.returncode != 0:
+        row("compare_clock", f"exit {done.returncode}: {done.stderr.strip()[-150:]}", goal, False)
+        return
+    told, met = verdicts.judge_clock(json.loads(done.stdout))
+    row("compare_clock", f"{alone:.0f} to {beside:.0f} MHz: {told}", goal, met)
 
 
 ALL = [tries, clock]

@@ -86,8 +86,28 @@ class Verdicts(unittest.TestCase):
         found = {cause: met for cause, _, _, met in verdicts.judge_waits(ledger, dict.fromkeys(verdicts.CAUSES, 100))}
         self.assertEqual(found, {"sync": True, "cpu": True, "dependency": False})
 
+    def test_a_longer_kernel_is_told_as_clock(self):
+        def told(change, by_clock, verdict="same"):
+            long = {"kind": "kernel", "name": "sgemm", "base_call_ns": 5, "new_call_ns": 6, "base_total_ns_per_run": 90, "change": change, "by_clock": by_clock, "verdict": verdict}
+            short = {**long, "name": "fill", "base_total_ns_per_run": 1, "by_clock": 0.2}
+            return verdicts.judge_clock({"lines": [{**long, "kind": "step"}, short, long, {**long, "name": "new", "base_call_ns": None, "base_total_ns_per_run": None}]})
+
+        self.assertEqual(told(0.16, 0.15), ("sgemm +16.0 %, of which +15.0 % clock: same", True))
+        self.assertEqual([told(0.16, by_clock)[1] for by_clock in (None, 0.02, 0.07, 0.09)], [False, False, False, True])
+        self.assertFalse(told(0.16, 0.12, "worse")[1])
+        self.assertFalse(verdicts.judge_clock({"lines": []})[1])
+
     def test_a_union_counts_what_overlaps_once_and_stays_in_the_window(self):
         self.assertEqual(verdicts.union_ns([(5, 15), (0, 10), (12, 14), (20, 30), (40, 50)], 2, 45), 13 + 10 + 5)
+
+    def test_a_window_that_opened_and_closed_is_one(self):
+        with tempfile.TemporaryDirectory(prefix="gpuprof-test-") as folder:
+            tables = pathlib.Path(folder)
+            (tables / "kernel.csv").write_text("start,duration\n110,20\n150,10\n320,30\n")
+            (tables / "window.csv").write_text("index,start,end,trigger\n1,100,0,start\n1,100,200,start\n2,300,0,start\n2,300,400,start\n")
+            self.assertEqual(verdicts.busy_of_tables(tables), (60, 200))
+            (tables / "window.csv").write_text("index,start,end,trigger\n1,100,0,start\n1,100,200,start\n2,300,0,start\n")  # killed in the second
+            self.assertEqual(verdicts.busy_of_tables(tables), (60, 150))
 
 
 class MadeCaptures(unittest.TestCase):
@@ -133,6 +153,18 @@ for cause in ("sync", "cpu", "dependency"):
     print(f"idle_{{cause}}_ms", 100)
 {behaviour}
 """
+# The same for comparisons alone: `compare` ends with a code by the name of the first new capture.
+STAND_IN_COMPARE = """#!/bin/sh
+if [ "$1" = profile ]; then
+  while [ "$1" != --output ]; do shift; done
+  : > "$2"
+  exit 0
+fi
+case "$(basename "$3" .gpuprof)" in
+{cases}
+*) exit {otherwise} ;;
+esac
+"""
 NOTHING = {"findings": [], "ledger": [], "not_looked_at": []}
 
 
@@ -157,6 +189,14 @@ class Checks(unittest.TestCase):
 
     def rows(self, only, **said):
         self.script(self.prefix / "bin/gpuprof", STAND_IN_GPUPROF.format(python=sys.executable, said=repr({"otherwise": NOTHING, **said})))
+        return self.rows_of_checks(only)
+
+    def rows_of_comparisons(self, otherwise, codes):
+        cases = "\n".join(f"{name}) exit {code} ;;" for name, code in codes.items())
+        self.script(self.prefix / "bin/gpuprof", STAND_IN_COMPARE.format(cases=cases, otherwise=otherwise))
+        return self.rows_of_checks("analysis_compare_tries")
+
+    def rows_of_checks(self, only):
         results = self.prefix / "results.json"
         environment = {k: v for k, v in os.environ.items() if not k.startswith("GPUPROF_")}
         subprocess.run([sys.executable, self.check / "gpu_check.py", "--quick", "--only", only], env={**environment, "GPU_CHECK_RESULTS": str(results)},
@@ -201,12 +241,22 @@ class Checks(unittest.TestCase):
         self.assertEqual([rows[f"analysis_waits_{cause}"][1] for cause in ("sync", "cpu", "dependency")], ["met", "MISSED", "met"])
 
     def test_comparisons_are_judged_by_exit_codes(self):
-        rows = self.rows("analysis_compare_tries", slower=1, otherwise=0)
+        rows = self.rows_of_comparisons(0, {f"slower_{number}_0": 1 for number in range(1, 6)})
         self.assertEqual(rows["compare_same"], ("no difference beyond noise in 5 of 5", "met"))
+        self.assertEqual(rows["compare_same_single"], ("no difference beyond noise in 5 of 5", "met"))
         self.assertEqual(rows["compare_slower: a kernel slower by 3 %"], ("found in 5 of 5", "met"))
-        rows = self.rows("analysis_compare_tries", same_5=1, slower=3, otherwise=3)
-        self.assertEqual(rows["compare_same"], ("no difference beyond noise in 4 of 5; exit 1: ", "MISSED"))
+
+    def test_a_difference_between_sides_of_one_program_is_missed_whichever_is_the_base(self):
+        rows = self.rows_of_comparisons(3, {"same_4_1": 1, "same_3_0": 1, "same_5_0": 1})
+        self.assertEqual(rows["compare_same"], ("no difference beyond noise in 3 of 5; exit 1: ", "MISSED"))
+        self.assertEqual(rows["compare_same_single"], ("no difference beyond noise in 2 of 5; exit 1: ", "MISSED"))
         self.assertEqual(rows["compare_slower: a kernel slower by 3 %"], ("found in 0 of 5; exit 3: ", "MISSED"))
+
+    def test_the_line_that_explains_an_exit_code_is_told(self):
+        self.script(self.prefix / "bin/gpuprof", "#!/bin/sh\necho 'step>0%: passed: step' >&2\necho 'gpu>0%: failed: kernels' >&2\necho 'kernel:.*>0%: not decidable: a' >&2\nexit 1\n")
+        script = "import sys; sys.argv = ['x']; import analysis_comparison as c; print(c.gate(['a', 'b'], ['c'], 'x'))"
+        said = subprocess.run([sys.executable, "-c", script], cwd=self.check, capture_output=True, text=True, timeout=60)
+        self.assertEqual(said.stdout.strip(), "(1, 'gpu>0%: failed: kernels')", said.stderr)
 
 
 if __name__ == "__main__":

@@ -146,9 +146,10 @@ def busy_of_tables(folder):
     intervals = []
     for table in ("kernel", "copy", "memset", "graph"):
         intervals += [(int(line["start"]), int(line["start"]) + int(line["duration"])) for line in rows_of(folder / f"{table}.csv")]
-    windows = [(int(line["start"]), int(line["end"])) for line in rows_of(folder / "window.csv")]
+    # A window has a row when it opens, without its end, and another when it closes: the later one holds.
+    windows = {line["index"]: (int(line["start"]), int(line["end"])) for line in rows_of(folder / "window.csv")}
     busy = whole = 0
-    for begin, end in windows:
+    for begin, end in windows.values():
         end = end or max(stop for _, stop in intervals)
         busy += union_ns(intervals, begin, end)
         whole += end - begin
@@ -170,3 +171,15 @@ def judge_waits(ledger, planted_ns):
     """[(cause, found ns, planted ns, whether it is within 2 %)]"""
     found = {cause: sum(ledger.get(bucket, 0) for bucket in buckets) for cause, buckets in CAUSES.items()}
     return [(cause, found[cause], planted, abs(found[cause] / planted - 1) <= 0.02) for cause, planted in planted_ns.items()]
+
+
+def judge_clock(comparison):
+    """(what `gpuprof compare -f json` says of the kernel of both sides that takes longest, whether most of its change is told as clock and the rest as noise)"""
+    both = [line for line in comparison["lines"] if line["kind"] == "kernel" and line["base_call_ns"] and line["new_call_ns"]]
+    if not both:
+        return "no kernel is in both", False
+    line = max(both, key=lambda one: next(ns for name, ns in one.items() if name.startswith("base_total_ns")))
+    what, by_clock = f"{line['name'][:40]} {100 * line['change']:+.1f} %", line["by_clock"]
+    if by_clock is None:
+        return f"{what}, its clock is not known", False
+    return f"{what}, of which {100 * by_clock:+.1f} % clock: {line['verdict']}", by_clock >= max(0.03, line["change"] / 2) and line["verdict"] != "worse"

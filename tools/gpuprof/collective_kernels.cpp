@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collective_kernels.hpp"
 
-#include "names/kernel_patterns.hpp"
-#include "options/settings.hpp"
+#include "names/collective_names.hpp"
 
 #include <map>
 
 namespace gpuprof {
 
 std::vector<bool> find_collectives(trace_contents& trace) {
-  auto const patterns = kernel_patterns::make(kernels_of_collectives());
   std::vector<bool> found;
-  if (!patterns) return found;
   std::map<name_id, bool> answers;  // a kernel has a shape for each grid and block
   for (auto const& shape : trace.shapes()) {
     auto const id = std::size_t{raw(shape.id)};
     if (id > largest_shape) continue;
     auto const [answer, is_new] = answers.try_emplace(shape.name);
-    if (is_new) answer->second = patterns->match(trace.text()(shape.name));
+    if (is_new) answer->second = is_named_as_collective(trace.text()(shape.name));
     if (id >= found.size()) found.resize(id + 1);
     found[id] = answer->second;
   }

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <future>
 #include <memory>
 #include <optional>
 
@@ -114,19 +115,18 @@ int run(compare_options const& options) {
   if (options.files.size() < 2) return fail(2, "name a BASE and at least one NEW capture");
   auto bases = options.more_bases;
   bases.insert(bases.begin(), options.files.front());
-  // One after the other: std::regex, by which collectives are found, is no matter for two threads.
-  auto const base = read_side(bases, options);
-  if (!base) return fail(1, base.message());
+  // What one throws, for want of memory, comes out of get(), after the other has ended.
+  auto reading = std::async(std::launch::async, [&] { return read_side(bases, options); });
   auto const fresh = read_side({options.files.begin() + 1, options.files.end()}, options);
+  auto const base = reading.get();
+  if (!base) return fail(1, base.message());
   if (!fresh) return fail(1, fresh.message());
   if (auto const differ = compare::programs_differ(*base, *fresh);
       !differ.empty() && !options.different_programs)
     return fail(1, "the captures are of different programs: " + differ +
                        "; nothing is compared, --different-programs does it all the same");
   auto const compared = compare::compare_runs(*base, *fresh);
-  std::vector<compare::gate_result> gate;
-  for (auto const& clause : *clauses)
-    gate.push_back(compare::judge_clause(clause, compared, *fresh));
+  auto const gate = compare::judge_gate(*clauses, compared, *fresh);
   auto const written = write_comparison(compared, {*base, *fresh}, gate, *page);
   if (!written) return fail(1, written.message());
   return answer(gate);

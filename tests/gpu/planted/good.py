@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs in which nothing is wrong: good.py gemm|attention [--steps N]; gemm for ever: good.py gemm --steps 1000s"""
+"""Programs in which nothing is wrong: good.py gemm|attention [--steps N | --steps 10s]"""
 
 import argparse
 import pathlib

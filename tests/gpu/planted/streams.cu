@@ -4,15 +4,46 @@
 
 #include <nvtx3/nvToolsExt.h>
 
-#include <chrono>
+#include <cstddef>
 #include <cstdio>
-#include <thread>
+#include <vector>
 
 namespace planted {
 namespace {
 
 __global__ void count_up(unsigned* counter) {
   ++*counter;
+}
+
+constexpr double wait_us = 4000, kernel_us = 100;
+constexpr std::size_t steps_besides = 20;  // that warm up, and that end ten begun ones
+
+/// Of a kernel, by the GPU's clock.
+struct moments {
+  unsigned long long first, last;
+};
+
+__device__ unsigned long long gpu_ns() {
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  return now;
+}
+
+/// Runs on one thread for so long.
+__global__ void note_moments(moments* noted, unsigned ns) {
+  auto const first = gpu_ns();
+  auto last = first;
+  while (last - first < ns) last = gpu_ns();
+  *noted = {first, last};
+}
+
+/// Between kernels of which each step has three.
+void print_idle(std::vector<moments> const& seen) {
+  constexpr char const* causes[] = {"sync", "cpu", "dependency"};
+  double ns[3] = {};
+  for (std::size_t i = 1; i < seen.size(); ++i)
+    ns[(i - 1) % 3] += static_cast<double>(seen[i].first - seen[i - 1].last);
+  for (int i = 0; i < 3; ++i) std::printf("idle_%s_ms %.3f\n", causes[i], ns[i] / 1e6);
 }
 
 /// What `later` gets from here on waits for what `earlier` has.
@@ -54,43 +85,38 @@ int serialised_streams(options const& asked) {
   return 0;
 }
 
-/// Waits of 4 ms, three a step, one of each cause. Prints how long they were in all.
+/// Waits of 4 ms, three a step, one of each cause, between kernels that note by the GPU's own clock
+/// when they ran. Prints how long the GPU idled for each cause: longer than 4 ms by what a call
+/// takes to return, and the driver to call a host function.
 int known_waits(options const& asked) {
-  constexpr double wait_us = 4000, kernel_us = 100;
   auto const stream = new_stream(cudaStreamNonBlocking);
   auto const side = new_stream(cudaStreamNonBlocking);
   auto const late = new_event();
-  good_work const work(kernel_us);
-  unsigned calls = 0;
-  // The GPU is idle from the return of the wait on. The driver's thread, which takes 150 us until
-  // it calls, adds to `seconds`; this one sets `idle_from` when all that is done.
-  struct held_time {
-    std::chrono::steady_clock::time_point idle_from;
-    double seconds = 0;
-  } held;
-  auto const sleep = [](void* context) {
-    spin_us(wait_us);
-    auto* const of = static_cast<held_time*>(context);
-    of->seconds += seconds_since(of->idle_from);
+  auto const max_steps = asked.seconds > 0 ? asked.seconds * 1e6 / (3 * wait_us) : asked.steps;
+  auto const max_kernels = 1 + 3 * (static_cast<std::size_t>(max_steps) + steps_besides);
+  auto* const noted = device_array<moments>(max_kernels);
+  std::size_t launched = 0;
+  auto const launch = [&] {
+    note_moments<<<1, 1, 0, stream>>>(&noted[launched++], static_cast<unsigned>(1e3 * kernel_us));
+    CUDA_OK(cudaGetLastError());
   };
+  launch();
   loop(asked, stream, [&](unsigned) {
-    ++calls;
     CUDA_OK(cudaStreamSynchronize(stream));  // then the CPU thinks
     spin_us(wait_us);
-    work.launch(stream);
+    launch();
     nvtxRangePushA("load data");  // without a call: the stream runs dry
     spin_us(wait_us + kernel_us);
     nvtxRangePop();
-    work.launch(stream);
+    launch();
     CUDA_OK(cudaStreamSynchronize(stream));
-    held.idle_from = std::chrono::steady_clock::now();
-    CUDA_OK(cudaLaunchHostFunc(side, sleep, &held));  // then for an event of another stream
-    order(side, stream, late);
-    work.launch(stream);
+    CUDA_OK(cudaLaunchHostFunc(side, [](void*) { spin_us(wait_us); }, nullptr));
+    order(side, stream, late);  // for an event of another stream
+    launch();
   });
-  for (auto const* const cause : {"sync", "cpu"})
-    std::printf("idle_%s_ms %.3f\n", cause, calls * wait_us / 1e3);
-  std::printf("idle_dependency_ms %.3f\n", 1e3 * held.seconds);
+  std::vector<moments> seen(launched);
+  CUDA_OK(cudaMemcpy(seen.data(), noted, launched * sizeof(moments), cudaMemcpyDeviceToHost));
+  print_idle(seen);
   return 0;
 }
 

@@ -19,7 +19,7 @@ gate_result asked(std::string_view text, std::vector<run_digest> const& base,
   auto const clauses = parse_gate(text);
   REQUIRE(clauses);
   REQUIRE(clauses->size() == 1);
-  return judge_clause(clauses->front(), compare_runs(base, fresh), fresh);
+  return judge_gate(*clauses, compare_runs(base, fresh), fresh).front();
 }
 
 made_program const steady{.run_drift = 0, .kernel_drift = 0.001, .host_drift = 0.001};

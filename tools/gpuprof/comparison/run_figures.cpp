@@ -43,6 +43,7 @@ void take_roofline(compare::run_digest& digest, trace_contents& trace) {
     line.clock_error = row.clock_error;
     line.of_roof = row.of_roof;
     line.dram_rate = row.dram_rate;
+    line.dram_share = row.shares[dram_roof];
     line.flops = row.total_flops;
     line.bound = row.bound;
   }
