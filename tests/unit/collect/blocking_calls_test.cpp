@@ -180,6 +180,26 @@ TEST_CASE("a copy that blocks is a launch and a call, one that does not is a lau
   CHECK(raw(seen.calls[0].correlation) == 1);
 }
 
+TEST_CASE("a call of the runtime is one call: that of the driver inside it") {
+  program p;
+  constexpr std::uint32_t runtime_wait = CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020;
+  auto const of_runtime = [&](CUpti_ApiCallbackSite site) {
+    std::uint64_t other = 0;
+    CUpti_CallbackData outer{};
+    outer.callbackSite = site;
+    outer.correlationId = 5;
+    outer.correlationData = &other;
+    launch_callbacks::entry(&p.callbacks, CUPTI_CB_DOMAIN_RUNTIME_API, runtime_wait, &outer);
+  };
+  auto const seen = recorded([&] {
+    of_runtime(CUPTI_API_ENTER);
+    p.call(wait, 5);
+    of_runtime(CUPTI_API_EXIT);
+  });
+  REQUIRE(seen.calls.size() == 1);
+  CHECK(seen.calls[0].id == wait);
+}
+
 TEST_CASE("code that comes and goes is written down, and switches of kinds keep out of its way") {
   program p;
   auto const seen = recorded([&] {
