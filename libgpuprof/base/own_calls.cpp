@@ -15,6 +15,9 @@ namespace {
 // A few at a time: the drain thread and what helps it.
 std::array<std::atomic<std::uint32_t>, 32> own_threads{};
 
+// What this thread is inside of. Initial-exec: no call to find it.
+constinit thread_local int own_depth __attribute__((tls_model("initial-exec"))) = 0;
+
 std::atomic<bool> are_watched{false};
 
 // Two for each kernel whose parameters are asked for, each stream that is destroyed and each
@@ -38,6 +41,7 @@ bool take_two_notes() noexcept {
 }  // namespace
 
 void note_own_thread(std::uint32_t os_thread) noexcept {
+  ++own_depth;
   for (auto& place : own_threads) {
     std::uint32_t unused = 0;
     if (place.compare_exchange_strong(unused, os_thread)) return;
@@ -45,6 +49,7 @@ void note_own_thread(std::uint32_t os_thread) noexcept {
 }
 
 void forget_own_thread(std::uint32_t os_thread) noexcept {
+  --own_depth;
   for (auto& place : own_threads) {
     auto known = os_thread;
     if (place.compare_exchange_strong(known, 0)) return;
@@ -57,12 +62,17 @@ bool is_own_thread(std::uint32_t os_thread) noexcept {
          });
 }
 
+bool makes_own_calls() noexcept {
+  return own_depth != 0;
+}
+
 void watch_own_calls(bool on) noexcept {
   if (on) notes();  // made here, not inside a callback
   are_watched.store(on, std::memory_order_release);
 }
 
 own_calls::own_calls() noexcept {
+  ++own_depth;
   if (!are_watched.load(std::memory_order_acquire)) return;
   auto const thread = os_thread_id();
   if (is_own_thread(thread) || !take_two_notes()) return;
@@ -71,6 +81,7 @@ own_calls::own_calls() noexcept {
 }
 
 own_calls::~own_calls() {
+  --own_depth;
   if (note_.os_thread == 0) return;
   note_.to = now();
   notes().push(note_);

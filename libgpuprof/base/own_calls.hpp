@@ -9,10 +9,13 @@
 
 namespace gpuprof {
 
-/// Every call of such a thread is the profiler's.
+/// Every call of such a thread is the profiler's. It says so itself.
 void note_own_thread(std::uint32_t os_thread) noexcept;
 void forget_own_thread(std::uint32_t os_thread) noexcept;
 bool is_own_thread(std::uint32_t os_thread) noexcept;
+
+/// Of the calling thread: the profiler's own, or inside own_calls. Whatever is watched.
+bool makes_own_calls() noexcept;
 
 /// A stretch of a thread of the program in which the profiler makes calls.
 struct own_calls_note {
@@ -20,7 +23,7 @@ struct own_calls_note {
   timestamp_ns from, to;  // 0: not known yet, another note follows
 };
 
-/// Only while calls are recorded does anybody want to know.
+/// Only while CUPTI records calls does anybody want to know afterwards.
 void watch_own_calls(bool on) noexcept;
 
 /// Marks the calls that are made while it lives, on threads of the program. Any thread, without

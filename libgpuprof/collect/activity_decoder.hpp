@@ -64,6 +64,9 @@ class activity_decoder {
   /// `buffer` starts 8-byte aligned, as CUPTI requires of its buffers.
   void decode(std::span<std::uint8_t> buffer);
 
+  /// "cuStreamSynchronize", as records of calls have it.
+  name_id name_of_driver_call(std::uint32_t id) { return api_name(CUPTI_CB_DOMAIN_DRIVER_API, id); }
+
   decode_losses const& losses() const noexcept { return losses_; }
   void report(ledger& to) const;
   std::uint64_t records() const noexcept { return records_; }

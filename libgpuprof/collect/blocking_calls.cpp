@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collect/blocking_calls.hpp"
 
+#include "base/own_calls.hpp"
+#include "nvtx/log_writer.hpp"
+#include "nvtx/ticks.hpp"
+
 #include <algorithm>
-#include <array>
-#include <cstdint>
 
 namespace gpuprof {
 namespace {
-
-constexpr CUpti_CallbackId callback_ids = 1024;  // more than any CUPTI has in a domain
 
 /// What follows "cu" or "cuda", without versions.
 constexpr std::array<std::string_view, 45> blocking{
@@ -54,50 +54,23 @@ bool is_blocking_call(std::string_view name) noexcept {
   return std::find(blocking.begin(), blocking.end(), name) != blocking.end();
 }
 
-void blocking_calls::learn() {
-  auto const add = [&](CUpti_CallbackDomain domain, CUpti_ActivityKind kind) {
-    for (CUpti_CallbackId id = 1; id < callback_ids; ++id) {
-      char const* name = nullptr;
-      if (api_.cuptiGetCallbackName(domain, id, &name) == CUPTI_SUCCESS && name != nullptr &&
-          is_blocking_call(name))
-        calls_.push_back({kind, id});
-    }
-  };
-  add(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_ACTIVITY_KIND_RUNTIME);
-  add(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_ACTIVITY_KIND_DRIVER);
+void blocking_calls::entered(CUpti_CallbackData const& call) noexcept {
+  *call.correlationData = read_ticks();
 }
 
-result<void> blocking_calls::switch_one(recorded_call const& call, bool on) const {
-  std::uint8_t const flag = on ? 1 : 0;
-  return call.kind == CUPTI_ACTIVITY_KIND_RUNTIME
-             ? guard_.call<&cupti_api::cuptiActivityEnableRuntimeApi>(call.id, flag)
-             : guard_.call<&cupti_api::cuptiActivityEnableDriverApi>(call.id, flag);
-}
-
-bool blocking_calls::are_possible() const noexcept {
-  return api_.cuptiActivityEnableDriverApi != nullptr &&
-         api_.cuptiActivityEnableRuntimeApi != nullptr;
-}
-
-result<bool> blocking_calls::switch_on() {
-  if (!are_possible()) return false;
-  if (calls_.empty()) learn();
-  for (auto const& call : calls_) {
-    auto const ok = switch_one(call, true);
-    if (ok) continue;
-    switch_off();
-    return error{ok.message()};
-  }
-  return true;
-}
-
-void blocking_calls::switch_off() noexcept {
-  for (auto const& call : calls_) {
-    if (call.kind == CUPTI_ACTIVITY_KIND_RUNTIME)
-      guard_.try_call<&cupti_api::cuptiActivityEnableRuntimeApi>(call.id, std::uint8_t{0});
-    else
-      guard_.try_call<&cupti_api::cuptiActivityEnableDriverApi>(call.id, std::uint8_t{0});
-  }
+void blocking_calls::left(CUpti_CallbackId id, CUpti_CallbackData const& call) noexcept {
+  if (!are_recorded_.load(std::memory_order_relaxed)) return;
+  auto const entered = *call.correlationData;
+  if (entered == 0 || !log_is_recording.load(std::memory_order_relaxed) || makes_own_calls())
+    return;
+  finished_call done{.entered = entered, .ended = read_ticks()};
+  auto* const log = this_thread_log();
+  if (log == nullptr) return;
+  auto const* const status = static_cast<int const*>(call.functionReturnValue);
+  done.correlation = static_cast<correlation_id>(call.correlationId);
+  done.id = id;
+  done.result = status != nullptr ? *status : 0;
+  write_driver_call(*log, done);
 }
 
 }  // namespace gpuprof

@@ -3,12 +3,12 @@
 // GPU was idle. They alone are recorded where not all calls are.
 #pragma once
 
-#include "base/result.hpp"
 #include "cupti/api.hpp"
-#include "cupti/guard.hpp"
 
+#include <array>
+#include <atomic>
+#include <cstdint>
 #include <string_view>
-#include <vector>
 
 namespace gpuprof {
 
@@ -17,31 +17,25 @@ namespace gpuprof {
 /// included; code that is loaded; graphs that are instantiated.
 bool is_blocking_call(std::string_view name) noexcept;
 
-/// Records of these calls, of the runtime and of the driver: where CUPTI records both, a driver
-/// call inside a runtime call has no record (CUPTI 13.0), so the driver's alone would not show what
-/// frameworks call.
+/// Those of the driver, in which calls of the runtime end: noted by what runs at both ends of each.
 class blocking_calls {
  public:
-  blocking_calls(cupti_api const& api, cupti_guard const& guard) noexcept
-      : api_(api), guard_(guard) {}
+  void learn(std::uint32_t driver_cbid, char const* name) noexcept {
+    if (driver_cbid < has_.size()) has_[driver_cbid] = name != nullptr && is_blocking_call(name);
+  }
+  bool has(std::uint32_t driver_cbid) const noexcept {
+    return driver_cbid < has_.size() && has_[driver_cbid];
+  }
+  void record(bool on) noexcept { are_recorded_.store(on, std::memory_order_relaxed); }
 
-  /// Whether this CUPTI can record single calls: 12.5 is the first that can.
-  bool are_possible() const noexcept;
-  /// False: they are not possible. After an error none is on.
-  result<bool> switch_on();
-  void switch_off() noexcept;
+  // On the program's thread. The number that CUPTI keeps for a call is when it was entered; 0: the
+  // beginning was not heard of.
+  void entered(CUpti_CallbackData const& call) noexcept;
+  void left(CUpti_CallbackId id, CUpti_CallbackData const& call) noexcept;
 
  private:
-  struct recorded_call {
-    CUpti_ActivityKind kind;
-    CUpti_CallbackId id;
-  };
-  void learn();
-  result<void> switch_one(recorded_call const& call, bool on) const;
-
-  cupti_api const& api_;
-  cupti_guard const& guard_;
-  std::vector<recorded_call> calls_;  // known from the first switch_on()
+  std::array<bool, 1024> has_{};
+  std::atomic<bool> are_recorded_{false};
 };
 
 }  // namespace gpuprof

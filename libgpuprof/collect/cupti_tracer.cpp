@@ -16,16 +16,6 @@ std::atomic<cupti_tracer*> the_tracer{nullptr};
 // buffers of 3.2 MB) may take 800 MB of the program's GPU; 16 of them hold 1.6 million kernels.
 constexpr std::size_t max_device_buffers = 16;
 
-constexpr auto launching_calls = {call_class::kernel, call_class::many_kernels, call_class::copy};
-// Also between captures: what is set up in a context must go before it, and names go with code.
-constexpr auto calls_at_rest = {call_class::profiler_start,  call_class::profiler_stop,
-                                call_class::context_reset,   call_class::context_retain,
-                                call_class::context_release, call_class::code_unload};
-constexpr auto calls_for_gate = {call_class::stream_capture_begin, call_class::stream_capture_end,
-                                 call_class::stream_work,          call_class::stream_end,
-                                 call_class::context_wait,         call_class::work_wait,
-                                 call_class::graph_change,         call_class::graph_end};
-
 std::string holder_in_words(std::string const& name) {
   if (name.find("<not provided>") == std::string::npos) return "\"" + name + "\"";
   return "a tool that gives no name, in this process (as torch.profiler does)";
@@ -51,7 +41,6 @@ cupti_tracer::cupti_tracer(loaded_cupti const& cupti, memory_budget& budget,
     : cupti_(cupti),
       defects_(known_defects_of(cupti.version)),
       guard_(cupti_.api),
-      blocking_calls_(cupti_.api, guard_),
       callbacks_(callbacks),
       pool_(budget, buffer_bytes, cupti.version >= cupti_version::refuses_null_buffers),
       filled_(pool_.capacity()),
@@ -64,21 +53,9 @@ result<void> cupti_tracer::attach() {
   if (auto ok = subscribe(); !ok) return ok;
   callbacks_.learn_calls(cupti_.api);
   callbacks_.forget_calls();
-  if (auto ok = enable_driver_calls(calls_at_rest); !ok) {
-    unsubscribe();
-    return ok;
-  }
-  for (auto const id : {CUPTI_CBID_STATE_FATAL_ERROR, CUPTI_CBID_STATE_ERROR}) {
-    guard_.try_call<&cupti_api::cuptiEnableCallback>(1u, subscriber(), CUPTI_CB_DOMAIN_STATE,
-                                                     static_cast<CUpti_CallbackId>(id));
-  }
-  // Also between captures: a program loads its modules but once.
-  if (callbacks_.has_code_observer()) {
-    guard_.try_call<&cupti_api::cuptiEnableCallback>(
-        1u, subscriber(), CUPTI_CB_DOMAIN_RESOURCE,
-        static_cast<CUpti_CallbackId>(CUPTI_CBID_RESOURCE_MODULE_LOADED));
-  }
-  return {};
+  auto ok = enable_callbacks_at_rest();
+  if (!ok) unsubscribe();
+  return ok;
 }
 
 // The newer call tells who holds CUPTI when it is taken.
@@ -110,46 +87,6 @@ result<void> cupti_tracer::subscribe() {
   return error{"cuptiSubscribe failed, " + describe(cupti_.api, code)};
 }
 
-template <class Use>
-void cupti_tracer::for_each_driver_call(std::initializer_list<call_class> classes, Use use) const {
-  for (std::uint32_t cbid = 1; cbid < 1024; ++cbid) {
-    if (std::find(classes.begin(), classes.end(), callbacks_.class_of(cbid)) != classes.end()) {
-      use(static_cast<CUpti_CallbackId>(cbid));
-    }
-  }
-}
-
-/// All of them or the reason why not; what was enabled before a failure stays so.
-result<void> cupti_tracer::enable_driver_calls(std::initializer_list<call_class> classes) {
-  result<void> all;
-  for_each_driver_call(classes, [&](CUpti_CallbackId cbid) {
-    if (!all) return;
-    all = guard_.call<&cupti_api::cuptiEnableCallback>(1u, subscriber(), CUPTI_CB_DOMAIN_DRIVER_API,
-                                                       cbid);
-  });
-  return all;
-}
-
-void cupti_tracer::disable_driver_calls(std::initializer_list<call_class> classes) noexcept {
-  for_each_driver_call(classes, [&](CUpti_CallbackId cbid) {
-    guard_.try_call<&cupti_api::cuptiEnableCallback>(0u, subscriber(), CUPTI_CB_DOMAIN_DRIVER_API,
-                                                     cbid);
-  });
-}
-
-// Contexts are watched through the driver calls that end them: only there may records be flushed,
-// not in resource callbacks.
-void cupti_tracer::switch_resource_callbacks(bool on) noexcept {
-  auto const switch_one = [&](CUpti_CallbackIdResource id) {
-    guard_.try_call<&cupti_api::cuptiEnableCallback>(
-        on ? 1u : 0u, subscriber(), CUPTI_CB_DOMAIN_RESOURCE, static_cast<CUpti_CallbackId>(id));
-  };
-  switch_one(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
-  if (!callbacks_.has_gate()) return;
-  switch_one(CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
-  switch_one(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
-}
-
 void cupti_tracer::set_attributes() noexcept {
   // "Default value is 0": CUPTI would clear each buffer on the program's own threads. Ours come
   // cleared.
@@ -161,21 +98,6 @@ void cupti_tracer::set_attributes() noexcept {
   size = sizeof limit;
   guard_.try_call<&cupti_api::cuptiActivitySetAttribute>(
       CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_POOL_LIMIT, &size, static_cast<void*>(&limit));
-}
-
-result<void> cupti_tracer::enable_launch_callbacks() {
-  // The undo comes first: a failure half way leaves some of them on.
-  running_.push([this] {
-    switch_resource_callbacks(false);
-    disable_driver_calls(launching_calls);
-    if (callbacks_.has_gate()) disable_driver_calls(calls_for_gate);
-  });
-  if (auto ok = enable_driver_calls(launching_calls); !ok) return ok;
-  if (callbacks_.has_gate()) {
-    if (auto ok = enable_driver_calls(calls_for_gate); !ok) return ok;
-  }
-  switch_resource_callbacks(true);
-  return {};
 }
 
 void cupti_tracer::enable_kind(CUpti_ActivityKind kind, char const* what_is_lost,
@@ -190,25 +112,15 @@ void cupti_tracer::enable_kind(CUpti_ActivityKind kind, char const* what_is_lost
 
 void cupti_tracer::enable_calls(trace_options const& options, std::vector<std::string>& warnings) {
   calls_recorded_.store(recorded_calls::none, std::memory_order_relaxed);
-  auto const only_blocking = !options.cuda_api && options.blocking_calls;
-  if (!options.cuda_api && !(only_blocking && blocking_calls_.are_possible())) return;
+  if (!options.cuda_api) {
+    if (options.blocking_calls) enable_blocking_calls(warnings);
+    return;
+  }
   // Before any API kind is on: records carry the kernel's thread ids instead of pthread_self().
   guard_.try_call<&cupti_api::cuptiSetThreadIdType>(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
-  if (only_blocking) return enable_blocking_calls(warnings);
   enable_kind(CUPTI_ACTIVITY_KIND_RUNTIME, "CUDA runtime calls", warnings);
   enable_kind(CUPTI_ACTIVITY_KIND_DRIVER, "CUDA driver calls", warnings);
   calls_recorded_.store(recorded_calls::all, std::memory_order_relaxed);
-}
-
-void cupti_tracer::enable_blocking_calls(std::vector<std::string>& warnings) {
-  auto const on = blocking_calls_.switch_on();
-  if (!on) {
-    warnings.push_back("blocking CUDA calls will be missing: " + on.message() +
-                       ". All else is traced.");
-  } else if (*on) {
-    running_.push([this] { blocking_calls_.switch_off(); });
-    calls_recorded_.store(recorded_calls::blocking, std::memory_order_relaxed);
-  }
 }
 
 result<void> cupti_tracer::switch_unified_memory_on(CUptiResult& code) {

@@ -5,7 +5,6 @@
 #include "base/bounded_queue.hpp"
 #include "base/ledger.hpp"
 #include "base/result.hpp"
-#include "collect/blocking_calls.hpp"
 #include "collect/buffer_pool.hpp"
 #include "collect/kernel_switch.hpp"
 #include "collect/launch_callbacks.hpp"
@@ -28,7 +27,7 @@ class shared_cupti;
 
 struct trace_options {
   bool cuda_api = false;        // runtime and driver API records
-  bool blocking_calls = false;  // of those, only what blocking_calls.hpp lists
+  bool blocking_calls = false;  // without those: what blocking_calls.hpp lists, of the driver
   bool cuda_memory = false;     // device memory allocation and release
   bool unified_memory = false;
   bool sync = false;
@@ -69,7 +68,7 @@ class cupti_tracer {
   /// then.
   bool waits_for_cuda() const noexcept { return waits_for_cuda_.load(std::memory_order_acquire); }
   void start_the_rest(std::vector<std::string>& warnings) { enable_unified_memory(warnings); }
-  /// Any thread. Since the latest start(): a CUPTI before 12.5 cannot record single calls.
+  /// Any thread. Since the latest start().
   recorded_calls calls_recorded() const noexcept {
     return calls_recorded_.load(std::memory_order_relaxed);
   }
@@ -139,17 +138,23 @@ class cupti_tracer {
   result<void> start_kinds(trace_options const& options, std::vector<std::string>& warnings);
   void stop_kinds() noexcept;
   void set_attributes() noexcept;
+  result<void> enable_callbacks_at_rest();
   result<void> enable_launch_callbacks();
   void enable_kind(CUpti_ActivityKind kind, char const* what_is_lost,
                    std::vector<std::string>& warnings);
   void enable_calls(trace_options const& options, std::vector<std::string>& warnings);
   void enable_blocking_calls(std::vector<std::string>& warnings);
+  void disable_blocking_calls() noexcept;
   result<void> switch_unified_memory_on(CUptiResult& code);
   void enable_unified_memory(std::vector<std::string>& warnings);
-  template <class Use>
-  void for_each_driver_call(std::initializer_list<call_class> classes, Use use) const;
-  result<void> enable_driver_calls(std::initializer_list<call_class> classes);
-  void disable_driver_calls(std::initializer_list<call_class> classes) noexcept;
+  using call_classes = std::initializer_list<call_class>;
+  bool is_only_blocking(std::uint32_t driver_cbid) const noexcept;
+  template <class Which>
+  result<void> enable_driver_calls(Which which);
+  template <class Which>
+  void disable_driver_calls(Which which) noexcept;
+  result<void> enable_driver_calls(call_classes classes);
+  void disable_driver_calls(call_classes classes) noexcept;
   void switch_resource_callbacks(bool on) noexcept;
   void fetch_dropped() noexcept;
   CUpti_SubscriberHandle subscriber() const noexcept {
@@ -165,7 +170,6 @@ class cupti_tracer {
   shared_cupti* shared_ = nullptr;
   known_defects const defects_;
   cupti_guard const guard_;
-  blocking_calls blocking_calls_;
   launch_callbacks& callbacks_;
   buffer_pool pool_;
   bounded_queue<filled_buffer> filled_;

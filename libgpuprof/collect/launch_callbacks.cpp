@@ -76,6 +76,7 @@ void launch_callbacks::learn_calls(cupti_api const& api) {
     if (api.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, cbid, &name) != CUPTI_SUCCESS)
       continue;
     classes_[cbid] = classify_driver_call(name);
+    blocking_calls_.learn(cbid, name);
     launch_calls_[cbid] = launch_call_named(name);
     stream_places_[cbid] = stream_place_named(name);
   }
@@ -132,7 +133,8 @@ bool launch_callbacks::is_taken_for_an_end(CUpti_CallbackData const& release) no
   return *release.correlationData != 0;
 }
 
-/// At the end of a call whose begin was not heard of there is nothing to end.
+/// At the end of a call whose begin was not heard of there is nothing to end. Where the call is
+/// noted as well, the moment of its begin takes the place of the 1.
 void launch_callbacks::code_goes(CUpti_CallbackData const& call) noexcept {
   kernels_.code_unloads();
   if (call.callbackSite == CUPTI_API_ENTER) {
@@ -230,12 +232,16 @@ void launch_callbacks::driver_call(CUpti_CallbackId id, CUpti_CallbackData const
         observer_.context_ending();
         break;
       default:
+        if (blocking_calls_.has(id)) blocking_calls_.entered(call);
         break;
     }
     if (gate != nullptr) tell_gate(*gate, id, call);
     return;
   }
-  if (what == call_class::kernel || what == call_class::many_kernels || what == call_class::copy) {
+  auto const is_of_kernels = what == call_class::kernel || what == call_class::many_kernels;
+  // First: what we do now is no part of the call.
+  if (!is_of_kernels && blocking_calls_.has(id)) blocking_calls_.left(id, call);
+  if (is_of_kernels || what == call_class::copy) {
     launch_ended(what, call, gate);
   } else {
     if (gate != nullptr) tell_gate(*gate, id, call);

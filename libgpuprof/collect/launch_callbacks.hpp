@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs inside CUPTI's callbacks: notes launches, and passes on the few events that steer a
-// capture.
+// What runs inside CUPTI's callbacks: notes launches and calls that block, and passes on the few
+// events that steer a capture.
 #pragma once
 
+#include "collect/blocking_calls.hpp"
 #include "collect/kernel_names.hpp"
 #include "collect/primary_contexts.hpp"
 #include "collect/switch_guard.hpp"
@@ -76,6 +77,10 @@ class launch_callbacks {
     return driver_cbid < classes_.size() ? classes_[driver_cbid] : call_class::none;
   }
 
+  /// Heard of while cupti_tracer has switched their callbacks on; noted only on request.
+  blocking_calls& calls_that_block() noexcept { return blocking_calls_; }
+  blocking_calls const& calls_that_block() const noexcept { return blocking_calls_; }
+
   /// From now on: it must live as long as the process.
   void place_gate(launch_gate& gate) noexcept { gate_.store(&gate, std::memory_order_release); }
   bool has_gate() const noexcept { return gate_.load(std::memory_order_acquire) != nullptr; }
@@ -123,6 +128,7 @@ class launch_callbacks {
   cuda_event_observer& observer_;
   kernel_names& kernels_;
   std::array<call_class, 1024> classes_{};
+  blocking_calls blocking_calls_;
   std::array<launch_call_kind, 1024> launch_calls_{};
   std::array<stream_place, 1024> stream_places_{};
   std::atomic<launch_gate*> gate_{nullptr};

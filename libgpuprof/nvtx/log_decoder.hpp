@@ -24,13 +24,25 @@ struct launch_note {
   timestamp_ns ran_from = {}, ran_to = {};  // no earlier, no later
 };
 
+/// One call to the driver that has returned.
+struct driver_call_note {
+  timestamp_ns start;
+  duration_ns duration;
+  std::uint32_t os_thread = 0;
+  correlation_id correlation{};
+  std::uint32_t id = 0;  // CUPTI's, of the driver domain
+  std::int32_t result = 0;
+};
+
 /// What receives the decoded entries, in the order in which the thread wrote them. A start/end
 /// range that ends on another thread may show its end before its begin: they come from different
 /// rings.
 template <class Sink>
 concept log_sink = requires(Sink& sink, launch_note const& launch, range_begin const& begin,
-                            range_end const& end, mark_record const& mark) {
+                            range_end const& end, mark_record const& mark,
+                            driver_call_note const& call) {
   sink.launch(launch);
+  sink.call(call);
   sink.begin(begin);
   sink.end(end);
   sink.mark(mark);
@@ -64,6 +76,18 @@ inline mark_record decode_mark(thread_index owner, log_slot const& head, log_det
           .colour = head.colour_or_arguments,
           .payload = head.payload,
           .payload_bits = more.payload_bits};
+}
+
+inline driver_call_note decode_call(std::uint32_t os_thread, log_slot const& head,
+                                    log_call const& more, tick_line const& line) noexcept {
+  auto const start = line.to_time(head.time);
+  auto const ns = static_cast<std::int64_t>(line.to_time(more.ended) - start);
+  return {.start = {start},
+          .duration = {ns > 0 ? ns : 0},
+          .os_thread = os_thread,
+          .correlation = static_cast<correlation_id>(head.correlation),
+          .id = more.id,
+          .result = more.result};
 }
 
 }  // namespace detail
@@ -113,6 +137,9 @@ std::size_t drain_log(thread_log& log, Sink& sink, tick_line const& line) {
         return 1;
       case entry_kind::mark:
         sink.mark(detail::decode_mark(log.index, head, log.ring.next(1).detail, line));
+        return 2;
+      case entry_kind::driver_call:
+        sink.call(detail::decode_call(log.os_thread, head, log.ring.next(1).call, line));
         return 2;
     }
     return 1;

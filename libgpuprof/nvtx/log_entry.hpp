@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 32-byte slots of a thread's ring: how a range, a mark or a launch is written down.
+// The 32-byte slots of a thread's ring: how a range, a mark, a launch or a call is written down.
 #pragma once
 
 #include "model/ids.hpp"
@@ -15,7 +15,8 @@ enum class entry_kind : std::uint8_t {
   range_begin,
   range_begin_work,
   range_end,
-  mark
+  mark,
+  driver_call
 };
 
 enum launch_flags : std::uint8_t {
@@ -28,11 +29,12 @@ enum launch_flags : std::uint8_t {
 };
 
 /// 32 bytes. Range ends and launches take one slot, range begins and marks two (head, detail),
-/// three with declared work, launches for which kernel records were off two (head, unrecorded).
+/// three with declared work, launches for which kernel records were off two (head, unrecorded),
+/// driver calls two (head, call).
 struct log_slot {
   std::uint64_t time = 0;
   std::uint64_t range = 0;        // launch: innermost open range; others: the range itself
-  std::uint32_t correlation = 0;  // launch only
+  std::uint32_t correlation = 0;  // launches and calls
   name_id name{};                 // launch: the kernel
   entry_kind kind{};
   std::uint8_t flags = 0;  // launch_flags, or range_style
@@ -58,7 +60,13 @@ struct log_unrecorded {
   std::uint32_t alike = 0;                 // correlation id of its pattern
   std::uint32_t unused[3] = {};
 };
-static_assert(sizeof(log_unrecorded) == 32);
+struct log_call {
+  std::uint64_t ended = 0;  // ticks
+  std::uint32_t id = 0;     // CUPTI's, of the driver domain
+  std::int32_t result = 0;
+  std::uint64_t unused[2] = {};
+};
+static_assert(sizeof(log_unrecorded) == 32 && sizeof(log_call) == 32);
 static_assert(sizeof(log_slot) == 32 && sizeof(log_detail) == 32 && sizeof(log_work) == 32);
 
 union log_entry {
@@ -66,6 +74,7 @@ union log_entry {
   log_detail detail;
   log_work work;
   log_unrecorded unrecorded;
+  log_call call;
   log_entry() noexcept : head{} {}
 };
 

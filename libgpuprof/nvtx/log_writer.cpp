@@ -48,6 +48,18 @@ bool write_unrecorded_launch(thread_log& log, std::uint64_t time, correlation_id
   return true;
 }
 
+bool write_driver_call(thread_log& log, finished_call const& call) noexcept {
+  if (!has_room(log, 2)) {
+    thread_counters::bump(log.counters.dropped_calls);
+    return false;
+  }
+  log.ring.slot(0).head = {
+      .time = call.entered, .correlation = raw(call.correlation), .kind = entry_kind::driver_call};
+  log.ring.slot(1).call = {.ended = call.ended, .id = call.id, .result = call.result};
+  publish(log, 2);
+  return true;
+}
+
 bool write_begin(thread_log& log, open_range const& range, std::uint64_t time,
                  thread_index opener) noexcept {
   // A push/pop range asks for the slot of its end too, from now on owed.

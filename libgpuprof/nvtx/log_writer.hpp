@@ -62,6 +62,16 @@ inline bool write_launch(thread_log& log, std::uint64_t time, correlation_id cor
 bool write_unrecorded_launch(thread_log& log, std::uint64_t time, correlation_id correlation,
                              launch_remark const& how) noexcept;
 
+/// A call of this thread to the driver. Times are ticks.
+struct finished_call {
+  std::uint64_t entered = 0, ended = 0;
+  correlation_id correlation{};
+  std::uint32_t id = 0;  // CUPTI's
+  std::int32_t result = 0;
+};
+/// False when it had to be dropped, which is counted.
+bool write_driver_call(thread_log& log, finished_call const& call) noexcept;
+
 /// False when there is no room. `opener` other than 0 when another thread opened the range.
 bool write_begin(thread_log& log, open_range const& range, std::uint64_t time,
                  thread_index opener = {}) noexcept;

@@ -293,6 +293,7 @@ void report_thread_logs(ledger& to) {
     to.add("lost.kernels", log->counters.dropped_records);
     to.add("lost.launch_notes", log->counters.dropped_launches);
     to.add("lost.ranges", log->counters.dropped_ranges);
+    to.add("lost.calls", log->counters.dropped_calls);
     to.add("note.unmatched_pops", log->counters.unmatched_pops);
   }
 }

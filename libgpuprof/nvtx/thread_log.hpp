@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a thread of the program writes down about itself: opened and closed NVTX ranges, marks,
-// launches.
+// launches, calls that blocked.
 //
 // Each thread owns one thread_log. It alone writes; the drain thread alone reads. Writing takes no
 // lock, allocates nothing and handles no text. When the ring is full the entry is dropped and
@@ -29,6 +29,7 @@ struct thread_counters {
   std::atomic<std::uint64_t> dropped_launches{0};  // ring full; their kernels have records
   std::atomic<std::uint64_t> dropped_records{0};   // ring full; launches that stood for a record
   std::atomic<std::uint64_t> dropped_ranges{0};    // ring full or stack too deep
+  std::atomic<std::uint64_t> dropped_calls{0};     // ring full
   std::atomic<std::uint64_t> unmatched_pops{0};
 
   static void bump(std::atomic<std::uint64_t>& counter) noexcept {
@@ -109,7 +110,7 @@ std::uint64_t threads_without_log() noexcept;
 /// What threads lost of their own: launches, ranges, records that the program reported to them.
 void report_thread_logs(ledger& to);
 
-/// True while ranges, marks and launches are to be written to the rings. The range stacks are kept
+/// True while ranges, marks, launches and calls are to be written to the rings. The range stacks are kept
 /// in any case.
 inline std::atomic<bool> log_is_recording{false};
 

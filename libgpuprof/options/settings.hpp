@@ -19,8 +19,8 @@ namespace gpuprof {
 struct trace_set {
   bool cuda = true;          // kernels, copies, memsets, graphs
   bool nvtx = true;          // ranges and marks
-  bool blocking = false;     // of the runtime and driver API, calls that wait, allocate, load
-  bool cuda_api = false;     // all calls of the runtime and driver API
+  bool blocking = true;      // calls of the driver that wait, allocate, load
+  bool cuda_api = false;     // all calls of the runtime and driver API, those included
   bool cuda_memory = false;  // device memory allocated and released
   bool sync = false;         // synchronisation calls
   bool um = false;           // unified-memory counters

@@ -140,6 +140,7 @@ bool drain::take_some_buffers() {
         [this](shape_id known, name_id kernel, std::uint32_t arguments) {
           return decoder_->shape_for(known, kernel, arguments);
         });
+    assembler_->name_calls([this](std::uint32_t id) { return decoder_->name_of_driver_call(id); });
   }
   // Buffers first, then rings: so the launch of every record in these buffers is known, but for
   // calls that have not returned yet.

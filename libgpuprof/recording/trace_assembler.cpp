@@ -44,6 +44,7 @@ void trace_assembler::open_window(window_record const& record) {
     if (launch.time >= record.start) windows_.back().saw(launch.correlation);
   }
   to_.add(record);
+  for (auto const& call : std::exchange(new_calls_, {})) api(call);
 }
 
 void trace_assembler::close_window(timestamp_ns end) {
@@ -324,6 +325,18 @@ void trace_assembler::api(api_record const& record) {
   ++counts_.calls;
   ++progress_;
   to_.add(record);
+}
+
+void trace_assembler::call(driver_call_note const& note) {
+  api_record const made{.start = note.start,
+                        .duration = note.duration,
+                        .domain = api_domain::driver,
+                        .name = name_of_call_ ? name_of_call_(note.id) : name_id{},
+                        .os_thread = note.os_thread,
+                        .correlation = note.correlation,
+                        .result = note.result};
+  if (inside_a_window(note.start)) return api(made);
+  new_calls_.push_back(made);
 }
 
 void trace_assembler::sync(sync_record const& record) {

@@ -53,11 +53,15 @@ class trace_assembler final : public activity_sink {
   void close_window(timestamp_ns end);
   bool window_open() const noexcept;
 
-  /// Every window in which the launches noted so far were made has been opened here.
-  void windows_are_known() noexcept { new_launches_.clear(); }
+  /// Every window in which what was read from the rings so far was done has been opened here.
+  void windows_are_known() noexcept {
+    new_launches_.clear();
+    new_calls_.clear();
+  }
 
   // From the threads' rings.
   void launch(launch_note const&);
+  void call(driver_call_note const&);
   void begin(range_begin const&);
   void end(range_end const&);
   void mark(mark_record const&);
@@ -88,6 +92,9 @@ class trace_assembler final : public activity_sink {
   using shape_of_launch =
       std::function<shape_id(shape_id, name_id kernel, std::uint32_t arguments)>;
   void tell_launches_apart(shape_of_launch how) { shape_of_launch_ = std::move(how); }
+  /// How CUPTI calls a function of the driver; without it calls have no name.
+  using name_of_call = std::function<name_id(std::uint32_t id)>;
+  void name_calls(name_of_call how) { name_of_call_ = std::move(how); }
   /// On this stretch of a thread of the program the profiler makes calls.
   void own_calls_made(own_calls_note const& where) { own_stretches_.add(where); }
   /// Before each launch around which it counts, CUPTI runs a kernel WaitNs of its own, under the
@@ -153,11 +160,13 @@ class trace_assembler final : public activity_sink {
     correlation_id correlation{};
   };
   std::vector<noted_launch> new_launches_;  // whose window may not have been opened here yet
+  std::vector<api_record> new_calls_;       // likewise
   std::vector<name_id> shape_names_;        // by shape id
   std::size_t shapes_ = 0;                  // of which it has heard
   std::vector<bool> shape_is_cuptis_;       // by shape id
   bool counters_are_read_ = false;
   shape_of_launch shape_of_launch_;
+  name_of_call name_of_call_;
   std::vector<std::uint8_t> shape_wanted_;   // by shape id: 0 not asked yet, 1 yes, 2 no
   std::unordered_set<context_id> contexts_;  // described
   std::optional<context_id> last_context_;

@@ -51,6 +51,7 @@ std::string_view way_to_lose_less(std::string_view reason) {
       {"records_dropped_by_cupti", "a greater --buffer-limit-mib"},
       {"launch_notes", "a greater --buffer-limit-mib"},
       {"ranges", "a greater --buffer-limit-mib"},
+      {"calls", "a greater --buffer-limit-mib"},
       {"threads", "a greater --buffer-limit-mib"},
       {"rows_on_disk", "more room on the disk, or another --output"},
       {"sampling_overflows", "a longer --pm-sampling-interval"}};

@@ -20,12 +20,18 @@ def counts_of(done):
     return {name: [float(v) for v in values] for name, values in done.values.items() if name.startswith("session") and not name.endswith("_us")}
 
 
+def waits_of(done):
+    """Waits for a context or a stream in our capture; the program's own profiler may add some."""
+    return sum(int(row["Num Calls"].replace(",", "")) for row in done.stats("cuda_api_sum") if "Synchronize" in row["Name"])
+
+
 def beside(script):
     bare = once(script, "sessions", "bare")
     if bare.code != 0 or not counts_of(bare):
         row(script, f"bare: exit {bare.code}: {bare.err.strip()[-200:]}", "runs by itself", "not run")
         return
     plain = once(script, "plain", "none")
+    waits = waits_of(plain)
     row(f"{script}: kernels in our capture without its sessions; lost", f"{plain.kernels()}; {plain.lost()}", "", "")
     for mode in ("none", "auto"):
         done = once(script, "sessions", mode)
@@ -37,6 +43,7 @@ def beside(script):
             times = [run_of.value(f"session{number}_gpu_us") for run_of in (bare, done)]
             row(f"{script}: GPU time of session {number} by its own events, {mode} / bare", f"{times[1] / times[0]:.3f}", "", "")
         row(f"{script}: kernels in our capture; lost, {mode}", f"{done.kernels()}; {done.lost()}", f"{plain.kernels()}; nothing", done.kernels() == plain.kernels() and done.lost() == "nothing")
+        row(f"{script}: waits in our capture, {mode}", waits_of(done), f">= {waits}, > 0", waits_of(done) >= waits > 0)
 
 
 def torch_profiler():

@@ -236,10 +236,6 @@ int profile(profile_arguments const& arguments) {
 
   if (wants_peaks(*peaks, *s))
     store_peaks_beforehand(s->log_level, *peaks == peaks_mode::on ? telling::all : telling::news);
-  // Idle time has causes where calls that wait are recorded.
-  if (arguments.analyze && !chosen.contains("GPUPROF_TRACE") &&
-      std::getenv("GPUPROF_TRACE") == nullptr)
-    chosen["GPUPROF_TRACE"] = "cuda,nvtx,blocking";
   chosen["GPUPROF_RUN_STARTED"] = std::to_string(file_clock_ns());
   run_notes_file const notes_file;
   chosen[run_notes_variable] = notes_file.path();

@@ -199,15 +199,21 @@ GPUPROF_HIDDEN CUptiResult shared_cuptiActivityFlushAll(std::uint32_t flag) {
 
 GPUPROF_HIDDEN CUptiResult shared_cuptiActivityEnableRuntimeApi(CUpti_CallbackId id,
                                                                 std::uint8_t on) {
+  auto const* const caller = __builtin_return_address(0);
   return through<&gpuprof::cupti_api::cuptiActivityEnableRuntimeApi>(
-      [&](shared_cupti& s) { return s.enable_call(program, CUPTI_ACTIVITY_KIND_RUNTIME, id, on); },
+      [&](shared_cupti& s) {
+        return s.enable_call(CUPTI_ACTIVITY_KIND_RUNTIME, id, on, gpuprof::file_of(caller));
+      },
       id, on);
 }
 
 GPUPROF_HIDDEN CUptiResult shared_cuptiActivityEnableDriverApi(CUpti_CallbackId id,
                                                                std::uint8_t on) {
+  auto const* const caller = __builtin_return_address(0);
   return through<&gpuprof::cupti_api::cuptiActivityEnableDriverApi>(
-      [&](shared_cupti& s) { return s.enable_call(program, CUPTI_ACTIVITY_KIND_DRIVER, id, on); },
+      [&](shared_cupti& s) {
+        return s.enable_call(CUPTI_ACTIVITY_KIND_DRIVER, id, on, gpuprof::file_of(caller));
+      },
       id, on);
 }
 

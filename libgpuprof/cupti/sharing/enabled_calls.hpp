@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which single calls of the runtime and the driver a client has switched on or off, beside the
-// kinds of records.
+// Which single calls of the runtime and the driver the program's client has switched on or off,
+// beside the kinds of records.
 #pragma once
 
 #include "cupti/api.hpp"
@@ -15,55 +15,69 @@ namespace gpuprof {
 class enabled_calls {
  public:
   static constexpr std::uint32_t ids = 1024;
-  static constexpr bool knows(CUpti_ActivityKind kind, CUpti_CallbackId id) noexcept {
-    return is_of_calls(kind) && id < ids;
-  }
   static constexpr bool is_of_calls(CUpti_ActivityKind kind) noexcept {
     return kind == CUPTI_ACTIVITY_KIND_DRIVER || kind == CUPTI_ACTIVITY_KIND_RUNTIME;
   }
+  static constexpr bool knows(CUpti_ActivityKind kind, CUpti_CallbackId id) noexcept {
+    return is_of_calls(kind) && id < ids;
+  }
 
   void set(CUpti_ActivityKind kind, CUpti_CallbackId id, bool on) noexcept {
-    of(kind)[id].store(on ? state::on : state::off);
-    if (on) had_[kind == CUPTI_ACTIVITY_KIND_DRIVER][id].store(true);
+    auto& all = of(kind);
+    auto const before = all.states[id].exchange(on ? state::on : state::off);
+    if (on && before != state::on) all.on.fetch_add(1);
+    if (!on && before == state::on) all.on.fetch_sub(1);
+    if (on) all.had[id].store(true);
+    if (on) all.had_any.store(true);
   }
   /// The whole kind is switched: CUPTI forgets what was said of its calls.
-  void forget(CUpti_ActivityKind kind) noexcept {
-    for (auto& call : of(kind)) call.store(state::as_its_kind);
+  void kind_switched(CUpti_ActivityKind kind, bool on) noexcept {
+    if (!is_of_calls(kind)) return;
+    auto& all = of(kind);
+    for (auto& call : all.states) call.store(state::as_its_kind);
+    all.on.store(0);
+    all.is_on.store(on);
+    if (on) all.had_whole.store(true);
   }
   void forget() noexcept {
-    forget(CUPTI_ACTIVITY_KIND_DRIVER);
-    forget(CUPTI_ACTIVITY_KIND_RUNTIME);
+    for (auto const kind : {CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_ACTIVITY_KIND_RUNTIME}) {
+      kind_switched(kind, false);
+      of(kind).had_whole.store(false);
+      of(kind).had_any.store(false);
+      for (auto& had : of(kind).had) had.store(false);
+    }
   }
 
-  bool is_on(CUpti_ActivityKind kind, CUpti_CallbackId id) const noexcept {
-    return of(kind)[id].load() == state::on;
+  bool has_any_on(CUpti_ActivityKind kind) const noexcept { return of(kind).on.load() != 0; }
+  bool had_any(CUpti_ActivityKind kind) const noexcept {
+    return is_of_calls(kind) && of(kind).had_any.load();
   }
-  bool is_off(CUpti_ActivityKind kind, CUpti_CallbackId id) const noexcept {
-    return of(kind)[id].load() == state::off;
-  }
-  /// It was on at some time: records may still come.
-  bool had(CUpti_ActivityKind kind, CUpti_CallbackId id) const noexcept {
-    return had_[kind == CUPTI_ACTIVITY_KIND_DRIVER][id].load();
-  }
-  template <class Use>
-  void for_each_on(CUpti_ActivityKind kind, Use use) const {
-    for (CUpti_CallbackId id = 0; id < ids; ++id)
-      if (is_on(kind, id)) use(id);
+  bool has_whole(CUpti_ActivityKind kind) const noexcept { return of(kind).is_on.load(); }
+  /// Whether CUPTI may write records of this call for a client that is alone. Of calls that were on
+  /// some may still come.
+  bool allow(CUpti_ActivityKind kind, CUpti_CallbackId id) const noexcept {
+    if (!knows(kind, id)) return true;
+    auto const& all = of(kind);
+    if (all.states[id].load() == state::off && all.is_on.load()) return false;
+    return !all.had_any.load() || all.had_whole.load() || all.had[id].load();
   }
 
  private:
   enum class state : std::uint8_t { as_its_kind, on, off };
-  using of_kind = std::array<std::atomic<state>, ids>;
-
+  struct of_kind {
+    std::array<std::atomic<state>, ids> states{};
+    std::array<std::atomic<bool>, ids> had{};
+    std::atomic<std::uint32_t> on{0};  // calls
+    std::atomic<bool> had_any{false}, is_on{false}, had_whole{false};
+  };
   of_kind& of(CUpti_ActivityKind kind) noexcept {
-    return states_[kind == CUPTI_ACTIVITY_KIND_DRIVER];
+    return kinds_[kind == CUPTI_ACTIVITY_KIND_DRIVER];
   }
   of_kind const& of(CUpti_ActivityKind kind) const noexcept {
-    return states_[kind == CUPTI_ACTIVITY_KIND_DRIVER];
+    return kinds_[kind == CUPTI_ACTIVITY_KIND_DRIVER];
   }
 
-  std::array<of_kind, 2> states_{};
-  std::array<std::array<std::atomic<bool>, ids>, 2> had_{};
+  std::array<of_kind, 2> kinds_{};
 };
 
 }  // namespace gpuprof

@@ -116,15 +116,10 @@ bool shared_cupti::wants(cupti_client who, CUpti_Activity& record) const noexcep
   auto const kind = record.kind;
   auto const& enabled = records_of(who);
   if (!enabled_records::knows(kind)) return who == cupti_client::program;
-  if (enabled_calls::is_of_calls(kind)) {
-    auto const id = reinterpret_cast<layout::api_call&>(record).cbid;
-    if (enabled_calls::knows(kind, id)) {
-      auto const& calls = of(who).calls;
-      if (who == cupti_client::gpuprof && calls.had(kind, id)) return true;
-      if (who == cupti_client::program && calls.is_off(kind, id)) return false;
-    }
-  }
-  if (who == cupti_client::program) return enabled.covers(kind, start_of(record));
+  if (who == cupti_client::program)
+    return enabled.covers(kind, start_of(record)) &&
+           (!enabled_calls::is_of_calls(kind) ||
+            single_calls_.allow(kind, reinterpret_cast<layout::api_call&>(record).cbid));
   return enabled.had(kind) || kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
 }
 

@@ -42,16 +42,6 @@ loaded_cupti with_our_functions(loaded_cupti real) {
   api.cuptiActivityEnable = [](CUpti_ActivityKind kind) {
     return the_shared.load()->enable_kind(cupti_client::gpuprof, kind);
   };
-  if (api.cuptiActivityEnableRuntimeApi != nullptr)
-    api.cuptiActivityEnableRuntimeApi = [](CUpti_CallbackId id, std::uint8_t on) {
-      return the_shared.load()->enable_call(cupti_client::gpuprof, CUPTI_ACTIVITY_KIND_RUNTIME, id,
-                                            on);
-    };
-  if (api.cuptiActivityEnableDriverApi != nullptr)
-    api.cuptiActivityEnableDriverApi = [](CUpti_CallbackId id, std::uint8_t on) {
-      return the_shared.load()->enable_call(cupti_client::gpuprof, CUPTI_ACTIVITY_KIND_DRIVER, id,
-                                            on);
-    };
   api.cuptiUnsubscribe = &for_us<&shared_cupti::unsubscribe>::call;
   api.cuptiEnableCallback = &for_us<&shared_cupti::enable_callback>::call;
   if (api.cuptiEnableDomain != nullptr)
@@ -128,7 +118,7 @@ CUptiResult shared_cupti::enable_kind(cupti_client who, CUpti_ActivityKind kind,
                                       std::string const& by) {
   if (!enabled_records::knows(kind)) return real_.api.cuptiActivityEnable(kind);
   auto const was_on = records_of(who).has(kind);
-  if (enabled_calls::is_of_calls(kind)) of(who).calls.forget(kind);
+  if (who == cupti_client::program) single_calls_.kind_switched(kind, true);
   note_kind_on(who, kind, by);
   if (would_hide_kernels(who, kind)) {
     graphs_suspended_.store(true);
@@ -142,7 +132,7 @@ CUptiResult shared_cupti::enable_kind(cupti_client who, CUpti_ActivityKind kind,
 
 CUptiResult shared_cupti::disable_kind(cupti_client who, CUpti_ActivityKind kind) {
   if (!enabled_records::knows(kind)) return real_.api.cuptiActivityDisable(kind);
-  if (enabled_calls::is_of_calls(kind)) of(who).calls.forget(kind);
+  if (who == cupti_client::program) single_calls_.kind_switched(kind, false);
   note_kind_off(who, kind);
   return switch_kind_off(who, kind);
 }
@@ -151,9 +141,29 @@ CUptiResult shared_cupti::disable_kind(cupti_client who, CUpti_ActivityKind kind
 CUptiResult shared_cupti::switch_kind_off(cupti_client who, CUpti_ActivityKind kind) noexcept {
   auto const& others = records_of(other_than(who));
   if (others.has(kind)) return CUPTI_SUCCESS;
+  if (who == cupti_client::gpuprof && single_calls_.had_any(kind)) return CUPTI_SUCCESS;
   auto const code = real_.api.cuptiActivityDisable(kind);
   if (others.has(kind)) real_.api.cuptiActivityEnable(kind);
-  switch_calls_on_again(other_than(who), kind);
+  return code;
+}
+
+/// Its own affair; noted so that it gets their records, and only those.
+CUptiResult shared_cupti::enable_call(CUpti_ActivityKind kind, CUpti_CallbackId id, std::uint8_t on,
+                                      std::string const& by) {
+  auto const switch_one = kind == CUPTI_ACTIVITY_KIND_RUNTIME
+                              ? real_.api.cuptiActivityEnableRuntimeApi
+                              : real_.api.cuptiActivityEnableDriverApi;
+  if (switch_one == nullptr) return CUPTI_ERROR_NOT_SUPPORTED;
+  auto const code = switch_one(id, on);
+  if (code != CUPTI_SUCCESS || !enabled_calls::knows(kind, id)) return code;
+  auto const had_one = single_calls_.has_any_on(kind);
+  single_calls_.set(kind, id, on != 0);
+  if (!had_one && on != 0) {
+    note_kind_on(cupti_client::program, kind, by);
+    ask_for_buffer();
+  }
+  if (had_one && !single_calls_.has_any_on(kind) && !single_calls_.has_whole(kind))
+    note_kind_off(cupti_client::program, kind);
   return code;
 }
 
@@ -238,7 +248,6 @@ CUptiResult shared_cupti::finalize(cupti_client who) {
   for (std::uint32_t kind = 0; kind < enabled_records::kinds; ++kind)
     if (records_of(who).has(static_cast<CUpti_ActivityKind>(kind)))
       (void)disable_kind(who, static_cast<CUpti_ActivityKind>(kind));
-  switch_calls_off(who);
   if (of(who).listens.load()) leave_seat(who);
   return CUPTI_SUCCESS;
 }
@@ -255,9 +264,9 @@ void shared_cupti::forget_everything() noexcept {
     for (auto const domain : enabled_callbacks::all_domains)
       one.callbacks.set_domain(domain, false);
     one.records.forget();
-    one.calls.forget();
     one.taken.store(false);
   }
+  single_calls_.forget();
 }
 
 }  // namespace gpuprof

@@ -60,14 +60,14 @@ class shared_cupti {
   CUptiResult register_buffers(cupti_client who, buffer_functions functions);
   CUptiResult enable_kind(cupti_client who, CUpti_ActivityKind kind, std::string const& by = {});
   CUptiResult disable_kind(cupti_client who, CUpti_ActivityKind kind);
-  /// A single call of the runtime or the driver, of which CUPTI knows beside the kinds.
-  CUptiResult enable_call(cupti_client who, CUpti_ActivityKind kind, CUpti_CallbackId id,
-                          std::uint8_t on);
   CUptiResult flush(cupti_client who, std::uint32_t flag);
   CUptiResult finalize(cupti_client who);
   // Of the program alone.
   CUptiResult enable_kind_in(CUcontext context, CUpti_ActivityKind kind, std::string const& by);
   CUptiResult disable_kind_in(CUcontext context, CUpti_ActivityKind kind);
+  /// A single call of the runtime or the driver, which CUPTI switches beside the kinds.
+  CUptiResult enable_call(CUpti_ActivityKind kind, CUpti_CallbackId id, std::uint8_t on,
+                          std::string const& by = {});
   CUptiResult flush_every(std::uint32_t ms);
   CUptiResult register_clock(CUpti_TimestampCallbackFunc clock);
 
@@ -80,7 +80,6 @@ class shared_cupti {
     std::atomic<CUpti_BuffersCallbackCompleteFunc> complete{nullptr};
     enabled_callbacks callbacks;
     enabled_records records;
-    enabled_calls calls;
     record_copies copies;
   };
   seat& of(cupti_client who) noexcept { return seats_[static_cast<std::size_t>(who)]; }
@@ -107,10 +106,6 @@ class shared_cupti {
   void other_client_begins(std::string const& by) noexcept;
   void other_client_ends() noexcept;
   void forget_everything() noexcept;
-
-  bool wants_call(cupti_client who, CUpti_ActivityKind kind, CUpti_CallbackId id) const noexcept;
-  void switch_calls_on_again(cupti_client who, CUpti_ActivityKind kind) noexcept;
-  void switch_calls_off(cupti_client who) noexcept;
 
   void call_ours(CUpti_CallbackDomain domain, CUpti_CallbackId id,
                  CUpti_CallbackData data) noexcept;
@@ -140,6 +135,7 @@ class shared_cupti {
   std::atomic<bool> deliver_at_once_{false};
   std::atomic<bool> graphs_suspended_{false};
   std::atomic<int> copying_{0};  // threads that make copies for the program just now
+  enabled_calls single_calls_;   // of the program
   lent_buffers lent_;
   record_clock clock_;
   std::atomic<other_client_observer*> observer_{nullptr};

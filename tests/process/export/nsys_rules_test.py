@@ -122,6 +122,15 @@ class Mistakes(export_cases.Case):
         self.assertIn("1 to 1000 chunks, not 1001", self.refused(capture, "gpu_time_util", "50", "500", "1001"))
         self.assertIn("record with --trace cuda,nvtx,cuda-api", self.refused(capture, "cuda_api_sync"))
 
+    def test_what_is_recorded_by_default_does_for_calls_that_block_alone(self):
+        run = self.profile(processes.recorded("graph"))
+        self.assertEqual(run.code, 0, run.err)
+        self.assertIn("only those that do were recorded; record with --trace cuda,nvtx,cuda-api", self.refused(self.capture, "cuda_memcpy_async"))
+        # The session has no callbacks of waits: that none was made is an answer.
+        run = self.run_program(processes.path("BUILT_NSYS_RULE_ROWS"), self.capture, "cuda_api_sync")
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(len(run.out.strip().splitlines()), 1)
+
     def test_a_capture_without_work_has_no_rows(self):
         run = self.run_program(processes.path("BUILT_NSYS_RULE_ROWS"), self.made("empty"), "gpu_gaps")
         self.assertEqual((run.code, run.out.strip()), (0, "Row#,Duration (ns),Start (ns),PID,Device ID,Context ID"))

@@ -58,6 +58,7 @@ struct printer {
   std::map<range_id, std::string> open;
 
   void launch(launch_note const&) {}
+  void call(driver_call_note const&) {}
   void begin(range_begin const& r) {
     open[r.range] = names().text(r.name);
     std::string work;

@@ -158,21 +158,48 @@ class Contents(Gpuprof):
         self.profile(self.synthetic(**PLAN), trace="cuda,nvtx,cuda-api")
         self.assertEqual(sum(row["Num Calls"] for row in self.report("cuda_api_sum")), THREADS * LAUNCHES)
 
-    def test_calls_that_block_on_request(self):
+    def calls(self):
+        return {row["Name"]: row["Num Calls"] for row in self.report("cuda_api_sum")}
+
+    def test_calls_that_block_by_default(self):
         session = SESSIONS / "copies_streams.gprec"
-        run = self.profile(session, trace="cuda,nvtx,blocking")
+        run = self.profile(session)
         self.assertEqual(run.code, 0, run.err)
-        calls = {row["Name"]: row["Num Calls"] for row in self.report("cuda_api_sum")}
-        self.assertEqual(calls["cudaDeviceSynchronize"], 1)
+        calls = self.calls()
         self.assertFalse([name for name in calls if "Launch" in name or "Async" in name], calls)
+        stats = self.run_program(processes.path("BUILT_GPUPROF"), "stats", "-r", "cuda_api_sum", self.capture)
+        self.assertIn("blocking calls only", stats.out + stats.err)
         self.profile(session, trace="cuda,nvtx,cuda-api", force_overwrite=1)
-        every = {row["Name"]: row["Num Calls"] for row in self.report("cuda_api_sum")}
-        self.assertGreater(len(every), len(calls))
-        for name, count in calls.items():
-            self.assertEqual(every[name], count, name)
+        of_cupti = {name: count for name, count in self.calls().items() if name.startswith("cudaMemcpy") and "Async" not in name}
+        self.assertGreater(sum(of_cupti.values()), 0)  # each of the runtime is one of the driver
+        self.assertEqual(sum(count for name, count in calls.items() if name.startswith("cuMemcpy")), sum(of_cupti.values()))
+
+    def test_each_thread_that_waits_is_in_the_capture_with_its_waits(self):
+        run = self.profile(self.synthetic(**PLAN, waits=1))
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(self.calls(), {"cuStreamSynchronize": THREADS * LAUNCHES})
+        self.assertEqual(self.lost(), "lost: nothing")
+        exported = self.run_program(processes.path("BUILT_GPUPROF"), "export", "-t", "json", "-o", self.folder / "tables", self.capture)
+        self.assertEqual(exported.code, 0, exported.err)
+        tables = json.loads((self.folder / "tables").read_text())["tables"]
+        waiting, all_threads = ({row[[column["name"] for column in tables[table]["columns"]].index("os_thread")] for row in tables[table]["rows"]}
+                                for table in ("api", "thread"))
+        self.assertEqual(len(waiting), THREADS)
+        self.assertLessEqual(waiting, all_threads)
+        self.assertEqual(dict(tables["fact"]["rows"])["trace.api"], "blocking")
+
+    def test_waits_in_each_capture_and_no_others(self):
+        run = self.profile(self.synthetic(threads=1, launches=40, graphs=0, copies=0, waits=1, profiler_calls=1, step_ns=2000000),
+                           capture_range="cudaProfilerApi")
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual((self.kernels(), self.calls()), (10, {"cuStreamSynchronize": 10}))
+
+    def test_waits_of_a_program_all_of_whose_calls_cupti_records_come_once(self):
+        self.profile(self.synthetic(**PLAN, waits=1), trace="cuda,nvtx,blocking,cuda-api")
+        self.assertEqual(self.calls(), {"cuLaunchKernel": THREADS * LAUNCHES})  # of waits this CUPTI has no records
 
     def test_no_calls_where_none_are_wanted(self):
-        self.profile(SESSIONS / "copies_streams.gprec")
+        self.profile(SESSIONS / "copies_streams.gprec", trace="cuda,nvtx")
         stats = self.run_program(processes.path("BUILT_GPUPROF"), "stats", "-r", "cuda_api_sum", self.capture)
         self.assertIn("the capture holds no CUDA API calls", stats.out + stats.err)
 
@@ -182,7 +209,7 @@ class Contents(Gpuprof):
         self.assertEqual(run.code, 0, run.err)
         facts = dict(json.loads((self.folder / "tables").read_text())["tables"]["fact"]["rows"])
         self.assertEqual((facts["label.size"], facts["label.type"]), ("4096", "bf16"))
-        self.assertEqual((facts["trace.api"], facts["trace.um"]), ("none", "off"))
+        self.assertEqual((facts["trace.api"], facts["trace.um"]), ("blocking", "off"))
         stats = self.run_program(processes.path("BUILT_GPUPROF"), "stats", "-r", "cuda_gpu_kern_sum", self.capture)
         self.assertIn("labels: size=4096, type=bf16\n", stats.out)
 

@@ -70,6 +70,14 @@ class Sharing(Gpuprof):
         self.check_capture()
         self.assertEqual(self.report("cuda_api_sum"), [])  # theirs alone
 
+    def test_waits_are_in_our_capture_whatever_the_other_does(self):
+        session = self.synthetic(**PLAN, waits=1)
+        alone, _ = self.run_both(session=session, alone=True)
+        n, _ = self.run_both(session=session)
+        self.assertEqual(n["records_10"], alone["records_10"])
+        self.check_capture()
+        self.assertEqual({row["Name"]: row["Num Calls"] for row in self.report("cuda_api_sum")}, {"cuStreamSynchronize": THREADS * PLAN["launches"]})
+
     def test_few_large_buffers_are_filled_before_the_next(self):
         n, _ = self.run_both(env=dict(REPLAY_SECOND_BUFFER_BYTES=1 << 20, REPLAY_SECOND_GAP_MS=20, REPLAY_SECOND_SESSION_MS=80))
         self.assertGreater(n["records_10"], 100)

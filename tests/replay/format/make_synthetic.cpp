@@ -14,7 +14,7 @@ int main(int count, char** arguments) {
                  "usage: %s FILE [threads=N] [launches=N] [copies=N] [graphs=N] [nodes=N] "
                  "[cooperative=N] [collectives=N] [captured=N] [captures=N] "
                  "[kernel_ns=N] [lengths=N] [long_ns=N] [step_ns=N] [products=0|1] [churn=N] "
-                 "[profiler_calls=0|1]\n",
+                 "[waits=0|1] [profiler_calls=0|1]\n",
                  arguments[0]);
     return 2;
   }
@@ -57,6 +57,8 @@ int main(int count, char** arguments) {
       plan.step_ns = value;
     else if (key == "products")
       plan.products = value != 0;
+    else if (key == "waits")
+      plan.waits = value != 0;
     else if (key == "profiler_calls")
       plan.profiler_calls = value != 0;
     else {

@@ -84,6 +84,8 @@ class maker {
       open_ranges(thread, now);
       kernel(thread, now + 500, i);
       close_ranges(thread, now + 500 + call_ns);
+      if (plan_.waits)
+        call(thread, now + 1000 + call_ns, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize, "");
     }
     if (thread != 0) return;
     for (unsigned i = 0; i < plan_.collectives; ++i, now += plan_.step_ns) {

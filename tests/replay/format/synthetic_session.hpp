@@ -22,6 +22,7 @@ struct synthetic_plan {
   unsigned step_ns = 20'000;  // from one launch to the next
   bool products = false;      // every fourth launch is of a kernel called as bf16 products are
   unsigned churn = 0;  // so often, at the end, a context, a module, a graph, a domain come and go
+  bool waits = false;  // after each launch its thread waits for its stream
   bool profiler_calls = false;  // cuProfilerStart after a quarter of the launches, Stop after half
 };
 

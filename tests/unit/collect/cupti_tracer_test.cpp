@@ -5,6 +5,7 @@
 #include "support/catch.hpp"
 #include "support/deaf_observer.hpp"
 #include "support/fake_cupti.hpp"
+#include "unit/nvtx/seen.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -234,48 +235,99 @@ TEST_CASE("everything there is can be asked for") {
   CHECK(s.tracer.records_unified_memory());
 }
 
-TEST_CASE("of the calls only those that block are recorded, and no others after the stop") {
+TEST_CASE("of the calls only those that block are heard of, and no others after the stop") {
   scene s;
+  REQUIRE(s.start({}));
+  auto const without = s.cupti.callbacks();
+  s.tracer.stop();
+  auto const at_rest = s.cupti.callbacks();
   REQUIRE(s.start({.blocking_calls = true}));
   CHECK(s.warnings.empty());
   CHECK(s.tracer.calls_recorded() == recorded_calls::blocking);
   CHECK(s.cupti.kinds().count(CUPTI_ACTIVITY_KIND_DRIVER) == 0);
   CHECK(s.cupti.kinds().count(CUPTI_ACTIVITY_KIND_RUNTIME) == 0);
-  auto const on = s.cupti.single_calls();
-  CHECK(on.count({CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize}) == 1);
-  CHECK(on.count({CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2}) == 1);
-  CHECK(on.count({CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel}) == 0);
-  CHECK(on.count({CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2}) == 0);
-  CHECK(on.count({CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020}) == 1);
-  auto const calls = s.cupti.calls();
-  CHECK(std::find(calls.begin(), calls.end(), "cuptiSetThreadIdType 1") != calls.end());
-  s.tracer.stop();
   CHECK(s.cupti.single_calls().empty());
+  CHECK(s.cupti.count("cuptiSetThreadIdType") == 0);  // no record of CUPTI's carries one
+  auto const on = s.cupti.callbacks();
+  auto const is_on = [&](int id) { return on.count({CUPTI_CB_DOMAIN_DRIVER_API, id}) != 0; };
+  CHECK(is_on(CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize));
+  CHECK(is_on(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2));
+  CHECK(is_on(CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2));
+  CHECK(is_on(CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData));
+  CHECK_FALSE(is_on(CUPTI_DRIVER_TRACE_CBID_cuStreamQuery));
+  for (auto const& [domain, id] : on) {
+    if (without.count({domain, id}) != 0) continue;
+    char const* name = nullptr;
+    s.cupti.library.api.cuptiGetCallbackName(static_cast<CUpti_CallbackDomain>(domain),
+                                             static_cast<std::uint32_t>(id), &name);
+    INFO(name);
+    CHECK(domain == CUPTI_CB_DOMAIN_DRIVER_API);
+    CHECK(is_blocking_call(name));
+  }
+  s.tracer.stop();
+  CHECK(s.cupti.callbacks() == at_rest);
 }
 
-TEST_CASE("all calls include those that block") {
+TEST_CASE(
+    "calls that block are written down in each capture that wants them, when there is a context") {
   scene s;
+  REQUIRE(s.tracer.attach());
+  s.cupti.resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+  static memory_budget for_logs(64u << 20);
+  configure_thread_logs(&for_logs, 1024);
+  auto const written = [&](trace_options const& choice) {
+    test::seen found;
+    drain_all_logs(found);
+    found = {};
+    REQUIRE(s.start(choice));
+    log_is_recording = true;
+    CUpti_CallbackData data{};
+    std::uint64_t kept = 0;
+    data.correlationData = &kept;
+    data.correlationId = 7;
+    constexpr int wait = CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize;
+    std::thread([&] {
+      if (s.cupti.callbacks().count({CUPTI_CB_DOMAIN_DRIVER_API, wait}) == 0) return;
+      for (auto const site : {CUPTI_API_ENTER, CUPTI_API_EXIT})
+        s.cupti.driver_call(site, data, wait);
+    }).join();
+    log_is_recording = false;
+    s.tracer.stop();
+    drain_all_logs(found);
+    return found.calls.size();
+  };
+  CHECK(written({.blocking_calls = true}) == 1);
+  CHECK(written({}) == 0);
+  CHECK(written({.cuda_api = true, .blocking_calls = true}) == 0);  // CUPTI has them
+  CHECK(written({.blocking_calls = true}) == 1);
+}
+
+TEST_CASE("all calls include those that block, of which CUPTI tells then") {
+  scene s;
+  REQUIRE(s.start({}));
+  auto const without = s.cupti.callbacks();
+  s.tracer.stop();
   REQUIRE(s.start({.cuda_api = true, .blocking_calls = true}));
   CHECK(s.tracer.calls_recorded() == recorded_calls::all);
-  CHECK(s.cupti.single_calls().empty());
+  CHECK(s.cupti.callbacks() == without);
 }
 
-TEST_CASE("a CUPTI that cannot record single calls records none, without a line") {
-  scene s(22);
-  s.cupti.library.api.cuptiActivityEnableDriverApi = nullptr;
-  REQUIRE(s.start({.blocking_calls = true}));
-  CHECK(s.warnings.empty());
-  CHECK(s.tracer.calls_recorded() == recorded_calls::none);
-}
-
-TEST_CASE("single calls that CUPTI refuses cost nothing else") {
+TEST_CASE("calls that block and CUPTI refuses to tell of cost nothing else") {
+  std::set<std::pair<int, int>> without;
+  unsigned asked = 0;
+  {
+    scene s;
+    REQUIRE(s.start({}));
+    without = s.cupti.callbacks();
+    asked = s.cupti.count("cuptiEnableCallback");
+  }
   scene s;
-  s.cupti.fail_nth("cuptiActivityEnableDriverApi", 2, CUPTI_ERROR_NOT_SUPPORTED);
+  s.cupti.fail_nth("cuptiEnableCallback", asked + 3, CUPTI_ERROR_NOT_SUPPORTED);
   REQUIRE(s.start({.blocking_calls = true}));
   REQUIRE(s.warnings.size() == 1);
   CHECK(contains(s.warnings[0], "blocking CUDA calls will be missing"));
   CHECK(s.tracer.calls_recorded() == recorded_calls::none);
-  CHECK(s.cupti.single_calls().empty());
+  CHECK(s.cupti.callbacks() == without);
   CHECK(s.cupti.kinds().count(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == 1);
 }
 

@@ -433,55 +433,67 @@ TEST_CASE("a kind of records is on as long as one wants it") {
   CHECK(s.cupti.kinds().empty());
 }
 
-TEST_CASE("a single call is recorded as long as one wants it, by itself or with its kind") {
+TEST_CASE("single calls of the program go to CUPTI as they are, and outlive our captures") {
   scene s;
   auto const driver = CUPTI_ACTIVITY_KIND_DRIVER;
   CUpti_CallbackId const wait = CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize;
-  auto const is_on = [&](CUpti_CallbackId id) {
-    return s.cupti.single_calls().count({driver, static_cast<int>(id)}) != 0;
-  };
-  REQUIRE(s.shared.enable_call(us, driver, wait, 1) == CUPTI_SUCCESS);
-  SECTION("the whole kind, which the program switches on and off") {
+  auto const is_on = [&] { return s.cupti.single_calls().count({driver, wait}) != 0; };
+  REQUIRE(s.shared.enable_call(driver, wait, 1, "libother.so") == CUPTI_SUCCESS);
+  CHECK(is_on());
+  CHECK(s.shared.other_client_records());
+  CHECK(s.seen.told == "begins:libother.so ");
+  SECTION("of a kind that a capture of ours has on meanwhile") {
+    s.we_want(driver);
+    s.table().cuptiActivityDisable(driver);
+    CHECK(s.cupti.kinds().count(driver) == 1);  // else CUPTI would record none of them again
+  }
+  SECTION("until the program switches them off, or their kind") {
+    REQUIRE(s.shared.enable_call(driver, wait, 0) == CUPTI_SUCCESS);
+    CHECK_FALSE(is_on());
+    CHECK_FALSE(s.shared.other_client_records());
+  }
+  SECTION("beside the whole kind") {
     REQUIRE(s.shared.enable_kind(program, driver) == CUPTI_SUCCESS);
+    REQUIRE(s.shared.enable_call(driver, wait, 0) == CUPTI_SUCCESS);
+    CHECK(s.shared.other_client_records());
     REQUIRE(s.shared.disable_kind(program, driver) == CUPTI_SUCCESS);
     CHECK(s.cupti.kinds().count(driver) == 0);
-    CHECK(is_on(wait));
+    CHECK_FALSE(s.shared.other_client_records());
   }
-  SECTION("a call that the program wants left out of its kind") {
-    REQUIRE(s.shared.enable_kind(program, driver) == CUPTI_SUCCESS);
-    REQUIRE(s.shared.enable_call(program, driver, wait, 0) == CUPTI_SUCCESS);
-    CHECK(is_on(wait));
-    REQUIRE(s.shared.enable_call(us, driver, wait, 0) == CUPTI_SUCCESS);
-    CHECK_FALSE(is_on(wait));
-  }
-  SECTION("a call that both want") {
-    REQUIRE(s.shared.enable_call(program, driver, wait, 1) == CUPTI_SUCCESS);
-    REQUIRE(s.shared.enable_call(us, driver, wait, 0) == CUPTI_SUCCESS);
-    CHECK(is_on(wait));
-    REQUIRE(s.shared.enable_call(program, driver, wait, 0) == CUPTI_SUCCESS);
-    CHECK_FALSE(is_on(wait));
-  }
+}
+
+TEST_CASE("a single call that CUPTI refuses is no session") {
+  scene s;
+  s.cupti.fail_nth("cuptiActivityEnableRuntimeApi", 1, CUPTI_ERROR_NOT_SUPPORTED);
+  CHECK(s.shared.enable_call(api, CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020, 1) ==
+        CUPTI_ERROR_NOT_SUPPORTED);
+  CHECK_FALSE(s.shared.other_client_records());
 }
 
 TEST_CASE("each gets the records of the calls it asked for") {
   scene s;
   CUpti_CallbackId const wait = CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020;
   CUpti_CallbackId const query = CUPTI_RUNTIME_TRACE_CBID_cudaStreamQuery_v3020;
-  CUpti_CallbackId const device = CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020;
-  s.we_want(kernels);
-  REQUIRE(s.table().cuptiActivityEnableRuntimeApi(wait, 1) == CUPTI_SUCCESS);
-  s.they_want(api);
-  REQUIRE(s.shared.enable_call(program, api, device, 0) == CUPTI_SUCCESS);
   auto const record = [](CUpti_CallbackId id, std::uint32_t correlation) {
     auto made = test::api_record_of(false, id, correlation);
     made.start = real_now();
     made.end = made.start + 10;
     return made;
   };
-  cupti_buffer(s).add(record(wait, 1)).add(record(query, 2)).add(record(device, 3)).hand_back();
-  CHECK(ours.records == found{{api, 1}});
+  s.we_want(api);
+  s.shared.register_buffers(program, {&lend<theirs>, &take<theirs>});
+  SECTION("all but one") {
+    s.they_want(api);
+    REQUIRE(s.shared.enable_call(api, query, 0) == CUPTI_SUCCESS);
+    s.we_want(api);  // CUPTI forgets what was said of single calls
+  }
+  SECTION("one alone") {
+    REQUIRE(s.shared.enable_call(api, wait, 1) == CUPTI_SUCCESS);
+  }
+  cupti_buffer(s).add(record(wait, 1)).add(record(query, 2)).hand_back();
+  CHECK(ours.records == found{{api, 1}, {api, 2}});
   s.shared.flush(program, 0);
-  CHECK(theirs.records == found{{api, 1}, {api, 2}});
+  CHECK(theirs.records == found{{api, 1}});
 }
 
 TEST_CASE("a kind that CUPTI refuses is no session") {

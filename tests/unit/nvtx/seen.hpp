@@ -21,6 +21,7 @@ struct seen {
   std::vector<range_end> ends;
   std::vector<mark_record> marks;
   std::vector<launch_note> launches;
+  std::vector<driver_call_note> calls;
   std::map<range_id, std::string> range_names;
 
   void begin(range_begin const& r) {
@@ -39,6 +40,10 @@ struct seen {
   void launch(launch_note const& l) {
     launches.push_back(l);
     lines.push_back("launch " + std::to_string(raw(l.correlation)) + " in " + range_names[l.range]);
+  }
+  void call(driver_call_note const& c) {
+    calls.push_back(c);
+    lines.push_back("call " + std::to_string(raw(c.correlation)));
   }
 };
 

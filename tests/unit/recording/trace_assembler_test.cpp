@@ -514,6 +514,42 @@ TEST_CASE(
   CHECK(s.read<unified_memory_record>().size() == 1);
 }
 
+TEST_CASE("a call that its thread wrote down becomes a row like CUPTI's own, in windows alone") {
+  scene s;
+  s.assembler.name_calls([&](std::uint32_t id) { return s.names.intern(std::to_string(id)); });
+  auto const call = [&](std::uint64_t start, std::uint32_t correlation) {
+    s.assembler.call({{start},
+                      {250},
+                      5,
+                      static_cast<correlation_id>(correlation),
+                      126,
+                      correlation == 2 ? 3 : 0});
+  };
+  call(900, 9);  // before what was captured
+  s.assembler.windows_are_known();
+  call(500, 8);
+  call(1500, 1);  // rings are read beside the queue of windows
+  s.open(1000);
+  s.assembler.windows_are_known();
+  call(1600, 2);
+  call(700, 7);
+  s.assembler.close_window({1700});
+  call(1650, 3);  // it returned before the end, its ring was read later
+  call(1800, 6);
+  CHECK(s.counts().calls == 3);
+  auto const rows = s.read<api_record>();
+  REQUIRE(rows.size() == 3);
+  CHECK(raw(rows[0].correlation) == 1);
+  CHECK(rows[0].start.value == 1500);
+  CHECK(raw(rows[1].correlation) == 2);
+  CHECK(rows[1].duration.value == 250);
+  CHECK(rows[1].domain == api_domain::driver);
+  CHECK(rows[1].os_thread == 5);
+  CHECK(rows[1].result == 3);
+  CHECK(s.names.text(rows[1].name) == "126");
+  CHECK(raw(rows[2].correlation) == 3);
+}
+
 TEST_CASE("calls that the profiler makes on threads of the program are no part of the trace") {
   scene s;
   s.open(1000);

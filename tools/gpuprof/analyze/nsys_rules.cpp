@@ -51,6 +51,12 @@ class rule_reading {
     return {trace_.origin(), trace_.process_id(), trace_.text()};
   }
   result<void> needs_calls(std::string_view rule) {
+    auto const only_blocking = trace_.calls() == captured_calls::blocking;
+    if (only_blocking && rule == "cuda_memcpy_async")
+      return error{trace_.file().path() + ": " + std::string(rule) +
+                   " lists CUDA API calls that do not block, and only those that do were recorded; "
+                   "record with --trace cuda,nvtx,cuda-api"};
+    if (only_blocking) return {};
     if (trace_.file().row_count<api_record>() > 0) return {};
     return error{trace_.file().path() + ": " + std::string(rule) +
                  " lists CUDA API calls, and the capture has none; record with --trace "
