@@ -22,7 +22,7 @@ namespace gpuprof {
 namespace {
 
 // Half a million bars take 4 MB of a page and are drawn within a tenth of a second.
-constexpr std::size_t most_bars = 500'000;
+constexpr std::size_t max_bars = 500'000;
 
 struct report_options {
   std::string file, output, step;
@@ -46,7 +46,7 @@ std::uint64_t records_of(std::string const& path) {
 int write_report(report_options const& options) {
   progress_line progress("reading " + options.file, records_of(options.file));
   auto const contents =
-      read_page({options.file, options.step, most_bars, [&] { progress.advance(1); }});
+      read_page({options.file, options.step, max_bars, [&] { progress.advance(1); }});
   if (!contents) return fail(1, contents.message());
   auto const size = page::write_page(*contents, options.output, options.force_overwrite);
   if (!size) return fail(1, size.message());

@@ -15,7 +15,7 @@
 namespace gpuprof::page {
 namespace {
 
-constexpr std::size_t most_lanes = 400;    // more than anybody scrolls through
+constexpr std::size_t max_lanes = 400;     // more than anybody scrolls through
 constexpr std::size_t longest_name = 300;  // bytes; names of kernels reach 10 kB
 
 /// Where a bar goes: the row of a stream or thread, and of those that overlap on it which one.
@@ -48,7 +48,7 @@ class lane_finder {
     std::size_t at = 0;
     while (at < known.size() && known[at].busy_until > start_ns) ++at;
     if (at == known.size()) {
-      if (made_.bars.lanes().size() >= most_lanes) {
+      if (made_.bars.lanes().size() >= max_lanes) {
         ++left_out_[key];
         return;
       }
@@ -105,10 +105,10 @@ std::string copy_name(captured_copy const& copy) {
 
 }  // namespace
 
-timeline read_timeline(std::string const& capture, std::size_t most_bars,
+timeline read_timeline(std::string const& capture, std::size_t max_bars,
                        std::function<void()> const& advance) {
   capture_file run(capture);
-  timeline made(most_bars);
+  timeline made(max_bars);
   made.begin_ns = ~std::uint64_t{0};
   lane_finder lanes(made);
   std::map<std::uint8_t, std::string> copy_names;

@@ -12,7 +12,7 @@
 namespace gpuprof::page {
 
 struct timeline {
-  explicit timeline(std::size_t most_bars) : bars(most_bars) {}
+  explicit timeline(std::size_t max_bars) : bars(max_bars) {}
 
   std::uint64_t begin_ns = 0, end_ns = 0;  // of all that is drawn, ns of CLOCK_REALTIME
   std::vector<std::string> names;          // of bars
@@ -21,7 +21,7 @@ struct timeline {
 };
 
 /// `advance` hears of each record. Throws std::runtime_error as gpuprof::capture_file does.
-timeline read_timeline(std::string const& capture, std::size_t most_bars,
+timeline read_timeline(std::string const& capture, std::size_t max_bars,
                        std::function<void()> const& advance);
 
 /// A JSON object that says what the columns are: {"begin_ns", "end_ns", "joined_below_ns", "lanes":

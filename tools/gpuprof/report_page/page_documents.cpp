@@ -19,7 +19,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t most_rows = 5000;  // of a table: a browser sorts so many at once
+constexpr std::size_t max_rows = 5000;  // of a table: a browser sorts so many at once
 
 /// A JSON object, member by member.
 class json_members {
@@ -49,7 +49,7 @@ std::string document_of(finished_report const& report) {
   }
   auto const left_out = std::make_shared<std::size_t>(0);
   auto& rows = members.add("rows");
-  report::write_json(report::first_rows(report.table, most_rows, left_out),
+  report::write_json(report::first_rows(report.table, max_rows, left_out),
                      report::time_unit::nanoseconds,
                      [&rows](std::string_view text) { rows += text; });
   members.add("left_out") += std::to_string(*left_out);
@@ -100,7 +100,7 @@ std::string roofline_document(trace_contents& trace) {
       {"graphs", roofline_lines::graphs}};
   for (auto const& [name, by] : groups) {
     auto rows = lines_of(by, roofs, trace, read.ranges());
-    if (rows.size() > most_rows) rows.resize(most_rows);
+    if (rows.size() > max_rows) rows.resize(max_rows);
     auto& text = members.add(name);
     report::write_roofline_json(rows, by, facts, [&text](std::string_view part) { text += part; });
   }
@@ -164,7 +164,7 @@ result<page::page_contents> read_page(page_inputs const& inputs) {
   contents.blocks.push_back({"roofline", page::packed(roofline_document(trace))});
   contents.blocks.push_back({"facts", page::packed(facts_document(inputs.capture, trace))});
   try {
-    add_timeline(contents, page::read_timeline(inputs.capture, inputs.most_bars, inputs.advance));
+    add_timeline(contents, page::read_timeline(inputs.capture, inputs.max_bars, inputs.advance));
   } catch (std::runtime_error const& what) {
     return error{what.what()};
   }

@@ -14,7 +14,7 @@ namespace gpuprof {
 struct page_inputs {
   std::string capture;
   std::string step_name;          // empty: found
-  std::size_t most_bars = 0;      // of the timeline
+  std::size_t max_bars = 0;       // of the timeline
   std::function<void()> advance;  // hears of each record of the timeline
 };
 

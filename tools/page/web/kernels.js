@@ -36,7 +36,7 @@ const kernels = (() => {
 
   function sortedBy(title, field, text, extra) {
     return Object.assign({
-      title, field, hozAlign: 'right', headerSortStartingDir: 'desc', sorter: 'number', width: 104,
+      title, field, hozAlign: 'right', headerSortStartingDir: 'desc', sorter: 'number', width: 88,
       formatter: (cell) => document.createTextNode(text(cell.getValue())), tooltip: (event, cell) => sourceOf(field, cell.getRow().getData())
     }, extra);
   }
@@ -54,12 +54,13 @@ const kernels = (() => {
   }
 
   const columns = () => [
-    {title: 'Kernel', field: 'name', minWidth: 260, widthGrow: 3, tooltip: (event, cell) => element('div', {}, cell.getValue())},
+    {title: 'Kernel', field: 'name', minWidth: 300, widthGrow: 3, formatter: (cell) => document.createTextNode(words.kernelName(cell.getValue())),
+      tooltip: (event, cell) => element('div', {}, cell.getValue())},
     sortedBy('Time (%)', 'share', share), sortedBy('Total', 'total', time), sortedBy('Launches', 'launches', count),
-    sortedBy('Median', 'median', time), sortedBy('FLOP/s', 'flops', (v) => rate(v, 'FLOP/s'), {width: 125}),
-    sortedBy('DRAM', 'dram', (v) => rate(v, 'B/s')), sortedBy('Of roof', 'roof', share, {width: 96}),
-    {title: 'Bound by', field: 'bound', width: 118}, sortedBy('Potential gain', 'gain', time, {width: 130}),
-    sortedBy('Occupancy', 'occupancy', share, {width: 112}),
+    sortedBy('Median', 'median', time), sortedBy('FLOP/s', 'flops', (v) => rate(v, 'FLOP/s'), {width: 118}),
+    sortedBy('DRAM', 'dram', (v) => rate(v, 'B/s')), sortedBy('Of roof', 'roof', share, {width: 82}),
+    {title: 'Bound by', field: 'bound', width: 92}, sortedBy('Potential gain', 'gain', time, {width: 112}),
+    sortedBy('Occupancy', 'occupancy', share, {width: 100}),
     {title: 'Grid', field: 'grid', width: 120, visible: false}, {title: 'Block', field: 'block', width: 110, visible: false}
   ];
 

@@ -35,14 +35,23 @@ const ranges = (() => {
     });
   }
 
+  // One long step, often the first, must not make all others look alike: what is longer than four times nearly all leaves the picture.
+  function highest() {
+    const lengths = steps.map((step) => step.total_ns).sort((a, b) => a - b);
+    const most = lengths[Math.floor(lengths.length * 0.95)], longest = lengths[lengths.length - 1];
+    return longest > 4 * most ? {top: 4 * most, beyond: longest} : {top: longest, beyond: 0};
+  }
+
   function draw() {
+    const {top, beyond} = highest();
+    const title = 'Length of each step' + (beyond > 0 ? '; the longest, ' + time(beyond) + ', is cut off' : '');
     const text = theme.colour('text');
     const axis = {axisLabel: {color: text}, axisLine: {lineStyle: {color: text}}, splitLine: {lineStyle: {color: theme.colour('line')}}, nameTextStyle: {color: text}};
     chart.setOption({
       aria: {enabled: true}, animation: false, backgroundColor: 'transparent', grid: {left: 80, right: 20, top: 30, bottom: 40},
-      title: {text: 'Length of each step', textStyle: {color: text, fontSize: 13}},
+      title: {text: title, textStyle: {color: text, fontSize: 13}},
       xAxis: {type: 'value', name: 'step', nameLocation: 'middle', nameGap: 24, min: 0, max: Math.max(1, steps.length - 1), ...axis},
-      yAxis: {type: 'value', ...axis, axisLabel: {color: text, formatter: time}},
+      yAxis: {type: 'value', max: top, ...axis, axisLabel: {color: text, formatter: time}},
       tooltip: {trigger: 'axis', confine: true, backgroundColor: theme.colour('panel'), textStyle: {color: text},
         formatter: (at) => words.element('div', {}, steps[at[0].dataIndex].step + ': ' + time(at[0].value[1]))},
       dataZoom: [{type: 'inside', filterMode: 'none'}],

@@ -32,7 +32,7 @@ const roofline = (() => {
           name: name + (kind === 'theory' ? ' in theory' : ' measured'),
           lineStyle: {color: theme.series[at % theme.series.length], width: kind === 'burst' ? 2 : 1, type},
           data: [[left, left * slope[1][kind]], [knee, roof[kind]], [right, roof[kind]]].filter(([x]) => x >= left && x <= right),
-          endLabel: {show: kind === 'burst', formatter: name + ' ' + rate(roof.burst, 'FLOP/s'), color: theme.colour('text'), fontSize: 11}
+          endLabel: {show: kind === 'burst' && window.innerWidth >= 700, formatter: name + ' ' + rate(roof.burst, 'FLOP/s'), color: theme.colour('text'), fontSize: 11}
         });
       }
     });
@@ -53,10 +53,11 @@ const roofline = (() => {
     const points = lines.filter((line) => perByte(line) > 0 && line.flops > 0);
     const xs = points.map(perByte);
     const left = Math.min(0.1, ...xs) / 2, right = Math.max(1000, ...xs) * 2;
+    const narrow = window.innerWidth < 700;
     const text = theme.colour('text'), faint = theme.colour('line');
     const axis = {type: 'log', nameLocation: 'middle', nameTextStyle: {color: text}, axisLabel: {color: text}, axisLine: {lineStyle: {color: text}}, splitLine: {lineStyle: {color: faint}}};
     return {
-      aria: {enabled: true}, animation: false, backgroundColor: 'transparent', grid: {left: 78, right: 190, top: 20, bottom: 60},
+      aria: {enabled: true}, animation: false, backgroundColor: 'transparent', grid: {left: 78, right: narrow ? 20 : 190, top: 20, bottom: 60},
       xAxis: {...axis, name: 'FLOP per byte of ' + byId('roofline-memory').value.toUpperCase(), nameGap: 32, min: left, max: right,
         axisLabel: {color: text, formatter: (v) => (v >= 1 ? words.count(v) : String(+v.toPrecision(1)))}},
       yAxis: {...axis, name: 'FLOP/s', nameGap: 60, axisLabel: {color: text, formatter: (v) => rate(v, '')}},

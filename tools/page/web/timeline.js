@@ -94,9 +94,9 @@ const timeline = (() => {
   const textOf = (lane, i) => (lane.count[i] > 1 ? count(lane.count[i]) + ' x ' : '') + names[lane.name[i]];
 
   function drawAxis(pen) {
-    const wish = (to - from) / Math.max(2, width() / 110);
-    const power = Math.pow(10, Math.floor(Math.log10(wish)));
-    const step = power * [1, 2, 5, 10].find((factor) => factor * power >= wish);
+    const wanted = (to - from) / Math.max(2, width() / 110);
+    const power = Math.pow(10, Math.floor(Math.log10(wanted)));
+    const step = power * [1, 2, 5, 10].find((factor) => factor * power >= wanted);
     pen.fillStyle = theme.colour('faint');
     pen.strokeStyle = theme.colour('line');
     pen.beginPath();
@@ -254,15 +254,24 @@ const timeline = (() => {
     byId('timeline').scrollIntoView();
   }
 
+  // The longest range that is a step: "step 12" is one of the ranges "step".
+  function slowestStep() {
+    const name = steps.length < 2 ? null : names.indexOf(steps[0].step.replace(/ \d+$/, ''));
+    let slowest = null;
+    for (const lane of lanes.filter((one) => one.group === 'NVTX'))
+      for (let i = 0; i < lane.size; ++i) {
+        if (lane.name[i] !== name || lane.count[i] > 1) continue;
+        if (slowest === null || lane.end[i] - lane.start[i] > slowest.end - slowest.start) slowest = {start: lane.start[i], end: lane.end[i]};
+      }
+    return slowest;
+  }
+
   function offerSlowest() {
-    const of = steps.filter((step) => step.start_ns !== undefined);
-    if (of.length < 2) return;
-    const slowest = of.reduce((a, b) => (b.total_ns > a.total_ns ? b : a));
+    const slowest = slowestStep();
+    if (slowest === null) return;
+    const edge = (slowest.end - slowest.start) * 0.05;
     byId('timeline-slowest').hidden = false;
-    byId('timeline-slowest').addEventListener('click', () => {
-      const begin = slowest.start_ns - head.begin_ns;
-      look(begin - slowest.total_ns * 0.05, begin + slowest.total_ns * 1.05);
-    });
+    byId('timeline-slowest').addEventListener('click', () => look(slowest.start - edge, slowest.end + edge));
   }
 
   async function show(knownSteps) {

@@ -20,6 +20,9 @@ const words = (() => {
   const count = (number) => (known(number) ? Math.round(number).toLocaleString('en-US') : '');
   const callName = (name) => name.replace(/_v\d+(_ptds|_ptsz)?$/, '');
 
+  // Without what says nothing: the result type, namespaces without a name.
+  const kernelName = (name) => name.replace(/^void /, '').replace(/\(anonymous namespace\)::/g, '');
+
   // element('p', {class: 'note'}, 'text', other element)
   function element(tag, attributes, ...children) {
     const made = document.createElement(tag);
@@ -32,5 +35,5 @@ const words = (() => {
     byId(place).append(element('p', {class: 'note'}, text));
   }
 
-  return {known, time, rate, share, count, callName, element, byId, note};
+  return {known, time, rate, share, count, callName, kernelName, element, byId, note};
 })();
