@@ -65,6 +65,7 @@ int main(int argc, char** argv) {
     gpuprof::add_analyze(app, exit_code);
     gpuprof::add_sweep(app, exit_code);
     gpuprof::add_compare(app, exit_code);
+    gpuprof::add_report(app, exit_code);
     gpuprof::add_export(app, exit_code);
     gpuprof::add_import(app, exit_code);
     gpuprof::add_peaks(app, exit_code);

@@ -12,11 +12,10 @@
 #include "ranks/capture_set.hpp"
 #include "ranks/readings_of_ranks.hpp"
 #include "report/summary_tables.hpp"
-#include "roofline_notes.hpp"
+#include "roofline_facts.hpp"
 #include "roofline_of_capture.hpp"
 #include "roofline_output.hpp"
 #include "roofline_reading.hpp"
-#include "roofline_summary.hpp"
 #include "subcommands.hpp"
 #include "tables/overview.hpp"
 #include "terminal.hpp"
@@ -103,33 +102,6 @@ std::string nothing_to_show(roofline_options const& options, roofline_lines by,
   return {};
 }
 
-report::roofline_facts facts_of(trace_contents& trace, roofline_reading const& read,
-                                roofline const& roofs, roofline_options const& options,
-                                moments const& peaks) {
-  report::roofline_facts facts;
-  facts.notes = roofline_notes(trace, read, roofs);
-  facts.gpu_ns = roofs.gpu_ns();
-  facts.exact_share = roofs.exact_share();
-  facts.known_share = roofs.known_share();
-  facts.readings = trace.counters_of("counters");
-  facts.samples = read.exact().samples();
-  facts.discarded = read.exact().discarded();
-  facts.sampling = read.sampling();
-  if (auto const price = read.price()) facts.sampling_slowdown = price->ratio;
-  for (auto const& [id, of] : read.devices()) {
-    bool const is_wanted = !options.filters.device || raw(id) == *options.filters.device;
-    if (!is_wanted || of.roofs.empty() || facts.roofs != nullptr) continue;
-    facts.roofs = &of.roofs;
-    facts.device = trace.device_names()[raw(id)];
-  }
-  auto const about = trace.overview();
-  facts.overview = overview_lines(about);
-  facts.summary = roofline_summary(trace, about, read, roofs, peaks);
-  if (auto line = filters_line(options.filters); !line.empty())
-    facts.summary.insert(facts.summary.begin() + 1, std::move(line));
-  return facts;
-}
-
 /// Returns how many lines are left out.
 std::size_t keep_first(std::vector<roofline_row>& rows, std::size_t limit) {
   if (limit == 0 || rows.size() <= limit) return 0;
@@ -162,7 +134,9 @@ int run_one(roofline_options const& options, parsed_options const& parsed,
   if (!wanted.is_everything() && roofs.gpu_ns() <= 0)
     return fail(1, options.file + ": no kernel passes the filters");
   auto rows = lines_of(by, roofs, trace, read.ranges());
-  auto facts = facts_of(trace, read, roofs, options, peaks);
+  auto facts = facts_of(trace, read, roofs, options.filters.device, peaks);
+  if (auto line = filters_line(options.filters); !line.empty())
+    facts.summary.insert(facts.summary.begin() + 1, std::move(line));
   facts.notes.insert(facts.notes.end(), of_ranks.begin(), of_ranks.end());
   if (auto const graphs = read.graphs_read(); graphs > 0 && by != roofline_lines::graphs)
     facts.notes.push_back(counted(graphs, "CUDA graphs") +

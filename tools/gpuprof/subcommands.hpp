@@ -21,6 +21,7 @@ void add_roofline(CLI::App& app, int& exit_code);
 void add_analyze(CLI::App& app, int& exit_code);
 void add_sweep(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);  // also 3: its gate cannot decide
+void add_report(CLI::App& app, int& exit_code);
 void add_export(CLI::App& app, int& exit_code);
 void add_import(CLI::App& app, int& exit_code);
 void add_peaks(CLI::App& app, int& exit_code);

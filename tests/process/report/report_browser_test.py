@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages of gpuprof report in a real browser: what a user asks of a run is answered by what the page shows."""
+import contextlib
+import pathlib
+import sys
+
+import processes
+import report_pages
+
+sys.path.insert(0, processes.path("EXPORT_TESTS"))
+import clients  # noqa: E402
+
+READY = "document.documentElement.dataset.ready === 'yes'"
+
+
+class Browser(report_pages.Case):
+    @contextlib.contextmanager
+    def opened(self, page, **context):
+        """The page as a user sees it. Its messages on the console are failures."""
+        clients.on_path(clients.folder_of("perfetto_ui") / "python")
+        from playwright.sync_api import sync_playwright
+
+        said = []
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=clients.program("chromium", "chromium-browser"), args=["--no-sandbox"])
+            tab = browser.new_context(**{"viewport": {"width": 1300, "height": 900}, **context}).new_page()
+            tab.on("console", lambda message: said.append(message.text))
+            tab.on("pageerror", lambda failure: said.append(str(failure)))
+            tab.on("request", lambda request: said.append(request.url) if not request.url.startswith(("file:", "data:", "blob:")) else None)
+            tab.goto(pathlib.Path(page).as_uri())
+            self.wait(tab, READY)
+            yield tab
+            browser.close()
+        self.assertEqual(said, [])
+
+    def wait(self, tab, expression):
+        """Until it is true; the page's policy forbids what Playwright's own waiting does."""
+        for _ in range(300):
+            if tab.evaluate(expression):
+                return
+            tab.wait_for_timeout(100)
+        self.fail(f"{expression} is not true after 30 s")
+
+    def rows(self, tab, table="kernel-table"):
+        """Texts of the cells in view, a list a row."""
+        return tab.evaluate(f"[...document.querySelectorAll('#{table} .tabulator-row')].map(row => [...row.querySelectorAll('.tabulator-cell')].map(cell => cell.textContent))")
+
+
+class Walk(Browser):
+    def setUp(self):
+        super().setUp()
+        self.page = self.page_of(self.h200("counted_auto"))
+        self.held = report_pages.documents_of(self.page)
+
+    def test_the_summary_says_what_holds_and_what_to_do(self):
+        with self.opened(self.page) as tab:
+            self.assertIn(self.held["analyze"]["holds"]["sentence"], tab.inner_text("#holds"))
+            shown = tab.evaluate("[...document.querySelectorAll('#findings li[data-rule]')].map(one => one.dataset.rule)")
+            self.assertEqual(shown, [one["rule"] for one in self.held["analyze"]["findings"]])
+            self.assertEqual(tab.locator("#ledger .ledger-bar").count(), len({line["device"] for line in self.held["analyze"]["ledger"]}))
+
+    def test_the_table_of_kernels_sorts_searches_and_opens(self):
+        stats = self.held["stats"]["cuda_gpu_kern_sum"]["rows"]
+        with self.opened(self.page) as tab:
+            longest = max(stats, key=lambda row: row["Total Time (ns)"])
+            first = self.rows(tab)[0]
+            self.assertEqual(first[3], f"{longest['Instances']:,}")
+            tab.click("#kernel-table .tabulator-col[tabulator-field=launches] .tabulator-col-title")
+            self.wait(tab, f"document.querySelectorAll('#kernel-table .tabulator-row .tabulator-cell')[3].textContent === '{max(row['Instances'] for row in stats):,}'")
+            tab.type("#kernel-search", "no kernel has this name")
+            self.wait(tab, f"document.getElementById('kernel-count').textContent === '0 of {len(stats)} lines'")
+            tab.fill("#kernel-search", "")
+            self.wait(tab, f"document.getElementById('kernel-count').textContent === '{len(stats)} of {len(stats)} lines'")
+            tab.locator("#kernel-table .tabulator-row").first.click()
+            self.wait(tab, "!document.getElementById('kernel-detail').hidden")
+            self.assertIn("longest", tab.inner_text("#kernel-detail"))
+
+    def test_table_roofline_and_timeline_are_linked(self):
+        with self.opened(self.page) as tab:
+            counted = self.held["roofline"]["kernels"]["kernels"]
+            points = [line for line in counted if line.get("flops") and line.get("flop_per_dram_byte")]
+            self.assertNotEqual(points, [])
+            self.assertNotEqual(tab.locator("#roofline-chart svg path").count(), 0)
+            tab.locator("#kernel-table .tabulator-row").first.click()
+            tab.click("text=Show in the timeline")
+            self.wait(tab, "document.getElementById('timeline-search').value !== ''")
+            tab.click("text=Show in the roofline")
+            self.wait(tab, "document.getElementById('roofline').getBoundingClientRect().top < 200")
+
+    def test_the_timeline_zooms_moves_adds_up(self):
+        with self.opened(self.page) as tab:
+            pixels = "document.getElementById('timeline-canvas').toDataURL()"
+            tab.locator("#timeline-view").scroll_into_view_if_needed()
+            whole = tab.evaluate(pixels)
+            box = tab.locator("#timeline-canvas").bounding_box()
+            tab.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+            tab.mouse.wheel(0, -600)
+            self.wait(tab, f"{pixels} !== '{whole}'")
+            tab.focus("#timeline-view")
+            zoomed = tab.evaluate(pixels)
+            tab.keyboard.press("d")
+            self.wait(tab, f"{pixels} !== '{zoomed}'")
+            tab.click("#timeline-all")
+            self.wait(tab, f"{pixels} === '{whole}'")
+            tab.keyboard.down("Shift")
+            tab.mouse.move(box["x"] + 200, box["y"] + 60)
+            tab.mouse.down()
+            tab.mouse.move(box["x"] + box["width"] - 5, box["y"] + 60, steps=4)
+            tab.mouse.up()
+            tab.keyboard.up("Shift")
+            self.wait(tab, "document.getElementById('timeline-sum').textContent.includes('pieces')")
+
+    def test_dark_by_the_system_and_by_the_button(self):
+        background = "getComputedStyle(document.body).backgroundColor"
+        with self.opened(self.page, color_scheme="dark") as tab:
+            dark = tab.evaluate(background)
+            tab.click("#theme")
+            self.wait(tab, f"{background} !== '{dark}'")
+
+    def test_a_phone_needs_no_sideways_scrolling(self):
+        with self.opened(self.page, viewport={"width": 390, "height": 800}) as tab:
+            self.assertLessEqual(tab.evaluate("document.documentElement.scrollWidth"), 390)
+
+
+class Captures(Browser):
+    def test_with_little_or_hostile_things_in_them_are_shown_without_a_message(self):
+        made = self.made()
+        for name in ("hostile", "empty", "only_ranges", "odd", "lossy", "rare"):
+            with self.subTest(name), self.opened(self.page_of(made / f"{name}.gpuprof")) as tab:
+                self.assertTrue(tab.evaluate("document.getElementById('stop').hidden"), tab.inner_text("#stop"))
+                self.assertEqual(tab.evaluate("document.querySelectorAll('img').length"), 0)
+
+    def test_without_counters_say_how_to_get_them(self):
+        with self.opened(self.page_of(self.made_fault("sync_in_loop"))) as tab:
+            self.assertIn("gpuprof profile --metrics", tab.inner_text("#roofline-notes"))
+
+
+processes.main()

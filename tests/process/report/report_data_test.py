@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""gpuprof report without a browser: the file it writes, the numbers in it, bad input."""
+import csv
+import json
+import re
+
+import processes
+import report_pages
+
+
+class Numbers(report_pages.Case):
+    def test_are_those_of_the_other_commands(self):
+        capture = self.h200("counted_auto")
+        held = report_pages.documents_of(self.page_of(capture))
+        said = lambda *words: json.loads(self.run_gpuprof(*words, "-f", "json", capture).out)  # noqa: E731
+        self.assertEqual(held["analyze"], said("analyze"))
+        for by, lines in (("kernel", "kernels"), ("signature", "signatures")):
+            self.assertEqual(held["roofline"][lines], said("roofline", "--by", by))
+        self.assertEqual(held["stats"]["cuda_gpu_kern_sum"]["rows"], said("stats", "-r", "cuda_gpu_kern_sum"))
+
+    def test_bars_are_all_pieces_of_work_with_their_times(self):
+        capture = self.h200("counted_auto")
+        blocks = report_pages.blocks_of(self.page_of(capture))
+        head = json.loads(blocks["timeline"])
+        start, length, name = (report_pages.numbers_of(blocks[f"timeline-{column}"]) for column in ("start", "length", "name"))
+        self.run_gpuprof("export", capture, "--type", "csv", "-o", self.folder / "tables")
+        with open(self.folder / "tables" / "kernel.csv", newline="") as file:
+            kernels = sorted((int(row["start"]), int(row["duration"])) for row in csv.DictReader(file))
+        bars, at = [], 0
+        for lane in head["lanes"]:
+            moment = head["begin_ns"]
+            for i in range(at, at + lane["bars"]):
+                moment += start[i]
+                bars.append((lane["group"], moment, length[i], head["names"][name[i] if name else 0]))
+            at += lane["bars"]
+        self.assertEqual(at, len(start))
+        self.assertEqual(head["joined_below_ns"], 0)
+        on_gpu = sorted((begin, lasts) for group, begin, lasts, what in bars if group.startswith("GPU") and what != "fill" and not what.startswith("copy "))
+        self.assertEqual(on_gpu, kernels)
+
+
+class File(report_pages.Case):
+    def test_holds_all_that_it_needs(self):
+        text = self.page_of(self.h200("mixed_sampled")).read_text()
+        self.assertIn("default-src 'none'", text)
+        outside = re.sub(r"<script>.*?</script>", "", text, flags=re.DOTALL)  # what programs hold is no element; a browser watches them
+        self.assertEqual(re.findall(r'<(?:script|img|link|iframe)[^>]* (?:src|href)="(?!data:)', outside), [])
+
+    def test_is_not_written_over(self):
+        page = self.folder / "page.html"
+        page.write_text("mine")
+        refused = self.run_gpuprof("report", self.h200("mixed_exact"), "-o", page, code=1)
+        self.assertIn(str(page), refused.err)
+        self.assertEqual(page.read_text(), "mine")
+        self.run_gpuprof("report", self.h200("mixed_exact"), "-o", page, "--force-overwrite")
+        self.assertIn("<!doctype html>", page.read_text())
+
+    def test_of_hostile_names_has_no_element_of_theirs(self):
+        text = self.page_of(self.made() / "hostile.gpuprof").read_text()
+        self.assertNotIn("onerror=alert", text)
+
+    def test_names_that_would_end_the_title(self):
+        capture = self.folder / "<b>&name.gpuprof"
+        capture.write_bytes(self.h200("mixed_exact").read_bytes())
+        self.assertIn("<title>&lt;b&gt;&amp;name.gpuprof - gpuprof report</title>", self.page_of(capture).read_text())
+
+
+class BadInput(report_pages.Case):
+    def test_what_is_no_capture(self):
+        text = self.folder / "text.gpuprof"
+        text.write_text("not a capture")
+        for wrong in (text, self.folder / "nowhere.gpuprof"):
+            refused = self.run_gpuprof("report", wrong, "-o", self.folder / "page.html", code=1)
+            self.assertIn(wrong.name, refused.err)
+            self.assertEqual(len(refused.err.splitlines()), 1, refused.err)
+            self.assertFalse((self.folder / "page.html").exists())
+
+    def test_captures_with_little_in_them(self):
+        made = self.made()
+        for name in ("empty", "only_ranges", "odd", "lossy", "rare"):
+            with self.subTest(name):
+                held = report_pages.documents_of(self.page_of(made / f"{name}.gpuprof"))
+                self.assertIn("lanes", held["timeline"])
+        self.assertIn("missing", report_pages.documents_of(self.folder / "empty.html")["analyze"])
+        self.assertNotEqual(report_pages.documents_of(self.folder / "lossy.html")["facts"]["lost"], [])
+
+    def test_a_capture_that_is_cut_off_says_so(self):
+        whole = self.h200("mixed_sampled").read_bytes()
+        cut = self.folder / "cut.gpuprof"
+        cut.write_bytes(whole[: len(whole) * 2 // 3])
+        self.assertNotEqual(report_pages.documents_of(self.page_of(cut))["facts"]["lost"], [])
+
+
+processes.main()

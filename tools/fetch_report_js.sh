@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Fetches the libraries that draw the pages of `gpuprof report` (ECharts 6.0.0, Tabulator 6.4.0), out of a wheel of PyPI that
+# brings them along, and checks that they are those which were tried. cmake calls it where GPUPROF_REPORT_JS_DIR is not set.
+#
+#   tools/fetch_report_js.sh FOLDER
+set -euo pipefail
+
+target="$1" wheel='panel==1.9.4' inside=panel/dist/bundled
+
+give_up() {
+  printf '%s\n' "ECharts and Tabulator could not be fetched from PyPI: $1. gpuprof report is left out." \
+    "Set GPUPROF_REPORT_JS_DIR to a folder with echarts.min.js, tabulator.min.js and tabulator.min.css." >&2
+  exit 1
+}
+
+mkdir -p "$(dirname "$target")"
+exec 9>"$target.lock"
+flock 9
+[ ! -e "$target/complete" ] || exit 0
+rm -rf "$target"
+mkdir -p "$target/wheel"
+python3 -c 'import ensurepip' 2>/dev/null || give_up "python3 has no ensurepip (apt-get install python3-venv)"
+python3 -m venv "$target/venv"
+"$target/venv/bin/pip" -q --disable-pip-version-check download --no-deps --only-binary :all: -d "$target/wheel" "$wheel" || give_up "pip says why above"
+python3 - "$target" "$inside" <<'PYTHON' || give_up "the wheel does not hold them"
+import glob, sys, zipfile
+
+target, inside = sys.argv[1:]
+wheel = zipfile.ZipFile(glob.glob(f"{target}/wheel/*.whl")[0])
+tabulator = f"{inside}/datatabulator/tabulator-tables@6.4.0/dist"
+for name in (f"{inside}/echarts/echarts@6.0.0/dist/echarts.min.js", f"{tabulator}/js/tabulator.min.js", f"{tabulator}/css/tabulator.min.css"):
+    with open(f"{target}/{name.rsplit('/', 1)[1]}", "wb") as file:
+        file.write(wheel.read(name))
+PYTHON
+(cd "$target" && sha256sum --quiet -c) <<'SUMS' || give_up "they are not the files that were tried"
+baa8dfe7e1d9336b98e8986ba7e20ea15e7cdbea1ef42a59d59478632fa45a1d  echarts.min.js
+26109755ae3e775957536099a2ca75e944f35d72afda75b60d828ee65190d895  tabulator.min.js
+93ab046ce80d8c1933b06b30d530b5835796047aff2e057a1ec458287ba5515b  tabulator.min.css
+SUMS
+rm -rf "$target/wheel" "$target/venv"
+touch "$target/complete"

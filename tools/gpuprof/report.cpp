@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpuprof report CAPTURE -o report.html: a page with what the other commands say of a capture.
+#include "capture/reader.hpp"
+#include "memory_limit.hpp"
+#include "option_checks.hpp"
+#include "output_file.hpp"
+#include "progress.hpp"
+#include "ranks/capture_names.hpp"
+#include "report_page/page_documents.hpp"
+#include "subcommands.hpp"
+#include "terminal.hpp"
+#include "value_words.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <span>
+
+namespace gpuprof {
+namespace {
+
+// Half a million bars take 4 MB of a page and are drawn within a tenth of a second.
+constexpr std::size_t max_bars = 500'000;
+
+struct report_options {
+  std::string file, output, step;
+  bool force_overwrite = false;
+  double memory_gib = default_memory_gib;
+};
+
+int fail(int code, std::string const& message) {
+  std::fprintf(stderr, "gpuprof report: %s\n", message.c_str());
+  return code;
+}
+
+std::uint64_t records_of(std::string const& path) {
+  auto const opened = capture::reader::open(path);
+  if (!opened) return 0;
+  return opened->row_count<kernel_record>() + opened->row_count<graph_record>() +
+         opened->row_count<copy_record>() + opened->row_count<memset_record>() +
+         opened->row_count<api_record>() + opened->row_count<range_begin>();
+}
+
+int write_report(report_options const& options) {
+  progress_line progress("reading " + options.file, records_of(options.file));
+  auto const contents =
+      read_page({options.file, options.step, max_bars, [&] { progress.advance(1); }});
+  if (!contents) return fail(1, contents.message());
+  auto const size = page::write_page(*contents, options.output, options.force_overwrite);
+  if (!size) return fail(1, size.message());
+  std::fprintf(stderr, "gpuprof: wrote %s, %.1f MB\n", options.output.c_str(),
+               static_cast<double>(*size) / 1e6);
+  return 0;
+}
+
+int run(report_options& options) {
+  if (!page::can_be_made())
+    return fail(1,
+                "this build draws no pages: it was made without ECharts and Tabulator; configure "
+                "it with -DGPUPROF_REPORT_JS_DIR=FOLDER or where PyPI can be reached");
+  auto const files = named_captures(std::span(&options.file, 1));
+  if (!files) return fail(1, files.message());
+  if (files->size() > 1)
+    return fail(2, "a report is of one capture; " + options.file + " stands for " +
+                       std::to_string(files->size()));
+  options.file = files->front();
+  if (options.output.empty())
+    options.output = std::filesystem::path(options.file).replace_extension(".html").string();
+  if (auto const writable = output_file::check(options.output, options.force_overwrite); !writable)
+    return fail(1, writable.message());
+  return write_report(options);
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, int& exit_code) {
+  auto const options = std::make_shared<report_options>();
+  auto* const command = app.add_subcommand("report", "Write a page to look at in a browser");
+  command->footer(
+      "One file that needs nothing else: no network, no server, no other file.\nExit status: 0 "
+      "done, 1 it could not be done, 2 the command line is wrong.");
+  command->add_option("FILE", options->file, "Capture, as gpuprof profile wrote it")->required();
+  auto* const output =
+      command->add_option("-o,--output", options->output,
+                          "FILE to write. Default: beside the capture, under its name, with .html");
+  output->check(not_empty);
+  complete_with(output, {.words = {}, .is_file = true});
+  command->add_flag("--force-overwrite", options->force_overwrite, "Replace an existing file");
+  command->add_option("--step", options->step,
+                      "NAME: the NVTX range that is a step. Default: one that repeats");
+  command->add_option("--memory-limit", options->memory_gib, memory_limit_help)
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->callback([options, &exit_code] {
+    exit_code = within_memory(
+        options->memory_gib, options->file, [&] { return run(*options); },
+        [](std::string const& line) { return fail(1, line); });
+  });
+}
+
+}  // namespace gpuprof

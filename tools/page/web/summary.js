@@ -1,0 +1,108 @@
+// What the program is bound by, where the time went, what to do about it.
+
+const summary = (() => {
+  const {element, byId, time, share} = words;
+
+  function showFacts(facts) {
+    byId('capture').textContent = facts.capture;
+    byId('version').textContent = 'Made by gpuprof ' + facts.version + '.';
+    for (const line of facts.lost) byId('lost').append(element('p', {class: 'lost'}, 'Lost: ' + line));
+    for (const line of facts.overview) byId('overview').append(element('p', {class: 'facts'}, line));
+  }
+
+  function gpusOf(lines) {
+    const gpus = new Map();
+    for (const line of lines) {
+      if (!gpus.has(line.device)) gpus.set(line.device, []);
+      gpus.get(line.device).push(line);
+    }
+    return gpus;
+  }
+
+  function barOf(lines) {
+    const bar = element('div', {class: 'ledger-bar', role: 'img', 'aria-label': lines.map(textOf).join(', ')});
+    for (const line of lines) {
+      const part = element('span', {title: textOf(line)});
+      part.style.flex = line.share + ' 0 0';
+      part.style.background = theme.bucketColour(line.bucket);
+      bar.append(part);
+    }
+    return bar;
+  }
+  const textOf = (line) => theme.bucketName(line.bucket) + ' ' + share(line.share) + ' (' + time(line.ns) + ')';
+
+  function legendOf(lines) {
+    const list = element('ul', {class: 'legend'});
+    for (const line of lines) {
+      const mark = element('i');
+      mark.style.background = theme.bucketColour(line.bucket);
+      list.append(element('li', {}, mark, textOf(line)));
+    }
+    return list;
+  }
+
+  function showLedger(ledger) {
+    for (const [device, lines] of gpusOf(ledger)) {
+      byId('ledger').append(element('div', {class: 'ledger-row'}, element('span', {}, 'GPU ' + device), barOf(lines)), legendOf(lines));
+    }
+  }
+
+  function placeOf(where) {
+    const place = element('span', {class: 'where'});
+    if (where.kernel) {
+      const link = element('a', {href: '#kernels'}, where.kernel);
+      link.addEventListener('click', () => kernels.show(where.kernel));
+      place.append(link);
+    }
+    if (where.call) place.append((place.textContent ? ', ' : '') + words.callName(where.call));
+    if (where.range) place.append((place.textContent ? ', in range ' : 'in range ') + where.range);
+    return place;
+  }
+
+  function gainOf(one) {
+    const {low, high} = one.potential_gain_ms;
+    const from = time(1e6 * low), to = time(1e6 * high);
+    return (from === to ? to : from + ' to ' + to) + ', at most ' + share(one.of_window.high) + ' of the run';
+  }
+
+  const evidenceOf = (one) => one.evidence.map((fact) => fact.name + ' ' + valueOf(fact) + ' (' + fact.source + ')').join('; ');
+  function valueOf(fact) {
+    if (fact.unit === 'ns') return time(fact.value);
+    if (fact.unit.endsWith('/s')) return words.rate(fact.value, fact.unit);
+    return (Number.isInteger(fact.value) ? words.count(fact.value) : fact.value.toPrecision(3)) + (fact.unit ? ' ' + fact.unit : '');
+  }
+
+  function itemOf(one) {
+    return element('li', {'data-rule': one.rule}, element('span', {class: 'gain'}, gainOf(one)), ': ' + one.what + '. ', placeOf(one.where),
+      element('div', {}, one.to_do),
+      element('details', {}, element('summary', {}, one.rule + ': evidence and arithmetic'), element('p', {}, evidenceOf(one)),
+        element('p', {}, one.arithmetic)));
+  }
+
+  function showFindings(advice) {
+    const place = byId('findings');
+    if (advice.findings.length === 0) place.append(element('p', {}, 'Nothing was found that would save ' + share(advice.min_gain) + ' of the run.'));
+    const list = element('ol', {class: 'findings'});
+    list.append(...advice.findings.map(itemOf));
+    place.append(list);
+    if (advice.not_looked_at && advice.not_looked_at.length > 0) {
+      const lines = advice.not_looked_at.map((one) => element('li', {}, one.rule + ': needs ' + (one.needs || one.how || 'more data')));
+      place.append(element('details', {class: 'note'}, element('summary', {}, advice.not_looked_at.length + ' rules were not looked at'),
+        element('ul', {}, ...lines)));
+    }
+  }
+
+  function show(facts, advice) {
+    showFacts(facts);
+    if (advice.missing) {
+      byId('holds').textContent = advice.missing;
+      return;
+    }
+    byId('holds').textContent = advice.holds.sentence + (advice.roof ? ' Its kernels reach ' + share(advice.roof.share) +
+      ' of what this GPU was measured to do.' : '');
+    showLedger(advice.ledger);
+    showFindings(advice);
+  }
+
+  return {show};
+})();

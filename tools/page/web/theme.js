@@ -1,0 +1,46 @@
+// Light or dark: as the system says, until the button is used. Charts take their colours from here.
+
+const theme = (() => {
+  const listeners = [];
+  const root = document.documentElement;
+  const system = window.matchMedia('(prefers-color-scheme: dark)');
+  let chosen = null;
+  const isDark = () => (chosen === null ? system.matches : chosen);
+
+  function apply() {
+    root.dataset.theme = isDark() ? 'dark' : 'light';
+    words.byId('theme').textContent = isDark() ? 'Light' : 'Dark';
+    for (const listener of listeners) listener();
+  }
+  words.byId('theme').addEventListener('click', () => {
+    chosen = !isDark();
+    apply();
+  });
+  system.addEventListener('change', apply);
+  apply();
+
+  const colour = (name) => getComputedStyle(root).getPropertyValue('--' + name).trim();
+  // Told apart also by people who do not tell red from green: Okabe and Ito's, and two greys.
+  const buckets = {
+    compute: '#009e73', compute_and_communication: '#56b4e9', communication: '#0072b2', transfer: '#8fc7ee', back_to_back: '#c9cfd6',
+    dependency: '#cc79a7', synchronisation: '#d55e00', allocation: '#b23b3b', module_load: '#9467bd', graph_build: '#c5a3e0',
+    launch_bound: '#e69f00', data_loading: '#f0e442', between_steps: '#d8b26e', cpu_work: '#b98a4e', host_unknown: '#a9a294',
+    start_up: '#8b97a5', nothing_to_do: '#aeb6c0', profiler: '#444c56'
+  };
+  const names = {
+    compute: 'compute', compute_and_communication: 'compute and communication', communication: 'communication alone',
+    transfer: 'copy or fill alone', back_to_back: 'idle: back to back', dependency: 'idle: dependency',
+    synchronisation: 'idle: synchronisation', allocation: 'idle: allocation', module_load: 'idle: module load',
+    graph_build: 'idle: graph build', launch_bound: 'idle: launch-bound', data_loading: 'idle: data loading',
+    between_steps: 'idle: between steps', cpu_work: 'idle: CPU work', host_unknown: 'idle: host', start_up: 'idle: start-up',
+    nothing_to_do: 'idle: nothing to do', profiler: 'this profiler'
+  };
+  const series = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#9467bd', '#b98a4e', '#4c9f38', '#7f8fa3'];
+
+  return {
+    colour, series,
+    onChange: (listener) => listeners.push(listener),
+    bucketColour: (bucket) => buckets[bucket] || '#888888',
+    bucketName: (bucket) => names[bucket] || bucket
+  };
+})();
