@@ -61,7 +61,8 @@ host_activity activity_in(timestamp_ns from, timestamp_ns to, double skew,
 /// It started so long after its launch that something else than launching held it: some launches
 /// take twice as long as usual.
 bool is_late(gpu_item const& item, pace const& run) noexcept {
-  return between(item.launched, item.start) > 2 * run.usual_delay + 2'000;
+  auto const usual = item.of_graph ? std::max(run.usual_delay, run.graph_delay) : run.usual_delay;
+  return between(item.launched, item.start) > 2 * usual + 2'000;
 }
 
 /// It started as soon after its launch as work does on an idle GPU: had it come earlier, it would
@@ -111,6 +112,8 @@ gap_cause cause_of_gap(timestamp_ns begin, timestamp_ns end, gpu_item const& aft
   auto const idle_before_launch = between(begin, after.launched);
   if (is_late(after, run) && between(after.launched, begin) >= run.usual_delay)
     return {.bucket = time_bucket::dependency, .sure_ns = sure};
+  // A graph takes its time from the call to the start, and the GPU ran dry meanwhile.
+  if (after.of_graph && after.launched <= begin) return {.bucket = time_bucket::launch_bound};
 
   // A launching call may itself load the kernel, and last until the work starts.
   auto const held_until = std::max(after.launched, before(end, delay));

@@ -16,6 +16,7 @@ struct gpu_item {
   context_id context{};
   thread_index thread{};  // 0: not seen
   item_kind kind{};
+  bool of_graph = false;              // launched with a graph, or a graph itself
   bool is_copy = false;               // or a fill; a copy between GPUs is communication as well
   std::uint32_t range = 0xffff'ffff;  // index into the range tree of the innermost one; no_range
   std::uint32_t subject = 0;          // who made it up knows what: a kernel's shape

@@ -24,7 +24,8 @@ void launch_pace::add(gpu_item const& item) {
   auto& busy = busy_until_[item.device];
   if (is_launched(item) && busy.value != 0 && item.launched >= busy &&
       (item.start - busy).value > clear_gap_ns)
-    delays_.add(static_cast<std::uint64_t>((item.start - item.launched).value));
+    (item.of_graph ? graph_delays_ : delays_)
+        .add(static_cast<std::uint64_t>((item.start - item.launched).value));
   busy = std::max(busy, item.end);
 
   add_pause(item, pauses_);
@@ -60,6 +61,7 @@ pace launch_pace::measured(double peak_delay) const {
     found.start_delay = peak_delay;
     found.usual_delay = 1.5 * peak_delay;
   }
+  if (graph_delays_.count() >= enough) found.graph_delay = *graph_delays_.quantile(0.5);
   // Most pauses are those of the hardware; dependencies make some longer.
   if (pauses_.count() >= enough) found.back_to_back = *pauses_.quantile(0.5);
   found.back_to_back = std::min(found.back_to_back, longest_pause);

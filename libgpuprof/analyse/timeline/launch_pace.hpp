@@ -17,6 +17,7 @@ struct pace {
   double start_delay =
       5'000;  // from a launching call to the start of its work on an idle GPU, least
   double usual_delay = 7'000;   // the same, median
+  double graph_delay = 0;       // the same of graphs: each node costs some; 0: not measured
   double back_to_back = 1'100;  // between two kernels of a stream that were both queued
   double before_copy = 0;       // the same, where the second is a copy or a fill: at least that
   double launch_distance = 0;   // between two launches of a thread; 0: not seen
@@ -43,7 +44,7 @@ class launch_pace {
   std::map<device_id, timestamp_ns> busy_until_;
   std::unordered_map<std::uint64_t, timestamp_ns> stream_end_;
   std::unordered_map<thread_index, timestamp_ns> last_launch_;
-  log_histogram delays_, pauses_, copy_pauses_, distances_, lengths_;
+  log_histogram delays_, graph_delays_, pauses_, copy_pauses_, distances_, lengths_;
 };
 
 }  // namespace gpuprof

@@ -26,12 +26,15 @@ gpu_item gpu_items::common(Record const& record) const {
 gpu_item gpu_items::of(kernel_record const& kernel) const {
   auto item = common(kernel);
   item.subject = raw(kernel.shape) <= largest_shape ? raw(kernel.shape) : 0;
+  item.of_graph = raw(kernel.graph) != 0;
   if (is_collective(item.subject)) item.kind = item_kind::communication;
   return item;
 }
 
 gpu_item gpu_items::of(graph_record const& graph) const {
-  return common(graph);  // of no shape
+  auto item = common(graph);  // of no shape
+  item.of_graph = true;
+  return item;
 }
 
 gpu_item gpu_items::of(copy_record const& copy) const {

@@ -21,7 +21,7 @@ auto kernel_columns() {
   return capture::only(&kernel_record::start, &kernel_record::duration, &kernel_record::launched,
                        &kernel_record::shape, &kernel_record::device, &kernel_record::context,
                        &kernel_record::stream, &kernel_record::thread, &kernel_record::range,
-                       &kernel_record::correlation);
+                       &kernel_record::correlation, &kernel_record::graph);
 }
 
 std::map<range_id, double> declared_flops(capture::reader& file) {
@@ -94,7 +94,7 @@ void run_reading::measure_pace() {
                     &memset_record::device, &memset_record::context, &memset_record::stream),
       capture::only(&kernel_record::start, &kernel_record::duration, &kernel_record::launched,
                     &kernel_record::device, &kernel_record::context, &kernel_record::stream,
-                    &kernel_record::thread));
+                    &kernel_record::thread, &kernel_record::graph));
   auto const peak_ns = [&](std::string_view test) {
     double ns = 0;
     for (auto const& device : facts_.devices)

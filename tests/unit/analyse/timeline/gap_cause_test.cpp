@@ -117,6 +117,21 @@ TEST_CASE("launching calls that fill the gap are its cause, however slow") {
   CHECK(of.of(100, 207, 200).bucket == time_bucket::launch_bound);
 }
 
+TEST_CASE("a graph starts as late as graphs do: a dependency is what is later") {
+  auto run = usual;
+  scene of;
+  of.thread.calls = &of.calls;
+  auto node = work(500, 510, 40);
+  auto const bucket = [&] { return cause_of_gap(us(400), us(500), node, of.thread, run).bucket; };
+  CHECK(bucket() == time_bucket::dependency);
+  node.of_graph = true;
+  CHECK(bucket() == time_bucket::dependency);  // how late they are is not known
+  run.graph_delay = 450'000;
+  CHECK(bucket() == time_bucket::launch_bound);
+  run.graph_delay = 200'000;
+  CHECK(bucket() == time_bucket::dependency);
+}
+
 TEST_CASE("the first launch of a kernel that starts late loaded it") {
   scene of;
   of.thread.is_first_of_kernel = true;

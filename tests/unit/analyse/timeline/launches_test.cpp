@@ -97,6 +97,20 @@ TEST_CASE("pauses before copies are measured apart, and launches that come quick
   CHECK(launch_pace().measured().before_copy == launch_pace().measured().back_to_back);
 }
 
+TEST_CASE("how late graphs start says nothing of kernels") {
+  launch_pace of;
+  double at = 0;
+  for (int i = 0; i < 100; ++i, at += 1000) {
+    of.add(work(at, at + 50, at - 8));
+    auto node = work(at + 500, at + 510, at + 100);
+    node.of_graph = true;
+    of.add(node);
+  }
+  auto const run = of.measured();
+  CHECK(run.usual_delay == Approx(8'000).epsilon(0.035));
+  CHECK(run.graph_delay == Approx(400'000).epsilon(0.035));
+}
+
 TEST_CASE("of allocations the quicker quarter is sure") {
   gap_table gaps;
   gap_key const key{.cause = time_bucket::allocation, .call = name_id{5}, .range = {}};
