@@ -89,7 +89,7 @@ export_nvcc() {
 # The test that reads the GPU code needs nvdisasm and cuobjdump, which not every toolkit brings along.
 disassembler_from_pypi() {
   local target="$1" program
-  rm -rf "$target"
+  rm -rf "$target/venv" "$target/bin"
   mkdir -p "$target/bin"
   python3 -m venv "$target/venv" &&
     "$target/venv/bin/pip" -q install --no-deps 'nvidia-cuda-nvdisasm>=13.2,<14' \
@@ -110,6 +110,27 @@ find_disassembler() {
   ) >/dev/null && return 0
   stage "No nvdisasm here: fetching it from PyPI" disassembler_from_pypi "$tools" ||
     say "The machine code of the peak kernels will not be checked."
+}
+
+clang_tidy_from_pypi() {
+  local target="$1"
+  rm -rf "$target"
+  python3 -m venv "$target" &&
+    "$target/bin/pip" -q install --require-hashes --only-binary :all: -r "$root/tools/clang_tidy.txt" &&
+    "$target/bin/clang-tidy" --version &&
+    cp "$root/tools/clang_tidy.txt" "$target/"  # last: now it is whole
+}
+
+# Sets clang_tidy to the folder with clang-tidy and run-clang-tidy.py. Debian 12's release 14 takes five times as long.
+find_clang_tidy() {
+  local target="$root/build/tools/clang-tidy"
+  if ! cmp -s "$root/tools/clang_tidy.txt" "$target/clang_tidy.txt"; then
+    stage "Fetching clang-tidy from PyPI" clang_tidy_from_pypi "$target" || {
+      say "error: there is no clang-tidy, so nothing was checked. Give pip a way to PyPI (PIP_INDEX_URL, HTTPS_PROXY), then run this again." >&2
+      return 1
+    }
+  fi
+  clang_tidy="$(echo "$target"/lib/python3*/site-packages/clang_tidy/data/bin)"
 }
 
 # A build folder keeps the CUDA toolkit it was configured with; the cache is used when there is one.

@@ -4,6 +4,7 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib_setup.sh"
 
+find_clang_tidy
 commands="$root/build/tidy/compile_commands.json"
 for file in "$@"; do
   grep -qs "/$file\"" "$commands" && continue  # it is known how to compile it
@@ -11,4 +12,4 @@ for file in "$@"; do
   stage "Configuring (tidy)" configure_preset tidy
   break
 done
-cd "$root" && exec clang-tidy-14 -quiet -p build/tidy "$@"
+cd "$root" && exec "$clang_tidy/clang-tidy" -quiet -p build/tidy "$@"

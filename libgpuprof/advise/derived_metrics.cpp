@@ -74,7 +74,7 @@ used_sectors use_of(kernel_facts const& kernel, std::string const& direction) {
       kernel.metric("l1tex__t_sectors_pipe_lsu_mem_global_op_" + direction + ".sum");
   // A ratio of nothing reads as 0.
   if (!bytes || *bytes <= 0 || (sectors && *sectors <= 0)) return {};
-  return {share(*bytes, sector_bytes), sectors.value_or(1)};
+  return {share(bytes, sector_bytes), sectors.value_or(1)};
 }
 
 figure use_of_sectors(kernel_facts const& kernel) {

@@ -47,7 +47,9 @@ class workload_metrics {
 
   launch_metrics const& exact() const noexcept { return exact_; }
   /// Whose readings around launches hold for a workload: its own, where it has any.
+  /// The answer may be what was asked for, so that must not go away.
   workload_id const& counted_as(workload_id const& workload) const;
+  workload_id const& counted_as(workload_id const&& workload) const = delete;
   sampled_figures const& sampled() const noexcept { return sampled_; }
 
  private:

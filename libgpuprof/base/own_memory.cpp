@@ -7,6 +7,7 @@
 #include <cstring>
 #include <sys/uio.h>
 #include <unistd.h>
+#include <utility>
 
 namespace gpuprof {
 namespace {
@@ -20,7 +21,7 @@ int copy_own_memory(std::uint64_t address, std::span<std::byte> into) noexcept {
   iovec const local{into.data(), into.size()};
   iovec const remote{reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)), into.size()};
   auto const copied = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
-  auto const failed = copied == static_cast<ssize_t>(into.size()) ? 0 : copied < 0 ? errno : EFAULT;
+  auto const failed = std::cmp_equal(copied, into.size()) ? 0 : copied < 0 ? errno : EFAULT;
   errno = saved_errno;
   return failed;
 }

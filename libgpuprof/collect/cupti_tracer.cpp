@@ -60,8 +60,7 @@ result<void> cupti_tracer::attach() {
 
 // The newer call tells who holds CUPTI when it is taken.
 result<void> cupti_tracer::subscribe() {
-  auto const callback =
-      reinterpret_cast<CUpti_CallbackFunc>(reinterpret_cast<void*>(&launch_callbacks::entry));
+  CUpti_CallbackFunc const callback = &launch_callbacks::entry;
   CUpti_SubscriberHandle mine = nullptr;
   auto const with_names = cupti_.api.cuptiSubscribe_v2;
   if (with_names == nullptr) {

@@ -38,9 +38,7 @@ bool takes_code_away(call_class what) noexcept {
 
 call_class classify_driver_call(char const* text) noexcept {
   std::string_view const name = text != nullptr ? text : "";
-  auto const starts = [name](std::string_view prefix) {
-    return name.substr(0, prefix.size()) == prefix;
-  };
+  auto const starts = [name](std::string_view prefix) { return name.starts_with(prefix); };
   for (auto const* const work : {"cuLaunchHostFunc", "cuStreamAddCallback", "cuStreamWait",
                                  "cuStreamWriteValue", "cuStreamBatchMemOp", "cuMemPrefetch",
                                  "cuWaitExternalSemaphores", "cuSignalExternalSemaphores",

@@ -72,7 +72,7 @@ std::vector<std::string> toolkit_folders() {
 
 bool is_libcupti(std::string const& path) {
   auto const name = path.substr(path.find_last_of('/') + 1);
-  return name.rfind("libcupti.so", 0) == 0 || name.rfind("libcupti-", 0) == 0;
+  return name.starts_with("libcupti.so") || name.starts_with("libcupti-");
 }
 
 struct attempt {

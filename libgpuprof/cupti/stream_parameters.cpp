@@ -85,7 +85,8 @@ bool read_stream(stream_place place, void const* parameters, CUstream& into) noe
   if (place.is == stream_place::kind::unknown) return false;
   if (place.is == stream_place::kind::parameter) {
     if (parameters == nullptr) return false;
-    std::memcpy(&into, static_cast<char const*>(parameters) + place.offset, sizeof into);
+    std::memcpy(static_cast<void*>(&into), static_cast<char const*>(parameters) + place.offset,
+                sizeof into);
   }
   if (into == nullptr && place.default_stream_per_thread) into = CU_STREAM_PER_THREAD;
   return true;

@@ -2,6 +2,7 @@
 #include "live/launch_neighbours.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace gpuprof {
 namespace {
@@ -96,7 +97,7 @@ launch_neighbours::seen_device& launch_neighbours::find_or_make(device_id device
 bool launch_neighbours::take_expected(correlation_id correlation) {
   auto const found = std::find(expected_.begin(), expected_.end(), correlation);
   if (found == expected_.end()) return false;
-  if (static_cast<std::size_t>(found - expected_.begin()) < old_expectations_) --old_expectations_;
+  if (std::cmp_less(found - expected_.begin(), old_expectations_)) --old_expectations_;
   expected_.erase(found);
   --expected_with(correlation);
   return true;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fstream>
 #include <unistd.h>
+#include <utility>
 
 namespace gpuprof {
 namespace {
@@ -20,7 +21,7 @@ bool append(std::optional<std::string> const& file, char kind, std::string const
     if (to < 0) return false;
     auto const written = write(to, note.data(), note.size());
     close(to);
-    return written == static_cast<ssize_t>(note.size());
+    return std::cmp_equal(written, note.size());
   } catch (...) {
     return false;
   }

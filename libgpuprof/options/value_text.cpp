@@ -11,7 +11,8 @@ namespace {
 bool is_regex(std::string const& text) {
   try {
     // The flag refuses back references, for which kernel_filter's matcher is not made.
-    std::regex const compiled(text, std::regex::ECMAScript | std::regex_constants::__polynomial);
+    [[maybe_unused]] std::regex const compiled(
+        text, std::regex::ECMAScript | std::regex_constants::__polynomial);
     return true;
   } catch (std::regex_error const&) {
     return false;

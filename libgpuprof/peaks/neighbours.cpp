@@ -7,6 +7,7 @@
 #include <fstream>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace gpuprof::peaks {
 namespace {
@@ -38,7 +39,7 @@ std::string command_of(unsigned pid) {
 load_readings read_load(nvml_device const& device) {
   load_readings readings;
   for (auto const& process : device.processes().value_or(std::vector<gpu_process>{})) {
-    if (process.pid == static_cast<unsigned>(getpid()))
+    if (std::cmp_equal(process.pid, getpid()))
       readings.is_own = true;
     else
       readings.others.push_back({process.pid, command_of(process.pid), process.memory_bytes});

@@ -116,8 +116,7 @@ void drain::find_main_thread() {
   thread_identity fresh[64];
   while (auto const count = new_threads(threads_seen_, fresh))
     for (auto const& thread : std::span(fresh, count))
-      if (thread.os_thread == static_cast<std::uint32_t>(getpid()))
-        live_.main_thread_is(thread.thread);
+      if (std::cmp_equal(thread.os_thread, getpid())) live_.main_thread_is(thread.thread);
 }
 
 /// False when there is nothing more to take.

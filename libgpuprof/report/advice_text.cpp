@@ -80,7 +80,7 @@ text_lines ledger_text(advice_report const& report, std::optional<ledger_lines> 
   text_lines lines;
   if (by) {
     auto const shown = shares_of(time, *by, ledger_page, width);
-    lines.push_back("Where the time of GPUs went:");
+    lines.emplace_back("Where the time of GPUs went:");
     if (lines_of(time, *by).empty())
       lines.back() = "Where the time of GPUs went: the capture has nothing to show it by.";
     else

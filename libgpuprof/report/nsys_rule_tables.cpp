@@ -36,8 +36,8 @@ table memory_table(std::string name, std::string title, bool of_copies,
   owned_rows owned;
   for (auto const& one : rows) {
     row cells = {whole(one.duration), time_cell(one.start, context)};
-    if (of_copies) cells.push_back(text_of(one.source));
-    cells.push_back(text_of(one.destination));
+    if (of_copies) cells.emplace_back(text_of(one.source));
+    cells.emplace_back(text_of(one.destination));
     for (cell const& each : {cell{whole(one.bytes)}, cell{whole(context.process)},
                              cell{whole(raw(one.device))}, cell{whole(raw(one.context))}, cell{},
                              cell{whole(raw(one.stream))}, cell{context.text(one.call)}})

@@ -119,7 +119,7 @@ table rank_kernel_table(std::vector<line_over_ranks> lines, std::span<std::strin
   owned_rows out;
   for (auto const& line : lines) {
     auto cells = cells_of(line, all, out, labels);
-    cells.push_back(out.keep(line.name));
+    cells.emplace_back(out.keep(line.name));
     out.rows.push_back(std::move(cells));
   }
   auto columns = columns_of_means();
@@ -139,7 +139,7 @@ table rank_collective_table(std::vector<collective_row> const& rows,
                      out.keep(labels[r.waits_longest])});
     else
       append(cells, {cell(), cell(), cell(), cell(), cell(), cell()});
-    cells.push_back(out.keep(r.name));
+    cells.emplace_back(out.keep(r.name));
     out.rows.push_back(std::move(cells));
   }
   return table_of("ranks_collective_sum", "Collectives over Ranks",

@@ -54,7 +54,7 @@ table kernel_table(std::vector<kernel_row> rows) {
   auto const total = total_of(rows);
   for (auto& r : rows) {
     auto& cells = out.rows.emplace_back(time_cells(r.time, total));
-    cells.push_back(out.keep(std::move(r.name)));
+    cells.emplace_back(out.keep(std::move(r.name)));
   }
   return table_of("cuda_gpu_kern_sum", "CUDA GPU Kernel Summary",
                   time_columns("Instances", {{"Name"}}), std::move(out));
@@ -77,7 +77,7 @@ table memory_time_table(std::vector<memory_row> rows) {
   auto const total = total_of(rows);
   for (auto& r : rows) {
     auto& cells = out.rows.emplace_back(time_cells(r.time, total));
-    cells.push_back(out.keep(std::move(r.operation)));
+    cells.emplace_back(out.keep(std::move(r.operation)));
   }
   return table_of("cuda_gpu_mem_time_sum", "CUDA GPU MemOps Summary (by Time)",
                   time_columns("Count", {{"Operation"}}), std::move(out));
@@ -88,7 +88,7 @@ table memory_size_table(std::vector<memory_row> rows) {
   for (auto& r : rows) {
     auto& cells = out.rows.emplace_back(row{whole(r.bytes.total), whole(r.bytes.count)});
     append_spread(cells, r.bytes);
-    cells.push_back(out.keep(std::move(r.operation)));
+    cells.emplace_back(out.keep(std::move(r.operation)));
   }
   return table_of("cuda_gpu_mem_size_sum", "CUDA GPU MemOps Summary (by Size)",
                   {{"Total", size},
@@ -146,7 +146,7 @@ table api_table(std::vector<api_row> rows) {
   auto const total = total_of(rows);
   for (auto& r : rows) {
     auto& cells = out.rows.emplace_back(time_cells(r.time, total));
-    cells.push_back(out.keep(std::move(r.name)));
+    cells.emplace_back(out.keep(std::move(r.name)));
   }
   return table_of("cuda_api_sum", "CUDA API Summary", time_columns("Num Calls", {{"Name"}}),
                   std::move(out));
@@ -192,7 +192,7 @@ table range_style_table(std::vector<range_row> const& rows, range_style style,
   auto const total = total_of(rows);
   for (auto const& r : rows) {
     auto& cells = out.rows.emplace_back(time_cells(r.time, total));
-    cells.push_back(out.keep(range_name(r.key, text)));
+    cells.emplace_back(out.keep(range_name(r.key, text)));
   }
   auto const is_push_pop = style == range_style::push_pop;
   return table_of(is_push_pop ? "nvtx_pushpop_sum" : "nvtx_startend_sum",
@@ -221,7 +221,7 @@ table range_kernel_table(std::vector<range_kernel_row> const& rows, text_of_name
                    whole(os_thread(r.thread)), whole(r.range_instances), whole(r.time.count),
                    whole(r.time.total)});
     append_spread(cells, r.time);
-    cells.push_back(out.keep(labels.text(r.label)));
+    cells.emplace_back(out.keep(labels.text(r.label)));
   }
   return table_of("nvtx_kern_sum", "NVTX Range Kernel Summary",
                   {{"NVTX Range"},

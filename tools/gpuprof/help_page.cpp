@@ -95,7 +95,7 @@ class help_page : public CLI::Formatter {
  private:
   static std::string line_of(std::string const& what, std::string const& text) {
     auto line = "  " + what;
-    if (line.size() + 1 >= option_column) line += "\n";
+    if (line.size() + 1 >= option_column) line += '\n';
     auto const begun = line.ends_with('\n') ? 0 : line.size();
     line.append(option_column - begun, ' ');
     std::string indented(option_column, ' ');

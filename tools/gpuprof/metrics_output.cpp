@@ -64,9 +64,9 @@ report::table text_table(std::vector<shown_metric> const& metrics, bool with_pas
       report::row row{metric.name, metric.properties.unit};
       if (with_passes) {
         row.push_back(passes_cell(metric.passes));
-        row.push_back(yes_or_no(metric.sampled));
+        row.emplace_back(yes_or_no(metric.sampled));
       }
-      row.push_back(metric.properties.description);
+      row.emplace_back(metric.properties.description);
       take(row);
     }
   };

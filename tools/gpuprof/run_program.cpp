@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 namespace gpuprof {
 namespace {
@@ -72,7 +73,7 @@ int exec_failure(int pipe_end) {
   do {
     got = read(pipe_end, &reason, sizeof reason);
   } while (got < 0 && errno == EINTR);
-  return got == static_cast<ssize_t>(sizeof reason) ? reason : 0;
+  return std::cmp_equal(got, sizeof reason) ? reason : 0;
 }
 
 }  // namespace

@@ -39,10 +39,13 @@ struct stats_options {
   double memory_gib = default_memory_gib;
 };
 
-std::vector<std::string> const reports_of_one = {"nvtx_sum", "cuda_api_sum", "cuda_gpu_kern_sum",
-                                                 "cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum"};
-std::vector<std::string> const reports_of_ranks = {"ranks_sum", "ranks_range_sum", "ranks_kern_sum",
-                                                   "ranks_collective_sum"};
+std::vector<std::string> reports_of_one() {
+  return {"nvtx_sum", "cuda_api_sum", "cuda_gpu_kern_sum", "cuda_gpu_mem_time_sum",
+          "cuda_gpu_mem_size_sum"};
+}
+std::vector<std::string> reports_of_ranks() {
+  return {"ranks_sum", "ranks_range_sum", "ranks_kern_sum", "ranks_collective_sum"};
+}
 
 std::string joined(std::vector<std::string> const& words) {
   std::string text;
@@ -71,7 +74,7 @@ std::string output_base(stats_options const& options) {
 
 result<std::vector<chosen_report>> wanted_reports(stats_options const& options) {
   auto names = options.reports;
-  if (names.empty()) names = options.files.size() > 1 ? reports_of_ranks : reports_of_one;
+  if (names.empty()) names = options.files.size() > 1 ? reports_of_ranks() : reports_of_one();
   std::vector<chosen_report> wanted;
   for (auto const& name : names) {
     auto const report = parse_report(name);
@@ -179,7 +182,7 @@ void add_stats(CLI::App& app, int& exit_code) {
           "-r,--report", options->reports,
           ("NAME[:base|:mangled][,NAME...]: reports to print; kernels go by their full, base or "
            "mangled name. Default: " +
-           joined(reports_of_one) + "; of several captures " + joined(reports_of_ranks))
+           joined(reports_of_one()) + "; of several captures " + joined(reports_of_ranks()))
               .c_str()),
       {.words = report_name_list(), .is_list = true});
   complete_with(

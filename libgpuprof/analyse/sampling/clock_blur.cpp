@@ -2,7 +2,7 @@
 #include "analyse/sampling/clock_blur.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <numbers>
 #include <numeric>
 
 namespace gpuprof {
@@ -34,7 +34,7 @@ double clock_blur::each_cut(work_part const& part, F f) const {
 
 void clock_blur::add(work_part const& part) {
   // Ends are off by anything up to this.
-  auto const max_noise_ns = std::max(least_noise_ns, std::sqrt(3.0) * noise_ns_);
+  auto const max_noise_ns = std::max(least_noise_ns, std::numbers::sqrt3 * noise_ns_);
   auto const off = max_noise_ns / part.length();
   noise_[columns_.of(part.item->kind)] += part.cuts() * off * off;
   auto const n = columns_.size();

@@ -2,7 +2,7 @@
 #include "analyse/sampling/clock_noise.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <numbers>
 #include <unordered_map>
 #include <vector>
 
@@ -33,7 +33,7 @@ double clock_noise_of(device_work const& work) {
   auto const found =
       deviations.begin() + static_cast<std::ptrdiff_t>(deviations.size() / steadiest);
   std::nth_element(deviations.begin(), found, deviations.end());
-  return std::min(usual_noise_ns, *found / std::sqrt(2.0));
+  return std::min(usual_noise_ns, *found / std::numbers::sqrt2);
 }
 
 }  // namespace gpuprof

@@ -29,8 +29,10 @@ extern "C"
   if (handle == RTLD_DEFAULT || handle == RTLD_NEXT) return gpuprof::real_dlsym();
   constexpr char prefix[] = {'c', 'u', 'p', 't', 'i'};
   auto const* at = name;
-  for (auto const letter : prefix)
-    if (at == nullptr || *at++ != letter) return gpuprof::real_dlsym();
+  for (auto const letter : prefix) {
+    if (at == nullptr || *at != letter) return gpuprof::real_dlsym();
+    ++at;
+  }
   return &gpuprof::shared_or_real;
 }
 

@@ -46,7 +46,7 @@ CUptiResult shared_cupti::subscribe_for_both(CUpti_SubscriberHandle* handle,
   auto* known = handle_.load(std::memory_order_acquire);
   auto code = CUPTI_SUCCESS;
   if (known == nullptr) {
-    auto const entry = reinterpret_cast<CUpti_CallbackFunc>(reinterpret_cast<void*>(&callback));
+    CUpti_CallbackFunc const entry = &callback;
     code = named != nullptr ? real_.api.cuptiSubscribe_v2(&known, entry, this, named)
                             : real_.api.cuptiSubscribe(&known, entry, this);
     if (code == CUPTI_SUCCESS) handle_.store(known, std::memory_order_release);

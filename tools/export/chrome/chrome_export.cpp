@@ -56,7 +56,7 @@ export_notes notes_on(event_writer const& events, gpu_events const& gpu, capture
                     "their arguments; for launch statistics and critical paths record with --trace "
                     "cuda,nvtx,sync,cuda-api");
   if (gpu.lacks_annotations())
-    notes.push_back(
+    notes.emplace_back(
         "more than a million ranges: they are on the rows of threads, not on those of "
         "GPUs");
   if (events.events() > comfortable_events)

@@ -222,8 +222,7 @@ result<report::table> nsys_rule_table(trace_contents& trace, std::string_view na
       std::find_if(words.begin(), words.end(), [&](auto const& each) { return each.name == name; });
   if (rule == words.end()) {
     auto const names = nsys_rule_names();
-    auto const near =
-        nearest_name(std::string(name), std::vector<std::string>(names.begin(), names.end()));
+    auto const near = nearest_name(name, std::vector<std::string>(names.begin(), names.end()));
     return error{"nsys has no rule '" + std::string(name) + "'" +
                  (near.empty() ? "" : ", did you mean " + near + "?")};
   }

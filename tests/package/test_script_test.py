@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""test_script_test.py ROOT: what tools/test.sh ends with, where the programs that it calls are but a few lines."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(sys.argv.pop(1))
+# Each writes down how it was called, and fails where that holds the text in the file "broken".
+PROGRAM = """#!/bin/bash
+call="$(basename "$0") $*"
+echo "$call" >>"$SCRATCH/calls"
+broken="$(cat "$SCRATCH/broken" 2>/dev/null)"
+[ -n "$broken" ] && [[ "$call" == *"$broken"* ]] && exit 1
+"""
+STANDS_FOR = {
+    "cmake": """
+if [ -e "$SCRATCH/slow" ] && [[ "$*" == *--build*asan ]]; then
+  for _ in {1..600}; do [ -e "$SCRATCH/tidy_runs" ] && break; sleep 0.05; done
+fi""",
+    "ctest": "", "clang-format-14": "", "doxygen": "", "nproc": "echo 2",
+    "dpkg-query": "echo install ok installed",
+    "ninja": "echo fuzz_text: phony",
+    # The interpreter: a new venv holds a pip, which installs clang-tidy; what it is given otherwise is run-clang-tidy.py.
+    "python3": """
+if [ "$1 $2" = "-m venv" ]; then
+  mkdir -p "$3/bin" "$3/lib/python3/site-packages/clang_tidy/data/bin"
+  cp "$SCRATCH/programs/pip" "$SCRATCH/programs/clang-tidy" "$3/bin/"
+fi
+[ ! -e "$SCRATCH/slow" ] || [[ "$*" != *run-clang-tidy.py* ]] || { echo $$ >"$SCRATCH/tidy_runs"; exec sleep 60; }""",
+    "pip": "", "clang-tidy": "", "nvdisasm": "", "cuobjdump": "",
+}
+
+
+class Script(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="gpuprof-test-", ignore_cleanup_errors=True)
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        shutil.copytree(ROOT / "tools", self.folder / "tools", ignore=lambda folder, names: [
+            name for name in names if pathlib.Path(folder, name).is_dir()])
+        for name, does in STANDS_FOR.items():
+            self.program(f"programs/{name}", does)
+        self.program("tests/process/export/clients.sh", "")
+        self.program("build/fuzz/tests/fuzz_text", "")
+        for folder in ("fuzz/tests/fuzz/seeds/text", "ci", "asan", "tsan"):
+            (self.folder / "build" / folder).mkdir(parents=True)
+        self.environment = {
+            "PATH": f"{self.folder}/programs:{os.defpath}", "SCRATCH": str(self.folder), "HOME": str(self.folder)}
+
+    def program(self, name, does):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(PROGRAM + does + "\nexit 0\n")
+        path.chmod(0o755)
+
+    def run_parts(self, *parts, broken=""):
+        (self.folder / "broken").write_text(broken)
+        (self.folder / "calls").write_text("")
+        done = subprocess.run([self.folder / "tools/test.sh", *parts], env=self.environment, capture_output=True, text=True,
+                              timeout=300)
+        self.calls = (self.folder / "calls").read_text()
+        return done.returncode, done.stderr + done.stdout
+
+    def test_all_pass(self):
+        code, said = self.run_parts("all")
+        self.assertEqual(code, 0, said)
+        self.assertIn("Checking with clang-tidy ... ok", said)
+        self.assertRegex(said.splitlines()[-1], "^All tests passed in ")
+        for call in ("ctest --preset ci", "ctest --preset asan", "ctest --preset tsan", "fuzz_text -max", "run-clang-tidy.py -"):
+            self.assertIn(call, self.calls)
+
+    def test_a_part_that_fails_is_named_and_the_others_run(self):
+        for part, broken in (("release", "ctest --preset ci"), ("asan", "build/asan"), ("fuzz", "fuzz_text -max"),
+                             ("tidy", "run-clang-tidy.py")):
+            with self.subTest(part):
+                code, said = self.run_parts("release", "asan", "fuzz", "tsan", "tidy", broken=broken)
+                self.assertEqual(code, 1, said)
+                self.assertRegex(said, f"(?m)^error: these parts failed: {part}$")
+                self.assertIn("ctest --preset tsan", self.calls)
+
+    def test_clang_tidy_is_fetched_once(self):
+        for fetched in (1, 0):
+            code, said = self.run_parts("tidy")
+            self.assertEqual((code, self.calls.count("pip -q install")), (0, fetched), said)
+
+    def test_without_clang_tidy_it_says_what_to_do(self):
+        code, said = self.run_parts("tidy", broken="pip")
+        self.assertEqual(code, 1, said)
+        self.assertIn("error: there is no clang-tidy, so nothing was checked.", said)
+        self.assertEqual(self.run_parts("tidy")[0], 0)
+
+    def test_clang_tidy_does_not_outlive_the_script(self):
+        (self.folder / "slow").touch()
+        code, said = self.run_parts("asan", "clang-tidy?", "tidy")
+        self.assertEqual(code, 1, said)
+        self.assertIn('unknown part "clang-tidy?"', said)
+        program = pathlib.Path("/proc", (self.folder / "tidy_runs").read_text().strip(), "cmdline")
+        deadline = time.monotonic() + 20
+        while program.exists() and program.read_bytes():  # one that has ended has no command line
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+
+
+if __name__ == "__main__":
+    unittest.main()
