@@ -110,8 +110,8 @@ std::uint64_t threads_without_log() noexcept;
 /// What threads lost of their own: launches, ranges, records that the program reported to them.
 void report_thread_logs(ledger& to);
 
-/// True while ranges, marks, launches and calls are to be written to the rings. The range stacks are kept
-/// in any case.
+/// True while ranges, marks, launches and calls are to be written to the rings. The range stacks
+/// are kept in any case.
 inline std::atomic<bool> log_is_recording{false};
 
 /// Ranges still open are written once in each generation. Add one when what was written before and

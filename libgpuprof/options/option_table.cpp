@@ -178,7 +178,8 @@ constexpr std::array table{
            "Replace a capture that is already there.", false,
            [](settings& s, std::string_view v) { return read_switch(s.force_overwrite, v); }},
     option{"trace", 't', "KIND[,KIND...]",
-           "none, or a list of cuda, nvtx, blocking, cuda-api, cuda-memory, sync, um", "cuda,nvtx,blocking",
+           "none, or a list of cuda, nvtx, blocking, cuda-api, cuda-memory, sync, um",
+           "cuda,nvtx,blocking",
            "What to record: cuda (kernels, copies), nvtx, blocking (CUDA calls that wait, allocate "
            "or load), cuda-api (all calls), cuda-memory, sync, um (unified memory).",
            false, read_trace, "cuda,nvtx,blocking,cuda-api,cuda-memory,sync,um,none"},
