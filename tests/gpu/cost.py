@@ -40,7 +40,7 @@ def launches(times):
 
 
 def calls_by_name(done):
-    return {row["Name"]: int(row["Num Calls"].replace(",", "")) for row in done.stats("cuda_api_sum")}
+    return {row["Name"].removesuffix("_v2"): int(row["Num Calls"].replace(",", "")) for row in done.stats("cuda_api_sum")}
 
 
 def blocking_calls(times):
