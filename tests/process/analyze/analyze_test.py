@@ -230,7 +230,9 @@ class BadInput(Case):
 
     @unittest.skipIf(os.environ.get("BUILT_SANITIZED"), "a program under a sanitizer ends where its memory does")
     def test_too_little_memory_is_said(self):
-        self.assertIn("--memory-limit", self.refused(1, "--memory-limit", "0.000001", "steps.gpuprof"))
+        # So much that what the process had before does not hold it.
+        subprocess.run([MADE_JOBS, self.folder / "large.gpuprof", "--training", "300000"], check=True, stdout=subprocess.DEVNULL)
+        self.assertIn("--memory-limit", self.refused(1, "--memory-limit", "0.000001", "large.gpuprof"))
 
 
 class CountedSteps(Case):
