@@ -13,7 +13,7 @@ from harness import COMMAND, HERE, SCRATCH, row, run
 
 STEPS = 400  # of half a millisecond
 SIDE = 5  # captures a side, as the manual has it
-ANY_WORSE = "step>0%,gpu>0%,kernel:.*>0%"
+ANY_WORSE = "step>0%,gpu>0%,range:step>0%,kernel:.*>0%"
 SLOWED = "whole_sm_fma"
 ALL_SAID, WORSE, UNDECIDED = 0, 1, 3
 
