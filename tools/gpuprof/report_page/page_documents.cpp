@@ -25,13 +25,22 @@ constexpr std::size_t max_rows = 5000;  // of a table: a browser sorts so many a
 class json_members {
  public:
   std::string& add(std::string_view name) {
-    text_ += text_.empty() ? "{" : ",";
+    text_ += text_.empty() ? '{' : ',';
     append_json_text(text_, name);
-    text_ += ":";
+    text_ += ':';
     return text_;
   }
   void add_text(std::string_view name, std::string_view value) {
     append_json_text(add(name), value);
+  }
+  void add_texts(std::string_view name, std::vector<std::string> const& texts) {
+    auto separator = '[';
+    auto& text = add(name);
+    for (auto const& one : texts) {
+      text += std::exchange(separator, ',');
+      append_json_text(text, one);
+    }
+    text += texts.empty() ? "[]" : "]";
   }
   std::string take() && { return text_.empty() ? "{}" : std::move(text_) + "}"; }
 
@@ -53,13 +62,7 @@ std::string document_of(finished_report const& report) {
                      report::time_unit::nanoseconds,
                      [&rows](std::string_view text) { rows += text; });
   members.add("left_out") += std::to_string(*left_out);
-  auto& notes = members.add("notes");
-  notes += "[";
-  for (auto const& note : report.notes) {
-    if (&note != &report.notes.front()) notes += ",";
-    append_json_text(notes, note);
-  }
-  notes += "]";
+  members.add_texts("notes", report.notes);
   return std::move(members).take();
 }
 
@@ -126,17 +129,8 @@ std::string facts_document(std::string const& capture, trace_contents& trace) {
   members.add_text("capture", std::filesystem::path(capture).filename().string());
   members.add_text("version", GPUPROF_VERSION);
   members.add("origin_ns") += std::to_string(trace.origin().value);
-  auto const lines = [&](char const* name, std::vector<std::string> const& all) {
-    auto& text = members.add(name);
-    text += "[";
-    for (auto const& line : all) {
-      if (&line != &all.front()) text += ",";
-      append_json_text(text, line);
-    }
-    text += "]";
-  };
-  lines("overview", overview_lines(trace.overview()));
-  lines("lost", trace.missing());
+  members.add_texts("overview", overview_lines(trace.overview()));
+  members.add_texts("lost", trace.missing());
   return std::move(members).take();
 }
 
