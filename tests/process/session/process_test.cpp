@@ -261,7 +261,7 @@ TEST_CASE("a full disk is told in one line, and the program goes on") {
 }
 
 TEST_CASE("a program that closes all descriptors has its own files as it wrote them, and a line") {
-  auto const result = run("'closes all'");
+  auto const result = run("'closes all'", "TSAN_OPTIONS=suppressions=" CLOSED_DESCRIPTORS);
   INFO(result.err);
   CHECK(result.exit_code() == 0);
   for (int i = 0; i < 16; ++i)
