@@ -57,7 +57,7 @@ reading_options with_devices(reading_options options, used_devices& devices) {
 counter_engines::counter_engines(cupti_api const& api, cuda_driver const& driver,
                                  counter_options options)
     : options_(std::move(options)),
-      budget_(options_.budget_percent, options_.once_ns, options_.place, options_.once_at_any_time),
+      budget_(options_.budget_percent, options_.once_ns, options_.place, options_.explains),
       devices_(api),
       launches_(api, driver,
                 options_.in_windows ? with_devices(options_.launches, devices_) : options_.launches,
@@ -66,6 +66,7 @@ counter_engines::counter_engines(cupti_api const& api, cuda_driver const& driver
       job_(turns_in_job(options_)),
       turns_({.launches = options_.around_launches,
               .windows = options_.in_windows,
+              .launches_first = options_.explains,
               .window_ns = window_ns(options_.sampling)}) {}
 
 void counter_engines::resume() noexcept {

@@ -24,8 +24,9 @@ struct counter_options {
   sampling_options sampling;
   double budget_percent = 1;  // of the running time, for both; 0: no limit
   std::uint64_t once_ns = sampling_budget::usual_once_ns;  // and once, on launches
-  bool once_at_any_time = false;  // also in a run that is too short to repay it
-  job_place place;                // among the ranks of a job
+  /// This run, however short: launches are read first, what may be spent once at any time.
+  bool explains = false;
+  job_place place;  // among the ranks of a job
 };
 
 /// What the counters gave.

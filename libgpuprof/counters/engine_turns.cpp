@@ -40,9 +40,18 @@ bool engine_turns::launches_are_done(counter_needs const& needs) noexcept {
 
 counter_turn engine_turns::after_window(counter_needs const& needs) const noexcept {
   auto const may_sample = allowed_.windows && needs.window_affordable && !needs.must_not_switch;
-  if (may_sample && !is_sampled_enough(needs)) return counter_turn::between_windows;
+  auto const launches_now = allowed_.launches_first && allowed_.launches && may_read(needs);
+  if (may_sample && !launches_now && !is_sampled_enough(needs))
+    return counter_turn::between_windows;
   if (allowed_.launches && may_read(needs)) return counter_turn::launches;
   return may_sample ? counter_turn::between_windows : counter_turn::nobody;
+}
+
+/// Setting up the one only to release it for the other would take most of a short run.
+bool engine_turns::waits_for_launches(counter_needs const& needs) noexcept {
+  if (!allowed_.launches_first || !allowed_.launches) return false;
+  if (first_chance_ns_ == 0 && needs.window_affordable) first_chance_ns_ = needs.now_ns;
+  return !may_read(needs) && needs.now_ns < first_chance_ns_ + max_wait_to_recur_ns;
 }
 
 counter_turn engine_turns::next(counter_needs const& needs) noexcept {
@@ -70,7 +79,7 @@ counter_turn engine_turns::next(counter_needs const& needs) noexcept {
     case nobody:
       break;
   }
-  if (needs.must_not_switch) return current_;
+  if (needs.must_not_switch || waits_for_launches(needs)) return current_;
   auto const turn = after_window(needs);
   if (turn != between_windows) return take(turn, needs.now_ns);
   return may_begin_burst(needs) ? take(window, needs.now_ns) : current_;

@@ -33,10 +33,11 @@ struct counter_needs {
 /// until most of what runs was sampled enough. Then launches are read, as long as they want
 /// something and the budget has room, and time is sampled in bursts. Nothing is counted in between,
 /// since kernels lose speed while sampling is set up, and launches while ranges are on.
+/// With `launches_first` it is the other way round: a run of a second or two would be over before.
 class engine_turns {
  public:
   struct allowed_engines {
-    bool launches = true, windows = true;
+    bool launches = true, windows = true, launches_first = false;
     std::uint64_t window_ns = 50'000'000;
   };
   /// From one window to the next, on average. Each pause differs from the one before, by some ms:
@@ -48,6 +49,8 @@ class engine_turns {
   /// So long, windows and pauses together, time is sampled before any launch is read: at least, and
   /// at most, if that was not enough. What is missing then comes with later bursts.
   static constexpr std::uint64_t min_dense_ns = 500'000'000, max_dense_ns = 1'500'000'000;
+  /// So long launches that come first may take to recur, before time is sampled instead.
+  static constexpr std::uint64_t max_wait_to_recur_ns = 200'000'000;
 
   explicit engine_turns(allowed_engines allowed) noexcept : allowed_(allowed) {}
 
@@ -76,6 +79,7 @@ class engine_turns {
     return sampled_ns_ >= (needs.sampled_enough ? min_dense_ns : max_dense_ns);
   }
   counter_turn after_window(counter_needs const& needs) const noexcept;
+  bool waits_for_launches(counter_needs const& needs) noexcept;
   bool may_begin_burst(counter_needs const& needs) const noexcept {
     return needs.is_burst_moment || !is_sampled_enough(needs);
   }
@@ -83,9 +87,10 @@ class engine_turns {
   allowed_engines allowed_;
   counter_turn current_ = counter_turn::nobody;
   std::uint64_t since_ = 0;
-  std::uint64_t quiet_since_ = 0;  // launches want nothing; 0: they do
-  std::uint64_t sampled_ns_ = 0;   // windows and pauses so far
-  std::uint64_t windows_ = 0;      // that were followed by a pause
+  std::uint64_t first_chance_ns_ = 0;  // to sample
+  std::uint64_t quiet_since_ = 0;      // launches want nothing; 0: they do
+  std::uint64_t sampled_ns_ = 0;       // windows and pauses so far
+  std::uint64_t windows_ = 0;          // that were followed by a pause
 };
 
 }  // namespace gpuprof

@@ -62,7 +62,7 @@ counter_options options_of(settings const& s, kernel_filter& skipped, kernel_swi
                        .uuid = uuid},
           .budget_percent = exact ? 0 : s.metrics.budget_percent,
           .once_ns = s.metrics.may_cost_once_ns(),
-          .once_at_any_time = s.metrics.explains(),
+          .explains = s.metrics.explains(),
           .place = s.rank ? job_place{s.rank->rank, s.rank->world_size} : job_place{}};
 }
 

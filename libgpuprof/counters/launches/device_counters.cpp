@@ -14,16 +14,9 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t max_passes = 63;  // of a cycle: each costs milliseconds
-
 /// Ranges are called by their numbers.
 std::size_t number_of(std::string const& name) {
   return std::strtoul(name.c_str(), nullptr, 10);
-}
-
-/// Each needs a pass of its own, and few kernels need them: they are a group apart.
-bool counts_tensor_operations(std::vector<std::string> const& metrics) {
-  return !metrics.empty() && metrics.front().starts_with("sm__ops_path_tensor_");
 }
 
 /// Every kernel has an EXIT: this is read to see that a kernel was rewritten at all.
@@ -41,54 +34,6 @@ bool tells_of_tensor_pipe(std::string_view metric) {
   return metric.starts_with("sm__pipe_tensor_cycles_active.") && metric.find(".min") == metric.npos;
 }
 
-/// Sorts the launches of a plan into groups.
-class grouping {
- public:
-  grouping(host_profiler const& chip, bool one_pass) : chip_(chip), one_pass_(one_pass) {}
-
-  /// All that can be counted together is one group, of as many passes as it takes: another pass
-  /// comes cheaper than another group.
-  result<void> add(launch_group const& planned) {
-    if (one_pass_ && (!groups_.empty() || planned.passes != 1)) {
-      left_out_ += planned.metrics.size();
-      return {};
-    }
-    for (auto& group : groups_) {
-      if (group.rewrites != planned.patches_kernel) continue;
-      if (counts_tensor_operations(group.metrics) != counts_tensor_operations(planned.metrics))
-        continue;
-      auto together = group.metrics;
-      together.insert(together.end(), planned.metrics.begin(), planned.metrics.end());
-      auto configuration = chip_.configure(together);
-      if (!configuration) return error{configuration.message()};
-      if (configuration->passes == 0 || configuration->passes > max_passes) continue;
-      group = {std::move(together), std::move(*configuration), group.rewrites};
-      return {};
-    }
-    auto configuration = chip_.configure(planned.metrics);
-    if (!configuration) return error{configuration.message()};
-    if (configuration->passes > max_passes || groups_.size() == launch_signature::max_groups)
-      left_out_ += planned.metrics.size();
-    else
-      groups_.push_back({planned.metrics, std::move(*configuration), planned.patches_kernel});
-    return {};
-  }
-
-  std::vector<prepared_group> take() { return std::move(groups_); }
-  std::string warning() const {
-    if (left_out_ == 0) return {};
-    return std::to_string(left_out_) + " metrics are not read: " +
-           (one_pass_ ? "around every launch one pass runs. --metrics auto reads more"
-                      : "they take more passes than a reading can have. Name fewer");
-  }
-
- private:
-  host_profiler const& chip_;
-  bool one_pass_;
-  std::vector<prepared_group> groups_;
-  std::size_t left_out_ = 0;
-};
-
 }  // namespace
 
 result<device_counters> device_counters::plan(cupti_api const& api, device_id device,
@@ -100,25 +45,17 @@ result<device_counters> device_counters::plan(cupti_api const& api, device_id de
   auto const words = options.words.empty() ? std::vector<std::string>{"roofline"} : options.words;
   auto const chosen = chosen_metrics(words, chip);
   if (!chosen) return error{"counters are off: " + chosen.message()};
-  auto const plan = plan_passes(api, {chip, *chosen, availability, {}, {}});
-  if (!plan) return error{plan.message()};
-  for (auto const& metric : plan->unusable)
-    warnings.push_back(metric.name + " is not read: " + metric.reason +
-                       (metric.nearest.empty() ? "" : "; " + metric.nearest + " is near"));
-  auto evaluator = host_profiler::open(api, counter_engine::ranges, chip, std::move(availability));
+  auto evaluator = host_profiler::open(api, counter_engine::ranges, chip, availability);
   if (!evaluator) return error{evaluator.message()};
-
+  auto prepared = prepare_counters(
+      api, *evaluator,
+      {.metrics = *chosen, .availability = std::move(availability), .one_pass = options.one_pass},
+      warnings);
+  if (!prepared) return error{prepared.message()};
   device_counters made(std::move(*evaluator));
-  grouping groups(made.evaluator_, options.one_pass);
-  for (auto const& planned : plan->launches)
-    if (auto ok = groups.add(planned); !ok) return error{ok.message()};
-  if (auto line = groups.warning(); !line.empty()) warnings.push_back(std::move(line));
-  made.prepared_ = groups.take();
+  made.prepared_ = std::move(*prepared);
   if (made.prepared_.empty())
     return error{"counters are off: nothing of what was asked for can be counted on this GPU"};
-  if (!options.one_pass)
-    std::stable_partition(made.prepared_.begin(), made.prepared_.end(),
-                          [](prepared_group const& group) { return group.rewrites; });
   for (unsigned g = 0; g < made.prepared_.size(); ++g)
     if (counts_tensor_operations(made.prepared_[g].metrics)) made.tensor_group_ = g;
   std::string setup = chip;

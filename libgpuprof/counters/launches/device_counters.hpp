@@ -4,7 +4,7 @@
 #pragma once
 
 #include "counters/launches/context_readings.hpp"
-#include "counters/planning/pass_plan.hpp"
+#include "counters/launches/prepared_counters.hpp"
 #include "model/counter_results.hpp"
 
 #include <cstdint>
@@ -26,8 +26,8 @@ class device_counters {
  public:
   using intern = std::function<name_id(std::string const&)>;
 
-  /// Without GPU but for the availability image; takes a quarter of a second. Ids of metrics go on
-  /// from `next_metric`. What cannot be read is a line in `warnings`, and the rest goes on.
+  /// Without GPU but for the availability image. Ids of metrics go on from `next_metric`. What
+  /// cannot be read is a line in `warnings`, and the rest goes on.
   static result<device_counters> plan(cupti_api const& api, device_id device,
                                       std::vector<std::uint8_t> availability,
                                       device_options const& options, std::uint32_t& next_metric,

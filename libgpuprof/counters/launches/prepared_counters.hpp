@@ -4,6 +4,7 @@
 
 #include "counters/planning/host_profiler.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,5 +21,19 @@ struct prepared_group {
 /// What samples in time cannot tell comes first: where launches are chosen, kernels rewritten to
 /// count their instructions.
 using prepared_counters = std::vector<prepared_group>;
+
+/// Each needs a pass of its own, and few kernels need them: they are a group apart.
+bool counts_tensor_operations(std::vector<std::string> const& metrics);
+
+struct counters_to_prepare {
+  std::vector<std::string> metrics;  // what matters most first
+  std::vector<std::uint8_t> availability;
+  bool one_pass = false;  // around every launch, so that each tells the same
+};
+
+/// Needs no GPU. What cannot be read is a line in `warnings`, and the rest goes on.
+result<prepared_counters> prepare_counters(cupti_api const& api, host_profiler const& chip,
+                                           counters_to_prepare const& wanted,
+                                           std::vector<std::string>& warnings);
 
 }  // namespace gpuprof

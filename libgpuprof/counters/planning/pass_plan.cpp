@@ -8,15 +8,6 @@
 namespace gpuprof {
 namespace {
 
-bool patches_kernel(std::string const& metric) {
-  return metric.find("__sass_") != std::string::npos;
-}
-
-/// Groups that were made for sampling; around launches each would take a pass of its own.
-bool is_for_sampling(std::string const& metric) {
-  return metric.find(".Triage") != std::string::npos;
-}
-
 class planner {
  public:
   planner(plan_inputs const& inputs, host_profiler const& ranges, host_profiler const* sampling)
@@ -141,6 +132,14 @@ class planner {
 };
 
 }  // namespace
+
+bool patches_kernel(std::string const& metric) {
+  return metric.find("__sass_") != std::string::npos;
+}
+
+bool is_for_sampling(std::string const& metric) {
+  return metric.find(".Triage") != std::string::npos;
+}
 
 std::size_t pass_plan::launch_passes() const noexcept {
   return std::accumulate(

@@ -13,6 +13,11 @@
 
 namespace gpuprof {
 
+/// CUPTI counts it by rewriting the kernel, which runs slower then.
+bool patches_kernel(std::string const& metric);
+/// Groups that were made for sampling; around launches each would take a pass of its own.
+bool is_for_sampling(std::string const& metric);
+
 struct plan_inputs {
   std::string chip;
   std::vector<std::string> metrics;  // with suffixes, what matters most first

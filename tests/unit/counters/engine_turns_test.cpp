@@ -58,6 +58,35 @@ TEST_CASE("time is sampled longer while that was not enough, 1.5 seconds at most
   CHECK(begun <= 2570);
 }
 
+TEST_CASE(
+    "launches that come first are read as soon as they recur, and time is sampled after them") {
+  engine_turns turns({.launches_first = true});
+  CHECK(turns.next(at(1000, false)) == nobody);
+  CHECK(turns.next(at(1100, true)) == launches);
+  CHECK(turns.next(at(1500, true)) == launches);
+  CHECK(turns.next(at(1510, false)) == launches);
+  CHECK(turns.next(at(1720, false)) == window);
+  CHECK(turns.next(at(1770, false)) == between_windows);
+  // One kind more has come that recurs.
+  CHECK(turns.next(at(1780, true)) == launches);
+}
+
+TEST_CASE("where no launch recurs, or none may be paid for, time is sampled all the same") {
+  engine_turns turns({.launches_first = true});
+  CHECK(turns.next(at(1000, false, false)) == nobody);  // nothing was launched yet
+  CHECK(turns.next(at(9000, false)) == nobody);
+  CHECK(turns.next(at(9199, false)) == nobody);
+  CHECK(turns.next(at(9201, false)) == window);
+  engine_turns poor({.launches_first = true});
+  auto needs = at(1000, true);
+  needs.launches_affordable = false;
+  CHECK(poor.next(needs) == nobody);
+  needs.now_ns = 1201 * ms;
+  CHECK(poor.next(needs) == window);
+  engine_turns alone({.launches = false, .launches_first = true});
+  CHECK(alone.next(at(1000, true)) == window);
+}
+
 TEST_CASE("in a run of two seconds launches are read where that may be paid for at any time") {
   auto const reads = [](bool at_any_time) {
     constexpr std::uint64_t price = sampling_budget::usual_once_ns;

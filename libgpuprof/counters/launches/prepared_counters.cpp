@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "counters/launches/prepared_counters.hpp"
+
+#include "counters/launches/signatures/launch_signatures.hpp"
+#include "counters/planning/pass_plan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace gpuprof {
+namespace {
+
+constexpr std::size_t max_passes = 63;  // of a cycle: each costs milliseconds
+
+/// Sorts the launches of a plan into groups.
+class grouping {
+ public:
+  grouping(host_profiler const& chip, bool one_pass) : chip_(chip), one_pass_(one_pass) {}
+
+  /// All that can be counted together is one group, of as many passes as it takes: another pass
+  /// comes cheaper than another group.
+  result<void> add(launch_group const& planned) {
+    if (one_pass_ && (!groups_.empty() || planned.passes != 1)) {
+      left_out_ += planned.metrics.size();
+      return {};
+    }
+    for (auto& group : groups_) {
+      if (group.rewrites != planned.patches_kernel) continue;
+      if (counts_tensor_operations(group.metrics) != counts_tensor_operations(planned.metrics))
+        continue;
+      auto together = group.metrics;
+      together.insert(together.end(), planned.metrics.begin(), planned.metrics.end());
+      auto configuration = chip_.configure(together);
+      if (!configuration) return error{configuration.message()};
+      if (configuration->passes == 0 || configuration->passes > max_passes) continue;
+      group = {std::move(together), std::move(*configuration), group.rewrites};
+      return {};
+    }
+    auto configuration = chip_.configure(planned.metrics);
+    if (!configuration) return error{configuration.message()};
+    if (configuration->passes > max_passes || groups_.size() == launch_signature::max_groups)
+      left_out_ += planned.metrics.size();
+    else
+      groups_.push_back({planned.metrics, std::move(*configuration), planned.patches_kernel});
+    return {};
+  }
+
+  std::vector<prepared_group> take() { return std::move(groups_); }
+  std::string warning() const {
+    if (left_out_ == 0) return {};
+    return std::to_string(left_out_) + " metrics are not read: " +
+           (one_pass_ ? "around every launch one pass runs. --metrics auto reads more"
+                      : "they take more passes than a reading can have. Name fewer");
+  }
+
+ private:
+  host_profiler const& chip_;
+  bool one_pass_;
+  std::vector<prepared_group> groups_;
+  std::size_t left_out_ = 0;
+};
+
+/// All at once, where the GPU can count them all: a dozen milliseconds instead of one to two
+/// seconds for a plan of sixty metrics (H100), in which a short program is over.
+std::optional<prepared_counters> together(host_profiler const& chip,
+                                          std::vector<std::string> const& metrics) {
+  std::array<prepared_group, 3> kinds;
+  for (auto const& metric : metrics) {
+    auto const rewrites = patches_kernel(metric);
+    auto& group = kinds[rewrites ? 0 : counts_tensor_operations({metric}) ? 2 : 1];
+    auto const known = std::find(group.metrics.begin(), group.metrics.end(), metric);
+    if (is_for_sampling(metric) || known != group.metrics.end()) continue;
+    group.metrics.push_back(metric);
+    group.rewrites = rewrites;
+  }
+  prepared_counters groups;
+  for (auto& group : kinds) {
+    if (group.metrics.empty()) continue;
+    auto configuration = chip.configure(group.metrics);
+    if (!configuration || configuration->passes == 0 || configuration->passes > max_passes)
+      return std::nullopt;
+    group.configuration = std::move(*configuration);
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+result<prepared_counters> as_planned(cupti_api const& api, host_profiler const& chip,
+                                     counters_to_prepare const& wanted,
+                                     std::vector<std::string>& warnings) {
+  auto const plan = plan_passes(api, {chip.chip(), wanted.metrics, wanted.availability, {}, {}});
+  if (!plan) return error{plan.message()};
+  for (auto const& metric : plan->unusable)
+    warnings.push_back(metric.name + " is not read: " + metric.reason +
+                       (metric.nearest.empty() ? "" : "; " + metric.nearest + " is near"));
+  grouping groups(chip, wanted.one_pass);
+  for (auto const& planned : plan->launches)
+    if (auto ok = groups.add(planned); !ok) return error{ok.message()};
+  if (auto line = groups.warning(); !line.empty()) warnings.push_back(std::move(line));
+  auto prepared = groups.take();
+  if (!wanted.one_pass)
+    std::stable_partition(prepared.begin(), prepared.end(),
+                          [](prepared_group const& group) { return group.rewrites; });
+  return prepared;
+}
+
+}  // namespace
+
+bool counts_tensor_operations(std::vector<std::string> const& metrics) {
+  return !metrics.empty() && metrics.front().starts_with("sm__ops_path_tensor_");
+}
+
+result<prepared_counters> prepare_counters(cupti_api const& api, host_profiler const& chip,
+                                           counters_to_prepare const& wanted,
+                                           std::vector<std::string>& warnings) {
+  auto const are_sampled = api.first_missing_for_sampling() == nullptr;
+  if (!wanted.one_pass && are_sampled)
+    if (auto groups = together(chip, wanted.metrics)) return std::move(*groups);
+  return as_planned(api, chip, wanted, warnings);
+}
+
+}  // namespace gpuprof
