@@ -42,6 +42,7 @@ constexpr auto tables = std::to_array<table_note>({
     {"metric_sample", "what a counter of the whole GPU counted in one interval", "by metric, then time, in each window"},
     {"sampling_window", "a time in which a GPU was sampled", as_they_came},
     {"kernel_code", "what the machine code of a kernel can compute with, for names of kernels that ran and whose module was seen to be loaded", "as they came; a later row of the same name replaces the earlier one"},
+    {"hold", "a time in which calls of the program that put work on GPUs waited, 1 ms or longer, while the profiler set up counters or read them", as_they_came},
 });
 
 constexpr auto columns = std::to_array<column_note>({

@@ -113,6 +113,17 @@ struct table<sampling_window_record> {
 };
 
 template <>
+struct table<hold_record> {
+  static constexpr std::uint16_t number = 30;
+  static constexpr std::string_view name = "hold";
+  static constexpr bool definition = false;
+  static constexpr void columns(auto&& column) {
+    column("start", at<&hold_record::start>);
+    column("duration", at<&hold_record::duration>);
+  }
+};
+
+template <>
 struct table<kernel_code_record> {
   static constexpr std::uint16_t number = 29;
   static constexpr std::string_view name = "kernel_code";

@@ -209,6 +209,13 @@ std::uint64_t counter_engines::become_idle(counter_results& to,
 std::uint64_t counter_engines::turn(bool closing, counter_results& to,
                                     device_counters::intern const& names) {
   if (halted_.load()) return never;
+  auto const sleep_ns = take_turn(closing, to, names);
+  to.holds = launches_.take_holds();
+  return sleep_ns;
+}
+
+std::uint64_t counter_engines::take_turn(bool closing, counter_results& to,
+                                         device_counters::intern const& names) {
   if (release_gpus_.exchange(false, std::memory_order_acq_rel)) release_gpus(to);
   if (closing || !is_on() || process_is_exiting()) return become_idle(to, names);
   idle_wanted_since_ = 0;

@@ -34,6 +34,7 @@ struct counter_results {
   std::vector<metric_record> metrics;
   std::vector<counter_reading> launches;
   sampling_results sampling;
+  std::vector<hold_record> holds;
 };
 
 /// One per process, never destroyed.
@@ -89,6 +90,7 @@ class counter_engines {
   void begin_window(counter_results& to, device_counters::intern const& names);
   void end_window(counter_results& to);
   void park(counter_results& to, device_counters::intern const& names);
+  std::uint64_t take_turn(bool closing, counter_results& to, device_counters::intern const& names);
   std::uint64_t become_idle(counter_results& to, device_counters::intern const& names);
   void release_gpus(counter_results& to);
   void charge_sampling() noexcept;

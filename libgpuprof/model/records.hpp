@@ -339,6 +339,13 @@ struct sampling_window_record {
   std::uint64_t overflows = 0;  // how often the hardware's buffer ran over: samples are missing
 };
 
+/// A time in which calls of the program that put work on GPUs waited, 1 ms or longer, while the
+/// profiler set up counters or read them.
+struct hold_record {
+  timestamp_ns start;
+  duration_ns duration;
+};
+
 /// One capture of a session: from its trigger to its end.
 struct window_record {
   std::uint32_t index = 0;

@@ -262,6 +262,7 @@ void drain::take_counters() {
   for (auto const& metric : results.metrics) records_.add(metric);
   for (auto const& reading : results.launches) records_.add(reading);
   records_.add(results.sampling);
+  for (auto const& hold : results.holds) records_.add(hold);
 }
 
 void drain::take_code() {

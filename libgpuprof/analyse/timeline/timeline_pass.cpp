@@ -193,10 +193,17 @@ void timeline_pass::add_call(thread_index thread, host_call const& call,
 }
 
 void timeline_pass::add_reading(device_id id, timestamp_ns opened, timestamp_ns closed) {
-  auto& readings = device(id).readings;
+  keep(device(id), {opened.value - around_reading_ns}, {closed.value + around_reading_ns});
+}
+
+void timeline_pass::add_hold(timestamp_ns begin, timestamp_ns end) {
+  for (auto& [_, of] : devices_) keep(of, begin, end);
+}
+
+void timeline_pass::keep(of_device& device, timestamp_ns begin, timestamp_ns end) {
+  auto& readings = device.readings;
   if (readings.size() == readings_kept) readings.erase(readings.begin());
-  readings.emplace_back(timestamp_ns{opened.value - around_reading_ns},
-                        timestamp_ns{closed.value + around_reading_ns});
+  readings.emplace_back(begin, end);
 }
 
 void timeline_pass::add_migration(timestamp_ns begin, timestamp_ns end) {

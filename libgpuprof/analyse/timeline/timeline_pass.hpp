@@ -57,6 +57,8 @@ class timeline_pass {
   void add_call(thread_index thread, host_call const& call, correlation_id correlation);
   /// In which the profiler read counters; launches wait meanwhile.
   void add_reading(device_id device, timestamp_ns opened, timestamp_ns closed);
+  /// In which it kept launches waiting, to any GPU.
+  void add_hold(timestamp_ns begin, timestamp_ns end);
   /// Of unified memory, by the driver.
   void add_migration(timestamp_ns begin, timestamp_ns end);
   void finish();
@@ -93,7 +95,7 @@ class timeline_pass {
     gpu_item previous;  // in order of the starts
     bool has_previous = false;
     double windows_ns = 0;                                        // for which it has a ledger
-    std::vector<std::pair<timestamp_ns, timestamp_ns>> readings;  // the recent ones
+    std::vector<std::pair<timestamp_ns, timestamp_ns>> readings;  // the recent ones; holds
   };
   struct of_thread {
     timestamp_ns last_launch;                      // the latest of what has started
@@ -113,6 +115,7 @@ class timeline_pass {
   bool comes_after_hold(gpu_item const& kernel);
   bool is_warm_up(gpu_item const& item) const noexcept;
   of_device& device(device_id id);
+  static void keep(of_device& device, timestamp_ns begin, timestamp_ns end);
   void settle(device_id id, busy_stretch const& stretch);
   void settle(device_id id, idle_gap const& gap);
   void settle(device_id id, ended_item const& ended);

@@ -170,6 +170,7 @@ class launch_reader final : public launch_gate {
   /// yet as long as the others.
   std::uint64_t kernel_ns() const noexcept;
   std::uint64_t held_ns() noexcept { return gate_.held_ns(); }
+  std::vector<hold_record> take_holds() { return gate_.take_holds(); }
   /// Lines for the log since the last call.
   std::vector<std::string> take_warnings() { return std::exchange(warnings_, {}); }
 

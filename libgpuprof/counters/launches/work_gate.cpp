@@ -9,6 +9,9 @@
 namespace gpuprof {
 namespace {
 
+// Readings tell of shorter ones.
+constexpr std::uint64_t min_hold_ns = 1'000'000;
+
 void raise_to(std::atomic<std::uint64_t>& longest, std::uint64_t ns) noexcept {
   auto known = longest.load(std::memory_order_relaxed);
   while (known < ns && !longest.compare_exchange_weak(known, ns)) {
@@ -38,7 +41,20 @@ void work_gate::one_waits() noexcept {
 }
 
 void work_gate::one_goes_on() noexcept {
-  if (--waiting_ == 0) held_ns_ += monotonic_ns() - held_since_;
+  if (--waiting_ != 0) return;
+  auto const held = monotonic_ns() - held_since_;
+  held_ns_ += held;
+  if (held < min_hold_ns || hold_count_ == max_holds) return;
+  holds_[hold_count_++] = {{now().value - held}, {static_cast<std::int64_t>(held)}};
+}
+
+std::vector<hold_record> work_gate::take_holds() {
+  std::vector<hold_record> taken;
+  taken.reserve(max_holds);  // before the lock, which calls of the program wait for
+  std::lock_guard const lock(mutex_);
+  taken.assign(holds_.begin(), holds_.begin() + static_cast<std::ptrdiff_t>(hold_count_));
+  hold_count_ = 0;
+  return taken;
 }
 
 std::uint64_t work_gate::held_ns() noexcept {

@@ -5,14 +5,17 @@
 
 #include "base/clock.hpp"
 #include "model/ids.hpp"
+#include "model/records.hpp"
 
 #include <cuda.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 namespace gpuprof {
 
@@ -105,6 +108,8 @@ class work_gate {
   std::uint64_t take_waited_ns() noexcept { return waited_ns_.exchange(0); }
   /// For how long any call has waited, several at a time counted once.
   std::uint64_t held_ns() noexcept;
+  /// The stretches of that since the last time this was asked, the longer ones.
+  std::vector<hold_record> take_holds();
   /// The longest wait of one call; those while CUPTI switched apart.
   std::uint64_t longest_hold_ns() const noexcept { return longest_hold_ns_.load(); }
   std::uint64_t longest_switch_ns() const noexcept { return longest_switch_ns_.load(); }
@@ -137,6 +142,9 @@ class work_gate {
   std::mutex mutex_;  // protects the rest; held for moments, never while CUPTI is called
   std::deque<waiting*> outside_;  // on the stacks of those who wait
   std::uint64_t last_ticket_ = 0;
+  static constexpr std::size_t max_holds = 64;  // between two turns of the worker
+  std::array<hold_record, max_holds> holds_{};
+  std::size_t hold_count_ = 0;
   std::optional<departure> departure_;
   std::atomic<std::uint32_t> departures_{0};  // changes with each
   std::atomic<std::uint32_t> counted_{0};     // changes when the keeper releases the call

@@ -141,9 +141,9 @@ void run_reading::go_through_time() {
                          file.row_count<kernel_record>() + file.row_count<api_record>());
   gpu_items const items(trace_);
   time_walk walk(trace_, items, *pass_, *declared_, wanted_, std::move(windows), progress);
-  for_each_in_time<sampled_launch_record, unified_memory_record, api_record, copy_record,
-                   memset_record, graph_record, kernel_record>(
-      file, walk, capture::column_set<sampled_launch_record>{},
+  for_each_in_time<sampled_launch_record, hold_record, unified_memory_record, api_record,
+                   copy_record, memset_record, graph_record, kernel_record>(
+      file, walk, capture::column_set<sampled_launch_record>{}, capture::column_set<hold_record>{},
       capture::column_set<unified_memory_record>{},
       capture::only(&api_record::start, &api_record::duration, &api_record::name,
                     &api_record::os_thread, &api_record::correlation),

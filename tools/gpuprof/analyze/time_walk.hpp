@@ -57,6 +57,9 @@ class time_walk {
   void operator()(sampled_launch_record const& reading) {
     pass_.add_reading(reading.device, reading.opened, reading.closed);
   }
+  void operator()(hold_record const& hold) {
+    pass_.add_hold(hold.start, hold.start + hold.duration);
+  }
   void operator()(api_record const& call) {
     auto const& what = meaning_of(call.name);
     advance();

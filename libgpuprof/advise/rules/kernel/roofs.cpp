@@ -15,6 +15,7 @@ constexpr double far_from_roof = 0.7 / 0.8;  // of what can be reached
 constexpr double least_share_of_window = 0.02;
 constexpr double shortest_ns = 5'000;  // below, what a launch takes to fill the GPU counts
 constexpr double at_dram_roof = 0.8;
+constexpr double busy_issue = 0.6;   // Nsight Compute's
 constexpr double full_clock = 0.95;  // of the greatest
 /// From here on, of tensor cores or of a roof, it is the work that draws the power.
 constexpr double hungry_tensor_active = 0.4, hungry_share = 0.6;
@@ -26,6 +27,19 @@ std::string advice_for(kernel_view const& view) {
            "or idle SMs keep the kernel from its roof.";
   return "Nothing that was counted explains it. Compare with a library's kernel for the same work, "
          "and look at the code with a profiler of instructions.";
+}
+
+/// Issue slots are a roof as well: of integer work, for which no peak is measured, the only one.
+double nearest_roof(kernel_view const& view) noexcept {
+  return std::max(view.best_share().value_or(0), view.seen.issue_use.value_or(0));
+}
+
+std::string what_holds(kernel_view const& view) {
+  auto const issue = view.seen.issue_use.value_or(0);
+  if (issue > view.best_share().value_or(0) && issue >= busy_issue)
+    return "its instructions take " + in_percent(issue) + " of the issue slots";
+  if (view.is_latency_bound()) return "it waits for latency";
+  return "nearest is " + std::string(name_of(view.kernel.figures.bound));
 }
 
 /// Kernels of several names as one finding: the first is the one with the most time.
@@ -120,23 +134,24 @@ void say(clocks_seen const& seen, run_facts const& facts, std::vector<finding>& 
 void look_at_distance_to_roof(kernel_view const& view, std::vector<finding>& found) {
   auto const share = view.best_share();
   auto const target = reachable_share_of(view.kernel);
-  if (!share || *share >= far_from_roof * target || view.window_share < least_share_of_window ||
-      view.mean_ns() < shortest_ns)
+  if (!share || nearest_roof(view) >= far_from_roof * target ||
+      view.window_share < least_share_of_window || view.mean_ns() < shortest_ns)
     return;
-  auto const bound = view.is_latency_bound()
-                         ? std::string("it waits for latency")
-                         : "nearest is " + std::string(name_of(view.kernel.figures.bound));
-  auto one = finding_on(view, "below_roof", kernel_claim::remainder,
-                        "reaches " + in_percent(*share) + " of the measured roof; " + bound);
+  auto one =
+      finding_on(view, "below_roof", kernel_claim::remainder,
+                 "reaches " + in_percent(*share) + " of the measured roof; " + what_holds(view));
   one.because = {{"of the roof", *share, "", "counted"},
                  {"DRAM", view.share_of(dram_roof), "", "counted"},
                  {"L2", view.share_of(l2_roof), "", "counted"}};
+  if (view.seen.issue_use)
+    one.because.push_back({"issue slots used", *view.seen.issue_use, "", "counted"});
   if (auto const top = view.seen.longest_wait())
     one.because.push_back(
         {"stalled: " + std::string(name_of(top->reason)), top->share, "", "counted"});
-  one.gain = possible(view.time() * (1 - *share / target));
+  auto const used = nearest_roof(view);
+  one.gain = possible(view.time() * (1 - used / target));
   one.arithmetic = "time x (1 - share / " + as_figure(target) + ") = " + in_time(view.time()) +
-                   " x (1 - " + as_figure(*share) + " / " + as_figure(target) +
+                   " x (1 - " + as_figure(used) + " / " + as_figure(target) +
                    "); libraries reach 0.81 to 0.87 of measured roofs";
   one.to_do = advice_for(view);
   found.push_back(std::move(one));

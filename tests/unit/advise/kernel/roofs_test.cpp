@@ -25,6 +25,15 @@ TEST_CASE("from 0.7 of the roof on, and in short kernels, the distance is no fin
   CHECK(!found_by("below_roof", kernel_of("k", 19_ms).at_dram(0.1)));
 }
 
+TEST_CASE("a kernel whose instructions take the issue slots does not wait for latency") {
+  CHECK(!found_by("below_roof", kernel_of("k", 400_ms).at_dram(0.01).issuing(0.7)));
+  auto const found = found_by("below_roof", kernel_of("k", 400_ms).at_dram(0.01).issuing(0.6));
+  REQUIRE(found);
+  CHECK(found->what.find("its instructions") != std::string::npos);
+  CHECK(found->what.find("latency") == std::string::npos);
+  CHECK(found->gain.high_ns == Approx(400e6 * (1 - 0.6 / 0.8)));
+}
+
 TEST_CASE("attention in one kernel is held to half of that") {
   auto const made = [](double share) {
     return kernel_of("flash_fwd_kernel", 400_ms).at_peak_of(precision::tensor_bf16, share);

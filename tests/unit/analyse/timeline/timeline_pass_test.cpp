@@ -198,6 +198,18 @@ TEST_CASE("a gap around a reading of counters is the profiler's") {
   CHECK(made.of()[time_bucket::profiler] == 1'350'000);
 }
 
+TEST_CASE("what was launched while the profiler kept launches waiting is no dependency") {
+  pass_without_ranges made;
+  made.pass.begin_window(us(0), us(10'000));
+  made.pass.add_kernel(work(0, 1000, -10));
+  made.pass.add_hold(us(900), us(5000));
+  made.pass.add_kernel(work(5100, 6000, 890));
+  made.pass.add_kernel(work(7000, 10'000, 6990));
+  made.pass.finish();
+  CHECK(made.of()[time_bucket::profiler] == 4'100'000);
+  CHECK(made.of()[time_bucket::dependency] == 0);
+}
+
 TEST_CASE("a second window is another stretch of time, and a GPU used in it alone has both") {
   pass_without_ranges made;
   made.pass.begin_window(us(0), us(100));

@@ -93,6 +93,12 @@ TEST_CASE("the time for which any call waits is counted once, however many wait"
   CHECK(held <= monotonic_ns() - before);
   CHECK(held >= wait_ns);
   CHECK(gate.held_ns() == held);
+  auto const holds = gate.take_holds();
+  REQUIRE(holds.size() == 1);
+  CHECK(holds[0].duration.value == static_cast<std::int64_t>(held));
+  CHECK(holds[0].start <= now());
+  CHECK((now() - holds[0].start).value >= static_cast<std::int64_t>(held));
+  CHECK(gate.take_holds().empty());
 }
 
 TEST_CASE("an open gate lets calls pass at once") {
