@@ -89,7 +89,10 @@ struct copy_facts {
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;
   double total_ns = 0;
-  double alone_ns = 0;         // while nothing else ran on this GPU
+  double alone_ns = 0;  // while nothing else ran on this GPU
+  /// All of them at the pace of the quicker quarter: what takes longer was held by something else,
+  /// as this profiler. 0: not known.
+  double quick_ns = 0;
   double blocked_ns = 0;       // time the launching thread was inside the copying call
   std::uint64_t in_a_row = 0;  // of them: right behind one of the same line, nothing between
 };
@@ -103,6 +106,7 @@ struct gap_facts {
   bool whole_device = false;  // a call that waits for all streams
   bool reads_result = false;  // behind a copy of at most 64 bytes to the host: `.item()`
   bool in_warm_up = false;    // as in copy_facts
+  bool before_graph = false;  // what came then was a graph
   std::string range;
   device_id device{};
   std::uint64_t count = 0;
@@ -170,14 +174,17 @@ struct communication_facts {
 /// Without steps `period_ns` is empty and the other figures are of the whole window. Of several
 /// GPUs `busy_ns` and `items` are sums, the launching thread is one.
 struct step_facts {
-  std::string name;                // "step"; empty: there are none, the window is one
-  std::vector<double> period_ns;   // from the beginning of one to that of the next
+  std::string name;  // "step"; empty: there are none, the window is one
+  /// From the beginning of one to that of the next, without what this profiler kept the GPUs idle.
+  std::vector<double> period_ns;
   double launching_thread_ns = 0;  // of all steps: the thread was not inside a waiting call
   double busy_ns = 0;              // of all steps: some GPU work ran
   std::uint64_t items = 0;         // pieces of GPU work in all steps
   /// Of all steps: the launching thread was in ranges that load data; 0: there are none.
   double loading_ns = 0;
-  /// Means of one step: of those whose period is longer than 1.2 times the median, of the others.
+  /// By step, of all GPUs, without what this profiler kept them idle; empty: not known.
+  std::vector<double> gpu_ns;
+  /// Means of one step: of those that take longer than 1.2 times the median by both, of the others.
   bucket_times slow, usual;
 };
 

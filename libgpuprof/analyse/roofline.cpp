@@ -77,12 +77,14 @@ workload_figures roofline::figures_of(std::uint32_t workload) const {
 }
 
 void roofline::read_units(workload_figures& f, workload_id const& id) const {
-  auto const read = [&](std::string_view metric, figure_source& from) {
-    auto const found = metrics_.find(id, metric);
+  auto const note = [&](std::optional<workload_figure> const& found, figure_source& from) {
     if (!found) return found;
     from = both(from, found->source);
     f.from.is_shared = f.from.is_shared || found->is_shared;
     return found;
+  };
+  auto const read = [&](std::string_view metric, figure_source& from) {
+    return note(metrics_.find(id, metric), from);
   };
   auto const read_first = [&](std::span<std::string_view const> names) {
     std::optional<workload_figure> found;
@@ -102,7 +104,7 @@ void roofline::read_units(workload_figures& f, workload_id const& id) const {
     f.l2_bytes = l2->mean;
     f.l2_error = l2->error;
   }
-  if (auto const clock = read(clock_name, f.from.clock)) {
+  if (auto const clock = note(metrics_.find_in_run(id, clock_name), f.from.clock)) {
     f.clock = clock->mean;
     f.clock_error = clock->error;
   }

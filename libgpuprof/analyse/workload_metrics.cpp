@@ -51,6 +51,17 @@ std::optional<workload_figure> workload_metrics::find(workload_id const& workloa
         read->mean(),         read->deviation() / std::sqrt(static_cast<double>(read->count())),
         read->deviation(),    read->count(),
         figure_source::exact, false};
+  return find_sampled(workload, metric);
+}
+
+std::optional<workload_figure> workload_metrics::find_in_run(workload_id const& workload,
+                                                             std::string_view metric) const {
+  auto const sampled = find_sampled(workload, metric);
+  return sampled ? sampled : find(workload, metric);
+}
+
+std::optional<workload_figure> workload_metrics::find_sampled(workload_id const& workload,
+                                                              std::string_view metric) const {
   if (auto const* const seen = sampled_.find(workload, metric))
     return workload_figure{seen->mean,
                            seen->error,

@@ -44,6 +44,10 @@ class workload_metrics {
   /// Of both, those around launches first, in the order of their definition.
   std::vector<std::string> const& names() const noexcept { return names_; }
   std::optional<workload_figure> find(workload_id const& workload, std::string_view metric) const;
+  /// Samples first: around a launch that is read the GPU has just rested, so that its clock is
+  /// higher than in the run.
+  std::optional<workload_figure> find_in_run(workload_id const& workload,
+                                             std::string_view metric) const;
 
   launch_metrics const& exact() const noexcept { return exact_; }
   /// Whose readings around launches hold for a workload: its own, where it has any.
@@ -53,6 +57,9 @@ class workload_metrics {
   sampled_figures const& sampled() const noexcept { return sampled_; }
 
  private:
+  std::optional<workload_figure> find_sampled(workload_id const& workload,
+                                              std::string_view metric) const;
+
   launch_metrics const& exact_;
   sampled_figures const& sampled_;
   std::map<workload_id, workload_id> counted_outside_;

@@ -25,11 +25,20 @@ double median_of(std::vector<double> of) {
   return *middle;
 }
 
+/// Three standard errors of the clock: with that much of the time nobody knows whose it is.
+double floor_of_clock(values const& base, values const& fresh) {
+  double before = 0, after = 0;
+  for (auto const& value : base) before = std::max(before, value.clock_error);
+  for (auto const& value : fresh) after = std::max(after, value.clock_error);
+  return std::max(kernel_floor, 3 * std::hypot(before, after));
+}
+
 struct drawn_line {
   difference line;
   values base, fresh;
   bool has_clock = false;
-  bool is_shared = false;  // one of those that say what kernels share
+  double floor = kernel_floor;  // where the clock is known
+  bool is_shared = false;       // one of those that say what kernels share
 };
 
 class kernel_comparison {
@@ -91,7 +100,10 @@ void kernel_comparison::add(kernel_match const& match) {
 observations::run kernel_comparison::observed(line_value const& value, bool with_clock) const {
   observations::run run{std::log(value.call_ns), value.error, value.freedom};
   if (by_.roof) run.value = -std::log(*value.of_roof);
-  if (with_clock) run.value += std::log(*value.clock);
+  if (with_clock) {
+    run.value += std::log(*value.clock);
+    run.error = std::hypot(run.error, value.clock_error);
+  }
   return run;
 }
 
@@ -111,7 +123,8 @@ void kernel_comparison::observe(drawn_line& drawn) {
     line.of.left.base.push_back(observed(value, drawn.has_clock));
   for (auto const& value : drawn.fresh)
     line.of.left.fresh.push_back(observed(value, drawn.has_clock));
-  line.of.left.floor = drawn.has_clock ? kernel_floor : run_floor;
+  if (drawn.has_clock) drawn.floor = floor_of_clock(drawn.base, drawn.fresh);
+  line.of.left.floor = drawn.has_clock ? drawn.floor : run_floor;
   drawn.is_shared = is_weighty(drawn);
   if (!drawn.has_clock) return;
   auto const clock = [](values const& side) {
@@ -185,7 +198,8 @@ void kernel_comparison::find_shared() {
       for (auto* drawn : lines) {
         auto of = (drawn->line.of.left.*side)[run];
         of.value -= shared;
-        of.error = (drawn->*measured)[run].fast_error;
+        auto const& value = (drawn->*measured)[run];
+        of.error = std::hypot(value.fast_error, drawn->has_clock ? value.clock_error : 0);
         (drawn->line.of.besides.*side).push_back(of);
       }
     }
@@ -209,7 +223,7 @@ void kernel_comparison::set_spread(std::vector<drawn_line*> const& lines) const 
   auto const freedom = static_cast<double>(base_.size() + fresh_.size()) - 2;
   for (auto* drawn : lines) {
     auto& besides = drawn->line.of.besides;
-    besides.floor = std::max(kernel_floor, standing_out * robust_deviation * median_of(apart));
+    besides.floor = std::max(drawn->floor, standing_out * robust_deviation * median_of(apart));
     // Wilson and Hilferty: the median of a chi-square over its mean.
     if (!variances.empty())
       besides.usual_variance = median_of(variances) / std::pow(1 - 2 / (9 * freedom), 3);

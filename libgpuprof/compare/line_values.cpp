@@ -9,7 +9,7 @@
 namespace gpuprof::compare {
 namespace {
 
-constexpr double unsure_clock = 0.01;  // with a greater error it explains nothing
+constexpr double unsure_clock = 0.05;  // with a greater error it explains nothing
 
 /// What holds a kernel may be not known because nobody counted its operations, although it is known
 /// that DRAM does not: all the rest of the GPU follows the clock.
@@ -28,6 +28,7 @@ std::optional<double> clock_that_matters(kernel_line const& line) {
 
 void take_figures(line_value& to, kernel_line const& line) {
   to.clock = clock_that_matters(line);
+  if (to.clock && to.clock == line.clock) to.clock_error = line.clock_error.value_or(0) / *to.clock;
   to.of_roof = line.of_roof;
   to.dram_rate = line.dram_rate;
   to.flops = line.flops;

@@ -18,6 +18,7 @@ struct line_value {
   double error = 0, fast_error = 0;  // of call_ns, a share
   double freedom = 0;
   std::optional<double> clock;  // Hz; 1 where the clock does not matter; nothing: not known
+  double clock_error = 0;       // a share
   std::optional<double> of_roof, dram_rate, flops;
 };
 

@@ -107,7 +107,8 @@ void look_at_pageable(run_facts const& facts, copy_facts const& copy, std::vecto
   one.because = {{"achieved", rate / 1e9, "GB/s", "traced"},
                  {"pinned memory", *peak / 1e9, "GB/s", "measured peak"},
                  {"thread blocked", copy.blocked_ns, "ns", "traced"}};
-  auto const saved = share_alone(copy) * (copy.total_ns - pinned / reached_rate);
+  auto const quick = copy.quick_ns > 0 ? std::min(copy.quick_ns, copy.total_ns) : copy.total_ns;
+  auto const saved = share_alone(copy) * (quick - pinned / reached_rate);
   one.gain = {std::max(0.0, saved), copy.alone_ns + idle.high_ns};
   one.further_buckets = {time_bucket::synchronisation};
   one.to_do = is_from_host(copy)

@@ -13,6 +13,7 @@ namespace gpuprof::advise {
 namespace {
 
 constexpr double uneven = 1.2;  // 95th percentile / median
+constexpr double slow_share = 0.05;
 constexpr std::size_t min_steps = 10;
 
 void look_at_loading(run_facts const& facts, std::vector<finding>& found) {
@@ -60,25 +61,36 @@ std::optional<time_bucket> cause_of_slow(step_facts const& steps) {
   return cause;
 }
 
+/// 0: not known.
+double median_on_gpu(step_facts const& steps) {
+  if (steps.gpu_ns.size() < 2) return 0;
+  std::vector<double> sorted(steps.gpu_ns.begin() + 1, steps.gpu_ns.end());
+  std::sort(sorted.begin(), sorted.end());
+  return quantile(sorted, 0.5);
+}
+
 void look_at_evenness(run_facts const& facts, std::vector<finding>& found) {
   auto const& steps = facts.steps;
   if (steps.period_ns.size() < min_steps) return;
   std::vector<double> const steady(steps.period_ns.begin() + 1, steps.period_ns.end());
   auto sorted = steady;
   std::sort(sorted.begin(), sorted.end());
-  auto const median = quantile(sorted, 0.5), slow = quantile(sorted, 0.95);
+  auto const median = quantile(sorted, 0.5), slow = quantile(sorted, 1 - slow_share);
   if (median <= 0 || slow <= uneven * median) return;
   double more = 0;
   std::uint64_t count = 0;
-  for (auto const period : steady) {
-    if (period <= uneven * median) continue;
-    more += period - median;
+  auto const usual = median_on_gpu(steps);
+  auto const gpus = static_cast<double>(std::max<std::size_t>(1, facts.devices.size()));
+  for (std::size_t i = 1; i < steps.period_ns.size(); ++i) {
+    if (steps.period_ns[i] <= uneven * median) continue;
+    // The thread may run ahead and be held up now and then, while the GPU's steps are even.
+    auto const on_gpu = i < steps.gpu_ns.size() ? steps.gpu_ns[i] : 0;
+    if (usual > 0 && on_gpu <= uneven * usual) continue;
+    auto const longer = gpus * (steps.period_ns[i] - median);
+    more += usual > 0 ? std::min(longer, on_gpu - usual) : longer;
     ++count;
   }
-  // The thread may run ahead and be held up now and then, while the GPU's steps are even.
-  auto const on_gpu = steps.slow.total(), usual = steps.usual.total();
-  if (usual > 0 && on_gpu <= uneven * usual) return;
-  if (usual > 0) more = std::min(more, static_cast<double>(count) * (on_gpu - usual));
+  if (static_cast<double>(count) <= slow_share * static_cast<double>(steady.size())) return;
   auto const cause = cause_of_slow(steps);
   finding one;
   one.what = in_count(static_cast<double>(count)) + " of " +
@@ -89,7 +101,7 @@ void look_at_evenness(run_facts const& facts, std::vector<finding>& found) {
   one.range = steps.name;
   one.instances = count;
   one.bucket = cause.value_or(time_bucket::cpu_work);
-  one.gain = {0, more * static_cast<double>(std::max<std::size_t>(1, facts.devices.size()))};
+  one.gain = {0, more};
   one.yields_to = every_other_rule;  // it says where to look, the others say why
   one.because = {{"95th percentile", slow, "ns", "traced"},
                  {"median step", median, "ns", "traced"}};

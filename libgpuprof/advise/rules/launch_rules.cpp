@@ -29,7 +29,8 @@ constexpr rule rules[] = {
                  "for launches in 10 % of the window: no constant of another machine is needed",
      .gain = "low: 0; high: half of the launches, P - max(B + n/2 x pause, C - n/2 x distance), "
              "the distance without what this profiler adds",
-     .ignores = "what the CPU must do between launches",
+     .ignores = "what the CPU must do between launches; waits for graphs: tracing each node makes "
+                "their launches several times as long",
      .next = "NVTX ranges name the part of the program",
      .look = look_at_tiny_kernels},
     {.name = "launch_latency",

@@ -80,8 +80,9 @@ void look_at_sequences(run_facts const& facts, std::vector<finding>& found) {
 
 void look_at_tiny_kernels(run_facts const& facts, std::vector<finding>& found) {
   auto const& run = facts.run;
-  auto const idle =
-      idle_of(facts, [](auto const& gap) { return gap.cause == time_bucket::launch_bound; });
+  auto const idle = idle_of(facts, [](auto const& gap) {
+    return gap.cause == time_bucket::launch_bound && !gap.before_graph;
+  });
   if (run.launch_distance <= run.kernel_length + run.back_to_back) return;
   if (share_of_window(facts, idle.idle_ns) < min_launch_bound) return;
   auto const bound = bound_of(facts);

@@ -12,8 +12,9 @@ constexpr rule rules[] = {
      .question = "Are buffers copied from or to pageable memory?",
      .fires_at = "the rate is below 0.6 of what pinned memory reaches on this machine (pageable "
                  "memory reaches a third of it)",
-     .gain = "low: the part of the copies that is alone on the GPU, at 0.8 of the pinned rate; "
-             "high: all of that part and the idle time behind the copies",
+     .gain = "low: the part of the copies that is alone on the GPU, at the pace of the quicker "
+             "quarter, less what it takes at 0.8 of the pinned rate; high: all of that part and "
+             "the idle time behind the copies",
      .ignores = "pinning costs time itself: it pays for buffers that are used again",
      .next = "--rule cuda_memcpy_async lists the copies",
      .look = look_at_pageable_copies},
@@ -65,7 +66,7 @@ constexpr rule rules[] = {
      .question = "Is memory allocated and freed in the loop?",
      .fires_at = "one call a step or more after warm-up (without steps: ten): cudaFree waits for "
                  "the GPU",
-     .gain = "low: min(gap, call) of the quicker quarter, times the gaps: what takes longer was "
+     .gain = "low: min(gap, call) of the quickest twentieth, times the gaps: what takes longer was "
              "held by something else, as this profiler; high: calls + idle time behind them, at "
              "most P - max(B + n x pause, C - calls)",
      .ignores = "pools that still grow",

@@ -19,6 +19,7 @@ struct gap_key {
   call_kind kind{};
   bool reads_result = false;  // a few bytes, copied to the host just before
   bool in_warm_up = false;
+  bool before_graph = false;  // what came then was a graph
   name_id call{};
   std::optional<range_key> range;  // nothing: in none
   device_id device{};
@@ -41,8 +42,8 @@ class gap_table {
   }
   std::map<gap_key, gap_sum> const& sums() const noexcept { return sums_; }
   /// Of a line above, what is sure. The same allocation takes as long each time: where one takes
-  /// longer than the quicker quarter of them, something else held it (the driver's lock while this
-  /// profiler sets up counters, another process), and may be gone in the next run.
+  /// longer than the quickest twentieth of them, something else held it (the driver's lock while
+  /// this profiler sets up counters, another process), and may be gone in the next run.
   double sure_of(gap_key const& key, gap_sum const& sum) const {
     auto const known = lengths_.find({key.call, key.device});
     if (key.cause != time_bucket::allocation || known == lengths_.end()) return sum.sure_ns;
@@ -51,7 +52,7 @@ class gap_table {
   }
 
  private:
-  static constexpr double quick_share = 0.25;
+  static constexpr double quick_share = 0.05;  // in a short run counters are at work most of it
   std::map<gap_key, gap_sum> sums_;
   std::map<std::pair<name_id, device_id>, log_histogram> lengths_;  // of allocations
   std::pair<gap_key const, gap_sum>* last_ = nullptr;  // gaps of one cause come in a row

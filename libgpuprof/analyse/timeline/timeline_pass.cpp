@@ -153,6 +153,9 @@ void timeline_pass::add_transfer(gpu_item item, transfer_key key, std::uint64_t 
   auto& of = transfers_[at->second].second;
   ++of.count;
   of.bytes += bytes;
+  if (bytes > 0)
+    of.ns_of_mib.add(static_cast<std::uint64_t>(static_cast<double>(nanoseconds_of(item)) * 0x1p20 /
+                                                static_cast<double>(bytes)));
   auto const [last, is_first] = last_on_stream_.try_emplace(stream_key(item), item.subject);
   of.in_a_row += !is_first && last->second == item.subject;
   last->second = item.subject;
@@ -287,6 +290,7 @@ void timeline_pass::blame(device_id id, timestamp_ns begin, timestamp_ns end,
              .kind = cause.kind,
              .reads_result = reads_result(after, cause),
              .in_warm_up = is_warm_up(after),
+             .before_graph = after.of_graph,
              .call = cause.call,
              .range = key_of_range(after.range),
              .device = id},

@@ -4,6 +4,7 @@
 
 #include "analyse/range_tree.hpp"
 #include "analyse/timeline/device_sweep.hpp"
+#include "analyse/timeline/log_histogram.hpp"
 
 #include <compare>
 #include <map>
@@ -59,6 +60,7 @@ struct transfer_times {
   std::uint64_t count = 0, bytes = 0, in_a_row = 0;
   double total_ns = 0, alone_ns = 0, blocked_ns = 0;
   time_by_range ranges;
+  log_histogram ns_of_mib;  // what a MiB took, copy by copy
 };
 
 }  // namespace gpuprof

@@ -80,7 +80,11 @@ TEST_CASE("loading data beside the loop saves at least what one worker saves") {
 TEST_CASE("steps are uneven from 1.2 times the median on, and the cause is named") {
   auto facts = made_run(1000 * ms, time_bucket::cpu_work);
   auto& steps = facts.steps;
-  for (std::size_t i = 0; i < 100; i += 7) steps.period_ns[i] = 15 * ms;
+  steps.gpu_ns.assign(100, 9 * ms);
+  for (std::size_t i = 0; i < 100; i += 7) {
+    steps.period_ns[i] = 15 * ms;
+    steps.gpu_ns[i] = 14.5 * ms;
+  }
   steps.slow[time_bucket::compute] = 14 * ms;
   steps.usual[time_bucket::compute] = 9 * ms;
   auto found = found_by("uneven_steps", facts);
@@ -88,9 +92,11 @@ TEST_CASE("steps are uneven from 1.2 times the median on, and the cause is named
   CHECK(found[0].instances == 14);  // the first is warm-up
   CHECK(found[0].gain.high_ns == Approx(70 * ms));
   CHECK(found[0].bucket == time_bucket::compute);
-  steps.slow[time_bucket::compute] = 10 * ms;  // the GPU's steps are even
+  auto const uneven = steps.gpu_ns;
+  steps.gpu_ns.assign(100, 10 * ms);  // the GPU's steps are even
+  steps.gpu_ns[50] = 400 * ms;        // but for one
   CHECK(found_by("uneven_steps", facts).empty());
-  steps.slow[time_bucket::compute] = 14 * ms;
+  steps.gpu_ns = uneven;
   for (auto& period : steps.period_ns) period = period > 10 * ms ? 12 * ms : period;
   CHECK(found_by("uneven_steps", facts).empty());
 }

@@ -124,6 +124,13 @@ TEST_CASE(
   CHECK(found_by("launch_bound", facts).size() == 1);
 }
 
+TEST_CASE("waits for graphs are no launches of kernels that are too short") {
+  auto facts = tiny_kernels();
+  REQUIRE(found_by("launch_bound", facts).size() == 1);
+  facts.gaps[0].before_graph = true;
+  CHECK(found_by("launch_bound", facts).empty());
+}
+
 TEST_CASE("where a graph fits it comes first, and launch_bound has what it leaves") {
   auto facts = tiny_kernels();
   facts.sequences = {sequence(100, 1000, 500 * ms, 100 * ms)};

@@ -56,6 +56,22 @@ TEST_CASE("what was counted around launches comes before what was sampled") {
   CHECK(a.figures->names().size() == a.metrics.names().size());
 }
 
+TEST_CASE("what a launch that is read changes is taken from samples of the run") {
+  auto c = half_counted({{dram_read_metric, 5}});
+  c.sample(2, 0, {{dram_read_metric, 6}});
+  analysed const a(c);
+  auto const read = a.figures->find(a.workload_of(1), dram_read_metric);
+  REQUIRE(read);
+  CHECK(read->mean == 6);
+  auto const in_run = a.figures->find_in_run(a.workload_of(1), dram_read_metric);
+  REQUIRE(in_run);
+  CHECK(in_run->source == figure_source::sampled);
+  CHECK(in_run->mean == Approx(10'000));
+  auto const read_alone = a.figures->find_in_run(a.workload_of(0), dram_read_metric);
+  REQUIRE(read_alone);
+  CHECK(read_alone->source == figure_source::exact);
+}
+
 TEST_CASE("cycles of the tensor cores give FLOP where the same kernel was counted elsewhere") {
   auto const c = half_counted({{tensor_cycles_metric, 500}, {tensor("bf16_dst_fp32"), 2e6}});
   auto const rows = analysed(c).by_signature();

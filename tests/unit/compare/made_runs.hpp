@@ -20,6 +20,7 @@ struct made_program {
   double slowed = 1;            // the kernel named "kernel_3"
   double clock = 1;             // of all kernels that depend on it
   bool knows_clock = false;
+  double clock_error = 0;  // as a share: samples tell the clock of each kernel so well
   bool some_are_dram_bound = false;
 };
 
@@ -52,6 +53,10 @@ inline compare::run_digest made_run(made_program const& of, unsigned seed) {
                     std::exp(of.kernel_drift * normal(random)));
     line.bound.what = is_dram_bound ? bound_by::kind::dram : bound_by::kind::compute;
     if (of.knows_clock) line.clock = 1.8e9 * of.clock / slower;
+    if (of.clock_error > 0) {
+      line.clock_error = of.clock_error * *line.clock;
+      *line.clock *= 1 + of.clock_error * normal(random);
+    }
     line.predecessor = i > 0 ? "kernel_" + std::to_string(i - 1) : "";
     lines.push_back(&line);
   }

@@ -94,3 +94,13 @@ TEST_CASE("a GPU that is limited in clock is explained as clock", "[many trials]
   REQUIRE(compared.clock);
   CHECK(std::abs(*compared.clock - 0.064) < 0.015);
 }
+
+TEST_CASE("a clock that samples tell within 2.5 per cent explains what it can", "[many trials]") {
+  made_program program{.run_drift = 0.005, .knows_clock = true, .clock_error = 0.025};
+  auto limited = program;
+  limited.clock = 0.85;
+  CHECK(compare_often(program, limited, 1).without_difference == tries);
+  auto const compared = compare_runs(made_runs(program, 1, 1), made_runs(limited, 2, 1));
+  REQUIRE(compared.clock);
+  CHECK(std::abs(*compared.clock - 0.176) < 0.03);
+}

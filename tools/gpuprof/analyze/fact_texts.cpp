@@ -15,6 +15,8 @@ namespace {
 
 using namespace advise;
 
+constexpr double quick_share = 0.25;
+
 std::vector<copy_facts> copies_of(trace_contents& trace, timeline_pass const& pass) {
   std::vector<copy_facts> copies;
   for (auto const& [key, times] : pass.transfers())
@@ -31,6 +33,8 @@ std::vector<copy_facts> copies_of(trace_contents& trace, timeline_pass const& pa
                       .bytes = times.bytes,
                       .total_ns = times.total_ns,
                       .alone_ns = times.alone_ns,
+                      .quick_ns = static_cast<double>(times.bytes) / 0x1p20 *
+                                  times.ns_of_mib.quantile(quick_share).value_or(0),
                       .blocked_ns = times.blocked_ns,
                       .in_a_row = times.in_a_row});
   std::stable_sort(copies.begin(), copies.end(),
@@ -67,6 +71,7 @@ std::vector<gap_facts> gaps_of(trace_contents& trace, timeline_pass const& pass)
                               .whole_device = waits_for_whole_device(call),
                               .reads_result = key.reads_result,
                               .in_warm_up = key.in_warm_up,
+                              .before_graph = key.before_graph,
                               .range = range,
                               .device = key.device,
                               .count = sum.count,

@@ -26,6 +26,14 @@ std::vector<double> periods_of(range_tree const& tree, step_ranges const& steps)
   return periods;
 }
 
+/// What the GPUs idled while this profiler set up counters or read them is no part of a step.
+void leave_out_profiler(std::vector<double>& periods, time_ledger const& ledger) {
+  auto const& steps = ledger.by_step();
+  auto const gpus = static_cast<double>(std::max<std::size_t>(ledger.by_device().size(), 1));
+  for (std::size_t i = 0; i < std::min(periods.size(), steps.size()); ++i)
+    periods[i] = std::max(0.0, periods[i] - steps[i][time_bucket::profiler] / gpus);
+}
+
 /// In ranges that load data, inside of steps; one inside another counts once.
 double loading_in(trace_contents& trace, step_ranges const& steps) {
   auto const& tree = trace.ranges();
@@ -47,11 +55,18 @@ bucket_times scaled(bucket_times times, double by) {
 }
 
 void compare_slow(advise::step_facts& of, std::vector<bucket_times> const& by_step) {
+  for (auto times : by_step) {
+    times[time_bucket::profiler] = 0;
+    of.gpu_ns.push_back(times.total());
+  }
   auto const limit = slow_step * median_of(of.period_ns);
+  auto const limit_on_gpu = slow_step * median_of(of.gpu_ns);
   double slow = 0, usual = 0;
   for (std::size_t i = 0; i < std::min(of.period_ns.size(), by_step.size()); ++i) {
-    auto const is_slow = of.period_ns[i] > limit;
-    (is_slow ? of.slow : of.usual) += by_step[i];
+    auto const is_slow = of.period_ns[i] > limit && of.gpu_ns[i] > limit_on_gpu;
+    auto times = by_step[i];
+    times[time_bucket::profiler] = 0;
+    (is_slow ? of.slow : of.usual) += times;
     (is_slow ? slow : usual) += 1;
   }
   if (slow > 0) of.slow = scaled(of.slow, 1 / slow);
@@ -80,6 +95,7 @@ advise::step_facts read_steps(trace_contents& trace, step_ranges const& steps,
   of.name = steps.name;
   of.items = pass.steps().items;
   of.period_ns = periods_of(tree, steps);
+  leave_out_profiler(of.period_ns, pass.ledger());
   double inside = 0;
   for (auto const step : steps.instances)
     inside += static_cast<double>(tree[step].duration().value);

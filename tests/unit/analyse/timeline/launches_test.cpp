@@ -111,7 +111,7 @@ TEST_CASE("how late graphs start says nothing of kernels") {
   CHECK(run.graph_delay == Approx(400'000).epsilon(0.035));
 }
 
-TEST_CASE("of allocations the quicker quarter is sure") {
+TEST_CASE("of allocations the quickest twentieth is sure") {
   gap_table gaps;
   gap_key const key{.cause = time_bucket::allocation, .call = name_id{5}, .range = {}};
   for (int i = 0; i < 90; ++i) gaps.add(key, 110'000, 100'000);
