@@ -66,9 +66,11 @@ constexpr rule rules[] = {
      .question = "Is memory allocated and freed in the loop?",
      .fires_at = "one call a step or more after warm-up (without steps: ten): cudaFree waits for "
                  "the GPU",
-     .gain = "low: min(gap, call) of the quickest twentieth, times the gaps: what takes longer was "
-             "held by something else, as this profiler; high: calls + idle time behind them, at "
-             "most P - max(B + n x pause, C - calls)",
+     .gain =
+         "low: 0.7 x min(gap, call) of the quickest twentieth, times the gaps: what takes longer "
+         "was held by something else, as this profiler, and tracing makes all of them longer; "
+         "high: calls + idle time behind them, at "
+         "most P - max(B + n x pause, C - calls)",
      .ignores = "pools that still grow",
      .next = "NVTX ranges around the parts of a step name the place",
      .look = look_at_allocations},

@@ -263,22 +263,25 @@ void timeline_pass::settle(device_id id, idle_gap const& gap) {
   if (gap.is_first) return ledger_.add(id, time_bucket::start_up, ns, no_range);
   auto const& of = devices_.at(id);
   // What was queued already waited for the reading alone.
-  auto const touched = read_ns(of, gap.begin, gap.end);
-  auto const was_queued = gap.after->launched.value != 0 && gap.after->launched < gap.begin;
-  auto const read = touched > 0 && was_queued ? ns : touched;
-  if (read > 0) ledger_.add(id, time_bucket::profiler, read, gap.after->range);
-  if (read < ns)
-    blame(id, {gap.begin.value + static_cast<std::uint64_t>(read)}, gap.end, *gap.after);
-}
-
-double timeline_pass::read_ns(of_device const& device, timestamp_ns begin, timestamp_ns end) const {
-  double ns = 0;
-  timestamp_ns until = begin;  // readings overlap by what is added around them
-  for (auto const& [from, to] : device.readings) {
-    ns += length(std::max(until, from), std::min(end, to));
-    until = std::max(until, std::min(end, to));
+  double blamed = 0;
+  auto at = gap.begin;
+  auto const was_queued = [&](timestamp_ns moment) {
+    return gap.after->launched.value != 0 && gap.after->launched < moment;
+  };
+  for (auto const& [from, to] : of.readings) {  // they overlap by what is added around them
+    if (to <= at || from >= gap.end) continue;
+    if (from > at && !was_queued(at)) {
+      blame(id, at, from, *gap.after);
+      blamed += length(at, from);
+    }
+    at = std::min(gap.end, std::max(at, to));
   }
-  return ns;
+  auto const is_touched = at > gap.begin;
+  if (at < gap.end && (!is_touched || !was_queued(at))) {
+    blame(id, at, gap.end, *gap.after);
+    blamed += length(at, gap.end);
+  }
+  if (blamed < ns) ledger_.add(id, time_bucket::profiler, ns - blamed, gap.after->range);
 }
 
 void timeline_pass::blame(device_id id, timestamp_ns begin, timestamp_ns end,

@@ -119,7 +119,6 @@ class timeline_pass {
   void settle(device_id id, busy_stretch const& stretch);
   void settle(device_id id, idle_gap const& gap);
   void settle(device_id id, ended_item const& ended);
-  double read_ns(of_device const& device, timestamp_ns begin, timestamp_ns end) const;
   void blame(device_id id, timestamp_ns begin, timestamp_ns end, gpu_item const& after);
   launching_thread thread_of(gpu_item const& after, timestamp_ns begin) const;
   bool reads_result(gpu_item const& after, gap_cause const& cause) const;

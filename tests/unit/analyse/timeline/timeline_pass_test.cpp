@@ -210,6 +210,18 @@ TEST_CASE("what was launched while the profiler kept launches waiting is no depe
   CHECK(made.of()[time_bucket::dependency] == 0);
 }
 
+TEST_CASE("what the host did before the profiler kept its launch is the host's all the same") {
+  pass_without_ranges made;
+  made.pass.begin_window(us(0), us(100'000));
+  made.pass.add_kernel(work(0, 1000, -10));
+  made.pass.add_hold(us(20'000), us(50'000));
+  made.pass.add_kernel(work(50'010, 90'000, 19'990));
+  made.pass.finish();
+  CHECK(made.of()[time_bucket::profiler] == 30'010'000);
+  CHECK(made.of()[time_bucket::dependency] == 0);
+  CHECK(made.of().idle() == 19'000'000 + 10'000'000);  // and the end
+}
+
 TEST_CASE("a second window is another stretch of time, and a GPU used in it alone has both") {
   pass_without_ranges made;
   made.pass.begin_window(us(0), us(100));
