@@ -58,7 +58,7 @@ part_format() {
 }
 
 # Programs that read exports, and the tests that need them: a missing one is a failure here.
-clients=(jsonschema parquet perfetto perfetto_ui hta nsys nsys_recipes spark)
+clients=(jsonschema parquet perfetto perfetto_ui firefox hta nsys nsys_recipes spark)
 has_clients() { grep -q '^ID=debian' /etc/os-release; }
 
 # They come over the network while the processor builds.
@@ -73,7 +73,7 @@ start_fetching() {
 
 part_clients() {
   if ! has_clients; then
-    say "SKIPPED, clients: nsys and chromium are had from Debian's archive alone"
+    say "SKIPPED, clients: nsys and the browsers are had from Debian's archive alone"
     return 0
   fi
   install_packages "${client_packages[@]}"

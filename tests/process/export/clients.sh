@@ -38,6 +38,9 @@ perfetto_ui() {
   packages "$1/python" playwright==1.65.2
 }
 
+# What leads Firefox by WebDriver BiDi. The browser is Debian's firefox-esr.
+firefox() { packages "$1" --no-deps websockets==17.4; }
+
 # HolisticTraceAnalysis without the notebooks that it asks for; with pandas 3 its critical path fails.
 hta() {
   packages "$1" --no-deps HolisticTraceAnalysis==0.5.0
