@@ -9,7 +9,7 @@ import zlib
 
 import processes
 
-BLOCK = re.compile(r'<script type="application/octet-stream" id="data-([a-z-]+)">([A-Za-z0-9+/=]*)</script>')
+BLOCK = re.compile(r'<script type="application/octet-stream" id="data-([a-z0-9-]+)">([A-Za-z0-9+/=]*)</script>')
 
 
 def blocks_of(page):
@@ -19,7 +19,7 @@ def blocks_of(page):
 
 def documents_of(page):
     """{name: object} of the parts that are JSON."""
-    return {name: json.loads(of) for name, of in blocks_of(page).items() if not name.startswith("timeline-")}
+    return {name: json.loads(of) for name, of in blocks_of(page).items() if "timeline-" not in name}
 
 
 def numbers_of(planes):
@@ -47,6 +47,14 @@ class Case(processes.Case):
         subprocess.run([processes.path("BUILT_MADE_CAPTURES"), capture, "--fault", name], check=True)
         return capture
 
+    def made_ranks(self, *how, ranks):
+        """A folder with a capture of each rank: how is "--fleet", 0 and the like."""
+        folder = self.folder / "ranks"
+        folder.mkdir()
+        for rank in range(ranks):
+            subprocess.run([processes.path("BUILT_MADE_CAPTURES"), folder / f"rank{rank}.gpuprof", how[0], str(how[1]), "--rank", str(rank), *how[2:]], check=True)
+        return folder
+
     def h200(self, name):
         return pathlib.Path(processes.path("H200_CAPTURES")) / f"{name}.gpuprof"
 
@@ -54,3 +62,7 @@ class Case(processes.Case):
         page = self.folder / f"{capture.stem}.html"
         self.run_gpuprof("report", capture, "-o", page, *options)
         return page
+
+    def said(self, *words):
+        """What a command says as JSON."""
+        return json.loads(self.run_gpuprof(*words, "-f", "json").out)

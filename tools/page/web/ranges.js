@@ -67,7 +67,7 @@ const ranges = (() => {
       return;
     }
     chart = echarts.init(byId('steps-chart'));
-    window.addEventListener('resize', () => chart.resize());
+    window.addEventListener('resize', () => chart.resize(), {signal});
     theme.onChange(draw);
     draw();
   }

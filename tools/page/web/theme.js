@@ -39,7 +39,13 @@ const theme = (() => {
 
   return {
     colour, series,
-    onChange: (listener) => listeners.push(listener),
+    // Until `signal`, an AbortSignal, is aborted; without one, always.
+    onChange(listener, signal) {
+      listeners.push(listener);
+      if (signal) signal.addEventListener('abort', () => listeners.splice(listeners.indexOf(listener), 1));
+    },
+    // From nothing to much, for a heat map; the brightness alone tells, too.
+    heat: () => (isDark() ? ['#1d232c', '#23527f', '#6cb2ff', '#fff3b0'] : ['#eef4fb', '#7fb2e6', '#0b62c4', '#3a0f5e']),
     bucketColour: (bucket) => buckets[bucket] || '#888888',
     bucketName: (bucket) => names[bucket] || bucket
   };
