@@ -26,10 +26,12 @@ namespace {
 constexpr std::size_t max_bars = 500'000;
 
 struct report_options {
-  std::vector<std::string> files;
+  std::vector<std::string> files, against;
   std::string output, step;
-  bool force_overwrite = false;
+  bool force_overwrite = false, different_programs = false;
   double memory_gib = default_memory_gib;
+
+  bool is_of_one() const { return files.size() == 1 && against.empty(); }
 };
 
 int fail(int code, std::string const& message) {
@@ -47,12 +49,14 @@ std::uint64_t records_of(std::string const& path) {
 
 int write_report(report_options const& options) {
   std::uint64_t records = 0;
-  for (auto const& file : options.files) records += records_of(file);
+  for (auto const* files : {&options.files, &options.against})
+    for (auto const& file : *files) records += records_of(file);
   progress_line progress(
-      "reading " + (options.files.size() == 1 ? options.files.front() : std::string("captures")),
+      "reading " + (options.is_of_one() ? options.files.front() : std::string("captures")),
       records);
   auto const contents = read_page({.captures = options.files,
-                                   .against = {},
+                                   .against = options.against,
+                                   .different_programs = options.different_programs,
                                    .step_name = options.step,
                                    .max_bars = max_bars,
                                    .advance = [&] { progress.advance(1); }});
@@ -79,6 +83,9 @@ int run(report_options& options) {
   auto files = named_captures(options.files);
   if (!files) return fail(1, files.message());
   options.files = *std::move(files);
+  auto against = named_captures(options.against);
+  if (!against) return fail(1, against.message());
+  options.against = *std::move(against);
   if (options.output.empty()) options.output = default_output(options.files);
   if (auto const writable = output_file::check(options.output, options.force_overwrite); !writable)
     return fail(1, writable.message());
@@ -100,6 +107,18 @@ void add_report(CLI::App& app, int& exit_code) {
       "several, report.html beside the first");
   output->check(not_empty);
   complete_with(output, {.words = {}, .is_file = true});
+  auto* const against =
+      command->add_option("--against", options->against,
+                          "FILE: a capture of the changed program, as gpuprof compare takes it: "
+                          "what changed since the captures before it; a folder or a pattern stands "
+                          "for several, and it may stand several times");
+  against->expected(1)->allow_extra_args(false)->multi_option_policy(
+      CLI::MultiOptionPolicy::TakeAll);
+  complete_with(against, {.words = {}, .is_file = true});
+  command
+      ->add_flag("--different-programs", options->different_programs,
+                 "Compare although the captures are of different programs")
+      ->needs(against);
   command->add_flag("--force-overwrite", options->force_overwrite, "Replace an existing file");
   command->add_option("--step", options->step,
                       "NAME: the NVTX range that is a step. Default: one that repeats");
@@ -108,7 +127,7 @@ void add_report(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->callback([options, &exit_code] {
     exit_code = within_memory(
-        options->memory_gib, options->files.size() == 1 ? options->files.front() : "these captures",
+        options->memory_gib, options->is_of_one() ? options->files.front() : "these captures",
         [&] { return run(*options); }, [](std::string const& line) { return fail(1, line); });
   });
 }

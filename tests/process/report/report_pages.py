@@ -55,6 +55,13 @@ class Case(processes.Case):
             subprocess.run([processes.path("BUILT_MADE_CAPTURES"), folder / f"rank{rank}.gpuprof", how[0], str(how[1]), "--rank", str(rank), *how[2:]], check=True)
         return folder
 
+    def compared(self, **wanted):
+        """A capture of a made training: seed, slowed, split and the like."""
+        words = [f"{key}={value}" for key, value in wanted.items()]
+        capture = self.folder / f"{'-'.join(words).replace('/', '_')}.gpuprof"
+        subprocess.run([processes.path("BUILT_COMPARED_RUNS"), capture, *words], check=True)
+        return capture
+
     def h200(self, name):
         return pathlib.Path(processes.path("H200_CAPTURES")) / f"{name}.gpuprof"
 

@@ -3,6 +3,7 @@
 
 #include "page/packed_columns.hpp"
 #include "ranks/capture_set.hpp"
+#include "report_page/comparison_document.hpp"
 #include "report_page/json_members.hpp"
 #include "report_page/page_documents.hpp"
 #include "report_page/rank_document.hpp"
@@ -110,9 +111,28 @@ result<page::page_contents> page_of_ranks(page_inputs const& inputs) {
   return contents;
 }
 
+result<page::page_contents> page_of_sides(page_inputs const& inputs) {
+  page::page_contents contents;
+  contents.title = file_name_of(inputs.captures.front()) + " against " +
+                   file_name_of(inputs.against.front()) + " - gpuprof report";
+  several_captures several(inputs, contents, inputs.captures.size() + inputs.against.size());
+  for (auto const& [side, files] :
+       {std::pair("base: ", &inputs.captures), std::pair("new: ", &inputs.against)})
+    for (auto const& file : *files)
+      if (auto const time = several.add(file, side + file_name_of(file)); !time)
+        return error{time.message()};
+  several.finish("capture");
+  auto document = comparison_document(inputs.captures, inputs.against, inputs.step_name,
+                                      inputs.different_programs);
+  if (!document) return error{document.message()};
+  contents.blocks.push_back({"comparison", page::packed(*document)});
+  return contents;
+}
+
 }  // namespace
 
 result<page::page_contents> read_page(page_inputs const& inputs) {
+  if (!inputs.against.empty()) return page_of_sides(inputs);
   return inputs.captures.size() > 1 ? page_of_ranks(inputs) : page_of_one(inputs);
 }
 

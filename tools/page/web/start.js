@@ -8,6 +8,8 @@
     return;
   }
   try {
+    // Before the parts: the table of kernels has columns of it.
+    if (data.has('comparison')) comparison.show(await data.document('comparison'));
     await captures.start();
     if (data.has('ranks')) ranks.show(await data.document('ranks'));
     document.documentElement.dataset.ready = 'yes';
