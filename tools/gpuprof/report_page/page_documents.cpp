@@ -4,6 +4,7 @@
 #include "page/packed_columns.hpp"
 #include "page/timeline_reading.hpp"
 #include "report_page/json_members.hpp"
+#include "report_page/range_document.hpp"
 #include "report_page/table_document.hpp"
 #include "roofline_facts.hpp"
 #include "roofline_of_capture.hpp"
@@ -36,18 +37,11 @@ result<std::string> stats_document(std::string const& capture, std::size_t max_r
 }
 
 /// {"kernels": ..., "signatures": ..., "ranges": ..., "graphs": ...}, each as `gpuprof roofline -f
-/// json` has it, or {"missing": "why"} where nothing was counted.
-std::string roofline_document(trace_contents& trace, std::size_t max_rows) {
+/// json` has it.
+std::string roofline_document(trace_contents& trace, roofline_reading const& read,
+                              roofline const& roofs, moments const& peaks, std::size_t max_rows) {
   using report::roofline_lines;
   json_members members;
-  roofline_reading read(trace, std::nullopt, range_scope::process);
-  auto const peaks = find_peaks(trace, read);
-  read.read(true);
-  if (!read.has_counters()) {
-    members.add_text("missing", trace.without_counters());
-    return std::move(members).take();
-  }
-  roofline const roofs(read.metrics(), read.times(), read.devices(), trace.shapes(), read.codes());
   auto const facts = facts_of(trace, read, roofs, std::nullopt, peaks);
   constexpr std::pair<std::string_view, roofline_lines> groups[] = {
       {"kernels", roofline_lines::kernels},
@@ -61,6 +55,28 @@ std::string roofline_document(trace_contents& trace, std::size_t max_rows) {
     report::write_roofline_json(rows, by, facts, [&text](std::string_view part) { text += part; });
   }
   return std::move(members).take();
+}
+
+/// The roofline, or {"missing": "why"} where nothing was counted; the ranges in any case.
+void add_counted(capture_parts& parts, trace_contents& trace, parts_inputs const& inputs) {
+  roofline_reading read(trace, std::nullopt, range_scope::process);
+  auto const peaks = find_peaks(trace, read);
+  read.read(true);
+  std::string document, places;
+  if (read.has_counters()) {
+    roofline const roofs(read.metrics(), read.times(), read.devices(), trace.shapes(),
+                         read.codes());
+    document = roofline_document(trace, read, roofs, peaks, inputs.max_rows);
+    counted_ranges const counted{read, roofs};
+    places = range_document(trace, inputs.step_name, parts.time, &counted, inputs.max_paths);
+  } else {
+    json_members members;
+    members.add_text("missing", trace.without_counters());
+    document = std::move(members).take();
+    places = range_document(trace, inputs.step_name, parts.time, nullptr, inputs.max_paths);
+  }
+  parts.blocks.push_back({"roofline", page::packed(document)});
+  parts.blocks.push_back({"places", page::packed(places)});
 }
 
 /// What analyze says, or {"missing": "why"}: a capture of ranges alone has a page, too.
@@ -114,7 +130,7 @@ result<capture_parts> read_parts(parts_inputs const& inputs) {
   auto& blocks = parts.blocks;
   blocks.push_back({"analyze", page::packed(*advice)});
   blocks.push_back({"stats", page::packed(*stats)});
-  blocks.push_back({"roofline", page::packed(roofline_document(trace, inputs.max_rows))});
+  add_counted(parts, trace, inputs);
   blocks.push_back({"facts", page::packed(facts_document(inputs.capture, trace))});
   try {
     add_timeline(blocks, page::read_timeline(inputs.capture, inputs.max_bars, inputs.advance));

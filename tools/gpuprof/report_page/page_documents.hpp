@@ -18,6 +18,7 @@ struct parts_inputs {
   std::string step_name;          // empty: found
   std::size_t max_bars = 0;       // of the timeline
   std::size_t max_rows = 0;       // of each table
+  std::size_t max_paths = 0;      // of the tree of ranges
   std::function<void()> advance;  // hears of each record of the timeline
 };
 

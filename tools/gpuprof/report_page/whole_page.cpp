@@ -17,6 +17,8 @@ namespace {
 
 // A browser sorts so many lines of a table at once.
 constexpr std::size_t max_rows = 5000, least_rows = 500, least_bars = 10'000;
+constexpr std::size_t max_paths = 2000,
+                      least_paths = 200;  // narrower ones are no wider than a pixel
 // Of more captures a page has what compares them, not the parts of each: a file that is mailed.
 constexpr std::size_t max_with_parts = 64;
 
@@ -29,6 +31,7 @@ result<page::page_contents> page_of_one(page_inputs const& inputs) {
                            .step_name = inputs.step_name,
                            .max_bars = inputs.max_bars,
                            .max_rows = max_rows,
+                           .max_paths = max_paths,
                            .advance = inputs.advance});
   if (!parts) return error{parts.message()};
   return page::page_contents{file_name_of(inputs.captures.front()) + " - gpuprof report",
@@ -47,6 +50,7 @@ class several_captures {
             .step_name = inputs_.step_name,
             .max_bars = std::max(inputs_.max_bars / with_parts_, least_bars),
             .max_rows = std::max(max_rows / with_parts_, least_rows),
+            .max_paths = std::max(max_paths / with_parts_, least_paths),
             .advance = inputs_.advance};
   }
 

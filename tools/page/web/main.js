@@ -14,5 +14,5 @@ async function showParts() {
   await pause();
   await timeline.show(advice.steps || []);
   await pause();
-  ranges.show(stats, roof, advice);
+  ranges.show(stats, roof, advice, await data.document('places'));
 }
