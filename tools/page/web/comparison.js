@@ -111,8 +111,9 @@ const comparison = (() => {
   // None without a comparison.
   function kernelColumns() {
     if (lines().length === 0) return [];
-    return [plain('Before' + per(), 'before', time, 130), plain('After' + per(), 'after', time, 120),
-      {...plain('Difference', 'difference', (v) => (known(v) ? signed(time, v) : ''), 108), sorter: byAmount,
+    const headerTooltip = 'what all its launches take' + per();
+    return [{...plain('Before', 'before', time, 92), headerTooltip}, {...plain('After', 'after', time, 88), headerTooltip},
+      {...plain('Difference', 'difference', (v) => (known(v) ? signed(time, v) : ''), 118), sorter: byAmount, headerTooltip,
         formatter: (cell) => element('span', {class: 'verdict ' + (cell.getRow().getData().verdict || '')}, known(cell.getValue()) ? signed(time, cell.getValue()) : '')},
       {title: 'Verdict', field: 'verdict', width: 100, formatter: verdictCell}];
   }
