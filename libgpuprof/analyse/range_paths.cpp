@@ -126,13 +126,20 @@ bounded_paths range_paths::bounded(std::size_t limit) const {
       auto const around = parent == no_range ? no_range : place[parent];
       auto const next = static_cast<std::uint32_t>(made.paths.size());
       auto const [at, is_new] = joined_below.try_emplace(around, next);
-      if (is_new) made.paths.push_back({.key = {}, .parent = around});
+      if (is_new) made.paths.push_back({.key = all[i].key, .parent = around});
       place[i] = at->second;
     } else {
       place[i] = place[parent];
     }
     join(made.paths[place[i]], all[i], is_outermost);
   }
+  for (auto& path : made.paths)
+    if (path.joined == 1) {  // alone it keeps its name
+      path.joined = 0;
+      --made.joined;
+    } else if (path.joined > 1) {
+      path.key = {};
+    }
   for (auto const path : path_of_range_) made.of_range.push_back(place[path]);
   return made;
 }

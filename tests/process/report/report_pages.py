@@ -62,6 +62,20 @@ class Case(processes.Case):
         subprocess.run([processes.path("BUILT_COMPARED_RUNS"), capture, *words], check=True)
         return capture
 
+    def many_ranges(self, count):
+        """A capture of a range with so many others of different names inside, each a little longer than the one before."""
+        events, begin = [], 10
+        for at in range(count):
+            name = "".join(chr(ord("a") + at // 26**place % 26) for place in range(4))
+            events.append({"ph": "X", "cat": "user_annotation", "name": f"part {name}", "pid": 1, "tid": 1, "ts": begin, "dur": 2 + at / 1000})
+            begin += 6
+        events.insert(0, {"ph": "X", "cat": "user_annotation", "name": "all", "pid": 1, "tid": 1, "ts": 0, "dur": begin})
+        trace = self.folder / "many.pt.trace.json"
+        trace.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+        capture = self.folder / "many.gpuprof"
+        self.run_gpuprof("import", trace, "-o", capture)
+        return capture
+
     def h200(self, name):
         return pathlib.Path(processes.path("H200_CAPTURES")) / f"{name}.gpuprof"
 

@@ -84,6 +84,13 @@ class Odd(Browser):
             self.assertEqual(tab.locator("#icicle").count(), 0)
             self.assertEqual(tab.locator("#steps-chart").count(), 0)
 
+    def test_places_that_are_joined_say_how_many_they_are(self):
+        page = self.page_of(self.many_ranges(3000))
+        joined = report_pages.documents_of(page)["places"]["joined"]
+        with self.opened(page) as tab:
+            self.assertIn(f"{joined:,} places", tab.inner_text("#range-notes"))
+            self.assertEqual(tab.locator(f"#icicle .place[title^='({joined:,} shorter ones)']").count(), 1)
+
     def test_slow_steps_are_marked(self):
         page = self.page_of(self.compared(seed=1))
         places = report_pages.documents_of(page)["places"]

@@ -62,6 +62,14 @@ class Ranges(report_pages.Case):
         self.assertEqual([(place["name"], place["instances"]) for place in paths],
                          [("ProfilerStep", 10), ("forward", 10), ("aten::mm, seq #", 80), ("backward", 10), ("aten::mm, seq #", 80)])
 
+    def test_of_very_many_places_the_short_ones_are_joined(self):
+        places = self.places_of(self.many_ranges(3000))
+        self.assertLessEqual(len(places["paths"]), 2000)
+        self.assertEqual(len([place for place in places["paths"] if "joined" not in place]) + places["joined"], 3001)
+        joined = [place for place in places["paths"] if "joined" in place]
+        self.assertEqual(sum(place["joined"] for place in joined), places["joined"])
+        self.assertEqual(sum(place["own_cpu_ns"] for place in places["paths"]), places["paths"][0]["cpu_ns"])
+
     def test_slow_steps_are_longer_than_the_others(self):
         places = self.places_of(self.compared(seed=1))
         held = report_pages.documents_of(self.folder / "seed=1.html")["analyze"]["steps"]

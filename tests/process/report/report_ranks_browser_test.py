@@ -93,6 +93,20 @@ class Ranks(Browser):
 
 
 class Odd(Browser):
+    def test_a_rank_whose_data_is_damaged_is_said(self):
+        page = self.page_of(self.made_ranks("--fleet", 0, ranks=2))
+        text = page.read_text()
+        at = text.index('id="data-capture-1-stats">') + len('id="data-capture-1-stats">')
+        page.write_text(text[:at] + "AAAA" + text[at + 4 :])
+        with self.assertRaisesRegex(AssertionError, "Failed to fetch"), self.opened(page) as tab:
+            tab.select_option("#capture-choice", "1")
+            self.wait(tab, "!document.getElementById('stop').hidden")
+            self.assertIn("damaged", tab.inner_text("#stop"))
+            tab.select_option("#capture-choice", "0")
+            self.wait(tab, READY)
+            self.assertFalse(tab.locator("#stop").is_visible())
+            self.assertEqual(len(self.rows(tab)), 3)
+
     def test_captures_without_steps_or_work_are_shown_without_a_message(self):
         with self.opened(self.page_of(self.made())) as tab:
             for at in range(tab.locator("#capture-choice option").count()):

@@ -127,6 +127,20 @@ TEST_CASE("of more paths than the limit the short ones are joined where they lie
   check_sums(paths.made.paths);
 }
 
+TEST_CASE("a path that would be joined with no other keeps its name") {
+  auto const t = trace_of({range("step", 0_us, 100_us), range("long", 0_us, 50_us),
+                           range("inner", 1_us, 20_us), range("short", 60_us, 61_us)});
+  paths_of_trace const paths(t, 3);  // a place for "step", one for what is inside
+  CHECK(paths.made.joined == 3);
+  auto const two = trace_of({range("step", 0_us, 100_us), range("short", 60_us, 61_us),
+                             range("other", 200_us, 300_us), range("last", 400_us, 401_us)});
+  paths_of_trace const some(two, 3);
+  CHECK(some("short").joined == 0);
+  CHECK(some("short").key.name == two.begins[1].name);
+  CHECK(some("last").joined == 2);
+  CHECK(some.made.joined == 2);
+}
+
 TEST_CASE("no tree of ranges has more places than the limit, and no time is lost") {
   std::mt19937 random(7);
   std::vector<event> events;

@@ -24,22 +24,30 @@ const captures = (() => {
     return partsOf({data: from, signal, theme: {...theme, onChange: (listener) => theme.onChange(listener, signal)}})();
   }
 
-  // The reader stays where he is on the page.
+  // The reader stays where he is on the page. One whose data is damaged leaves the others to choose. One at a
+  // time: what is chosen while another is made counts for nothing.
   async function choose(at) {
-    const choice = byId('capture-choice');
+    const choice = byId('capture-choice'), main = document.querySelector('main');
+    if (choice.disabled) return;
     const hadFocus = document.activeElement === choice;
     const moment = window.scrollY;
+    choice.value = String(at);
     choice.disabled = true;
     document.documentElement.dataset.ready = 'no';
-    document.querySelector('main').style.minHeight = document.querySelector('main').offsetHeight + 'px';
+    main.style.minHeight = main.offsetHeight + 'px';
+    byId('stop').hidden = true;
     clear();
-    await showOne(data.ofCapture('capture-' + at + '-'));
-    choice.value = String(at);
-    choice.disabled = false;
-    if (hadFocus) choice.focus();
-    document.querySelector('main').style.minHeight = '';
-    window.scrollTo({top: moment, behavior: 'instant'});
-    document.documentElement.dataset.ready = 'yes';
+    try {
+      await showOne(data.ofCapture('capture-' + at + '-'));
+      document.documentElement.dataset.ready = 'yes';
+    } catch (failure) {
+      words.stop(failure);
+    } finally {
+      choice.disabled = false;
+      if (hadFocus) choice.focus();
+      main.style.minHeight = '';
+      window.scrollTo({top: moment, behavior: 'instant'});
+    }
   }
 
   const nameOf = (one) => (all.what === 'rank' ? 'rank ' + one.label : one.label);
@@ -58,13 +66,17 @@ const captures = (() => {
   }
 
   // A page of one capture has no chooser.
-  async function start() {
-    if (!data.has('captures')) return showOne(data);
+  async function open() {
+    if (!data.has('captures')) return;
     all = await data.document('captures');
     offer();
-    return showOne(data.ofCapture('capture-0-'));
+  }
+
+  async function showFirst() {
+    await showOne(all === null ? data : data.ofCapture('capture-0-'));
+    byId('capture-choice').disabled = false;
   }
 
   const list = () => all.captures;
-  return {start, choose, list, nameOf};
+  return {open, showFirst, choose, list, nameOf};
 })();

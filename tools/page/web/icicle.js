@@ -30,8 +30,7 @@ const icicle = (() => {
   function block(at, depth, left, width, whole) {
     const made = element('button', {type: 'button', class: 'place' + (at === chosen ? ' chosen' : ''), title: textOf(at, whole), 'aria-label': textOf(at, whole), tabindex: '-1', 'data-place': at, 'data-depth': depth});
     made.textContent = width > 30 ? nameOf(places[at]) : '';
-    Object.assign(made.style, {left: left + 'px', width: Math.max(1, width - 1) + 'px', top: depth * rowHeight + 'px', background: places[at].joined ? theme.colour('line') : hue(places[at].name)});
-    if (places[at].joined) made.style.color = theme.colour('text');
+    Object.assign(made.style, {left: left + 'px', width: Math.max(1, width - 1) + 'px', top: depth * rowHeight + 'px', background: places[at].joined ? theme.colour('line') : hue(places[at].name), color: places[at].joined ? theme.colour('text') : theme.textOn(hue(places[at].name))});
     return made;
   }
 

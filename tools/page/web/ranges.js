@@ -30,7 +30,7 @@ const ranges = (() => {
 
   function columnsByName() {
     return [{title: 'Range', field: 'name', minWidth: 220, widthGrow: 3}, ...figures([['On the GPU', 'on_gpu', time, 120], ['On the CPU', 'on_cpu', time, 120],
-      ['Instances', 'instances', count, 110], ['Median on the GPU', 'median', time, 160], ['GPU operations', 'work', count, 140], ...reached])];
+      ['Instances', 'instances', count, 110], ['Median on the GPU', 'median', time, 160], ['Operations', 'work', count, 118], ...reached])];
   }
 
   // A place stands below the one that it lies in, further right; where it is in words when one points at it.
@@ -43,7 +43,7 @@ const ranges = (() => {
     };
     return [{title: 'Range', field: 'name', minWidth: 220, widthGrow: 3, formatter: nameCell, tooltip: (event, cell) => element('div', {}, cell.getRow().getData().path)},
       ...figures([['GPU', 'gpu_ns', time, 100], ['GPU itself', 'own_gpu_ns', time, 110], ['CPU', 'cpu_ns', time, 100], ['CPU itself', 'own_cpu_ns', time, 110],
-        ['Instances', 'instances', count, 110], ['GPU operations', 'operations', count, 140], ...reached]), {title: 'Bound by', field: 'bound', width: 100}];
+        ['Instances', 'instances', count, 110], ['Operations', 'operations', count, 118], ...reached]), {title: 'Bound by', field: 'bound', width: 100}];
   }
 
   // In order of the tree, the longest of those beside each other first.

@@ -1,8 +1,8 @@
 // Reads the data: what is of all captures together, then the parts of the first.
 
 (async () => {
-  const stop = words.byId('stop');
   if (typeof DecompressionStream === 'undefined') {
+    const stop = words.byId('stop');
     stop.textContent = 'This browser is too old for this page: it needs DecompressionStream (Chrome 80, Firefox 113, Safari 16.4).';
     stop.hidden = false;
     return;
@@ -10,12 +10,13 @@
   try {
     // Before the parts: the table of kernels has columns of it.
     if (data.has('comparison')) comparison.show(await data.document('comparison'));
-    await captures.start();
+    await captures.open();
     if (data.has('ranks')) ranks.show(await data.document('ranks'));
+    // The browser may draw what is there before the parts are made.
+    await new Promise((done) => setTimeout(done, 0));
+    await captures.showFirst();
     document.documentElement.dataset.ready = 'yes';
   } catch (failure) {
-    stop.textContent = 'This page is damaged: ' + failure.message;
-    stop.hidden = false;
-    throw failure;
+    words.stop(failure);
   }
 })();
