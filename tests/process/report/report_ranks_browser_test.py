@@ -29,11 +29,26 @@ class Ranks(Browser):
                 self.assertEqual(tab.locator("#capture-choice").input_value(), str(at))
             gemm = lambda at: next(row["Total Time (ns)"] for row in self.held[f"capture-{at}-stats"]["cuda_gpu_kern_sum"]["rows"] if row["Name"].startswith("gemm("))  # noqa: E731
             self.assertNotEqual(gemm(5), gemm(0))
-            # What belonged to other ranks is gone: neither the size of the window nor the colours reach it.
-            tab.set_viewport_size({"width": 900, "height": 700})
-            tab.click("#theme")
             tab.locator("#kernel-table .tabulator-row").first.click()
             self.wait(tab, "!document.getElementById('kernel-detail').hidden")
+
+    def listeners(self, tab):
+        """How many hear of what happens to the window and the document, by what that is."""
+        session = tab.context.new_cdp_session(tab)
+        counts = {}
+        for thing in ("window", "document"):
+            known = session.send("Runtime.evaluate", {"expression": thing})["result"]["objectId"]
+            for one in session.send("DOMDebugger.getEventListeners", {"objectId": known})["listeners"]:
+                counts[thing, one["type"]] = counts.get((thing, one["type"]), 0) + 1
+        return counts
+
+    def test_nothing_listens_for_a_rank_that_is_no_longer_shown(self):
+        with self.opened(self.page) as tab:
+            before = self.listeners(tab)
+            self.assertGreater(before["window", "resize"], 0)
+            for at in (5, 2, 0):
+                self.choose(tab, at)
+            self.assertEqual(self.listeners(tab), before)
 
     def test_the_reader_stays_where_he_is(self):
         with self.opened(self.page) as tab:
