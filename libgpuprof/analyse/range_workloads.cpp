@@ -72,6 +72,57 @@ void range_workloads::note_declared(declared_amounts& of, std::uint32_t range, s
   if (range != no_range) of.own_ns[range] += ns;
 }
 
+namespace {
+
+using tallies_by_workload = std::unordered_map<std::uint32_t, launch_tally>;
+
+void add_tally(launch_tally& to, launch_tally const& tally) noexcept {
+  to.launches += tally.launches;
+  to.slowed_launches += tally.slowed_launches;
+  to.ns += tally.ns;
+  to.slowed_ns += tally.slowed_ns;
+}
+
+std::vector<range_workload> in_order(tallies_by_workload const& tallies) {
+  std::vector<range_workload> all;
+  for (auto const& [workload, tally] : tallies) all.push_back({workload, tally});
+  std::sort(all.begin(), all.end(),
+            [](auto const& a, auto const& b) { return a.workload < b.workload; });
+  return all;
+}
+
+}  // namespace
+
+std::vector<range_work> range_workloads::by_place(
+    std::span<std::uint32_t const> place_of_range,
+    std::span<std::uint32_t const> place_around) const {
+  std::vector<std::uint32_t> place_of_path(paths_.size(), no_range);
+  for (std::uint32_t i = 0; i < path_of_range_.size(); ++i)
+    place_of_path[path_of_range_[i]] = place_of_range[i];
+  std::vector<tallies_by_workload> tallies(place_around.size());
+  for (auto const& [path, work] : cells_)
+    for (auto at = place_of_path[path]; at != no_range; at = place_around[at])
+      add_tally(tallies[at][work.workload], work.tally);
+  std::vector<range_work> rows(place_around.size());
+  for (std::uint32_t i = 0; i < rows.size(); ++i) {
+    rows[i].key.name = static_cast<name_id>(i);
+    rows[i].workloads = in_order(tallies[i]);
+  }
+  auto const add_declared = [&](declared_amounts const& of, double range_work::*amount,
+                                std::uint64_t range_work::*ns) {
+    for (std::uint32_t i = 0; i < of.own_ns.size(); ++i)
+      for (auto at = of.own_ns[i] > 0 ? place_of_range[i] : no_range; at != no_range;
+           at = place_around[at]) {
+        rows[at].*amount += of.amounts[i];
+        rows[at].*ns += of.own_ns[i];
+      }
+  };
+  add_declared(flops_, &range_work::declared_flops, &range_work::declared_ns);
+  add_declared(bytes_, &range_work::declared_bytes, &range_work::declared_bytes_ns);
+  std::erase_if(rows, [](auto const& row) { return row.workloads.empty(); });
+  return rows;
+}
+
 std::vector<range_work> range_workloads::rows() const {
   std::map<range_key, range_work> lines;
   auto const each_key_above = [&](std::uint32_t path, auto f) {
@@ -79,21 +130,15 @@ std::vector<range_work> range_workloads::rows() const {
     for (auto at = path; at != no_range; at = paths_[at].parent)
       if (done.insert(paths_[at].key).second) f(paths_[at].key);
   };
-  std::map<range_key, std::unordered_map<std::uint32_t, launch_tally>> tallies;
+  std::map<range_key, tallies_by_workload> tallies;
   for (auto const& of_path : cells_)
     each_key_above(of_path.path, [&](range_key const& key) {
-      auto& tally = tallies[key][of_path.work.workload];
-      tally.launches += of_path.work.tally.launches;
-      tally.slowed_launches += of_path.work.tally.slowed_launches;
-      tally.ns += of_path.work.tally.ns;
-      tally.slowed_ns += of_path.work.tally.slowed_ns;
+      add_tally(tallies[key][of_path.work.workload], of_path.work.tally);
     });
   for (auto const& [key, of_key] : tallies) {
     auto& line = lines[key];
     line.key = key;
-    for (auto const& [workload, tally] : of_key) line.workloads.push_back({workload, tally});
-    std::sort(line.workloads.begin(), line.workloads.end(),
-              [](auto const& a, auto const& b) { return a.workload < b.workload; });
+    line.workloads = in_order(of_key);
   }
   auto has_work = has_work_;
   for (auto i = static_cast<std::uint32_t>(has_work.size()); i-- > 0;)  // enclosing ones come first

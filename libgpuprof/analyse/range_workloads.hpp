@@ -64,6 +64,11 @@ class range_workloads {
 
   /// That of launches outside any range comes last, where there are others.
   std::vector<range_work> rows() const;
+  /// The same by places in a tree: `place_of_range` by index into the tree of ranges,
+  /// `place_around` that in which a place lies, or no_range. A launch belongs to all around it. The
+  /// name of each key is the number of its place; places without work have none.
+  std::vector<range_work> by_place(std::span<std::uint32_t const> place_of_range,
+                                   std::span<std::uint32_t const> place_around) const;
 
  private:
   struct range_path {

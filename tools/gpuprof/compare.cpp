@@ -4,11 +4,10 @@
 #include "compare/gate.hpp"
 #include "compare/programs.hpp"
 #include "comparison/comparison_output.hpp"
-#include "comparison/run_reading.hpp"
+#include "comparison/read_sides.hpp"
 #include "format_option.hpp"
 #include "memory_limit.hpp"
 #include "option_checks.hpp"
-#include "ranks/capture_names.hpp"
 #include "subcommands.hpp"
 #include "terminal.hpp"
 #include "value_words.hpp"
@@ -17,7 +16,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <future>
 #include <memory>
 #include <optional>
 
@@ -80,22 +78,6 @@ result<std::vector<compare::clause>> gate_of(compare_options const& options) {
   return all;
 }
 
-result<std::vector<compare::run_digest>> read_side(std::vector<std::string> const& names,
-                                                   compare_options const& options) {
-  auto const files = named_captures(names);
-  if (!files) return error{files.message()};
-  std::vector<compare::run_digest> runs;
-  for (auto const& file : *files) {
-    auto run = read_run(file, options.step);
-    if (!run) return error{run.message()};
-    if (!options.step.empty() && !run->step)
-      return error{file + ": no range is called '" + options.step +
-                   "'; gpuprof stats -r nvtx_sum lists them"};
-    runs.push_back(*std::move(run));
-  }
-  return runs;
-}
-
 /// One line a clause on stderr; the exit code.
 int answer(std::vector<compare::gate_result> const& gate) {
   int code = 0;
@@ -115,19 +97,17 @@ int run(compare_options const& options) {
   if (options.files.size() < 2) return fail(2, "name a BASE and at least one NEW capture");
   auto bases = options.more_bases;
   bases.insert(bases.begin(), options.files.front());
-  // What one throws, for want of memory, comes out of get(), after the other has ended.
-  auto reading = std::async(std::launch::async, [&] { return read_side(bases, options); });
-  auto const fresh = read_side({options.files.begin() + 1, options.files.end()}, options);
-  auto const base = reading.get();
-  if (!base) return fail(1, base.message());
-  if (!fresh) return fail(1, fresh.message());
-  if (auto const differ = compare::programs_differ(*base, *fresh);
+  auto const sides =
+      read_sides(bases, {options.files.begin() + 1, options.files.end()}, options.step);
+  if (!sides) return fail(1, sides.message());
+  auto const& [base, fresh] = *sides;
+  if (auto const differ = compare::programs_differ(base, fresh);
       !differ.empty() && !options.different_programs)
     return fail(1, "the captures are of different programs: " + differ +
                        "; nothing is compared, --different-programs does it all the same");
-  auto const compared = compare::compare_runs(*base, *fresh);
-  auto const gate = compare::judge_gate(*clauses, compared, *fresh);
-  auto const written = write_comparison(compared, {*base, *fresh}, gate, *page);
+  auto const compared = compare::compare_runs(base, fresh);
+  auto const gate = compare::judge_gate(*clauses, compared, fresh);
+  auto const written = write_comparison(compared, {base, fresh}, gate, *page);
   if (!written) return fail(1, written.message());
   return answer(gate);
 }

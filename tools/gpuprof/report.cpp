@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpuprof report CAPTURE -o report.html: a page with what the other commands say of a capture.
+// gpuprof report CAPTURE... -o report.html: a page with what the other commands say of captures.
 #include "capture/reader.hpp"
 #include "memory_limit.hpp"
 #include "option_checks.hpp"
 #include "output_file.hpp"
 #include "progress.hpp"
 #include "ranks/capture_names.hpp"
-#include "report_page/page_documents.hpp"
+#include "report_page/whole_page.hpp"
 #include "subcommands.hpp"
 #include "terminal.hpp"
 #include "value_words.hpp"
@@ -16,7 +16,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <span>
+#include <string>
+#include <vector>
 
 namespace gpuprof {
 namespace {
@@ -25,9 +26,12 @@ namespace {
 constexpr std::size_t max_bars = 500'000;
 
 struct report_options {
-  std::string file, output, step;
-  bool force_overwrite = false;
+  std::vector<std::string> files, against;
+  std::string output, step;
+  bool force_overwrite = false, different_programs = false;
   double memory_gib = default_memory_gib;
+
+  bool is_of_one() const { return files.size() == 1 && against.empty(); }
 };
 
 int fail(int code, std::string const& message) {
@@ -44,9 +48,18 @@ std::uint64_t records_of(std::string const& path) {
 }
 
 int write_report(report_options const& options) {
-  progress_line progress("reading " + options.file, records_of(options.file));
-  auto const contents =
-      read_page({options.file, options.step, max_bars, [&] { progress.advance(1); }});
+  std::uint64_t records = 0;
+  for (auto const* files : {&options.files, &options.against})
+    for (auto const& file : *files) records += records_of(file);
+  progress_line progress(
+      "reading " + (options.is_of_one() ? options.files.front() : std::string("captures")),
+      records);
+  auto const contents = read_page({.captures = options.files,
+                                   .against = options.against,
+                                   .different_programs = options.different_programs,
+                                   .step_name = options.step,
+                                   .max_bars = max_bars,
+                                   .advance = [&] { progress.advance(1); }});
   if (!contents) return fail(1, contents.message());
   auto const size = page::write_page(*contents, options.output, options.force_overwrite);
   if (!size) return fail(1, size.message());
@@ -55,19 +68,25 @@ int write_report(report_options const& options) {
   return 0;
 }
 
+/// Beside the first thing that was named; of a folder or a pattern, beside its captures.
+std::string default_output(std::vector<std::string> const& files) {
+  namespace fs = std::filesystem;
+  if (files.size() == 1) return fs::path(files.front()).replace_extension(".html").string();
+  return (fs::path(files.front()).parent_path() / "report.html").string();
+}
+
 int run(report_options& options) {
   if (!page::can_be_made())
     return fail(1,
                 "this build draws no pages: it was made without ECharts and Tabulator; configure "
                 "it with -DGPUPROF_REPORT_JS_DIR=FOLDER or where PyPI can be reached");
-  auto const files = named_captures(std::span(&options.file, 1));
+  auto files = named_captures(options.files);
   if (!files) return fail(1, files.message());
-  if (files->size() > 1)
-    return fail(2, "a report is of one capture; " + options.file + " stands for " +
-                       std::to_string(files->size()));
-  options.file = files->front();
-  if (options.output.empty())
-    options.output = std::filesystem::path(options.file).replace_extension(".html").string();
+  options.files = *std::move(files);
+  auto against = named_captures(options.against);
+  if (!against) return fail(1, against.message());
+  options.against = *std::move(against);
+  if (options.output.empty()) options.output = default_output(options.files);
   if (auto const writable = output_file::check(options.output, options.force_overwrite); !writable)
     return fail(1, writable.message());
   return write_report(options);
@@ -81,12 +100,25 @@ void add_report(CLI::App& app, int& exit_code) {
   command->footer(
       "One file that needs nothing else: no network, no server, no other file.\nExit status: 0 "
       "done, 1 it could not be done, 2 the command line is wrong.");
-  command->add_option("FILE", options->file, "Capture, as gpuprof profile wrote it")->required();
-  auto* const output =
-      command->add_option("-o,--output", options->output,
-                          "FILE to write. Default: beside the capture, under its name, with .html");
+  command->add_option("FILE", options->files, capture_names_help)->required();
+  auto* const output = command->add_option(
+      "-o,--output", options->output,
+      "FILE to write. Default: beside the capture, under its name, with .html; of "
+      "several, report.html beside the first");
   output->check(not_empty);
   complete_with(output, {.words = {}, .is_file = true});
+  auto* const against =
+      command->add_option("--against", options->against,
+                          "FILE: a capture of the changed program, as gpuprof compare takes it: "
+                          "what changed since the captures before it; a folder or a pattern stands "
+                          "for several, and it may stand several times");
+  against->expected(1)->allow_extra_args(false)->multi_option_policy(
+      CLI::MultiOptionPolicy::TakeAll);
+  complete_with(against, {.words = {}, .is_file = true});
+  command
+      ->add_flag("--different-programs", options->different_programs,
+                 "Compare although the captures are of different programs")
+      ->needs(against);
   command->add_flag("--force-overwrite", options->force_overwrite, "Replace an existing file");
   command->add_option("--step", options->step,
                       "NAME: the NVTX range that is a step. Default: one that repeats");
@@ -95,8 +127,8 @@ void add_report(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->callback([options, &exit_code] {
     exit_code = within_memory(
-        options->memory_gib, options->file, [&] { return run(*options); },
-        [](std::string const& line) { return fail(1, line); });
+        options->memory_gib, options->is_of_one() ? options->files.front() : "these captures",
+        [&] { return run(*options); }, [](std::string const& line) { return fail(1, line); });
   });
 }
 

@@ -145,10 +145,17 @@ void roofline_reading::match() {
   exact_.join();
 }
 
+std::vector<range_work> roofline_reading::ranges_by_place(
+    std::span<std::uint32_t const> place_of_range,
+    std::span<std::uint32_t const> place_around) const {
+  return range_work_ ? range_work_->by_place(place_of_range, place_around)
+                     : std::vector<range_work>();
+}
+
 /// The second: who ran how long, and in which ranges.
 void roofline_reading::sum_up(bool with_ranges) {
   auto& file = trace_.file();
-  std::optional<range_workloads> ranges;
+  auto& ranges = range_work_;
   std::map<range_id, range_declaration> declared;
   if (with_ranges) {
     each<range_begin>(

@@ -50,6 +50,9 @@ class roofline_reading {
   workload_times const& times() const noexcept { return times_; }
   std::map<device_id, roofline_device> const& devices() const noexcept { return devices_; }
   std::vector<range_work> const& ranges() const noexcept { return ranges_; }
+  /// The same by places, as range_workloads has it; after read(true).
+  std::vector<range_work> ranges_by_place(std::span<std::uint32_t const> place_of_range,
+                                          std::span<std::uint32_t const> place_around) const;
   /// What the machine code of kernels holds, where it was seen.
   kernel_codes const& codes() const noexcept { return codes_; }
 
@@ -76,6 +79,7 @@ class roofline_reading {
   workload_times times_{exact_};
   sampling_cost cost_;
   std::map<device_id, roofline_device> devices_;
+  std::optional<range_workloads> range_work_;
   std::vector<range_work> ranges_;
   kernel_codes codes_;
 };

@@ -28,8 +28,8 @@ struct rank_series {
 class matching {
  public:
   matching(std::string name, std::vector<rank_series> series, std::int64_t tolerance,
-           std::vector<collective_meeting>* meetings)
-      : series_(std::move(series)), tolerance_(tolerance), meetings_(meetings) {
+           std::vector<collective_meeting>* meetings, wait_listener const& heard)
+      : series_(std::move(series)), tolerance_(tolerance), meetings_(meetings), heard_(heard) {
     row_.name = std::move(name);
     row_.ranks = series_.size();
   }
@@ -84,7 +84,9 @@ class matching {
     std::int64_t first_start = last_start;
     for (auto& s : series_) {
       first_start = std::min(first_start, s.start());
-      s.wait_ns += static_cast<std::uint64_t>(last_start - s.start());
+      auto const wait = static_cast<std::uint64_t>(last_start - s.start());
+      s.wait_ns += wait;
+      if (heard_) heard_(s.rank, s.occurrences[s.at], wait);
       s.times_last += s.rank == last ? 1 : 0;
       row_.kernel_ns += static_cast<std::uint64_t>(std::max<std::int64_t>(s.end() - s.start(), 0));
       ++s.at;
@@ -109,6 +111,7 @@ class matching {
   std::vector<rank_series> series_;
   std::int64_t tolerance_;
   std::vector<collective_meeting>* meetings_;
+  wait_listener const& heard_;
   samples spread_;
   collective_row row_;
 };
@@ -118,7 +121,8 @@ class matching {
 std::vector<collective_row> collective_waits(std::span<collective_occurrences const* const> ranks,
                                              clock_offsets const& clocks,
                                              std::uint64_t tolerance_ns,
-                                             std::vector<collective_meeting>* meetings) {
+                                             std::vector<collective_meeting>* meetings,
+                                             wait_listener const& heard) {
   std::map<std::string, std::vector<rank_series>> by_name;
   for (std::size_t i = 0; i < ranks.size(); ++i)
     for (auto const& [name, occurrences] : *ranks[i])
@@ -134,7 +138,8 @@ std::vector<collective_row> collective_waits(std::span<collective_occurrences co
       continue;
     }
     rows.push_back(
-        matching(name, std::move(series), static_cast<std::int64_t>(tolerance_ns), meetings).run());
+        matching(name, std::move(series), static_cast<std::int64_t>(tolerance_ns), meetings, heard)
+            .run());
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [](auto const& a, auto const& b) { return a.wait_ns > b.wait_ns; });

@@ -6,6 +6,7 @@
 #include "analyse/samples.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,12 +33,17 @@ struct collective_meeting {
   std::int64_t last_start = 0, median_start = 0;
 };
 
+/// Hears of each matched kernel how long it waited for the rank that began last.
+using wait_listener =
+    std::function<void(std::size_t rank, occurrence const& kernel, std::uint64_t wait_ns)>;
+
 /// Kernels of one name on all ranks that have it are one collective when they ran at the same
 /// time, clocks corrected; `tolerance_ns` is how far these may be wrong. Longest wait first.
 /// `meetings`: where each matched collective is added; null: nowhere.
 std::vector<collective_row> collective_waits(std::span<collective_occurrences const* const> ranks,
                                              clock_offsets const& clocks,
                                              std::uint64_t tolerance_ns,
-                                             std::vector<collective_meeting>* meetings = nullptr);
+                                             std::vector<collective_meeting>* meetings = nullptr,
+                                             wait_listener const& heard = {});
 
 }  // namespace gpuprof

@@ -2,8 +2,10 @@
 // When the kernels of a collective ran on one rank, by name.
 #pragma once
 
+#include "analyse/timeline/step_ranges.hpp"
 #include "base/time.hpp"
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -12,6 +14,7 @@ namespace gpuprof {
 
 struct occurrence {
   timestamp_ns start, end;
+  std::uint32_t step = no_step;  // of its rank, that launched it
 };
 
 /// In order of their start.

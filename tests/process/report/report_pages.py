@@ -9,7 +9,7 @@ import zlib
 
 import processes
 
-BLOCK = re.compile(r'<script type="application/octet-stream" id="data-([a-z-]+)">([A-Za-z0-9+/=]*)</script>')
+BLOCK = re.compile(r'<script type="application/octet-stream" id="data-([a-z0-9-]+)">([A-Za-z0-9+/=]*)</script>')
 
 
 def blocks_of(page):
@@ -19,7 +19,7 @@ def blocks_of(page):
 
 def documents_of(page):
     """{name: object} of the parts that are JSON."""
-    return {name: json.loads(of) for name, of in blocks_of(page).items() if not name.startswith("timeline-")}
+    return {name: json.loads(of) for name, of in blocks_of(page).items() if "timeline-" not in name}
 
 
 def numbers_of(planes):
@@ -47,6 +47,35 @@ class Case(processes.Case):
         subprocess.run([processes.path("BUILT_MADE_CAPTURES"), capture, "--fault", name], check=True)
         return capture
 
+    def made_ranks(self, *how, ranks):
+        """A folder with a capture of each rank: how is "--fleet", 0 and the like."""
+        folder = self.folder / "ranks"
+        folder.mkdir()
+        for rank in range(ranks):
+            subprocess.run([processes.path("BUILT_MADE_CAPTURES"), folder / f"rank{rank}.gpuprof", how[0], str(how[1]), "--rank", str(rank), *how[2:]], check=True)
+        return folder
+
+    def compared(self, **wanted):
+        """A capture of a made training: seed, slowed, split and the like."""
+        words = [f"{key}={value}" for key, value in wanted.items()]
+        capture = self.folder / f"{'-'.join(words).replace('/', '_')}.gpuprof"
+        subprocess.run([processes.path("BUILT_COMPARED_RUNS"), capture, *words], check=True)
+        return capture
+
+    def many_ranges(self, count):
+        """A capture of a range with so many others of different names inside, each a little longer than the one before."""
+        events, begin = [], 10
+        for at in range(count):
+            name = "".join(chr(ord("a") + at // 26**place % 26) for place in range(4))
+            events.append({"ph": "X", "cat": "user_annotation", "name": f"part {name}", "pid": 1, "tid": 1, "ts": begin, "dur": 2 + at / 1000})
+            begin += 6
+        events.insert(0, {"ph": "X", "cat": "user_annotation", "name": "all", "pid": 1, "tid": 1, "ts": 0, "dur": begin})
+        trace = self.folder / "many.pt.trace.json"
+        trace.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+        capture = self.folder / "many.gpuprof"
+        self.run_gpuprof("import", trace, "-o", capture)
+        return capture
+
     def h200(self, name):
         return pathlib.Path(processes.path("H200_CAPTURES")) / f"{name}.gpuprof"
 
@@ -54,3 +83,7 @@ class Case(processes.Case):
         page = self.folder / f"{capture.stem}.html"
         self.run_gpuprof("report", capture, "-o", page, *options)
         return page
+
+    def said(self, *words):
+        """What a command says as JSON."""
+        return json.loads(self.run_gpuprof(*words, "-f", "json").out)

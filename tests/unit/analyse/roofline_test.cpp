@@ -427,3 +427,27 @@ TEST_CASE("ranges can be listed by something else than their names") {
   CHECK(rows[1].workloads.front().tally.ns == 30'000);
   CHECK(rows[0].workloads.front().tally.ns == 50'000);  // "inner", too, is of the rest
 }
+
+TEST_CASE("work by places counts in all that is around it") {
+  auto const t = trace_of({range("step", 0_us, 100_us), range("gemm", 10_us, 50_us),
+                           kernel("a", 20_us, 40_us).correlated(1),
+                           kernel("b", 60_us, 65_us).correlated(2), range("empty", 70_us, 80_us)});
+  range_tree const tree(t.begins, t.ends, t.last);
+  open_ranges const open(tree);
+  launch_ranges const launched(tree, range_scope::process, static_cast<thread_index>(1));
+  std::map<range_id, range_declaration> const declared = {{t.id_of("gemm"), {3e6, 0}}};
+  range_workloads work(tree, open, launched, declared);
+  launch_metrics const metrics;
+  workload_times times(metrics);
+  for (auto const& kernel : t.kernels) work.add(kernel, times.add(kernel));
+  // "gemm" and "empty" stand in one place inside of "step".
+  std::vector<std::uint32_t> const of_range = {0, 1, 1}, around = {no_range, 0};
+  auto const rows = work.by_place(of_range, around);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].workloads.size() == 2);
+  CHECK(rows[0].declared_flops == 3e6);
+  CHECK(rows[1].key.name == static_cast<name_id>(1));
+  REQUIRE(rows[1].workloads.size() == 1);
+  CHECK(rows[1].workloads.front().tally.ns == 20'000);
+  CHECK(rows[1].declared_ns == 20'000);
+}

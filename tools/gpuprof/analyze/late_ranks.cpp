@@ -2,25 +2,15 @@
 #include "analyze/late_ranks.hpp"
 
 #include "analyse/ranks/rank_lateness.hpp"
-
-#include <algorithm>
+#include "ranks/job_collectives.hpp"
 
 namespace gpuprof {
 
 std::vector<advise::rank_facts> late_ranks(std::span<ranked_capture const> captures,
                                            std::span<rank_digest const> digests, double step_ns) {
-  std::vector<collective_occurrences const*> occurrences;
-  std::vector<rank_timeline> timelines;
-  for (std::size_t i = 0; i < digests.size(); ++i) {
-    auto const& of = digests[i].by_style.at(kernel_name_style::base).collectives;
-    occurrences.push_back(&of);
-    timelines.push_back({captures[i].host, digests[i].wall_over_monotonic, &of});
-  }
-  auto const clocks = offsets_of(timelines);
-  std::uint64_t tolerance = 0;
-  for (auto const& host : clocks.hosts) tolerance = std::max(tolerance, host.error_ns.value_or(0));
+  auto const all = collectives_of(captures, digests, kernel_name_style::base);
   std::vector<collective_meeting> meetings;
-  collective_waits(occurrences, clocks, tolerance, &meetings);
+  collective_waits(all.of_rank, all.clocks, all.tolerance_ns, &meetings);
   std::vector<advise::rank_facts> facts;
   if (meetings.empty()) return facts;
   auto const lateness = lateness_of(meetings, captures.size(), step_ns);

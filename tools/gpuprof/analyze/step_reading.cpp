@@ -59,8 +59,8 @@ void compare_slow(advise::step_facts& of, std::vector<bucket_times> const& by_st
     times[time_bucket::profiler] = 0;
     of.gpu_ns.push_back(times.total());
   }
-  auto const limit = slow_step * median_of(of.period_ns);
-  auto const limit_on_gpu = slow_step * median_of(of.gpu_ns);
+  auto const limit = slow_beyond(of.period_ns);
+  auto const limit_on_gpu = slow_beyond(of.gpu_ns);
   double slow = 0, usual = 0;
   for (std::size_t i = 0; i < std::min(of.period_ns.size(), by_step.size()); ++i) {
     auto const is_slow = of.period_ns[i] > limit && of.gpu_ns[i] > limit_on_gpu;
@@ -80,6 +80,10 @@ double median_of(std::vector<double> values) {
   auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
+}
+
+double slow_beyond(std::vector<double> const& period_ns) {
+  return slow_step * median_of(period_ns);
 }
 
 advise::step_facts read_steps(trace_contents& trace, step_ranges const& steps,

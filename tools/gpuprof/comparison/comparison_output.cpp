@@ -86,8 +86,10 @@ ordered_json side_json(std::span<compare::run_digest const> runs) {
   return list;
 }
 
-void write_json(output_file const& out, comparison const& of, compared_sides const& sides,
-                std::span<compare::gate_result const> gate) {
+}  // namespace
+
+std::string comparison_json(comparison const& of, compared_sides const& sides,
+                            std::span<compare::gate_result const> gate) {
   std::string lines;
   report::write_json(table_of_all(of), {}, [&](std::string_view text) { lines += text; });
   auto const number = [](std::optional<double> value) {
@@ -108,11 +110,8 @@ void write_json(output_file const& out, comparison const& of, compared_sides con
   auto text = all.dump(2, ' ', false, ordered_json::error_handler_t::replace);
   text.resize(text.rfind('}'));
   while (!text.empty() && text.back() == '\n') text.pop_back();
-  out.put(text + ",\n  \"lines\": " + lines);
-  out.put("}\n");
+  return text + ",\n  \"lines\": " + lines + "}\n";
 }
-
-}  // namespace
 
 result<void> write_comparison(comparison const& of, compared_sides const& sides,
                               std::span<compare::gate_result const> gate,
@@ -131,7 +130,7 @@ result<void> write_comparison(comparison const& of, compared_sides const& sides,
       report::write_tsv(table_of_all(of), {}, sink);
       break;
     case comparison_format::json:
-      write_json(*out, of, sides, gate);
+      sink(comparison_json(of, sides, gate));
       break;
     default:
       write_to_read(*out, of, sides, page);

@@ -33,6 +33,10 @@ struct compared_sides {
   std::span<compare::run_digest const> base, fresh;
 };
 
+/// One object, with all lines.
+std::string comparison_json(compare::comparison const& of, compared_sides const& sides,
+                            std::span<compare::gate_result const> gate);
+
 result<void> write_comparison(compare::comparison const& of, compared_sides const& sides,
                               std::span<compare::gate_result const> gate,
                               comparison_page const& page);

@@ -48,6 +48,7 @@ class digest_pass {
   void read_work();
   void add(kernel_record const& kernel);
   void add_to_ranges(kernel_record const& kernel, std::uint64_t ns);
+  std::uint32_t step_of(kernel_record const& kernel) const;
   void take_facts();
   void take_clock();
   void take_names();
@@ -110,7 +111,7 @@ void digest_pass::add(kernel_record const& kernel) {
   ++digest_.kernels;
   if (shape < is_collective_.size() && is_collective_[shape]) {
     digest_.collective_ns += ns;
-    of.occurrences.push_back({kernel.start, kernel.start + kernel.duration});
+    of.occurrences.push_back({kernel.start, kernel.start + kernel.duration, step_of(kernel)});
     return;
   }
   digest_.work_ns += ns;
@@ -122,6 +123,12 @@ void digest_pass::add_to_ranges(kernel_record const& kernel, std::uint64_t ns) {
   if (range != no_range) work_ns_[range] += ns;
   if (kernel.launched.value == 0) return;
   for (auto const open : trace_.open().at(kernel.launched)) work_ns_[open] += ns;
+}
+
+std::uint32_t digest_pass::step_of(kernel_record const& kernel) const {
+  if (wants_.steps == nullptr || wants_.steps->empty()) return no_step;
+  auto const range = trace_.launched(scope_).innermost(kernel);
+  return range == no_range ? no_step : wants_.steps->step_of_range[range];
 }
 
 void digest_pass::take_facts() {

@@ -3,6 +3,7 @@
 
 #include "base/readable.hpp"
 #include "ranks/clock_notes.hpp"
+#include "ranks/job_collectives.hpp"
 #include "ranks/rank_remarks.hpp"
 #include "report/rank_tables.hpp"
 #include "report/summary_tables.hpp"
@@ -76,26 +77,15 @@ std::vector<report::line_over_ranks> rank_reports::range_lines() const {
 }
 
 finished_report rank_reports::collectives(kernel_name_style style) const {
-  std::vector<collective_occurrences const*> occurrences;
-  std::vector<rank_timeline> timelines;
-  bool any = false;
-  for (std::size_t i = 0; i < digests_.size(); ++i) {
-    auto const& of = digests_[i].by_style.at(style).collectives;
-    occurrences.push_back(&of);
-    timelines.push_back({captures_[i].host, digests_[i].wall_over_monotonic, &of});
-    any = any || !of.empty();
-  }
+  auto const all = collectives_of(captures_, digests_, style);
   finished_report finished;
-  auto const clocks = offsets_of(timelines);
-  std::uint64_t tolerance = 0;
-  for (auto const& host : clocks.hosts) tolerance = std::max(tolerance, host.error_ns.value_or(0));
-  auto const rows = collective_waits(occurrences, clocks, tolerance);
+  auto const rows = collective_waits(all.of_rank, all.clocks, all.tolerance_ns);
   finished.table = report::rank_collective_table(rows, labels_);
-  if (!any) {
+  if (all.empty()) {
     finished.missing = "the captures hold no kernels of collectives";
     return finished;
   }
-  finished.notes = clock_notes(clocks);
+  finished.notes = clock_notes(all.clocks);
   add_step_notes(finished.notes);
   return finished;
 }

@@ -2,23 +2,24 @@
 // What gpuprof put into this page: compressed documents and columns of numbers.
 
 const data = (() => {
-  async function bytesOf(name) {
+  // `keeps`: it may be asked for again.
+  async function bytesOf(name, keeps) {
     const element = document.getElementById('data-' + name);
     if (element === null) throw new Error('this page lacks its part "' + name + '"');
     const letters = atob(element.textContent);
-    element.textContent = '';
+    if (!keeps) element.textContent = '';
     const packed = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate'));
     return new Uint8Array(await new Response(stream).arrayBuffer());
   }
 
-  async function document_(name) {
-    return JSON.parse(new TextDecoder().decode(await bytesOf(name)));
+  async function document_(name, keeps) {
+    return JSON.parse(new TextDecoder().decode(await bytesOf(name, keeps)));
   }
 
   // The lowest bytes of all numbers, then the next ones; the first byte says how many planes there are.
-  async function numbers(name) {
-    const bytes = await bytesOf(name);
+  async function numbers(name, keeps) {
+    const bytes = await bytesOf(name, keeps);
     const planes = bytes[0];
     const count = planes === 0 ? 0 : (bytes.length - 1) / planes;
     const made = new Float64Array(count);
@@ -27,5 +28,10 @@ const data = (() => {
     return made;
   }
 
-  return {document: document_, numbers};
+  const has = (name) => document.getElementById('data-' + name) !== null;
+  // What the page holds of one of several captures, which a reader may choose again.
+  const ofCapture = (prefix) => ({
+    has: (name) => has(prefix + name), document: (name) => document_(prefix + name, true), numbers: (name) => numbers(prefix + name, true)
+  });
+  return {has, document: (name) => document_(name, false), numbers: (name) => numbers(name, false), ofCapture};
 })();

@@ -31,7 +31,7 @@ const kernels = (() => {
 
   function joined(report, lines) {
     const byName = new Map((lines || []).map((line) => [keyOf(line.name, line.grid || '', line.block || ''), line]));
-    return report.rows.map((row) => rowOf(row, byName.get(keyOf(row['Name'], row['GridXYZ'] || '', row['BlockXYZ'] || ''))));
+    return comparison.addTo(report.rows.map((row) => rowOf(row, byName.get(keyOf(row['Name'], row['GridXYZ'] || '', row['BlockXYZ'] || '')))));
   }
 
   function sortedBy(title, field, text, extra) {
@@ -56,7 +56,7 @@ const kernels = (() => {
   const columns = () => [
     {title: 'Kernel', field: 'name', minWidth: 300, widthGrow: 3, formatter: (cell) => document.createTextNode(words.kernelName(cell.getValue())),
       tooltip: (event, cell) => element('div', {}, cell.getValue())},
-    sortedBy('Time (%)', 'share', share), sortedBy('Total', 'total', time), sortedBy('Launches', 'launches', count),
+    ...comparison.kernelColumns(), sortedBy('Time (%)', 'share', share), sortedBy('Total', 'total', time), sortedBy('Launches', 'launches', count),
     sortedBy('Median', 'median', time), sortedBy('FLOP/s', 'flops', (v) => rate(v, 'FLOP/s'), {width: 118}),
     sortedBy('DRAM', 'dram', (v) => rate(v, 'B/s')), sortedBy('Of roof', 'roof', share, {width: 82}),
     {title: 'Bound by', field: 'bound', width: 92}, sortedBy('Potential gain', 'gain', time, {width: 112}),
@@ -143,6 +143,7 @@ const kernels = (() => {
     table.on('dataLoaded', () => setTimeout(showCount, 0));
     table.on('tableBuilt', showCount);
     table.on('rowClick', (event, row) => showDetail(row.getData()));
+    document.addEventListener('gpuprof-kernel', (event) => show(event.detail), {signal});
     byId('kernel-search').addEventListener('input', filter);
     byId('kernel-by').addEventListener('change', (event) => showRows(event.target.value));
     showNotes(stats, roof);

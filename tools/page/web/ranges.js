@@ -1,8 +1,8 @@
-// NVTX ranges with the GPU work launched inside of them, and steps over time.
+// The table of NVTX ranges with the GPU work launched inside of them, by place or by name.
 
 const ranges = (() => {
-  const {byId, time, rate, share, count} = words;
-  let chart = null, steps = [];
+  const {element, byId, time, rate, share, count} = words;
+  let table = null, of = {}, shownBy = 'places';
 
   function rowsOf(stats, roof) {
     const lines = new Map((roof.ranges ? roof.ranges.ranges : []).map((line) => [line.name || line.range, line]));
@@ -25,51 +25,89 @@ const ranges = (() => {
     return {title, field, width, hozAlign: 'right', sorter: 'number', headerSortStartingDir: 'desc', formatter: (cell) => document.createTextNode(text(cell.getValue()))};
   }
 
-  function showTable(rows) {
-    new Tabulator('#range-table', {
-      data: rows, layout: 'fitColumns', height: rows.length > 14 ? '420px' : false, placeholder: 'No NVTX ranges that launched work',
-      initialSort: [{column: 'on_gpu', dir: 'desc'}],
-      columns: [{title: 'Range', field: 'name', minWidth: 220, widthGrow: 3}, column('On the GPU', 'on_gpu', time, 120), column('On the CPU', 'on_cpu', time, 120),
-        column('Instances', 'instances', count, 110), column('Median on the GPU', 'median', time, 160), column('GPU operations', 'work', count, 140),
-        column('FLOP/s', 'flops', (v) => rate(v, 'FLOP/s'), 130), column('DRAM', 'dram', (v) => rate(v, 'B/s'), 110), column('Of roof', 'roof', share, 100)]
+  const figures = (fields) => fields.map(([title, field, text, width]) => column(title, field, text, width));
+  const reached = [['FLOP/s', 'flops', (v) => rate(v, 'FLOP/s'), 130], ['DRAM', 'dram', (v) => rate(v, 'B/s'), 110], ['Of roof', 'roof', share, 100]];
+
+  function columnsByName() {
+    return [{title: 'Range', field: 'name', minWidth: 220, widthGrow: 3}, ...figures([['On the GPU', 'on_gpu', time, 120], ['On the CPU', 'on_cpu', time, 120],
+      ['Instances', 'instances', count, 110], ['Median on the GPU', 'median', time, 160], ['Operations', 'work', count, 118], ...reached])];
+  }
+
+  // A place stands below the one that it lies in, further right; where it is in words when one points at it.
+  function columnsByPlace() {
+    const nameCell = (cell) => {
+      const row = cell.getRow().getData();
+      const name = element('span', {}, row.name);
+      name.style.paddingLeft = 14 * Math.min(row.depth, 12) + 'px';
+      return name;
+    };
+    return [{title: 'Range', field: 'name', minWidth: 220, widthGrow: 3, formatter: nameCell, tooltip: (event, cell) => element('div', {}, cell.getRow().getData().path)},
+      ...figures([['GPU', 'gpu_ns', time, 100], ['GPU itself', 'own_gpu_ns', time, 110], ['CPU', 'cpu_ns', time, 100], ['CPU itself', 'own_cpu_ns', time, 110],
+        ['Instances', 'instances', count, 110], ['Operations', 'operations', count, 118], ...reached]), {title: 'Bound by', field: 'bound', width: 100}];
+  }
+
+  // In order of the tree, the longest of those beside each other first.
+  function rowsByPlace(places) {
+    const below = new Map();
+    places.forEach((place, at) => below.set(place.parent, [...(below.get(place.parent) || []), at]));
+    const rows = [];
+    const add = (parent) => {
+      for (const at of (below.get(parent) || []).sort((a, b) => places[b].gpu_ns - places[a].gpu_ns || places[b].cpu_ns - places[a].cpu_ns)) {
+        const place = places[at], path = icicle.pathOf(at);
+        rows.push({
+          ...place, id: at, name: icicle.nameOf(place), depth: path.length - 1, path: path.map((one) => icicle.nameOf(places[one])).join(' / '),
+          dram: place.dram_bytes_per_second, roof: place.of_roof, bound: place.bound_by
+        });
+        add(at);
+      }
+    };
+    add(null);
+    return rows;
+  }
+
+  function showTable(by) {
+    const isByPlace = by === 'places';
+    const rows = of[by];
+    if (table !== null) table.destroy();
+    table = new Tabulator('#range-table', {
+      data: rows, layout: 'fitColumns', height: rows.length > 14 ? '420px' : false, selectableRows: 1, placeholder: 'No NVTX ranges',
+      columns: isByPlace ? columnsByPlace() : columnsByName(), ...(isByPlace ? {} : {initialSort: [{column: 'on_gpu', dir: 'desc'}]})
     });
+    if (isByPlace) table.on('rowClick', (event, row) => icicle.zoom(row.getData().id));
   }
 
-  // One long step, often the first, must not make all others look alike: what is longer than four times nearly all leaves the picture.
-  function highest() {
-    const lengths = steps.map((step) => step.total_ns).sort((a, b) => a - b);
-    const most = lengths[Math.floor(lengths.length * 0.95)], longest = lengths[lengths.length - 1];
-    return longest > 4 * most ? {top: 4 * most, beyond: longest} : {top: longest, beyond: 0};
+  // From the icicle: its line in the table.
+  function mark(at) {
+    byId('range-by').value = 'places';
+    const select = () => {
+      table.deselectRow();
+      if (at === null) return;
+      table.selectRow(at);
+      table.scrollToRow(at, 'center', false).catch(() => {});
+    };
+    if (shownBy === 'places') return select();
+    shownBy = 'places';
+    showTable('places');
+    table.on('tableBuilt', select);
   }
 
-  function draw() {
-    const {top, beyond} = highest();
-    const title = 'Length of each step' + (beyond > 0 ? '; the longest, ' + time(beyond) + ', is cut off' : '');
-    const text = theme.colour('text');
-    const axis = {axisLabel: {color: text}, axisLine: {lineStyle: {color: text}}, splitLine: {lineStyle: {color: theme.colour('line')}}, nameTextStyle: {color: text}};
-    chart.setOption({
-      aria: {enabled: true}, animation: false, backgroundColor: 'transparent', grid: {left: 80, right: 20, top: 30, bottom: 40},
-      title: {text: title, textStyle: {color: text, fontSize: 13}},
-      xAxis: {type: 'value', name: 'step', nameLocation: 'middle', nameGap: 24, min: 0, max: Math.max(1, steps.length - 1), ...axis},
-      yAxis: {type: 'value', max: top, ...axis, axisLabel: {color: text, formatter: time}},
-      tooltip: {trigger: 'axis', confine: true, backgroundColor: theme.colour('panel'), textStyle: {color: text},
-        formatter: (at) => words.element('div', {}, steps[at[0].dataIndex].step + ': ' + time(at[0].value[1]))},
-      dataZoom: [{type: 'inside', filterMode: 'none'}],
-      series: [{type: 'line', symbol: 'none', sampling: 'lttb', lineStyle: {color: theme.colour('accent'), width: 1.5}, data: steps.map((step, at) => [at, step.total_ns])}]
-    }, true);
+  function notesOf(places) {
+    if (places.joined > 0) words.note('range-notes', count(places.joined) + ' places that take little time stand together with those beside them; gpuprof stats has all ranges.');
+    const apart = places.paths.filter((place) => place.style).length;
+    if (apart > 0) words.note('range-notes', count(apart) + ' start/end ranges are in the table, not in the picture: they lie in no other, and overlap.');
+    if (places.paths.length > 0) words.note('range-notes', 'GPU: kernels, copies, fills and graphs that were launched inside, added up; itself: without those of ranges inside.');
   }
 
-  function show(stats, roof, advice) {
-    showTable(rowsOf(stats, roof));
-    steps = advice.steps || [];
-    if (steps.length < 2) {
-      byId('steps-chart').remove();
-      return;
-    }
-    chart = echarts.init(byId('steps-chart'));
-    window.addEventListener('resize', () => chart.resize());
-    theme.onChange(draw);
-    draw();
+  function show(stats, roof, advice, places) {
+    steps.show(advice.steps || [], places);
+    icicle.show(places.paths, mark);
+    of = {names: rowsOf(stats, roof), places: rowsByPlace(places.paths)};
+    showTable(shownBy);
+    notesOf(places);
+    byId('range-by').addEventListener('change', (event) => {
+      shownBy = event.target.value;
+      showTable(shownBy);
+    });
   }
 
   return {show};

@@ -82,7 +82,7 @@ const roofline = (() => {
       chart.on('click', (at) => {
         if (at.data && at.data.line && byId('roofline-by').value === 'kernels') kernels.show(at.data.line.name);
       });
-      window.addEventListener('resize', () => chart.resize());
+      window.addEventListener('resize', () => chart.resize(), {signal});
     }
     chart.setOption(option(of.roofs || {}, of[by]), true);
   }

@@ -233,7 +233,7 @@ const timeline = (() => {
     });
     byId('timeline-all').addEventListener('click', () => look(0, head.end_ns - head.begin_ns));
     byId('timeline-search').addEventListener('input', (event) => search(event.target.value));
-    window.addEventListener('resize', redraw);
+    window.addEventListener('resize', redraw, {signal});
     theme.onChange(redraw);
   }
 

@@ -35,5 +35,12 @@ const words = (() => {
     byId(place).append(element('p', {class: 'note'}, text));
   }
 
-  return {known, time, rate, share, count, callName, kernelName, element, byId, note};
+  // What the page holds cannot be shown: said on the page and, for those who look, on the console.
+  function stop(failure) {
+    byId('stop').textContent = 'This page is damaged: ' + failure.message;
+    byId('stop').hidden = false;
+    throw failure;
+  }
+
+  return {stop, known, time, rate, share, count, callName, kernelName, element, byId, note};
 })();

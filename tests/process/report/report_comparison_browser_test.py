@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A page of two sides in a browser: what changed stands first, and in the table of kernels."""
+import processes
+import report_pages
+from report_browser import READY, Browser
+
+
+class Comparison(Browser):
+    def setUp(self):
+        super().setUp()
+        self.base, self.new = self.compared(seed=1, counters=1), self.compared(seed=2, counters=1, slowed=1.2, renamed=0, split=1)
+        self.page = self.folder / "against.html"
+        self.run_gpuprof("report", self.base, "--against", self.new, "-o", self.page)
+        self.lines = report_pages.documents_of(self.page)["comparison"]["compare"]["lines"]
+
+    def column(self, tab, field, table):
+        return tab.evaluate(f"[...document.querySelectorAll('#{table} .tabulator-row .tabulator-cell[tabulator-field={field}]')].map(cell => cell.textContent)")
+
+    def test_differences_stand_by_their_cost_with_their_verdict(self):
+        with self.opened(self.page) as tab:
+            self.assertIn("beyond noise:", tab.inner_text("#comparison-facts"))
+            ordered = sorted((line for line in self.lines if line["base_window_share"] is None and line["new_window_share"] is None), key=lambda line: -abs(line["cost_ns_per_step"]))
+            self.assertEqual(self.column(tab, "verdict", "comparison-table")[: len(ordered)], [{"worse": "\u25b2 worse", "better": "\u25bc better"}.get(line["verdict"], line["verdict"] or "") for line in ordered])
+            tab.select_option("#comparison-kind", "kernels")
+            kernels = [line for line in ordered if line["kind"] == "kernel"]
+            self.wait(tab, f"document.querySelectorAll('#comparison-table .tabulator-row').length === {len(kernels)}")
+            self.assertEqual([name.split("(")[0] for name in self.column(tab, "name", "comparison-table") if name.startswith("kernel_")], [line["name"].split("(")[0] for line in kernels if line["match"] == "same"])
+
+    def test_kernels_have_before_and_after(self):
+        with self.opened(self.page) as tab:
+            for by in ("kernels", "signatures"):
+                tab.select_option("#kernel-by", by)
+                self.wait(tab, "document.querySelectorAll('#kernel-table .tabulator-row').length > 5")
+                shown = dict(zip(self.column(tab, "name", "kernel-table"), zip(*(self.column(tab, field, "kernel-table") for field in ("before", "after", "difference", "verdict")))))
+                line = next(line for line in self.lines if line["name"] == "kernel_3(float*)")
+                before, after, difference, verdict = shown["kernel_3(float*)"]
+                self.assertEqual(before, f"{line['base_total_ns_per_step'] / 1000:.1f} us")
+                self.assertEqual(after, f"{line['new_total_ns_per_step'] / 1000:.1f} us" if line["new_total_ns_per_step"] < 99_950 else f"{line['new_total_ns_per_step'] / 1000:.0f} us")
+                self.assertEqual(difference, f"+{line['cost_ns_per_step'] / 1000:.1f} us")
+                self.assertEqual(verdict, "\u25b2 worse")
+                colour = "getComputedStyle(document.querySelector('#kernel-table .verdict.worse')).color"
+                self.assertNotEqual(tab.evaluate(colour), tab.evaluate("getComputedStyle(document.body).color"))
+
+    def test_a_line_leads_to_its_kernel_and_the_new_side_may_be_shown(self):
+        with self.opened(self.page) as tab:
+            tab.select_option("#comparison-kind", "kernels")
+            tab.locator("#comparison-table .tabulator-row", has_text="kernel_3").click()
+            self.wait(tab, "document.querySelector('#kernel-detail h2') !== null && document.querySelector('#kernel-detail h2').textContent === 'kernel_3(float*)'")
+            tab.select_option("#capture-choice", "1")
+            self.wait(tab, f"document.getElementById('capture').textContent === '{self.new.name}'")
+            self.wait(tab, READY)
+            self.assertIn("part_a(float*)", self.column(tab, "name", "kernel-table"))
+            tab.locator("#comparison-table .tabulator-row", has_text="kernel_5").click()
+            self.wait(tab, "document.querySelector('#kernel-detail h2').textContent === 'kernel_5(float*)'")
+
+    def test_different_programs_are_said(self):
+        page = self.folder / "other.html"
+        self.run_gpuprof("report", self.base, "--against", self.compared(seed=3, program="/bin/other"), "-o", page)
+        with self.opened(page) as tab:
+            self.assertIn("different programs", tab.inner_text("#comparison"))
+            self.assertEqual(tab.locator("#kernel-table .tabulator-col[tabulator-field=before]").count(), 0)
+
+    def test_on_a_phone_nothing_scrolls_sideways(self):
+        with self.opened(self.page, viewport={"width": 390, "height": 800}) as tab:
+            self.assertLessEqual(tab.evaluate("document.documentElement.scrollWidth"), 390)
+
+
+processes.main()

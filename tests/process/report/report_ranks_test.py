@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""gpuprof report of the ranks of a job: what the page holds of each and of all, equal to the other commands."""
+import processes
+import report_pages
+
+PARTS = ("analyze", "stats", "roofline", "facts", "timeline")
+
+
+class Ranks(report_pages.Case):
+    def setUp(self):
+        super().setUp()
+        self.job = self.made_ranks("--fleet", 0, ranks=8)
+        self.page = self.page_of(self.job)
+        self.held = report_pages.documents_of(self.page)
+
+    def test_each_has_its_own_parts(self):
+        known = self.held["captures"]
+        self.assertEqual([one["label"] for one in known["captures"]], [str(rank) for rank in range(8)])
+        for at in range(8):
+            alone = report_pages.documents_of(self.page_of(self.job / f"rank{at}.gpuprof", "--force-overwrite"))
+            for part in PARTS:
+                self.assertEqual(self.held[f"capture-{at}-{part}"], alone[part], (at, part))
+        self.assertFalse(set(PARTS) & set(self.held))
+
+    def test_what_is_said_of_all_is_what_analyze_and_stats_say(self):
+        ranks = self.held["ranks"]
+        self.assertEqual(ranks["analyze"], self.said("analyze", self.job))
+        self.assertIn("rank 5 comes last", [one["what"] for one in ranks["analyze"]["findings"] if one["rule"] == "late_rank"][0])
+        for report in ("ranks_sum", "ranks_collective_sum", "ranks_range_sum", "ranks_kern_sum"):
+            self.assertEqual(ranks["reports"][report]["rows"], self.said("stats", "-r", report, self.job), report)
+
+    def test_steps_of_each_rank_are_those_of_analyze(self):
+        steps = self.held["ranks"]["steps"]
+        self.assertEqual((steps["shown"], steps["left_out"], len(steps["of"])), (10, 0, 8))
+        for rank, of in enumerate(steps["of"]):
+            said = self.said("analyze", self.job / f"rank{rank}.gpuprof")["steps"]
+            self.assertEqual(of["period_ns"], [round(step["period_ns"]) for step in said])
+            for bucket, values in of["ns"].items():
+                self.assertEqual(values, [round(step["ns"].get(bucket, 0)) for step in said], bucket)
+
+    def test_waits_of_all_steps_are_those_of_the_collectives(self):
+        ranks = self.held["ranks"]
+        waits = [sum(of["wait_ns"]) for of in ranks["steps"]["of"]]
+        self.assertEqual(sum(waits), sum(row["Wait Time (ns)"] for row in ranks["reports"]["ranks_collective_sum"]["rows"]))
+        self.assertEqual(min(range(8), key=waits.__getitem__), 5)
+        self.assertGreater(min(waits[:5]), 0)
+
+    def test_files_folders_and_patterns_name_them(self):
+        for names in ([self.job / f"rank{rank}" for rank in range(8)], [self.job / "rank*.gpuprof"], [self.job, self.job / "rank3.gpuprof"]):
+            self.run_gpuprof("report", *names, "-o", self.folder / "again.html", "--force-overwrite")
+            self.assertEqual(report_pages.documents_of(self.folder / "again.html")["captures"], self.held["captures"])
+
+    def test_a_page_of_several_is_beside_the_first(self):
+        self.run_gpuprof("report", self.job)
+        self.assertTrue((self.job / "report.html").exists())
+
+
+class Limits(report_pages.Case):
+    def test_captures_share_the_bars_of_a_page(self):
+        job = self.made_ranks("--fleet", 0, ranks=3)
+        held = report_pages.documents_of(self.page_of(job))
+        self.assertEqual(held["captures"]["max_bars"], 500_000 // 3)
+        self.assertEqual(held["captures"]["max_rows"], 5000 // 3)
+
+    def test_of_more_ranks_than_a_page_has_room_for_the_steps_are_there(self):
+        job = self.made_ranks("--fleet", 0, "3", ranks=66)
+        held = report_pages.documents_of(self.page_of(job))
+        self.assertEqual([one["has_parts"] for one in held["captures"]["captures"]], [True] * 64 + [False] * 2)
+        self.assertIn("capture-63-stats", held)
+        self.assertNotIn("capture-64-stats", held)
+        self.assertEqual(len(held["ranks"]["steps"]["of"]), 66)
+        self.assertEqual(len(held["ranks"]["reports"]["ranks_sum"]["rows"]), 66)
+
+
+class BadInput(report_pages.Case):
+    def test_a_capture_that_cannot_be_read_is_named_and_the_others_shown(self):
+        job = self.made_ranks("--fleet", 0, ranks=2)
+        (job / "broken.gpuprof").write_text("not a capture")
+        held = report_pages.documents_of(self.page_of(job))
+        self.assertEqual(len(held["captures"]["captures"]), 2)
+        self.assertTrue(any("broken.gpuprof" in line for line in held["ranks"]["remarks"]), held["ranks"]["remarks"])
+
+    def test_ranks_without_collectives_steps_or_work(self):
+        made = self.made()
+        held = report_pages.documents_of(self.page_of(made, "--force-overwrite"))
+        self.assertIn("steps", held["ranks"])
+        self.assertGreater(len(held["captures"]["captures"]), 3)
+        empty = self.folder / "two"
+        empty.mkdir()
+        for name in ("a", "b"):
+            (empty / f"{name}.gpuprof").write_bytes((made / "empty.gpuprof").read_bytes())
+        held = report_pages.documents_of(self.page_of(empty))
+        self.assertIn("missing", held["ranks"]["analyze"])
+
+
+processes.main()

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads both sides of a comparison, at the same time.
+#pragma once
+
+#include "base/result.hpp"
+#include "compare/run_digest.hpp"
+
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+struct two_sides {
+  std::vector<compare::run_digest> base, fresh;
+};
+
+/// Names as named_captures takes them. `step`: the range that repeats; empty: found.
+result<two_sides> read_sides(std::vector<std::string> const& base,
+                             std::vector<std::string> const& fresh, std::string const& step);
+
+}  // namespace gpuprof

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a JSON object, member by member.
+#pragma once
+
+#include "base/json_text.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace gpuprof {
+
+class json_members {
+ public:
+  std::string& add(std::string_view name) {
+    text_ += text_.empty() ? '{' : ',';
+    append_json_text(text_, name);
+    text_ += ':';
+    return text_;
+  }
+  void add_text(std::string_view name, std::string_view value) {
+    append_json_text(add(name), value);
+  }
+  void add_texts(std::string_view name, std::vector<std::string> const& texts) {
+    auto separator = '[';
+    auto& text = add(name);
+    for (auto const& one : texts) {
+      text += std::exchange(separator, ',');
+      append_json_text(text, one);
+    }
+    text += texts.empty() ? "[]" : "]";
+  }
+  std::string take() && { return text_.empty() ? "{}" : std::move(text_) + "}"; }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report_page/range_document.hpp"
+
+#include "analyse/numbered_ranges.hpp"
+#include "analyse/range_paths.hpp"
+#include "analyze/step_reading.hpp"
+#include "report/json_object.hpp"
+#include "report/summary_tables.hpp"
+#include "slowed_reading.hpp"
+
+#include <map>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace gpuprof {
+namespace {
+
+template <class Row>
+void add_work(capture::reader& file, slowed_launches const& slowed, range_paths& to,
+              capture::column_set<Row> columns) {
+  file.for_each<Row>(
+      [&](std::span<Row const> rows) {
+        for (auto const& row : rows) {
+          auto length = row.duration;
+          if constexpr (std::is_same_v<Row, kernel_record>)
+            if (auto const instead = slowed.undisturbed(row)) length = *instead;
+          to.add(row, nanoseconds(length));
+        }
+      },
+      columns);
+}
+
+void add_all_work(trace_contents& trace, range_paths& to) {
+  auto const slowed = read_slowed_launches(trace);
+  auto columns =
+      capture::only(&kernel_record::duration, &kernel_record::range, &kernel_record::launched);
+  if (slowed.any()) {
+    columns.insert(&kernel_record::correlation);
+    columns.insert(&kernel_record::shape);
+    columns.insert(&kernel_record::device);
+  }
+  add_work<kernel_record>(trace.file(), slowed, to, columns);
+  add_work<graph_record>(trace.file(), slowed, to, {});
+  add_work<copy_record>(trace.file(), slowed, to, {});
+  add_work<memset_record>(trace.file(), slowed, to, {});
+}
+
+/// What was reached in each place, by its number.
+std::map<std::string, roofline_row> figures_of(bounded_paths const& made,
+                                               counted_ranges const* counted) {
+  std::map<std::string, roofline_row> rows;
+  if (counted == nullptr) return rows;
+  std::vector<std::uint32_t> around;
+  for (auto const& path : made.paths) around.push_back(path.parent);
+  auto const work = counted->read.ranges_by_place(made.of_range, around);
+  for (auto& row :
+       counted->roofs.by_range(work, [](range_key key) { return std::to_string(raw(key.name)); }))
+    rows.emplace(row.name, row);
+  return rows;
+}
+
+void append_path(std::string& out, range_path const& path, std::string const& name,
+                 roofline_row const* row) {
+  report::json_object o(out);
+  o.text("name", name);
+  o.member("parent", [&](std::string& to) {
+    to += path.parent == no_range ? "null" : std::to_string(path.parent);
+  });
+  if (path.key.style == range_style::start_end) o.text("style", report::style_name(path.key.style));
+  if (path.joined > 0) o.whole("joined", path.joined);
+  o.whole("instances", path.instances);
+  o.whole("cpu_ns", path.cpu_ns);
+  o.whole("own_cpu_ns", path.own_cpu_ns);
+  o.whole("gpu_ns", path.gpu_ns);
+  o.whole("own_gpu_ns", path.own_gpu_ns);
+  o.whole("operations", path.operations);
+  if (row != nullptr) {
+    o.number("flops", row->total_flops);
+    o.number("dram_bytes_per_second", row->dram_rate);
+    o.number("l2_bytes_per_second", row->l2_rate);
+    if (row->bound != bound_by{}) o.text("bound_by", name_of(row->bound));
+    o.number("of_roof", row->of_roof);
+  }
+  o.end();
+}
+
+void append_slow_steps(report::json_object& o, std::vector<report::ledger_line> const& steps) {
+  std::vector<double> periods;
+  for (auto const& step : steps) periods.push_back(step.period_ns);
+  auto const limit = slow_beyond(periods);
+  o.number("slow_beyond_ns", limit);
+  std::vector<std::size_t> slow;
+  for (std::size_t i = 0; i < periods.size(); ++i)
+    if (periods[i] > limit) slow.push_back(i);
+  o.member("slow_steps", [&](std::string& to) {
+    report::append_json_array(to, slow,
+                              [](std::string& of, std::size_t i) { of += std::to_string(i); });
+  });
+}
+
+}  // namespace
+
+std::string range_document(trace_contents& trace, std::string const& step_name,
+                           report::ledger const& time, counted_ranges const* counted,
+                           std::size_t max_paths) {
+  auto const& tree = trace.ranges();
+  numbered_ranges const lines(tree, trace.text(), number_steps(tree, trace.text(), step_name));
+  range_paths paths(tree, trace.open(), trace.launched(range_scope::process),
+                    [&](traced_range const& range) { return lines.line_of(key_of(range)); });
+  if (!tree.empty()) add_all_work(trace, paths);
+  auto const made = paths.bounded(max_paths);
+  auto const figures = figures_of(made, counted);
+  auto const name_of_path = [&](range_path const& path) {
+    if (path.joined > 0) return std::string();
+    auto const shared = lines.name_of_line(path.key);
+    if (shared.empty()) return report::range_name(path.key, trace.text());
+    auto const domain = std::string(trace.text()(path.key.domain));
+    return (domain.empty() ? "" : domain + ":") + shared;
+  };
+  std::string text;
+  report::json_object o(text);
+  std::size_t number = 0;
+  o.member("paths", [&](std::string& to) {
+    report::append_json_array(to, made.paths, [&](std::string& of, range_path const& path) {
+      auto const row = figures.find(std::to_string(number++));
+      append_path(of, path, name_of_path(path), row == figures.end() ? nullptr : &row->second);
+    });
+  });
+  o.whole("joined", made.joined);
+  append_slow_steps(o, time.steps);
+  o.end();
+  return text;
+}
+
+}  // namespace gpuprof

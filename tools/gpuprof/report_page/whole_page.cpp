@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report_page/whole_page.hpp"
+
+#include "page/packed_columns.hpp"
+#include "ranks/capture_set.hpp"
+#include "report_page/comparison_document.hpp"
+#include "report_page/json_members.hpp"
+#include "report_page/page_documents.hpp"
+#include "report_page/rank_document.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+namespace gpuprof {
+namespace {
+
+// A browser sorts so many lines of a table at once.
+constexpr std::size_t max_rows = 5000, least_rows = 500, least_bars = 10'000;
+constexpr std::size_t max_paths = 2000,
+                      least_paths = 200;  // narrower ones are no wider than a pixel
+// Of more captures a page has what compares them, not the parts of each: a file that is mailed.
+constexpr std::size_t max_with_parts = 64;
+
+std::string file_name_of(std::string const& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+result<page::page_contents> page_of_one(page_inputs const& inputs) {
+  auto parts = read_parts({.capture = inputs.captures.front(),
+                           .step_name = inputs.step_name,
+                           .max_bars = inputs.max_bars,
+                           .max_rows = max_rows,
+                           .max_paths = max_paths,
+                           .advance = inputs.advance});
+  if (!parts) return error{parts.message()};
+  return page::page_contents{file_name_of(inputs.captures.front()) + " - gpuprof report",
+                             std::move(parts->blocks)};
+}
+
+/// The captures that a reader may choose from, and what is embedded of each.
+class several_captures {
+ public:
+  several_captures(page_inputs const& inputs, page::page_contents& to, std::size_t count)
+      : inputs_(inputs), to_(to), with_parts_(std::min(count, max_with_parts)) {}
+
+  /// What limits the parts of a capture: all of them share a page.
+  parts_inputs of(std::string const& path) const {
+    return {.capture = path,
+            .step_name = inputs_.step_name,
+            .max_bars = std::max(inputs_.max_bars / with_parts_, least_bars),
+            .max_rows = std::max(max_rows / with_parts_, least_rows),
+            .max_paths = std::max(max_paths / with_parts_, least_paths),
+            .advance = inputs_.advance};
+  }
+
+  /// The parts, where a page has room for them; the time ledger in any case.
+  result<report::ledger> add(std::string const& path, std::string const& label) {
+    auto const number = count_++;
+    capture_parts parts;
+    if (number < with_parts_) {
+      auto read = read_parts(of(path));
+      if (!read) return error{read.message()};
+      parts = *std::move(read);
+    } else if (auto const read = advice_document({{path}, {}, inputs_.step_name, {}}, &parts.time);
+               !read) {
+      return error{read.message()};
+    }
+    for (auto& [name, bytes] : parts.blocks)
+      to_.blocks.push_back({"capture-" + std::to_string(number) + "-" + name, std::move(bytes)});
+    json_members members;
+    members.add_text("label", label);
+    members.add_text("file", file_name_of(path));
+    members.add("has_parts") += number < with_parts_ ? "true" : "false";
+    list_ += (list_.empty() ? "[" : ",") + std::move(members).take();
+    return std::move(parts.time);
+  }
+
+  /// `what`: "rank" or "capture".
+  void finish(std::string_view what) {
+    json_members members;
+    members.add_text("what", what);
+    members.add("max_bars") += std::to_string(of({}).max_bars);
+    members.add("max_rows") += std::to_string(of({}).max_rows);
+    members.add("captures") += list_ + "]";
+    to_.blocks.push_back({"captures", page::packed(std::move(members).take())});
+  }
+
+ private:
+  page_inputs const& inputs_;
+  page::page_contents& to_;
+  std::size_t const with_parts_;
+  std::size_t count_ = 0;
+  std::string list_;
+};
+
+result<page::page_contents> page_of_ranks(page_inputs const& inputs) {
+  auto set = read_capture_set(inputs.captures);
+  if (!set) return error{set.message()};
+  page::page_contents contents;
+  contents.title = std::to_string(set->captures.size()) + " ranks - gpuprof report";
+  several_captures several(inputs, contents, set->captures.size());
+  rank_steps steps(set->captures.size());
+  rank_reading read;
+  for (auto const& capture : set->captures) {
+    if (auto const done = read.add(capture, inputs.step_name); !done) return error{done.message()};
+    auto time = several.add(capture.path, capture.label);
+    if (!time) return error{time.message()};
+    steps.add(*time);
+  }
+  several.finish("rank");
+  auto document = rank_document(*set, inputs.step_name, read, steps);
+  if (!document) return error{document.message()};
+  contents.blocks.push_back({"ranks", page::packed(*document)});
+  return contents;
+}
+
+result<page::page_contents> page_of_sides(page_inputs const& inputs) {
+  page::page_contents contents;
+  contents.title = file_name_of(inputs.captures.front()) + " against " +
+                   file_name_of(inputs.against.front()) + " - gpuprof report";
+  several_captures several(inputs, contents, inputs.captures.size() + inputs.against.size());
+  for (auto const& [side, files] :
+       {std::pair("base: ", &inputs.captures), std::pair("new: ", &inputs.against)})
+    for (auto const& file : *files)
+      if (auto const time = several.add(file, side + file_name_of(file)); !time)
+        return error{time.message()};
+  several.finish("capture");
+  auto document = comparison_document(inputs.captures, inputs.against, inputs.step_name,
+                                      inputs.different_programs);
+  if (!document) return error{document.message()};
+  contents.blocks.push_back({"comparison", page::packed(*document)});
+  return contents;
+}
+
+}  // namespace
+
+result<page::page_contents> read_page(page_inputs const& inputs) {
+  if (!inputs.against.empty()) return page_of_sides(inputs);
+  return inputs.captures.size() > 1 ? page_of_ranks(inputs) : page_of_one(inputs);
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,54 @@
+// The length of each step over time, the slow ones marked.
+
+const steps = (() => {
+  const {byId, time, count} = words;
+  let chart = null, lengths = [], slow = new Set(), slowBeyond = 0;
+
+  // One long step, often the first, must not make all others look alike: what is longer than four times nearly all leaves the picture.
+  function highest() {
+    const sorted = [...lengths].sort((a, b) => a - b);
+    const most = sorted[Math.floor(sorted.length * 0.95)], longest = sorted[sorted.length - 1];
+    return longest > 4 * most ? {top: 4 * most, beyond: longest} : {top: longest, beyond: 0};
+  }
+
+  function titleOf(beyond) {
+    const marked = slow.size > 0 ? '; ' + count(slow.size) + ' of ' + count(lengths.length) + ' are longer than ' + time(slowBeyond) + ', 1.2 times the median' : '';
+    return 'Length of each step' + marked + (beyond > 0 ? '; the longest, ' + time(beyond) + ', is cut off' : '');
+  }
+
+  function draw() {
+    const {top, beyond} = highest();
+    const text = theme.colour('text');
+    byId('steps-title').textContent = titleOf(beyond);
+    const axis = {axisLabel: {color: text}, axisLine: {lineStyle: {color: text}}, splitLine: {lineStyle: {color: theme.colour('line')}}, nameTextStyle: {color: text}};
+    chart.setOption({
+      aria: {enabled: true}, animation: false, backgroundColor: 'transparent', grid: {left: 80, right: 20, top: 14, bottom: 40},
+      xAxis: {type: 'value', name: 'step', nameLocation: 'middle', nameGap: 24, min: 0, max: Math.max(1, lengths.length - 1), ...axis},
+      yAxis: {type: 'value', max: top, ...axis, axisLabel: {color: text, formatter: time}},
+      tooltip: {trigger: 'axis', confine: true, backgroundColor: theme.colour('panel'), textStyle: {color: text},
+        formatter: (at) => words.element('div', {}, 'step ' + at[0].value[0] + ': ' + time(lengths[at[0].value[0]]) + (slow.has(at[0].value[0]) ? ', slow' : ''))},
+      dataZoom: [{type: 'inside', filterMode: 'none'}],
+      series: [
+        {type: 'line', symbol: 'none', sampling: 'lttb', lineStyle: {color: theme.colour('accent'), width: 1.5}, data: lengths.map((ns, at) => [at, ns])},
+        {type: 'scatter', name: 'slow', symbol: 'triangle', symbolSize: 9, itemStyle: {color: theme.colour('warn')}, data: [...slow].map((at) => [at, Math.min(lengths[at], top)])}
+      ]
+    }, true);
+  }
+
+  // A step whose next one is not known is as long as its work.
+  function show(known, places) {
+    lengths = known.map((step) => (words.known(step.period_ns) ? step.period_ns : step.total_ns));
+    slow = new Set(places.slow_steps);
+    slowBeyond = places.slow_beyond_ns;
+    if (lengths.length < 2) {
+      byId('steps-chart').remove();
+      return;
+    }
+    chart = echarts.init(byId('steps-chart'));
+    window.addEventListener('resize', () => chart.resize(), {signal});
+    theme.onChange(draw);
+    draw();
+  }
+
+  return {show};
+})();
