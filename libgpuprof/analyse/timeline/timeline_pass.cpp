@@ -53,6 +53,7 @@ timeline_pass::timeline_pass(timeline_inputs inputs)
 
 void timeline_pass::begin_window(timestamp_ns begin, timestamp_ns end) {
   end_window();
+  if (begin_ < end_) past_windows_.emplace_back(begin_, end_);
   begin_ = begin;
   end_ = end;
   if (warm_until_.value == 0)
@@ -74,6 +75,10 @@ timeline_pass::of_device& timeline_pass::device(device_id id) {
                                               .windows_ns = length(begin_, end_),
                                               .readings = {}})
                    .first->second;
+  // finish() puts these windows into the ledger.
+  if (in_.on_idle)
+    for (auto const& [begin, end] : past_windows_)
+      in_.on_idle(id, time_bucket::start_up, begin, end);
   return made;
 }
 
@@ -249,16 +254,23 @@ void timeline_pass::settle(device_id id, ended_item const& ended) {
 
 void timeline_pass::settle(device_id id, idle_gap const& gap) {
   auto const ns = length(gap.begin, gap.end);
-  if (gap.after == nullptr) return ledger_.add(id, time_bucket::nothing_to_do, ns, no_range);
-  if (gap.is_first) return ledger_.add(id, time_bucket::start_up, ns, no_range);
+  if (gap.after == nullptr)
+    return add_idle(id, time_bucket::nothing_to_do, gap.begin, gap.end, no_range);
+  if (gap.is_first) return add_idle(id, time_bucket::start_up, gap.begin, gap.end, no_range);
   auto const& of = devices_.at(id);
   // What was queued already waited for the reading alone.
   auto const touched = read_ns(of, gap.begin, gap.end);
   auto const was_queued = gap.after->launched.value != 0 && gap.after->launched < gap.begin;
   auto const read = touched > 0 && was_queued ? ns : touched;
-  if (read > 0) ledger_.add(id, time_bucket::profiler, read, gap.after->range);
-  if (read < ns)
-    blame(id, {gap.begin.value + static_cast<std::uint64_t>(read)}, gap.end, *gap.after);
+  timestamp_ns const was_read{gap.begin.value + static_cast<std::uint64_t>(read)};
+  if (read > 0) add_idle(id, time_bucket::profiler, gap.begin, was_read, gap.after->range);
+  if (read < ns) blame(id, was_read, gap.end, *gap.after);
+}
+
+void timeline_pass::add_idle(device_id id, time_bucket bucket, timestamp_ns begin, timestamp_ns end,
+                             std::uint32_t range) {
+  ledger_.add(id, bucket, length(begin, end), range);
+  if (in_.on_idle) in_.on_idle(id, bucket, begin, end);
 }
 
 double timeline_pass::read_ns(of_device const& device, timestamp_ns begin, timestamp_ns end) const {
@@ -275,7 +287,7 @@ void timeline_pass::blame(device_id id, timestamp_ns begin, timestamp_ns end,
                           gpu_item const& after) {
   auto const cause = cause_of_gap(begin, end, after, thread_of(after, begin), in_.run);
   auto const ns = length(begin, end);
-  ledger_.add(id, cause.bucket, ns, after.range);
+  add_idle(id, cause.bucket, begin, end, after.range);
   gaps_.add({.cause = cause.bucket,
              .kind = cause.kind,
              .reads_result = reads_result(after, cause),
