@@ -4,14 +4,17 @@
 #include "analyze/read_advice.hpp"
 #include "base/json_text.hpp"
 #include "page/packed_columns.hpp"
-#include "page/timeline_reading.hpp"
+#include "page/timeline_document.hpp"
+#include "report/advice_words.hpp"
 #include "roofline_facts.hpp"
 #include "roofline_of_capture.hpp"
 #include "roofline_reading.hpp"
 #include "stats_reports.hpp"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
+#include <span>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -111,8 +114,8 @@ std::string roofline_document(trace_contents& trace) {
 }
 
 /// What analyze says, or {"missing": "why"}: a capture of ranges alone has a page, too.
-result<std::string> advice_document(page_inputs const& inputs) {
-  auto const outcome = read_advice({{inputs.capture}, {}, inputs.step_name, {}});
+result<std::string> advice_document(page_inputs const& inputs, timeline_listener const& timeline) {
+  auto const outcome = read_advice({{inputs.capture}, {}, inputs.step_name, {}, &timeline});
   std::string text;
   if (outcome.made) {
     report::write_advice_json(*outcome.made, [&text](std::string_view part) { text += part; });
@@ -134,8 +137,16 @@ std::string facts_document(std::string const& capture, trace_contents& trace) {
   return std::move(members).take();
 }
 
-void add_timeline(page::page_contents& contents, page::timeline const& made) {
-  auto document = page::document_of(made);
+page::timeline_steps steps_of(std::string const& name, std::vector<step_time> const& all,
+                              std::size_t max_steps) {
+  page::timeline_steps steps{name, {}, all.size() - std::min(all.size(), max_steps)};
+  for (auto const& step : std::span(all).first(all.size() - steps.left_out))
+    steps.shown.push_back(
+        {step.begin.value, step.end.value, static_cast<std::uint64_t>(step.period_ns)});
+  return steps;
+}
+
+void add_timeline(page::page_contents& contents, page::timeline_document document) {
   contents.blocks.push_back({"timeline", page::packed(document.head)});
   for (auto& [name, bytes] : document.columns)
     contents.blocks.push_back({"timeline-" + name, std::move(bytes)});
@@ -146,7 +157,17 @@ void add_timeline(page::page_contents& contents, page::timeline const& made) {
 result<page::page_contents> read_page(page_inputs const& inputs) {
   page::page_contents contents;
   contents.title = std::filesystem::path(inputs.capture).filename().string() + " - gpuprof report";
-  auto const advice = advice_document(inputs);
+  page::timeline_limits const limits(inputs.max_bars);
+  page::idle_times idle(limits.idle_bars);
+  page::timeline_steps steps;
+  timeline_listener const listener{
+      [&](device_id device, time_bucket cause, timestamp_ns begin, timestamp_ns end) {
+        idle.add(raw(device), report::key_of(cause), begin.value, end.value);
+      },
+      [&](std::string const& name, std::vector<step_time> const& all) {
+        steps = steps_of(name, all, limits.steps);
+      }};
+  auto const advice = advice_document(inputs, listener);
   if (!advice) return error{advice.message()};
   auto const stats = stats_document(inputs.capture);
   if (!stats) return error{stats.message()};
@@ -158,7 +179,8 @@ result<page::page_contents> read_page(page_inputs const& inputs) {
   contents.blocks.push_back({"roofline", page::packed(roofline_document(trace))});
   contents.blocks.push_back({"facts", page::packed(facts_document(inputs.capture, trace))});
   try {
-    add_timeline(contents, page::read_timeline(inputs.capture, inputs.max_bars, inputs.advance));
+    auto const bars = page::read_timeline(inputs.capture, inputs.max_bars, inputs.advance);
+    add_timeline(contents, page::document_of(bars, idle, steps));
   } catch (std::runtime_error const& what) {
     return error{what.what()};
   }

@@ -19,7 +19,7 @@
     await pause();
     roofline.show(roof);
     await pause();
-    await timeline.show(advice.steps || []);
+    await timeline.show();
     await pause();
     ranges.show(stats, roof, advice);
     document.documentElement.dataset.ready = 'yes';
