@@ -7,11 +7,13 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace gpuprof::page {
 namespace {
 
 constexpr std::size_t max_other_tracks = 24;
+constexpr auto no_place = ~std::size_t{0};
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 /// The counters that main tracks are made of.
@@ -63,65 +65,66 @@ std::string unit_of(std::string_view metric) {
 
 void counter_tracks::add(captured_sample const& sample) {
   auto& device = devices_.try_emplace(sample.device, max_points_).first->second;
-  if (device.start_ns != sample.start_ns) end_interval(device);
-  device.start_ns = sample.start_ns;
-  device.length_ns = sample.duration_ns;
-  auto known = std::find_if(device.metrics.begin(), device.metrics.end(),
-                            [&](auto const& one) { return one.name == sample.metric.data(); });
-  if (known == device.metrics.end()) {
-    device.metrics.push_back({sample.metric.data(), place_of(device, sample.metric), none});
-    known = std::prev(device.metrics.end());
+  auto& now = readings_[sample.device];
+  if (now.start_ns != sample.start_ns) end_interval(now, device);
+  now.start_ns = sample.start_ns;
+  now.length_ns = sample.duration_ns;
+  // Texts of a capture stand where they are.
+  auto known = std::find_if(now.metrics.begin(), now.metrics.end(), [&](auto const& one) {
+    return one.name.data() == sample.metric.data();
+  });
+  if (known == now.metrics.end()) {
+    now.metrics.push_back({sample.metric, place_of(now, device, sample.metric), none});
+    known = std::prev(now.metrics.end());
   }
   known->value = sample.value;
 }
 
 /// Its role; of others the number of the track behind all roles, made here.
-std::size_t counter_tracks::place_of(of_device& device, std::string_view metric) {
+std::size_t counter_tracks::place_of(reading& now, of_device& device, std::string_view metric) {
   auto const known = role_of(metric);
   if (known < role_count) return known;
-  if (device.others == max_other_tracks) {
+  if (now.others == max_other_tracks) {
     ++device.tracks_left_out;
-    return no_track;
+    return no_place;
   }
-  ++device.others;
+  ++now.others;
   device.tracks.push_back({std::string(metric), unit_of(metric), std::string(metric), false});
   return role_count + device.series.add_track();
 }
 
-void counter_tracks::end_interval(of_device& device) {
-  if (device.length_ns == 0) return;
-  auto const seconds = static_cast<double>(device.length_ns) / 1e9;
+void counter_tracks::end_interval(reading& now, of_device& device) {
+  if (now.length_ns == 0) return;
+  auto const seconds = static_cast<double>(now.length_ns) / 1e9;
   role_values by_role;
   by_role.fill(none);
-  device.values.assign(device.tracks.size(), none);
-  for (auto& metric : device.metrics) {
+  now.values.assign(device.tracks.size(), none);
+  for (auto& metric : now.metrics) {
     auto const value = std::exchange(metric.value, none);
     if (metric.place < role_count)
       by_role[metric.place] = value;
-    else if (metric.place != no_track)
-      device.values[metric.place - role_count] = is_amount(metric.name) ? value / seconds : value;
+    else if (metric.place != no_place && std::isfinite(value))
+      now.values[metric.place - role_count] = is_amount(metric.name) ? value / seconds : value;
   }
-  for (auto const& one : main_tracks) {
+  for (std::size_t i = 0; i < main_count; ++i) {
+    auto const& one = main_tracks[i];
     auto const value = one.value(by_role, seconds);
     if (!std::isfinite(value)) continue;
-    auto& at = device.main[static_cast<std::size_t>(&one - main_tracks)];
-    if (at == no_track) {
-      at = device.series.add_track();
-      device.values.push_back(none);
+    if (!now.main[i]) {
+      now.main[i] = device.series.add_track();
+      now.values.push_back(none);
       device.tracks.push_back({one.name, one.unit, one.source, true});
     }
-    device.values[at] = value;
+    now.values[*now.main[i]] = value;
   }
-  for (auto& value : device.values)
-    if (!std::isfinite(value)) value = none;
-  device.series.add(device.start_ns, device.length_ns, device.values);
-  device.length_ns = 0;
+  device.series.add(now.start_ns, now.length_ns, now.values);
+  now.length_ns = 0;
 }
 
 void counter_tracks::finish(std::size_t max_points) {
   std::size_t tracks = 0;
-  for (auto& [_, device] : devices_) {
-    end_interval(device);
+  for (auto& [number, device] : devices_) {
+    end_interval(readings_[number], device);
     tracks += device.tracks.size();
   }
   if (tracks == 0) return;

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,28 +26,13 @@ struct counter_track {
 
 class counter_tracks {
  public:
-  static constexpr std::size_t main_count = 6;
-  static constexpr auto no_track = ~std::size_t{0};
+  static constexpr std::size_t main_count = 6;  // kinds of main tracks
 
   struct of_device {
     explicit of_device(std::size_t max_points) : series(max_points) {}
     std::vector<counter_track> tracks;  // as in the series
     counter_series series;
     std::size_t tracks_left_out = 0;
-
-   private:
-    friend counter_tracks;
-    struct sampled {
-      char const* name;  // texts of a capture stand where they are
-      std::size_t place = 0;
-      double value = 0;
-    };
-    std::vector<sampled> metrics;
-    std::uint64_t start_ns = 0, length_ns = 0;  // of the interval whose values come now
-    std::vector<double> values;                 // by track
-    std::size_t others = 0;                     // tracks that are not main
-    std::array<std::size_t, main_count> main = {no_track, no_track, no_track,
-                                                no_track, no_track, no_track};
   };
 
   explicit counter_tracks(std::size_t max_points) : max_points_(max_points) {}
@@ -59,11 +45,24 @@ class counter_tracks {
   std::map<std::uint32_t, of_device> const& devices() const noexcept { return devices_; }
 
  private:
-  static std::size_t place_of(of_device& device, std::string_view metric);
-  static void end_interval(of_device& device);
+  struct sampled_metric {
+    std::string_view name;
+    std::size_t place = 0;
+    double value = 0;  // of the interval whose values come now; NaN: not yet
+  };
+  struct reading {
+    std::vector<sampled_metric> metrics;
+    std::uint64_t start_ns = 0, length_ns = 0;  // of that interval
+    std::vector<double> values;                 // by track
+    std::size_t others = 0;                     // tracks that are not main
+    std::array<std::optional<std::size_t>, main_count> main;
+  };
+  static std::size_t place_of(reading& now, of_device& device, std::string_view metric);
+  static void end_interval(reading& now, of_device& device);
 
   std::size_t max_points_;  // of a GPU
   std::map<std::uint32_t, of_device> devices_;
+  std::map<std::uint32_t, reading> readings_;  // by device
 };
 
 }  // namespace gpuprof::page

@@ -160,5 +160,5 @@ const timeline = (() => {
     performance.mark('timeline');
   }
 
-  return {show, find, look};
+  return {show, find, look, showStep};
 })();
