@@ -150,7 +150,7 @@ const timeline = (() => {
       for (const id of ['timeline-tools', 'timeline-frame']) byId(id).hidden = true;
       return;
     }
-    byId('timeline-steps').hidden = known.steps.count === 0;
+    byId('timeline-steps').hidden = byId('timeline-step-hint').hidden = known.steps.count === 0;
     axis.style.height = (known.steps.count > 0 ? 40 : 20) + 'px';
     showLegend();
     listen();
