@@ -44,7 +44,8 @@ std::uint64_t records_of(std::string const& path) {
   if (!opened) return 0;
   return opened->row_count<kernel_record>() + opened->row_count<graph_record>() +
          opened->row_count<copy_record>() + opened->row_count<memset_record>() +
-         opened->row_count<api_record>() + opened->row_count<range_begin>();
+         opened->row_count<api_record>() + opened->row_count<range_begin>() +
+         opened->row_count<metric_sample_record>();
 }
 
 int write_report(report_options const& options) {

@@ -31,6 +31,7 @@ class timeline_bars {
   explicit timeline_bars(std::size_t limit) : limit_(limit) {}
 
   std::size_t add_lane(std::string group, std::string name, std::uint64_t order);
+  void set_order(std::size_t lane, std::uint64_t order) noexcept { lanes_[lane].order = order; }
   /// On a lane in order of their starts; one that begins before the last ended is cut.
   void add(std::size_t lane, std::uint64_t start_ns, std::uint64_t length_ns, std::uint32_t name);
 

@@ -3,33 +3,25 @@
 
 #include <gpuprof/capture.hpp>
 
-#include "base/json_text.hpp"
-#include "page/packed_columns.hpp"
-
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <string_view>
 #include <unordered_map>
 
 namespace gpuprof::page {
 namespace {
 
-constexpr std::size_t max_lanes = 400;     // more than anybody scrolls through
+constexpr std::size_t max_lanes = 8000;    // 5,000 streams, and the threads that feed them
+constexpr std::size_t max_depth = 64;      // of what overlaps on one stream or thread
+constexpr std::size_t max_open = 16;       // of these rows for ranges that never end
 constexpr std::size_t longest_name = 300;  // bytes; names of kernels reach 10 kB
 
-/// Where a bar goes: the row of a stream or thread, and of those that overlap on it which one.
+/// Where a bar goes: the row of a stream or thread.
 struct row_key {
-  int group = 0;  // 0: GPUs, 1: ranges, 2: calls
-  std::uint64_t of = 0, number = 0;
+  int group = 0;                     // 0: GPUs, 1: ranges, 2: calls
+  std::uint64_t of = 0, number = 0;  // GPU and stream, thread and domain
   auto operator<=>(row_key const&) const = default;
 };
-
-std::string json_text(std::string_view text) {
-  std::string out;
-  append_json_text(out, text);
-  return out;
-}
 
 std::string shortened_name(std::string_view name) {
   if (name.size() <= longest_name) return std::string(name);
@@ -43,17 +35,18 @@ class lane_finder {
   explicit lane_finder(timeline& made) : made_(made) {}
 
   void add(row_key const& key, std::string_view group, std::string const& name,
-           std::uint64_t start_ns, std::uint64_t length_ns, std::string_view what) {
+           std::uint64_t start_ns, std::uint64_t length_ns, std::string_view what,
+           std::size_t depth = max_depth) {
     auto& known = rows_[key];
     std::size_t at = 0;
     while (at < known.size() && known[at].busy_until > start_ns) ++at;
+    if (at >= depth || (at == known.size() && made_.bars.lanes().size() >= max_lanes)) {
+      ++made_.pieces_left_out;
+      return;
+    }
     if (at == known.size()) {
-      if (made_.bars.lanes().size() >= max_lanes) {
-        ++left_out_[key];
-        return;
-      }
       auto const label = at == 0 ? name : "";
-      known.push_back({made_.bars.add_lane(std::string(group), label, order_of(key, at)), 0});
+      known.push_back({made_.bars.add_lane(std::string(group), label, 0), 0});
     }
     known[at].busy_until = start_ns + length_ns;
     made_.begin_ns = std::min(made_.begin_ns, start_ns);
@@ -61,18 +54,19 @@ class lane_finder {
     made_.bars.add(known[at].lane, start_ns, length_ns, number_of(what));
   }
 
-  std::size_t left_out() const noexcept { return left_out_.size(); }
+  void finish() {
+    std::uint64_t order = 0;
+    for (auto const& [_, lanes] : rows_) {
+      made_.lanes_left_out += lanes.empty();
+      for (auto const& one : lanes) made_.bars.set_order(one.lane, order++);
+    }
+  }
 
  private:
   struct used_lane {
     std::size_t lane = 0;
     std::uint64_t busy_until = 0;
   };
-
-  static std::uint64_t order_of(row_key const& key, std::size_t which) {
-    return (static_cast<std::uint64_t>(key.group) << 60) + (key.of << 44) + (key.number << 12) +
-           std::min<std::size_t>(which, 4095);
-  }
 
   std::uint32_t number_of(std::string_view what) {
     auto const [known, is_new] =
@@ -83,7 +77,6 @@ class lane_finder {
 
   timeline& made_;
   std::map<row_key, std::vector<used_lane>> rows_;
-  std::map<row_key, std::size_t> left_out_;
   // Texts of a capture_file stand where they are for as long as it lives.
   std::unordered_map<char const*, std::uint32_t> numbers_;
 };
@@ -108,8 +101,8 @@ std::string copy_name(captured_copy const& copy) {
 timeline read_timeline(std::string const& capture, std::size_t max_bars,
                        std::function<void()> const& advance) {
   capture_file run(capture);
-  timeline made(max_bars);
-  made.begin_ns = ~std::uint64_t{0};
+  timeline_limits const limits(max_bars);
+  timeline made(limits);
   lane_finder lanes(made);
   std::map<std::uint8_t, std::string> copy_names;
   auto const on_gpu = [&](captured_work const& work, std::string_view what) {
@@ -124,9 +117,13 @@ timeline read_timeline(std::string const& capture, std::size_t max_bars,
     on_gpu(copy, copy_names.try_emplace(copy.kind, copy_name(copy)).first->second);
   };
   visitor.fill = [&](captured_fill const& fill) { on_gpu(fill, "fill"); };
+  std::unordered_map<std::string_view, std::uint64_t> domains{{"", 0}};  // the default one first
   visitor.range = [&](captured_range const& range) {
-    lanes.add({1, 0, range.os_thread}, "NVTX", "thread " + std::to_string(range.os_thread),
-              range.start_ns, range.duration_ns, range.name);
+    auto const domain = domains.try_emplace(range.domain, domains.size()).first->second;
+    auto name = "thread " + std::to_string(range.os_thread);
+    if (!range.domain.empty()) name += ", " + shortened_name(range.domain);
+    lanes.add({1, range.os_thread, domain}, "NVTX", name, range.start_ns, range.duration_ns,
+              range.name, range.still_open ? max_open : max_depth);
     advance();
   };
   visitor.call = [&](captured_call const& call) {
@@ -134,54 +131,14 @@ timeline read_timeline(std::string const& capture, std::size_t max_bars,
               call.start_ns, call.duration_ns, call.name);
     advance();
   };
-  run.visit(visitor);
-  made.begin_ns = std::min(made.begin_ns, made.end_ns);
-  made.lanes_left_out = lanes.left_out();
-  return made;
-}
-
-timeline_document document_of(timeline const& made) {
-  auto const& lanes = made.bars.lanes();
-  std::vector<std::size_t> order(lanes.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return lanes[a].order < lanes[b].order; });
-  timeline_document document;
-  auto& head = document.head;
-  head = "{\"begin_ns\":" + std::to_string(made.begin_ns) +
-         ",\"end_ns\":" + std::to_string(made.end_ns) +
-         ",\"joined_below_ns\":" + std::to_string(made.bars.joined_below_ns()) +
-         ",\"lanes_left_out\":" + std::to_string(made.lanes_left_out) + ",\"lanes\":[";
-  std::vector<std::uint64_t> starts, lengths, pauses, names, counts, longest;
-  for (auto const at : order) {
-    auto const& [group, name, place, bars] = lanes[at];
-    head += (head.back() == '[' ? "{\"group\":" : ",{\"group\":") + json_text(group) +
-            ",\"name\":" + json_text(name) + ",\"bars\":" + std::to_string(bars.size()) + "}";
-    auto before = made.begin_ns;
-    for (auto const& one : bars) {
-      starts.push_back(one.start_ns - before);
-      before = one.start_ns;
-      lengths.push_back(one.length_ns);
-      pauses.push_back(one.length_ns - one.busy_ns);
-      names.push_back(one.name);
-      counts.push_back(one.count);
-      longest.push_back(one.length_ns - one.longest_ns);
-    }
-  }
-  head += "],\"names\":[";
-  for (auto const& name : made.names)
-    head += (&name == &made.names.front() ? "" : ",") + json_text(name);
-  head += "]}";
-  auto const add = [&](char const* name, std::vector<std::uint64_t> const& numbers) {
-    document.columns.emplace_back(name, packed(planes_of(numbers)));
+  visitor.sample = [&](captured_sample const& sample) {
+    made.counters.add(sample);
+    advance();
   };
-  add("start", starts);
-  add("length", lengths);
-  add("pause", pauses);
-  add("name", names);
-  add("count", counts);
-  add("longest", longest);
-  return document;
+  run.visit(visitor);
+  lanes.finish();
+  made.counters.finish(limits.counter_values);
+  return made;
 }
 
 }  // namespace gpuprof::page

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a capture into the lanes of a timeline: streams of GPUs, NVTX ranges and calls of threads.
+// Reads a capture into the lanes of a timeline: streams of GPUs, NVTX ranges and calls of threads;
+// and counters over time.
 #pragma once
 
+#include "page/counter_tracks.hpp"
 #include "page/timeline_bars.hpp"
 
 #include <cstdint>
@@ -11,28 +13,34 @@
 
 namespace gpuprof::page {
 
-struct timeline {
-  explicit timeline(std::size_t max_bars) : bars(max_bars) {}
+/// What a page can hold beside its bars, in proportion to them; memory is bounded by it, too.
+struct timeline_limits {
+  explicit constexpr timeline_limits(std::size_t max_bars)
+      : bars(max_bars),
+        idle_bars(max_bars / 5),
+        steps(max_bars / 5),
+        counter_points_of_gpu(max_bars / 25 + 100),
+        counter_values(max_bars * 2 / 5) {}
 
-  std::uint64_t begin_ns = 0, end_ns = 0;  // of all that is drawn, ns of CLOCK_REALTIME
-  std::vector<std::string> names;          // of bars
+  std::size_t bars, idle_bars, steps;
+  std::size_t counter_points_of_gpu, counter_values;  // the values: of all tracks together
+};
+
+struct timeline {
+  explicit timeline(timeline_limits const& limits)
+      : bars(limits.bars), counters(limits.counter_points_of_gpu) {}
+
+  // Of all bars, ns of CLOCK_REALTIME; without any the end is before the beginning.
+  std::uint64_t begin_ns = ~std::uint64_t{0}, end_ns = 0;
+  std::vector<std::string> names;  // of bars
   timeline_bars bars;
-  std::size_t lanes_left_out = 0;  // beyond the most that a page shows
+  counter_tracks counters;
+  std::size_t lanes_left_out = 0;   // streams and threads beyond the most that a page shows
+  std::size_t pieces_left_out = 0;  // of these, and of what overlaps too often on one
 };
 
 /// `advance` hears of each record. Throws std::runtime_error as gpuprof::capture_file does.
 timeline read_timeline(std::string const& capture, std::size_t max_bars,
                        std::function<void()> const& advance);
-
-/// A JSON object that says what the columns are: {"begin_ns", "end_ns", "joined_below_ns", "lanes":
-/// [{"group", "name", "bars"}], "names": [...], "lanes_left_out"}; then the columns, each as
-/// page::packed(page::planes_of(...)), in the order of lanes: start after the start before (of the
-/// first of a lane, after begin_ns), length, length less busy time, name, count, longest less
-/// length where several are joined.
-struct timeline_document {
-  std::string head;
-  std::vector<std::pair<std::string, std::string>> columns;  // name, packed planes
-};
-timeline_document document_of(timeline const& made);
 
 }  // namespace gpuprof::page

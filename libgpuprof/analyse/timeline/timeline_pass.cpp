@@ -53,6 +53,7 @@ timeline_pass::timeline_pass(timeline_inputs inputs)
 
 void timeline_pass::begin_window(timestamp_ns begin, timestamp_ns end) {
   end_window();
+  if (begin_ < end_) past_windows_.emplace_back(begin_, end_);
   begin_ = begin;
   end_ = end;
   if (warm_until_.value == 0)
@@ -74,6 +75,10 @@ timeline_pass::of_device& timeline_pass::device(device_id id) {
                                               .windows_ns = length(begin_, end_),
                                               .readings = {}})
                    .first->second;
+  // finish() puts these windows into the ledger.
+  if (in_.on_idle)
+    for (auto const& [begin, end] : past_windows_)
+      in_.on_idle(id, time_bucket::start_up, begin, end);
   return made;
 }
 
@@ -259,36 +264,41 @@ void timeline_pass::settle(device_id id, ended_item const& ended) {
 
 void timeline_pass::settle(device_id id, idle_gap const& gap) {
   auto const ns = length(gap.begin, gap.end);
-  if (gap.after == nullptr) return ledger_.add(id, time_bucket::nothing_to_do, ns, no_range);
-  if (gap.is_first) return ledger_.add(id, time_bucket::start_up, ns, no_range);
+  if (gap.after == nullptr)
+    return add_idle(id, time_bucket::nothing_to_do, gap.begin, gap.end, no_range);
+  if (gap.is_first) return add_idle(id, time_bucket::start_up, gap.begin, gap.end, no_range);
   auto const& of = devices_.at(id);
   // What was queued already waited for the reading alone.
-  double blamed = 0;
   auto at = gap.begin;
   auto const was_queued = [&](timestamp_ns moment) {
     return gap.after->launched.value != 0 && gap.after->launched < moment;
   };
+  auto const to_profiler = [&](timestamp_ns begin, timestamp_ns end) {
+    if (begin < end) add_idle(id, time_bucket::profiler, begin, end, gap.after->range);
+  };
   for (auto const& [from, to] : of.readings) {  // they overlap by what is added around them
     if (to <= at || from >= gap.end) continue;
-    if (from > at && !was_queued(at)) {
-      blame(id, at, from, *gap.after);
-      blamed += length(at, from);
-    }
-    at = std::min(gap.end, std::max(at, to));
+    auto const begin = std::max(at, from);
+    if (at < begin) was_queued(at) ? to_profiler(at, begin) : blame(id, at, begin, *gap.after);
+    at = std::min(gap.end, std::max(begin, to));
+    to_profiler(begin, at);
   }
   auto const is_touched = at > gap.begin;
-  if (at < gap.end && (!is_touched || !was_queued(at))) {
-    blame(id, at, gap.end, *gap.after);
-    blamed += length(at, gap.end);
-  }
-  if (blamed < ns) ledger_.add(id, time_bucket::profiler, ns - blamed, gap.after->range);
+  if (at == gap.end) return;
+  is_touched&& was_queued(at) ? to_profiler(at, gap.end) : blame(id, at, gap.end, *gap.after);
+}
+
+void timeline_pass::add_idle(device_id id, time_bucket bucket, timestamp_ns begin, timestamp_ns end,
+                             std::uint32_t range) {
+  ledger_.add(id, bucket, length(begin, end), range);
+  if (in_.on_idle) in_.on_idle(id, bucket, begin, end);
 }
 
 void timeline_pass::blame(device_id id, timestamp_ns begin, timestamp_ns end,
                           gpu_item const& after) {
   auto const cause = cause_of_gap(begin, end, after, thread_of(after, begin), in_.run);
   auto const ns = length(begin, end);
-  ledger_.add(id, cause.bucket, ns, after.range);
+  add_idle(id, cause.bucket, begin, end, after.range);
   gaps_.add({.cause = cause.bucket,
              .kind = cause.kind,
              .reads_result = reads_result(after, cause),

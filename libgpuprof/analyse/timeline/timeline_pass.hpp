@@ -15,6 +15,10 @@
 
 namespace gpuprof {
 
+/// Hears of each stretch in which a GPU did nothing or was held by this profiler, just as the
+/// ledger counts it; of each GPU in order of time.
+using idle_listener = std::function<void(device_id, time_bucket, timestamp_ns, timestamp_ns)>;
+
 /// What the pass knows before it begins. All outlive it.
 struct timeline_inputs {
   range_tree const* ranges = nullptr;
@@ -26,6 +30,7 @@ struct timeline_inputs {
   timestamp_ns tenth_launched{};
   std::function<bool(range_key const&)> loads_data;  // is it a range that loads data
   serialised_streams::fits fits_beside;              // two kernels have room on a GPU at once
+  idle_listener on_idle;                             // may be empty
 };
 
 /// Calls of one name in ranges of one name.
@@ -119,6 +124,8 @@ class timeline_pass {
   void settle(device_id id, busy_stretch const& stretch);
   void settle(device_id id, idle_gap const& gap);
   void settle(device_id id, ended_item const& ended);
+  void add_idle(device_id id, time_bucket bucket, timestamp_ns begin, timestamp_ns end,
+                std::uint32_t range);
   void blame(device_id id, timestamp_ns begin, timestamp_ns end, gpu_item const& after);
   launching_thread thread_of(gpu_item const& after, timestamp_ns begin) const;
   bool reads_result(gpu_item const& after, gap_cause const& cause) const;
@@ -128,6 +135,7 @@ class timeline_pass {
   timeline_inputs in_;
   timestamp_ns begin_, end_, warm_until_;
   double windows_ns_ = 0;
+  std::vector<std::pair<timestamp_ns, timestamp_ns>> past_windows_;
   thread_ranges thread_ranges_;
   time_ledger ledger_;
   gap_table gaps_;

@@ -195,6 +195,9 @@ void write_profiled_job(std::string const& path, std::uint64_t steps, int rank);
 void write_fleet_rank(std::string const& path, std::uint64_t day, unsigned rank,
                       std::uint64_t steps);
 
+/// "--streams", "--ranges", "--long-kernel" (seconds) or "--steps", so many; false: none of these.
+bool write_timeline_shape(std::string const& path, std::string_view what, std::uint64_t count);
+
 /// What the reports over ranks are to find: rank 5 computes longer, so that all wait for it in the
 /// all-reduce that ends each step; the clock of the second host is ahead.
 void write_job_rank(std::string const& path, std::uint64_t steps, unsigned rank);

@@ -7,6 +7,7 @@
 //   gpuprof-made-captures FILE --profiled-job STEPS --rank R  a rank of four, with everything
 //   gpuprof-made-captures FILE --job STEPS --rank R           a rank of eight on two hosts
 //   gpuprof-made-captures FILE --fleet DAY --rank R [STEPS]   a rank of eight, 0 or 1 day later
+//   gpuprof-made-captures FILE --streams | --ranges | --steps COUNT, --long-kernel SECONDS
 //   gpuprof-made-captures FILE --fault NAME [--mended] [--launches]  see planted_faults.cpp
 #include "made_capture.hpp"
 
@@ -154,6 +155,8 @@ int main(int argc, char** argv) {
                                   .by_runtime = has("--runtime-names") || has("--both-names")};
     return write_planted_fault(where, argv[3], has("--mended"), recorded) ? 0 : 2;
   }
+  if (argc > 3 && write_timeline_shape(where, argv[2], std::strtoull(argv[3], nullptr, 10)))
+    return 0;
   if (argc > 5) {
     auto const number = std::strtoull(argv[3], nullptr, 10);
     auto const rank = std::atoi(argv[5]);

@@ -76,6 +76,12 @@ class Case(processes.Case):
         self.run_gpuprof("import", trace, "-o", capture)
         return capture
 
+    def made_shape(self, what, count):
+        """The capture of a timeline that is hard to draw: so many "streams", "ranges", "steps", or seconds of a "long-kernel"."""
+        capture = self.folder / f"{what}_{count}.gpuprof"
+        subprocess.run([processes.path("BUILT_MADE_CAPTURES"), capture, f"--{what}", str(count)], check=True)
+        return capture
+
     def h200(self, name):
         return pathlib.Path(processes.path("H200_CAPTURES")) / f"{name}.gpuprof"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "export/perfetto/counter_samples.hpp"
 
+#include "export/metric_words.hpp"
 #include "export/perfetto/counter_specs.hpp"
 #include "export/perfetto/sequence.hpp"
 #include "export/perfetto/steady_progress.hpp"
@@ -13,14 +14,6 @@
 
 namespace gpuprof::perfetto {
 namespace {
-
-/// Not a share, a rate or a ratio already.
-bool is_count(std::string_view name) noexcept {
-  auto const roll_up = name.find('.');
-  if (roll_up == name.npos) return true;
-  return name.find('.', roll_up + 1) == name.npos && name.substr(roll_up) != ".ratio" &&
-         name.substr(roll_up) != ".pct";
-}
 
 std::int32_t group_of(std::string_view name) noexcept {
   for (std::string_view const unit : {"dram", "lts", "l1tex", "pcie", "nvl", "fbpa", "hbm"})
@@ -62,7 +55,7 @@ class counter_samples {
 
   void define(metric_record const& row) {
     auto name = job_.names.text(row.name);
-    auto const counts = is_count(name);
+    auto const counts = is_amount(name);
     auto const group = group_of(name);
     if (counts) name += ".per_second";
     specs_.push_back({raw(row.metric), name + " (sampled)", group});

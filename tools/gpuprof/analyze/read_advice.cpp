@@ -59,8 +59,10 @@ read_capture read_one(std::string const& path, std::string const& rank,
     made.failure = {failed->message, failed->wrong_options};
     return made;
   }
-  run_reading run(trace, wanted.is_everything() ? nullptr : &wanted, inputs.step_name);
+  run_reading run(trace, wanted.is_everything() ? nullptr : &wanted, inputs.step_name,
+                  inputs.timeline != nullptr ? inputs.timeline->idle : idle_listener());
   run.read();
+  if (inputs.timeline != nullptr) inputs.timeline->steps(run.facts().steps.name, run.steps());
   auto const& facts = run.facts();
   made.overview = trace.overview();
   if (facts.devices.empty()) {

@@ -2,6 +2,7 @@
 // From captures to advice: reads each, one open at a time, and joins what holds for several.
 #pragma once
 
+#include "analyze/run_reading.hpp"
 #include "filter_options.hpp"
 #include "report/advice_report.hpp"
 
@@ -11,11 +12,18 @@
 
 namespace gpuprof {
 
+/// Hears on the way what a timeline shows, of one capture.
+struct timeline_listener {
+  idle_listener idle;
+  std::function<void(std::string const& name, std::vector<step_time> const&)> steps;
+};
+
 struct advice_inputs {
   std::vector<std::string> captures;
   filter_options filters;
   std::string step_name;  // empty: found
   advise::advice_options rules;
+  timeline_listener const* timeline = nullptr;
 };
 
 struct advice_failure {

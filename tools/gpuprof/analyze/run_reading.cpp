@@ -56,8 +56,12 @@ struct pace_walk {
 
 }  // namespace
 
-run_reading::run_reading(trace_contents& trace, selection const* wanted, std::string step_name)
-    : trace_(trace), wanted_(wanted), step_name_(std::move(step_name)) {}
+run_reading::run_reading(trace_contents& trace, selection const* wanted, std::string step_name,
+                         idle_listener on_idle)
+    : trace_(trace),
+      wanted_(wanted),
+      step_name_(std::move(step_name)),
+      on_idle_(std::move(on_idle)) {}
 run_reading::~run_reading() = default;
 
 void run_reading::read() {
@@ -80,6 +84,16 @@ void run_reading::read() {
   facts_.steps = read_steps(trace_, steps_, *pass_, facts_.window_ns, has_calls_);
   take_migrations();
   add_remarks();
+}
+
+std::vector<step_time> run_reading::steps() const {
+  std::vector<step_time> times;
+  times.reserve(steps_.instances.size());
+  for (std::size_t i = 0; i < steps_.instances.size(); ++i) {
+    auto const& step = trace_.ranges()[steps_.instances[i]];
+    times.push_back({step.begin, step.end, facts_.steps.period_ns[i]});
+  }
+  return times;
 }
 
 void run_reading::measure_pace() {
@@ -125,7 +139,8 @@ void run_reading::go_through_time() {
       .tenth_launched = tenth_launched_,
       .loads_data =
           [&](range_key const& key) { return is_name_of_loading(trace_.text()(key.name)); },
-      .fits_beside = room_for_both()});
+      .fits_beside = room_for_both(),
+      .on_idle = on_idle_});
   std::vector<time_stretch> windows;
   for (auto const& window : trace_.windows()) {
     auto const end = window.end.value != 0 ? window.end : trace_.last_moment();

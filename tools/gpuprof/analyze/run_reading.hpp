@@ -16,12 +16,18 @@ namespace gpuprof {
 
 class roofline_reading;
 
+struct step_time {
+  timestamp_ns begin, end;
+  double period_ns = 0;  // to the beginning of the next
+};
+
 /// Does not move once read.
 class run_reading {
  public:
   /// `wanted`: GPU work and calls outside of it do not count; null: all does. `step_name`: the NVTX
   /// range that is a step; empty: it is found. All outlive it.
-  run_reading(trace_contents& trace, selection const* wanted, std::string step_name);
+  run_reading(trace_contents& trace, selection const* wanted, std::string step_name,
+              idle_listener on_idle = {});
   ~run_reading();
   run_reading(run_reading const&) = delete;
   run_reading& operator=(run_reading const&) = delete;
@@ -30,6 +36,8 @@ class run_reading {
 
   advise::run_facts const& facts() const noexcept { return facts_; }
   time_ledger const& ledger() const noexcept { return pass_->ledger(); }
+  /// In order of their beginning.
+  std::vector<step_time> steps() const;
   /// What limits the answer, a line each.
   std::vector<std::string> const& remarks() const noexcept { return remarks_; }
 
@@ -45,6 +53,7 @@ class run_reading {
   trace_contents& trace_;
   selection const* wanted_;
   std::string step_name_;
+  idle_listener on_idle_;
   step_ranges steps_;
   pace pace_;
   timestamp_ns tenth_launched_{};  // of the kernels; 0: not known

@@ -2,7 +2,9 @@
 #include "report_page/page_documents.hpp"
 
 #include "page/packed_columns.hpp"
+#include "page/timeline_document.hpp"
 #include "page/timeline_reading.hpp"
+#include "report/advice_words.hpp"
 #include "report_page/json_members.hpp"
 #include "report_page/range_document.hpp"
 #include "report_page/table_document.hpp"
@@ -11,8 +13,10 @@
 #include "roofline_reading.hpp"
 #include "stats_reports.hpp"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
+#include <span>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -101,8 +105,16 @@ std::string facts_document(std::string const& capture, trace_contents& trace) {
   return std::move(members).take();
 }
 
-void add_timeline(std::vector<page::data_block>& blocks, page::timeline const& made) {
-  auto document = page::document_of(made);
+page::timeline_steps steps_of(std::string const& name, std::vector<step_time> const& all,
+                              std::size_t max_steps) {
+  page::timeline_steps steps{name, {}, all.size() - std::min(all.size(), max_steps)};
+  for (auto const& step : std::span(all).first(all.size() - steps.left_out))
+    steps.shown.push_back(
+        {step.begin.value, step.end.value, static_cast<std::uint64_t>(step.period_ns)});
+  return steps;
+}
+
+void add_timeline(std::vector<page::data_block>& blocks, page::timeline_document document) {
   blocks.push_back({"timeline", page::packed(document.head)});
   for (auto& [name, bytes] : document.columns)
     blocks.push_back({"timeline-" + name, std::move(bytes)});
@@ -120,7 +132,18 @@ result<std::string> advice_document(advice_inputs const& inputs, report::ledger*
 
 result<capture_parts> read_parts(parts_inputs const& inputs) {
   capture_parts parts;
-  auto const advice = advice_document({{inputs.capture}, {}, inputs.step_name, {}}, &parts.time);
+  page::timeline_limits const limits(inputs.max_bars);
+  page::idle_times idle(limits.idle_bars);
+  page::timeline_steps steps;
+  timeline_listener const listener{
+      [&](device_id device, time_bucket cause, timestamp_ns begin, timestamp_ns end) {
+        idle.add(raw(device), report::key_of(cause), begin.value, end.value);
+      },
+      [&](std::string const& name, std::vector<step_time> const& all) {
+        steps = steps_of(name, all, limits.steps);
+      }};
+  auto const advice =
+      advice_document({{inputs.capture}, {}, inputs.step_name, {}, &listener}, &parts.time);
   if (!advice) return error{advice.message()};
   auto const stats = stats_document(inputs.capture, inputs.max_rows);
   if (!stats) return error{stats.message()};
@@ -133,7 +156,8 @@ result<capture_parts> read_parts(parts_inputs const& inputs) {
   add_counted(parts, trace, inputs);
   blocks.push_back({"facts", page::packed(facts_document(inputs.capture, trace))});
   try {
-    add_timeline(blocks, page::read_timeline(inputs.capture, inputs.max_bars, inputs.advance));
+    auto const bars = page::read_timeline(inputs.capture, inputs.max_bars, inputs.advance);
+    add_timeline(blocks, page::document_of(bars, idle, steps));
   } catch (std::runtime_error const& what) {
     return error{what.what()};
   }

@@ -12,7 +12,7 @@ async function showParts() {
   await pause();
   roofline.show(roof);
   await pause();
-  await timeline.show(advice.steps || []);
+  await timeline.show();
   await pause();
   ranges.show(stats, roof, advice, await data.document('places'));
 }

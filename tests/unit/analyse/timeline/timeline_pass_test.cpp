@@ -26,7 +26,17 @@ struct pass_without_ranges {
                       .main_thread = program,
                       .calls_recorded = true,
                       .loads_data = {},
-                      .fits_beside = {}}};
+                      .fits_beside = {},
+                      .on_idle = [this](device_id device, time_bucket bucket, timestamp_ns begin,
+                                        timestamp_ns end) {
+                        idle.push_back({device, bucket, begin, end});
+                      }}};
+  struct idle_stretch {
+    device_id device{};
+    time_bucket bucket{};
+    timestamp_ns begin, end;
+  };
+  std::vector<idle_stretch> idle;
 
   bucket_times of(device_id device = gpu) { return pass.ledger().by_device().at(device); }
 };
@@ -53,6 +63,39 @@ TEST_CASE("a GPU's time is start-up, work, idle by cause, and what follows its l
   CHECK(key.call == wait_call);
   CHECK_FALSE(key.reads_result);
   CHECK(sum.count == 1);
+}
+
+TEST_CASE("stretches of idle time that are told are those of the ledger, in order of time") {
+  pass_without_ranges made;
+  made.pass.begin_window(us(0), us(1000));
+  made.pass.add_kernel(work(100, 200, 90));
+  made.pass.add_reading(gpu, us(1220), us(1230));
+  made.pass.add_kernel(work(250, 300, 245));
+  made.pass.begin_window(us(5000), us(9000));
+  made.pass.add_kernel(work(8000, 8100, 5100));
+  auto other = work(8200, 8300, 8190);
+  other.device = device_id{1};
+  made.pass.add_kernel(other);
+  made.pass.finish();
+  for (auto const device : {gpu, device_id{1}}) {
+    bucket_times told;
+    timestamp_ns until{};
+    for (auto const& one : made.idle) {
+      if (one.device != device) continue;
+      CHECK(one.begin >= until);
+      until = one.end;
+      told[one.bucket] += static_cast<double>((one.end - one.begin).value);
+    }
+    auto const times = made.of(device);
+    CHECK(told.total() > 0);
+    for (std::size_t i = 0; i < time_bucket_count; ++i) {
+      auto const bucket = static_cast<time_bucket>(i);
+      auto const is_told = is_idle(bucket) || bucket == time_bucket::profiler;
+      CHECK(told[bucket] == (is_told ? times[bucket] : 0));
+    }
+  }
+  CHECK(made.of()[time_bucket::profiler] > 0);
+  CHECK(made.of(device_id{1})[time_bucket::start_up] > 1'000'000);
 }
 
 TEST_CASE("a few bytes to the host and a wait for them are a result that the program reads") {
@@ -148,7 +191,8 @@ TEST_CASE("warm-up is what was launched in it, and lasts for a tenth of the kern
                         .calls_recorded = true,
                         .tenth_launched = tenth == 0 ? timestamp_ns{} : us(tenth),
                         .loads_data = {},
-                        .fits_beside = {}});
+                        .fits_beside = {},
+                        .on_idle = {}});
     pass.begin_window(us(0), us(1000));  // a tenth of it: until 100
     pass.add_kernel(work(50, 60));
     pass.add_kernel(work(140, 150, 95));   // starts after 100

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The timeline of gpuprof report in a real browser: what it shows, finds and adds up."""
+import json
+import subprocess
+
+import processes
+from report_browser import Browser
+
+PIXELS = "document.getElementById('timeline-canvas').toDataURL()"
+SHOWN = "document.getElementById('timeline-{}').textContent"
+
+
+class Shown(Browser):
+    def press(self, tab, *keys):
+        tab.focus("#timeline-view")
+        for key in keys:
+            tab.keyboard.press(key)
+
+    def box(self, tab):
+        tab.locator("#timeline-canvas").scroll_into_view_if_needed()
+        return tab.locator("#timeline-canvas").bounding_box()
+
+    def row(self, tab, group, label):
+        """The middle of a row, on the screen."""
+        y = tab.evaluate(f"(() => {{ const row = timelineRows.groups().find((one) => one.title === {json.dumps(group)}).rows.find((one) => one.label === {json.dumps(label)});"
+                         " return row.y + row.height / 2 - document.getElementById('timeline-view').scrollTop; })()")
+        return self.box(tab)["y"] + y
+
+    def hovered(self, tab, group, label, part):
+        """What is said at this part of the width of a row."""
+        box, labels = self.box(tab), tab.evaluate("timelineView.state.labels")
+        tab.mouse.move(box["x"] + labels + part * (box["width"] - labels), self.row(tab, group, label))
+        return tab.inner_text("#timeline-tip")
+
+    def span(self, tab):
+        return tab.evaluate("[timelineView.state.from, timelineView.state.to]")
+
+    def test_counters_tell_value_unit_and_source(self):
+        with self.opened(self.page_of(self.made_shape("steps", 20))) as tab:
+            for label, said in {"SM active": "SM active 25.0 %", "Tensor active": "Tensor active 10.0 %", "DRAM": "DRAM 150 GB/s", "SM clock": "SM clock 1.80 GHz"}.items():
+                with self.subTest(label):
+                    tip = self.hovered(tab, "GPU 0 counters", label, 0.4)
+                    self.assertIn(said, tip)
+                    self.assertIn("sampled: ", tip)
+
+    def test_gaps_have_the_colour_and_name_of_their_cause(self):
+        with self.opened(self.page_of(self.made_shape("steps", 20))) as tab:
+            tab.click("#timeline-slowest")
+            self.assertIn("idle: CPU work, 950 us", self.hovered(tab, "GPU 0", "idle, by cause", 0.7))
+            wanted = tab.evaluate("theme.bucketColour('cpu_work')")
+            y = self.row(tab, "GPU 0", "idle, by cause") - self.box(tab)["y"]
+            drawn = tab.evaluate(f"[...document.getElementById('timeline-canvas').getContext('2d').getImageData(0.7 * document.getElementById('timeline-canvas').width, {y}, 1, 1).data]")
+            self.assertEqual("#" + "".join(f"{part:02x}" for part in drawn[:3]), wanted)
+            legend = tab.evaluate("[...document.querySelectorAll('#timeline-legend li')].map(one => one.dataset.cause)")
+            self.assertEqual(legend, ["cpu_work", "start_up", "nothing_to_do"])
+
+    def test_steps_are_gone_to(self):
+        with self.opened(self.page_of(self.made_shape("steps", 20))) as tab:
+            tab.click("#timeline-slowest")
+            self.assertIn("step 7 of 20, 1.50 ms", tab.inner_text("#timeline-at"))
+            begin, end = self.span(tab)
+            self.assertTrue(1.4e6 < end - begin < 1.7e6, (begin, end))
+            tab.click("#timeline-step-next")
+            self.assertIn("step 8 of 20, 1.00 ms", tab.inner_text("#timeline-at"))
+            self.press(tab, ",", ",")
+            self.assertIn("step 6 of 20", tab.inner_text("#timeline-at"))
+            tab.click("#timeline-all")
+            self.press(tab, ".")
+            self.assertIn("step 7 of 20", tab.inner_text("#timeline-at"))
+
+    def test_hits_are_shown_one_after_the_other(self):
+        with self.opened(self.page_of(self.made_shape("steps", 20))) as tab:
+            self.assertTrue(tab.is_disabled("#timeline-next"))
+            tab.fill("#timeline-search", "second")
+            self.assertEqual(tab.inner_text("#timeline-hits"), "40 hits")
+            tab.click("#timeline-next")
+            self.assertEqual(tab.inner_text("#timeline-hits"), "1 of 40 hits")
+            self.assertIn("second, 200 us, at 1.400 ms, GPU 0 stream 7", tab.inner_text("#timeline-at"))
+            tab.press("#timeline-search", "Enter")
+            self.assertIn("at 1.450 ms, GPU 0 stream 8", tab.inner_text("#timeline-at"))
+            tab.click("#timeline-previous")
+            tab.click("#timeline-previous")  # beyond the first: the last
+            self.assertEqual(tab.inner_text("#timeline-hits"), "40 of 40 hits")
+            tab.fill("#timeline-search", "nothing has this name")
+            self.assertEqual(tab.inner_text("#timeline-hits"), "0 hits")
+            self.assertTrue(tab.is_disabled("#timeline-next"))
+
+    def test_a_hit_in_a_closed_group_opens_it(self):
+        with self.opened(self.page_of(self.made_shape("steps", 20))) as tab:
+            button = tab.locator(".timeline-group", has_text="NVTX")
+            button.focus()
+            tab.keyboard.press("Enter")
+            self.assertEqual(button.get_attribute("aria-expanded"), "false")
+            tab.fill("#timeline-search", "load")
+            tab.click("#timeline-next")
+            self.assertEqual(button.get_attribute("aria-expanded"), "true")
+            self.assertIn("thread 4243, loader", tab.inner_text("#timeline-at"))
+
+    def test_groups_close_and_open(self):
+        with self.opened(self.page_of(self.made_shape("steps", 20))) as tab:
+            height = "document.getElementById('timeline-space').clientHeight"
+            whole = tab.evaluate(height)
+            tab.locator(".timeline-group", has_text="GPU 0 counters").click()
+            self.wait(tab, f"{height} === {whole - 4 * 40 - 4}")
+            tab.locator(".timeline-group", has_text="GPU 0 counters").click()
+            self.wait(tab, f"{height} === {whole}")
+
+    def test_a_selection_adds_up_work_idle_time_and_counters(self):
+        with self.opened(self.page_of(self.made_shape("steps", 20))) as tab:
+            tab.click("#timeline-all")
+            tab.click("#timeline-add")
+            sums = tab.inner_text("#timeline-sum")
+            self.assertIn("GPU 0: 12.0 ms in 60 pieces", sums)
+            self.assertIn("GPU 0 did nothing for 12.5 ms: idle: CPU work 11.1 ms, idle: start-up 1.10 ms, idle: nothing to do 350 us", sums)
+            self.assertIn("GPU 0 on average: ", sums)
+            self.assertIn("DRAM 150 GB/s", sums)
+            self.press(tab, "Escape")
+            self.assertEqual(tab.inner_text("#timeline-sum"), "")
+            tab.click("#timeline-select")
+            self.assertEqual(tab.get_attribute("#timeline-select", "aria-pressed"), "true")
+            box = self.box(tab)
+            tab.mouse.move(box["x"] + 300, box["y"] + 60)
+            tab.mouse.down()
+            tab.mouse.move(box["x"] + 700, box["y"] + 60, steps=4)
+            tab.mouse.up()
+            self.wait(tab, SHOWN.format("sum") + ".includes('idle: CPU work')")
+
+    def test_wheel_keys_and_drag_move_and_zoom(self):
+        with self.opened(self.page_of(self.made_shape("steps", 20))) as tab:
+            whole = self.span(tab)
+            box = self.box(tab)
+            tab.mouse.move(box["x"] + box["width"] / 2, box["y"] + 60)
+            tab.mouse.wheel(0, -600)
+            self.wait(tab, f"timelineView.state.to - timelineView.state.from < {(whole[1] - whole[0]) / 2}")
+            for keys, grows in (("w", -1), ("s", 1), ("+", -1), ("-", 1)):
+                before = self.span(tab)
+                self.press(tab, keys)
+                after = self.span(tab)
+                self.assertGreater(grows * ((after[1] - after[0]) - (before[1] - before[0])), 0, keys)
+            for key, to in (("d", 1), ("a", -1), ("ArrowRight", 1), ("ArrowLeft", -1)):
+                before = self.span(tab)
+                self.press(tab, key)
+                self.assertGreater(to * (self.span(tab)[0] - before[0]), 0, key)
+            before = self.span(tab)
+            tab.mouse.down()
+            tab.mouse.move(box["x"] + box["width"] / 2 - 100, box["y"] + 60, steps=3)
+            tab.mouse.up()
+            self.assertGreater(self.span(tab)[0], before[0])
+            tab.click("#timeline-in")
+            self.assertLess(self.span(tab)[1] - self.span(tab)[0], before[1] - before[0])
+            tab.click("#timeline-all")
+            self.assertEqual(self.span(tab), whole)
+
+    def test_fingers_on_a_phone(self):
+        with self.opened(self.page_of(self.made_shape("steps", 20)), viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True) as tab:
+            whole = self.span(tab)
+            box = self.box(tab)
+            x, y = box["x"] + 240, box["y"] + 60
+            fingers = tab.context.new_cdp_session(tab)
+
+            def touch(kind, *places):
+                fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": at, "y": y, "id": number} for number, at in enumerate(places)]})
+
+            touch("touchStart", x - 20, x + 20)
+            for apart in (40, 60, 80):
+                touch("touchMove", x - apart, x + apart)
+            touch("touchEnd")
+            self.wait(tab, f"timelineView.state.to - timelineView.state.from < {(whole[1] - whole[0]) / 2}")
+            before = self.span(tab)
+            touch("touchStart", x)
+            for by in (20, 40, 60):
+                touch("touchMove", x - by)
+            touch("touchEnd")
+            self.wait(tab, f"timelineView.state.from > {before[0]}")
+            self.assertLessEqual(tab.evaluate("document.documentElement.scrollWidth"), 390)
+            tab.tap("#timeline-all")
+            tab.touchscreen.tap(x, self.row(tab, "GPU 0 counters", "DRAM"))
+            self.wait(tab, SHOWN.format("at") + ".includes('DRAM 150 GB/s')")
+
+    def test_five_thousand_streams_scroll_inside_of_the_page(self):
+        with self.opened(self.page_of(self.made_shape("streams", 5000))) as tab:
+            self.assertLess(tab.evaluate("document.documentElement.scrollHeight"), 6000)
+            self.assertLess(tab.evaluate("document.getElementById('timeline-canvas').height"), 2000)
+            first = tab.evaluate(PIXELS)
+            box = self.box(tab)
+            tab.mouse.move(box["x"] + 40, box["y"] + 200)
+            tab.mouse.wheel(0, 40000)  # over the names
+            self.wait(tab, f"{PIXELS} !== '{first}'")
+            self.assertIn("stream 3000", self.scrolled_to(tab, "stream 3000"))
+
+    def scrolled_to(self, tab, label):
+        tab.evaluate(f"document.getElementById('timeline-view').scrollTop = timelineRows.groups()[0].rows.find((row) => row.label === '{label}').y - 100")
+        tab.wait_for_timeout(100)
+        return self.hovered(tab, "GPU 0", label, 0.0915)
+
+    def test_what_is_summarised_is_said(self):
+        capture = self.folder / "training.gpuprof"
+        subprocess.run([processes.path("BUILT_MADE_CAPTURES"), capture, "--training", "600000"], check=True)
+        with self.opened(self.page_of(capture)) as tab:
+            notes = tab.inner_text("#timeline-notes")
+            self.assertIn("Summarised: pieces of work shorter than", notes)
+            self.assertIn("Summarised: gaps of one cause", notes)
+            tab.click("#timeline-add")
+            self.assertIn("in 600,000 pieces", tab.inner_text("#timeline-sum"))
+        with self.opened(self.page_of(self.made_shape("steps", 20))) as tab:
+            self.assertEqual(tab.inner_text("#timeline-notes"), "")
+
+
+class Odd(Browser):
+    """Captures that are hard to draw open without a message on the console."""
+
+    def test_made_ones(self):
+        made = self.made()
+        captures = [made / f"{name}.gpuprof" for name in ("empty", "only_ranges", "odd", "lossy", "rare")]
+        captures += [self.made_shape("long-kernel", 3600), self.made_shape("ranges", 1000000), self.made_shape("streams", 64)]
+        for capture in captures:
+            with self.subTest(capture.stem), self.opened(self.page_of(capture)) as tab:
+                self.assertTrue(tab.evaluate("document.getElementById('stop').hidden"))
+                self.assertEqual(tab.is_visible("#timeline-frame"), capture.stem != "empty")
+                if capture.stem == "empty":
+                    self.assertIn("holds no GPU work", tab.inner_text("#timeline-notes"))
+                else:
+                    tab.click("#timeline-add")
+                    tab.click("#timeline-in")
+
+    def test_a_kernel_of_an_hour_is_one_bar(self):
+        with self.opened(self.page_of(self.made_shape("long-kernel", 3600))) as tab:
+            tab.click("#timeline-add")
+            self.assertIn("GPU 0: 3600 s in 1 piece", tab.inner_text("#timeline-sum"))
+
+    def test_no_ranges_and_one_that_is_cut_off(self):
+        whole = self.made_shape("streams", 5000).read_bytes()
+        cut = self.folder / "cut.gpuprof"
+        cut.write_bytes(whole[: len(whole) * 2 // 3])
+        for capture in (self.h200("mixed_exact"), cut):
+            with self.subTest(capture.stem), self.opened(self.page_of(capture)) as tab:
+                self.assertFalse(tab.is_visible("#timeline-steps"))
+                self.assertEqual(tab.locator(".timeline-group", has_text="NVTX").count(), 0)
+                self.assertTrue(tab.is_visible("#timeline-frame"))
+
+
+processes.main()

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a page of gpuprof report holds of the timeline, without a browser: equal to what other commands write, and bounded."""
+import json
+
+import processes
+import report_pages
+
+
+class Held(report_pages.Case):
+
+    def timeline_of(self, capture):
+        blocks = report_pages.blocks_of(self.page_of(capture))
+        head = json.loads(blocks["timeline"])
+        return head, lambda name, size: report_pages.numbers_of(blocks["timeline-" + name]) or [0] * size
+
+    def test_idle_time_by_cause_is_that_of_the_ledger(self):
+        for capture in (self.h200("counted_auto"), self.made_fault("sync_in_loop"), self.made_fault("tiny_kernels"), self.made_shape("steps", 20)):
+            with self.subTest(capture.stem):
+                head, column = self.timeline_of(capture)
+                size = sum(lane["bars"] for lane in head["idle"])
+                length, pause, start = (column("idle-" + name, size) for name in ("length", "pause", "start"))
+                sums, at = {}, 0
+                for lane in head["idle"]:
+                    of = range(at, at + lane["bars"])
+                    sums[lane["device"], lane["cause"]] = sum(length[i] - pause[i] for i in of)
+                    self.assertLessEqual(sum(start[i] for i in of), head["end_ns"] - head["begin_ns"])
+                    at += lane["bars"]
+                said = json.loads(self.run_gpuprof("analyze", "-f", "json", capture).out)["ledger"]
+                busy = {"compute", "compute_and_communication", "communication", "transfer"}
+                self.assertEqual(sums, {(line["device"], line["bucket"]): line["ns"] for line in said if line["bucket"] not in busy and line["ns"] > 0})
+
+    def test_gaps_are_where_nothing_runs(self):
+        head, column = self.timeline_of(self.made_shape("steps", 20))
+        idle, bars = sum(lane["bars"] for lane in head["idle"]), sum(lane["bars"] for lane in head["lanes"])
+
+        def stretches(lanes, start, length, wanted):
+            at = 0
+            for lane in lanes:
+                moment = 0
+                for i in range(at, at + lane["bars"]):
+                    moment += start[i]
+                    if wanted(lane):
+                        yield moment, moment + length[i]
+                at += lane["bars"]
+
+        gaps = sorted(stretches(head["idle"], column("idle-start", idle), column("idle-length", idle), lambda lane: True))
+        work = sorted(stretches(head["lanes"], column("start", bars), column("length", bars), lambda lane: lane["group"] == "GPU 0"))
+        self.assertEqual(len(gaps), 41)  # two in each step, and the end of the window
+        for begin, end in gaps:
+            self.assertFalse(any(a < end and b > begin for a, b in work), (begin, end))
+        joined = 0
+        for begin, end in sorted(gaps + work):
+            self.assertLessEqual(begin, joined)
+            joined = max(joined, end)
+        self.assertEqual(joined, head["end_ns"] - head["begin_ns"])
+
+    def test_steps_are_those_of_analyze(self):
+        capture = self.made_shape("steps", 20)
+        head, column = self.timeline_of(capture)
+        said = json.loads(self.run_gpuprof("analyze", "-f", "json", capture).out)["steps"]
+        self.assertEqual(head["steps"], {"name": "step", "count": 20, "left_out": 0})
+        self.assertEqual(column("step-period", 20), [line["period_ns"] for line in said])
+
+    def test_counters_are_the_samples_of_the_capture(self):
+        head, column = self.timeline_of(self.h200("mixed_sampled"))
+        [of] = head["counters"]
+        clock = next(i for i, track in enumerate(of["tracks"]) if track["name"] == "SM clock")
+        mean = column("counter-mean", 0)[clock * of["points"]:(clock + 1) * of["points"]]
+        track = of["tracks"][clock]
+        shown = sorted(track["least"] + (level - 1) / 65534 * (track["greatest"] - track["least"]) for level in mean if level)
+        self.run_gpuprof("export", self.h200("mixed_sampled"), "--type", "csv", "-o", self.folder / "tables")
+        metrics = [line.split(",") for line in (self.folder / "tables/metric.csv").read_text().splitlines()[1:]]
+        wanted = next(line[0] for line in metrics if line[1] == "sm__cycles_elapsed.avg.per_second")
+        rows = [line.split(",") for line in (self.folder / "tables/metric_sample.csv").read_text().splitlines()[1:]]
+        values = sorted(float(row[3]) for row in rows if row[0] == wanted)
+        self.assertEqual(of["joined_below_ns"], 0)
+        self.assertEqual(len(shown), len(values))
+        for a, b in zip(shown, values):
+            self.assertAlmostEqual(a, b, delta=track["greatest"] / 60000)
+
+    def test_ranges_have_rows_by_thread_and_domain(self):
+        head, _ = self.timeline_of(self.made_shape("steps", 3))
+        self.assertEqual([lane["name"] for lane in head["lanes"] if lane["group"] == "NVTX"], ["thread 4242", "thread 4243, loader"])
+
+    def test_a_million_ranges_and_five_thousand_streams_are_bounded(self):
+        head, column = self.timeline_of(self.made_shape("ranges", 1000000))
+        bars = sum(lane["bars"] for lane in head["lanes"])
+        self.assertLessEqual(bars, 500000)
+        self.assertGreater(head["joined_below_ns"], 0)
+        # All but those that never end and have too many such beside them.
+        self.assertEqual(sum(column("count", bars)) + head["pieces_left_out"], 1000000)
+        self.assertLess(head["pieces_left_out"], 10000)
+        self.assertGreater(head["steps"]["left_out"], 0)
+        self.assertLess((self.folder / "ranges_1000000.html").stat().st_size, 12e6)
+        head, _ = self.timeline_of(self.made_shape("streams", 5000))
+        self.assertEqual(len(head["lanes"]), 5000)
+        self.assertEqual(head["lanes_left_out"], 0)
+
+
+processes.main()

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "page/timeline_document.hpp"
+
+#include "page/packed_columns.hpp"
+#include "support/catch.hpp"
+
+#include <algorithm>
+#include <vector>
+
+using namespace gpuprof::page;
+
+namespace {
+
+constexpr std::uint64_t begin = 1'700'000'000'000'000'000;
+
+std::string column(timeline_document const& of, std::string_view name) {
+  auto const at = std::find_if(of.columns.begin(), of.columns.end(),
+                               [&](auto const& one) { return one.first == name; });
+  REQUIRE(at != of.columns.end());
+  return at->second;
+}
+std::string column_of(std::vector<std::uint64_t> const& numbers) {
+  return packed(planes_of(numbers));
+}
+
+}  // namespace
+
+TEST_CASE("idle time has a lane for each cause of each GPU, in order of the GPUs") {
+  idle_times idle(100);
+  idle.add(1, "start_up", begin, begin + 10);
+  idle.add(0, "launch_bound", begin + 5, begin + 7);
+  idle.add(0, "cpu_work", begin + 9, begin + 10);
+  idle.add(0, "launch_bound", begin + 20, begin + 30);
+  auto const document = document_of(timeline(timeline_limits(100)), idle, {});
+  CHECK(document.head.find(R"("idle":[{"device":0,"cause":"launch_bound","bars":2},)"
+                           R"({"device":0,"cause":"cpu_work","bars":1},)"
+                           R"({"device":1,"cause":"start_up","bars":1}])") != std::string::npos);
+  CHECK(column(document, "idle-start") == column_of({5, 15, 9, 0}));
+  CHECK(column(document, "idle-length") == column_of({2, 10, 1, 10}));
+  CHECK(document.head.starts_with("{\"begin_ns\":" + std::to_string(begin) +
+                                  ",\"end_ns\":" + std::to_string(begin + 30)));
+}
+
+TEST_CASE("more gaps than the limit lose nothing of their time, cause by cause") {
+  idle_times idle(1000);
+  for (std::uint64_t i = 0; i < 100'000; ++i)
+    idle.add(0, i % 2 == 0 ? "launch_bound" : "cpu_work", begin + 100 * i, begin + 100 * i + 30);
+  CHECK(idle.bars().size() <= 1000);
+  CHECK(idle.bars().joined_below_ns() > 0);
+  for (auto const& lane : idle.bars().lanes()) {
+    std::uint64_t busy = 0;
+    for (auto const& one : lane.bars) busy += one.busy_ns;
+    CHECK(busy == 50'000u * 30);
+  }
+}
+
+TEST_CASE("a timeline of nothing begins and ends at 0") {
+  auto const document = document_of(timeline(timeline_limits(100)), idle_times(100), {});
+  CHECK(document.head.starts_with("{\"begin_ns\":0,\"end_ns\":0,"));
+  CHECK(document.head.find(R"("lanes":[],"names":[],"idle":[],"counters":[],)"
+                           R"("steps":{"name":"","count":0,"left_out":0}})") != std::string::npos);
+}
+
+TEST_CASE("steps stand one after the other, with the time to the next") {
+  timeline_steps const steps{"step", {{begin, begin + 10, 12}, {begin + 12, begin + 20, 8}}, 3};
+  idle_times idle(100);
+  idle.add(0, "start_up", begin, begin + 20);
+  auto const document = document_of(timeline(timeline_limits(100)), idle, steps);
+  CHECK(document.head.find(R"("steps":{"name":"step","count":2,"left_out":3})") !=
+        std::string::npos);
+  CHECK(column(document, "step-begin") == column_of({0, 12}));
+  CHECK(column(document, "step-length") == column_of({10, 8}));
+  CHECK(column(document, "step-period") == column_of({12, 8}));
+}
