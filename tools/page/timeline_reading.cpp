@@ -106,7 +106,7 @@ std::string copy_name(captured_copy const& copy) {
 }  // namespace
 
 timeline read_timeline(std::string const& capture, std::size_t max_bars,
-                       std::function<void()> const& advance) {
+                       std::function<void()> const& advance, capture_visitor const& also) {
   capture_file run(capture);
   timeline made(max_bars);
   made.begin_ns = ~std::uint64_t{0};
@@ -118,7 +118,10 @@ timeline read_timeline(std::string const& capture, std::size_t max_bars,
     advance();
   };
   capture_visitor visitor;
-  visitor.kernel = [&](captured_kernel const& kernel) { on_gpu(kernel, kernel.base_name); };
+  visitor.kernel = [&](captured_kernel const& kernel) {
+    on_gpu(kernel, kernel.base_name);
+    if (also.kernel) also.kernel(kernel);
+  };
   visitor.graph = [&](captured_graph const& graph) { on_gpu(graph, "CUDA graph"); };
   visitor.copy = [&](captured_copy const& copy) {
     on_gpu(copy, copy_names.try_emplace(copy.kind, copy_name(copy)).first->second);
@@ -127,6 +130,7 @@ timeline read_timeline(std::string const& capture, std::size_t max_bars,
   visitor.range = [&](captured_range const& range) {
     lanes.add({1, 0, range.os_thread}, "NVTX", "thread " + std::to_string(range.os_thread),
               range.start_ns, range.duration_ns, range.name);
+    if (also.range) also.range(range);
     advance();
   };
   visitor.call = [&](captured_call const& call) {

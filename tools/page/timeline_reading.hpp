@@ -2,6 +2,8 @@
 // Reads a capture into the lanes of a timeline: streams of GPUs, NVTX ranges and calls of threads.
 #pragma once
 
+#include <gpuprof/capture.hpp>
+
 #include "page/timeline_bars.hpp"
 
 #include <cstdint>
@@ -20,9 +22,10 @@ struct timeline {
   std::size_t lanes_left_out = 0;  // beyond the most that a page shows
 };
 
-/// `advance` hears of each record. Throws std::runtime_error as gpuprof::capture_file does.
+/// `advance` hears of each record; `also`, of each kernel and range: one pass serves both. Throws
+/// std::runtime_error as gpuprof::capture_file does.
 timeline read_timeline(std::string const& capture, std::size_t max_bars,
-                       std::function<void()> const& advance);
+                       std::function<void()> const& advance, capture_visitor const& also = {});
 
 /// A JSON object that says what the columns are: {"begin_ns", "end_ns", "joined_below_ns", "lanes":
 /// [{"group", "name", "bars"}], "names": [...], "lanes_left_out"}; then the columns, each as

@@ -5,6 +5,8 @@
 #include "base/json_text.hpp"
 #include "page/packed_columns.hpp"
 #include "page/timeline_reading.hpp"
+#include "report_page/kernel_document.hpp"
+#include "report_page/watched_kernels.hpp"
 #include "roofline_facts.hpp"
 #include "roofline_of_capture.hpp"
 #include "roofline_reading.hpp"
@@ -71,11 +73,12 @@ constexpr std::array<std::string_view, 8> tables{"cuda_gpu_kern_sum",     "cuda_
                                                  "cuda_api_sum",          "nvtx_sum",
                                                  "nvtx_gpu_proj_sum",     "gpu_metrics_sum"};
 
-result<std::string> stats_document(std::string const& capture) {
+result<std::string> stats_document(std::string const& capture, watched_kernels& watched) {
   stats_inputs inputs{capture, {}, {}, range_scope::process};
   for (auto const name : tables) inputs.reports.push_back(*parse_report(name));
   auto const outcome = make_stats(inputs);
   if (!outcome.made) return error{outcome.failure.message};
+  watched = kernels_to_watch(outcome.made->reports());
   json_members members;
   for (auto const& report : outcome.made->reports())
     members.add(report.table.name) += document_of(report);
@@ -141,6 +144,23 @@ void add_timeline(page::page_contents& contents, page::timeline const& made) {
     contents.blocks.push_back({"timeline-" + name, std::move(bytes)});
 }
 
+/// Reads the timeline and, in the same pass, the details of kernels.
+void add_timeline_and_details(page::page_contents& contents, page_inputs const& inputs,
+                              watched_kernels const& watched, trace_contents& trace) {
+  page::kernel_details details(watched.kernels, watched.signatures, {});
+  auto const undisturbed = undisturbed_lengths(trace);
+  capture_visitor also;
+  also.range = [&](captured_range const& range) { details.open(range); };
+  also.kernel = [&](captured_kernel const& kernel) {
+    auto const instead = undisturbed.find(kernel.correlation);
+    details.add(kernel,
+                instead == undisturbed.end() ? std::nullopt : std::optional(instead->second));
+  };
+  add_timeline(contents,
+               page::read_timeline(inputs.capture, inputs.max_bars, inputs.advance, also));
+  contents.blocks.push_back({"details", page::packed(kernel_document(watched, details, trace))});
+}
+
 }  // namespace
 
 result<page::page_contents> read_page(page_inputs const& inputs) {
@@ -148,7 +168,8 @@ result<page::page_contents> read_page(page_inputs const& inputs) {
   contents.title = std::filesystem::path(inputs.capture).filename().string() + " - gpuprof report";
   auto const advice = advice_document(inputs);
   if (!advice) return error{advice.message()};
-  auto const stats = stats_document(inputs.capture);
+  watched_kernels watched;
+  auto const stats = stats_document(inputs.capture, watched);
   if (!stats) return error{stats.message()};
   auto opened = capture::reader::open(inputs.capture);
   if (!opened) return error{opened.message()};
@@ -158,7 +179,7 @@ result<page::page_contents> read_page(page_inputs const& inputs) {
   contents.blocks.push_back({"roofline", page::packed(roofline_document(trace))});
   contents.blocks.push_back({"facts", page::packed(facts_document(inputs.capture, trace))});
   try {
-    add_timeline(contents, page::read_timeline(inputs.capture, inputs.max_bars, inputs.advance));
+    add_timeline_and_details(contents, inputs, watched, trace);
   } catch (std::runtime_error const& what) {
     return error{what.what()};
   }
