@@ -86,6 +86,8 @@ shown_durations duration_histogram::shown() const {
     made.edges.push_back(edges_[bin + 1]);
     end = end_of_bin(edges_[bin + 1], width, factor);
   }
+  if (made.counts.size() == 1)  // all alike
+    made.edges.back() = std::max(made.edges.back(), from + narrowest_ns);
   return made;
 }
 

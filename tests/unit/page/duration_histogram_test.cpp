@@ -80,6 +80,14 @@ TEST_CASE("no bin is narrower than a step of the clock") {
   CHECK(shown.counts.size() <= 3);
 }
 
+TEST_CASE("launches that are all alike are one bar") {
+  duration_histogram made(5'000'000, 5'000'000);
+  for (int i = 0; i < 7; ++i) made.add(5'000'000);
+  auto const shown = made.shown();
+  CHECK(shown.counts == std::vector<std::uint64_t>{7});
+  CHECK(shown.edges.back() - shown.edges.front() == duration_histogram::narrowest_ns);
+}
+
 TEST_CASE("each launch is counted, whatever was said of the range") {
   for (auto const& [shortest, longest] : {std::pair<std::uint64_t, std::uint64_t>{0, 0},
                                           {0, 1},
