@@ -21,7 +21,8 @@ class Paper(Browser):
         """The PDF, and what the page was like while it was printed."""
         with self.opened(page, **context) as tab:
             tab.evaluate("window.addEventListener('beforeprint', () => { window.printed = {theme: document.documentElement.dataset.theme, rows: document.querySelectorAll('#kernel-table-on-paper tbody tr').length, "
-                         "text: (document.getElementById('kernel-table-on-paper') || {textContent: ''}).textContent, widths: [...document.querySelectorAll('.chart svg')].map(one => one.clientWidth)}; })")
+                         "text: (document.getElementById('kernel-table-on-paper') || {textContent: ''}).textContent, widths: [...document.querySelectorAll('.chart svg')].map(one => one.clientWidth), "
+                         "ends: [...document.querySelectorAll('#roofline-chart svg > g path, #roofline-chart svg > g text')].map(one => one.getBoundingClientRect().right - document.getElementById('roofline-chart').getBoundingClientRect().left)}; })")
             tab.locator("#kernel-table .tabulator-row").first.click()
             pdf = tab.pdf(format="A4")
             self.assertEqual(tab.locator(".on-paper").count(), 0)  # gone again
@@ -35,11 +36,11 @@ class Paper(Browser):
         self.assertEqual(images, [])
         drawn = b"\n".join(body for about, body in streams if b"/Type" not in about and b"/FontFile" not in about)
         curves = len(re.findall(rb"(?:-?[\d.]+ ){6}c\b", drawn))
-        dashed = len(re.findall(rb"\[[\d. ]*\d[\d. ]*\] [\d.]+ d\b", drawn))
         self.assertGreaterEqual(curves, 4 * 7)  # seven points are circles
-        self.assertGreaterEqual(dashed, 2)  # DRAM and tensor BF16 in theory
         self.assertGreaterEqual(len(printed["widths"]), 3)  # roofline, and durations of the open line
         self.assertLessEqual(max(printed["widths"]), 700)
+        self.assertLessEqual(max(printed["ends"]), 700)  # drawn again for that width, not cut off
+        self.assertGreater(max(printed["ends"]), 600)
 
     def test_tables_are_their_first_rows_and_do_not_scroll(self):
         capture = self.folder / "training.gpuprof"

@@ -47,10 +47,11 @@ const detailCharts = (() => {
     return when + (launches === 1 ? time(mean) : count(launches) + ' launches, on average ' + time(mean) + ', from ' + time(shortest) + ' to ' + time(longest));
   }
 
-  const span = (line) => {
+  // How far from each other labels of this axis stand, about.
+  function stepOf(line) {
     const lengths = line.points.flatMap(([, , shortest, , longest]) => [shortest, longest]);
-    return Math.max(...lengths) - Math.min(...lengths);
-  };
+    return Math.max((Math.max(...lengths) - Math.min(...lengths)) / 10, Math.max(...lengths) / 1000);
+  }
 
   // Points where each is a launch; a line with a band from the shortest to the longest where they are joined.
   function seriesOption(line) {
@@ -65,7 +66,7 @@ const detailCharts = (() => {
       title: titled('Duration over time' + (joined ? ', mean and range' : ''), text),
       xAxis: {type: 'value', name: 'time of the run', nameLocation: 'middle', nameGap: 24, min: 'dataMin', max: 'dataMax', ...axis, splitLine: {show: false},
         axisLabel: {...axis.axisLabel, formatter: time}},
-      yAxis: {type: 'value', scale: true, ...axis, splitNumber: 4, axisLabel: {...axis.axisLabel, formatter: timeTo(span(line) / 10)}},
+      yAxis: {type: 'value', scale: true, ...axis, splitNumber: 4, axisLabel: {...axis.axisLabel, formatter: timeTo(stepOf(line))}},
       tooltip: {...tooltip, formatter: (at) => element('div', {}, pointText(at.value))},
       dataZoom: [{type: 'inside', filterMode: 'none', zoomOnMouseWheel: 'ctrl'}],
       series: [...(joined ? [{type: 'custom', renderItem: shape, encode: {x: 0, y: [2, 3]}, data: points}] : []),

@@ -20,9 +20,17 @@ const print = (() => {
     const columns = table.getColumns().filter((column) => column.isVisible() && column.getField());
     const rows = table.getRows('active');
     const head = element('tr', {}, ...columns.map((column) => element('th', {scope: 'col'}, column.getDefinition().title || '')));
-    const body = rows.slice(0, maxRows).map((row) => element('tr', {}, ...columns.map((column) => element('td', {}, textOf(column, row.getData(), row)))));
+    const body = rows.slice(0, maxRows).map((row) => element('tr', {}, ...columns.map((column) => element('td', {}, element('div', {}, textOf(column, row.getData(), row))))));
     const more = rows.length > maxRows ? element('p', {class: 'note'}, 'The first ' + maxRows + ' of ' + count(rows.length) + ' lines.') : null;
     return element('div', {class: 'on-paper', id: id + '-on-paper'}, element('table', {}, element('thead', {}, head), element('tbody', {}, ...body)), more);
+  }
+
+  // At once: the browser takes its picture of the page before it would draw again.
+  function resize(width) {
+    for (const chart of charts()) {
+      chart.resize({width});
+      chart.getZr().flush();
+    }
   }
 
   const charts = () => [...document.querySelectorAll('.chart')].map((place) => echarts.getInstanceByDom(place)).filter((chart) => chart);
@@ -30,7 +38,7 @@ const print = (() => {
   function before() {
     after();
     theme.forPaper(true);
-    for (const chart of charts()) chart.resize({width: paperWidth});
+    resize(paperWidth);
     for (const id of tables) {
       const made = staticTable(id);
       if (made !== null) document.getElementById(id).after(made);
@@ -40,7 +48,7 @@ const print = (() => {
   function after() {
     for (const made of document.querySelectorAll('.on-paper')) made.remove();
     theme.forPaper(false);
-    for (const chart of charts()) chart.resize({width: 'auto'});
+    resize('auto');
   }
 
   window.addEventListener('beforeprint', before);
