@@ -108,6 +108,18 @@ void kernel_details::add(captured_kernel const& kernel, std::optional<std::uint6
   if (lines.signature) add_to(of_signatures_[*lines.signature], kernel, !undisturbed);
   neighbours_.add(kernel.device, kernel.context, kernel.stream, lines.kernel);
   places_.add(lines.kernel, length, kernel.range, kernel.graph);
+  samples_.work(
+      kernel.device, kernel.start_ns, kernel.start_ns + kernel.duration_ns,
+      lines.kernel < watched() && !undisturbed ? lines.kernel : kernel_samples::not_watched);
+}
+
+void kernel_details::add_other(captured_work const& work) {
+  samples_.work(work.device, work.start_ns, work.start_ns + work.duration_ns,
+                kernel_samples::not_watched);
+}
+
+void kernel_details::add(captured_sample const& sample) {
+  samples_.sample(sample.device, sample.start_ns, sample.duration_ns, sample.metric, sample.value);
 }
 
 std::vector<used_geometry> kernel_details::geometries(std::size_t kernel) const {

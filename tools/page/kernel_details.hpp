@@ -9,6 +9,7 @@
 #include "page/duration_series.hpp"
 #include "page/kernel_neighbours.hpp"
 #include "page/kernel_places.hpp"
+#include "page/kernel_samples.hpp"
 
 #include <array>
 #include <functional>
@@ -65,6 +66,12 @@ class kernel_details {
   /// has slowed this launch.
   void add(captured_kernel const& kernel, std::optional<std::uint64_t> undisturbed);
 
+  /// Copies and fills, beside which a sample tells nothing of a kernel; in order with the kernels.
+  void add_other(captured_work const& work);
+  void add(captured_sample const& sample);
+  /// Nothing follows.
+  void finish() { samples_.finish(); }
+
   /// In the order in which they were given.
   std::vector<line_details> const& kernels() const noexcept { return of_kernels_; }
   std::vector<line_details> const& signatures() const noexcept { return of_signatures_; }
@@ -72,6 +79,7 @@ class kernel_details {
   std::vector<used_geometry> geometries(std::size_t kernel) const;
   std::vector<kernel_surroundings> surroundings() const;
   kernel_places const& places() const noexcept { return places_; }
+  kernel_samples const& samples() const noexcept { return samples_; }
   /// By the numbers in surroundings and places: first those that are watched.
   std::vector<std::string> const& names() const noexcept { return names_; }
   std::size_t watched() const noexcept { return of_kernels_.size(); }
@@ -106,6 +114,7 @@ class kernel_details {
   shape_lines not_told_apart_;
   kernel_neighbours neighbours_;
   kernel_places places_;
+  kernel_samples samples_;
 };
 
 }  // namespace gpuprof::page

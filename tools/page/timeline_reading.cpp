@@ -125,8 +125,13 @@ timeline read_timeline(std::string const& capture, std::size_t max_bars,
   visitor.graph = [&](captured_graph const& graph) { on_gpu(graph, "CUDA graph"); };
   visitor.copy = [&](captured_copy const& copy) {
     on_gpu(copy, copy_names.try_emplace(copy.kind, copy_name(copy)).first->second);
+    if (also.copy) also.copy(copy);
   };
-  visitor.fill = [&](captured_fill const& fill) { on_gpu(fill, "fill"); };
+  visitor.fill = [&](captured_fill const& fill) {
+    on_gpu(fill, "fill");
+    if (also.fill) also.fill(fill);
+  };
+  visitor.sample = also.sample;
   visitor.range = [&](captured_range const& range) {
     lanes.add({1, 0, range.os_thread}, "NVTX", "thread " + std::to_string(range.os_thread),
               range.start_ns, range.duration_ns, range.name);

@@ -22,7 +22,8 @@ struct timeline {
   std::size_t lanes_left_out = 0;  // beyond the most that a page shows
 };
 
-/// `advance` hears of each record; `also`, of each kernel and range: one pass serves both. Throws
+/// `advance` hears of each record; `also`, of kernels, copies, fills,
+/// ranges and samples: one pass serves both. Throws
 /// std::runtime_error as gpuprof::capture_file does.
 timeline read_timeline(std::string const& capture, std::size_t max_bars,
                        std::function<void()> const& advance, capture_visitor const& also = {});

@@ -72,6 +72,26 @@ class Details(report_pages.Case):
                 held[details["names"][kernel], line["name"]] += times
         self.assertEqual(held, pairs)
 
+    def test_samples_lie_in_launches_of_the_kernel_alone(self):
+        capture = self.h200("mixed_sampled")
+        details = report_pages.documents_of(self.page_of(capture))["details"]
+        self.run_gpuprof("export", capture, "--type", "csv", "-o", self.folder / "tables")
+        rows = lambda table: list(csv.DictReader((self.folder / "tables" / f"{table}.csv").read_text().splitlines()))  # noqa: E731
+        kernels = [(int(row["start"]), int(row["start"]) + int(row["duration"]), row["kernel_name"]) for row in rows("kernel")]
+        names = {row["metric"]: row["name"] for row in rows("metric")}
+        inside, at = collections.Counter(), 0
+        kernels.sort()
+        for row in sorted(rows("metric_sample"), key=lambda row: int(row["start"])):
+            start, end = int(row["start"]), int(row["start"]) + int(row["duration"])
+            while at < len(kernels) and kernels[at][1] <= start:
+                at += 1
+            beside = [one for one in kernels[at:at + 50] if one[0] < end and one[1] > start]
+            if len(beside) == 1 and beside[0][0] <= start and beside[0][1] >= end:
+                inside[beside[0][2], names[row["metric"]]] += 1
+        held = {(line["name"], course["metric"]): sum(course["samples"]) for line in details["kernels"] for course in line["samples"]}
+        self.assertNotEqual(held, {})
+        self.assertEqual(held, dict(inside))
+
     def test_occupancy_is_said_with_what_limits_it(self):
         details = report_pages.documents_of(self.page_of(self.h200("mixed_exact")))["details"]
         geometries = [one for line in details["kernels"] for one in line["geometries"]]

@@ -146,6 +146,20 @@ class Detail(Browser):
             for title in ("Standard error", "Source", readings[0]["Source"]):
                 self.assertIn(title, shown)
 
+    def test_has_samples_over_the_time_of_a_launch(self):
+        page = self.page_of(self.h200("mixed_sampled"))
+        courses = report_pages.documents_of(page)["details"]["kernels"][0]["samples"]
+        metric = next(course for course in courses if course["metric"].startswith("sm__warps_active"))
+        with self.opened(page) as tab:
+            self.open_first(tab)
+            tab.select_option("#detail-metric", label=metric["metric"])
+            self.assertEqual(tab.evaluate(self.option(tab, "detail-samples") + ".series[0].data.map(one => one[1])"), metric["means"])
+            self.assertIn(metric["metric"], tab.get_attribute("#detail-samples", "aria-label"))
+        without = self.page_of(self.h200("counted_auto"))
+        with self.opened(without) as tab:
+            self.open_first(tab)
+            self.assertEqual(tab.locator("#detail-samples").count(), 0)
+
     def test_opens_by_keyboard_closes_and_leads_to_neighbours(self):
         page = self.page_of(self.h200("counted_auto"))
         with self.opened(page) as tab:

@@ -129,6 +129,27 @@ void append_neighbours(std::string& out, std::vector<page::neighbour> const& lis
   });
 }
 
+/// Means by position, null where nothing was sampled.
+void append_course(std::string& out, page::sample_course const& course) {
+  json_object o(out);
+  o.text("metric", course.metric);
+  o.member("means", [&](std::string& to) {
+    to += '[';
+    for (std::size_t i = 0; i < course.sum.size(); ++i) {
+      std::optional<double> mean;
+      if (course.samples[i] > 0) mean = course.sum[i] / static_cast<double>(course.samples[i]);
+      if (i > 0) to += ',';
+      if (mean)
+        report::append_cell(to, report::number_cell(mean), report::column_kind::number, {});
+      else
+        to += "null";
+    }
+    to += ']';
+  });
+  o.member("samples", [&](std::string& to) { append_numbers(to, course.samples); });
+  o.end();
+}
+
 class document_writer {
  public:
   document_writer(watched_kernels const& watched, page::kernel_details const& details,
@@ -162,6 +183,10 @@ class document_writer {
         append_json_array(list, details_.geometries(at), [&](std::string& one, auto const& used) {
           append_geometry(one, used, trace_.devices());
         });
+      });
+      o.member("samples", [&](std::string& list) {
+        append_json_array(list, details_.samples().of(static_cast<std::uint32_t>(at)),
+                          append_course);
       });
       o.member("before", [&](std::string& list) { append_neighbours(list, around[at].before); });
       o.member("after", [&](std::string& list) { append_neighbours(list, around[at].after); });

@@ -156,8 +156,12 @@ void add_timeline_and_details(page::page_contents& contents, page_inputs const& 
     details.add(kernel,
                 instead == undisturbed.end() ? std::nullopt : std::optional(instead->second));
   };
+  also.copy = [&](captured_copy const& copy) { details.add_other(copy); };
+  also.fill = [&](captured_fill const& fill) { details.add_other(fill); };
+  also.sample = [&](captured_sample const& sample) { details.add(sample); };
   add_timeline(contents,
                page::read_timeline(inputs.capture, inputs.max_bars, inputs.advance, also));
+  details.finish();
   contents.blocks.push_back({"details", page::packed(kernel_document(watched, details, trace))});
 }
 

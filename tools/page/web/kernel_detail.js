@@ -30,9 +30,10 @@ const kernelDetail = (() => {
       fact('SM clock', rate(line.sm_clock_hz, 'Hz'), from('clock'))];
   }
 
+  const gainOf = ({low, high}) => (low === high ? time(1e6 * high) : time(1e6 * low) + ' to ' + time(1e6 * high));
   function findingsOf(row) {
     if (row.findings.length === 0) return '';
-    const items = row.findings.map((one) => element('li', {}, element('b', {}, time(1e6 * one.potential_gain_ms.low) + ' to ' + time(1e6 * one.potential_gain_ms.high)),
+    const items = row.findings.map((one) => element('li', {}, element('b', {}, gainOf(one.potential_gain_ms)),
       ' (' + one.rule + '): ' + one.what + '. ' + one.to_do));
     return part('What it would give back', element('ul', {}, ...items));
   }
@@ -110,6 +111,8 @@ const kernelDetail = (() => {
   const lineOf = (row, by) => lines.get(kernelRows.keyOf(row.name, by === 'signatures' ? row.grid : '', by === 'signatures' ? row.block : ''));
 
   function show(row, by) {
+    detailCharts.forget();
+    detailSamples.forget();
     const box = byId('kernel-detail');
     const line = by === 'kernels' || by === 'signatures' ? lineOf(row, by) : undefined;
     const whole = lines.get(kernelRows.keyOf(row.name, '', ''));
@@ -119,16 +122,17 @@ const kernelDetail = (() => {
     const charts = line === undefined ? null : detailCharts.places();
     if (charts) parts.push(part('Durations', charts.both));
     if (by === 'signatures' && whole) parts.push(element('p', {class: 'note'}, 'What follows is of all launches of this kernel.'));
-    if (whole) parts.push(geometryOf(whole, row, by), placesOf(row), neighboursOf(whole, row));
+    if (whole) parts.push(geometryOf(whole, row, by), detailSamples.part(whole), placesOf(row), neighboursOf(whole, row));
     if (by === 'kernels' || by === 'signatures') parts.push(readingsOf(row));
     box.replaceChildren(...parts.filter((one) => one !== ''));
     box.hidden = false;
     if (charts) detailCharts.draw(charts, line, row);
-    else detailCharts.forget();
+    detailSamples.draw();
   }
 
   function hide() {
     detailCharts.forget();
+    detailSamples.forget();
     byId('kernel-detail').hidden = true;
     byId('kernel-detail').replaceChildren();
   }
