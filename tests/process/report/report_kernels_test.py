@@ -97,6 +97,8 @@ class Table(Browser):
 
 class Detail(Browser):
     def open_first(self, tab):
+        # Tables are laid out once more after they were made: a press and its release must meet one row.
+        self.wait(tab, "window.lastRow === (window.lastRow = document.querySelector('#kernel-table .tabulator-row'))")
         tab.locator("#kernel-table .tabulator-row").first.click()
         self.wait(tab, f"!{DETAIL}.hidden")
 

@@ -35,7 +35,7 @@ const kernelDetail = (() => {
     if (row.findings.length === 0) return '';
     const items = row.findings.map((one) => element('li', {}, element('b', {}, gainOf(one.potential_gain_ms)),
       ' (' + one.rule + '): ' + one.what + '. ' + one.to_do));
-    return part('What it would give back', element('ul', {}, ...items));
+    return part('What a mend would save', element('ul', {}, ...items));
   }
 
   function part(title, ...content) {
