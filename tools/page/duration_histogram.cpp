@@ -2,27 +2,25 @@
 #include "page/duration_histogram.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
 namespace gpuprof::page {
 namespace {
 
-using edge_list = std::vector<std::uint64_t>;
+// Bins of 1 ns up to 256 ns above the shortest, then 128 between a distance and twice that: none is
+// wider than a hundredth of how far it is from the shortest.
+constexpr std::size_t of_octave = 128;
 
-/// Up to and including `to`, each wider than the one before by one factor, at least 1 ns.
-edge_list growing_edges(std::uint64_t from, std::uint64_t to, std::size_t bins) {
-  auto const factor = std::pow((static_cast<double>(to) + 1) / static_cast<double>(from),
-                               1.0 / static_cast<double>(bins));
-  edge_list edges{from};
-  auto edge = static_cast<double>(from);
-  for (std::size_t bin = 1; bin < bins; ++bin) {
-    edge *= factor;
-    auto const next = static_cast<std::uint64_t>(std::llround(edge));
-    if (next > edges.back() && next <= to) edges.push_back(next);
-  }
-  edges.push_back(to + 1);
-  return edges;
+std::size_t bin_of(std::uint64_t above) noexcept {
+  auto const octave = std::max<int>(static_cast<int>(std::bit_width(above)), 8) - 8;
+  return of_octave * static_cast<std::size_t>(octave) + static_cast<std::size_t>(above >> octave);
+}
+
+std::uint64_t begin_of(std::size_t bin) noexcept {
+  auto const octave = bin < of_octave ? 0 : bin / of_octave - 1;
+  return static_cast<std::uint64_t>(bin - of_octave * octave) << octave;
 }
 
 /// Bins from `first` to before `last`.
@@ -50,27 +48,28 @@ std::uint64_t end_of_bin(std::uint64_t from, std::uint64_t width, double factor)
 }  // namespace
 
 duration_histogram::duration_histogram(std::uint64_t shortest_ns, std::uint64_t longest_ns)
-    : edges_(growing_edges(std::max<std::uint64_t>(1, shortest_ns),
-                           std::max<std::uint64_t>({1, shortest_ns, longest_ns}), narrow_bins)),
-      counts_(edges_.size() - 1) {}
+    : from_(std::max<std::uint64_t>(1, shortest_ns)),
+      to_(std::max(from_, longest_ns) + 1),
+      counts_(bin_of(to_ - 1 - from_) + 1) {}
 
 void duration_histogram::add(std::uint64_t duration_ns) {
-  auto const above = std::upper_bound(edges_.begin(), edges_.end(), duration_ns);
-  auto const bin = std::max<std::ptrdiff_t>(0, above - edges_.begin() - 1);
-  ++counts_[std::min(static_cast<std::size_t>(bin), counts_.size() - 1)];
+  ++counts_[bin_of(std::clamp(duration_ns, from_, to_ - 1) - from_)];
+}
+
+std::uint64_t duration_histogram::edge(std::size_t bin) const noexcept {
+  return bin < counts_.size() ? from_ + begin_of(bin) : to_;
 }
 
 shown_durations duration_histogram::shown() const {
   bin_span of{0, counts_.size()};
   auto const most = without_ends(counts_, far_share);
-  if (edges_.back() - edges_.front() > far_factor * (edges_[most.last] - edges_[most.first]))
-    of = most;
+  if (to_ - from_ > far_factor * (edge(most.last) - edge(most.first))) of = most;
   shown_durations made;
   auto const begin = counts_.begin();
   auto const at = [begin](std::size_t bin) { return begin + static_cast<std::ptrdiff_t>(bin); };
   made.shorter = std::accumulate(begin, at(of.first), std::uint64_t{0});
   made.longer = std::accumulate(at(of.last), counts_.end(), std::uint64_t{0});
-  auto const from = edges_[of.first], to = edges_[of.last];
+  auto const from = edge(of.first), to = edge(of.last);
   made.logarithmic = to > linear_up_to * from;
   auto const width = made.logarithmic ? 0 : (to - from + max_shown - 1) / max_shown;
   auto const factor =
@@ -82,9 +81,9 @@ shown_durations duration_histogram::shown() const {
   for (auto bin = of.first; bin < of.last; ++bin) {
     if (made.counts.size() < made.edges.size()) made.counts.push_back(0);
     made.counts.back() += counts_[bin];
-    if (edges_[bin + 1] < end && bin + 1 < of.last) continue;
-    made.edges.push_back(edges_[bin + 1]);
-    end = end_of_bin(edges_[bin + 1], width, factor);
+    if (edge(bin + 1) < end && bin + 1 < of.last) continue;
+    made.edges.push_back(edge(bin + 1));
+    end = end_of_bin(edge(bin + 1), width, factor);
   }
   if (made.counts.size() == 1)  // all alike
     made.edges.back() = std::max(made.edges.back(), from + narrowest_ns);

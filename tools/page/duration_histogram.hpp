@@ -16,10 +16,12 @@ struct shown_durations {
   std::uint64_t shorter = 0, longer = 0;
 };
 
-/// Counts in many narrow bins; which of them stand together is known at the end.
+/// Counts in many narrow bins, whose number is computed: no table of them is searched, which would
+/// be far from the processor whenever many kernels take turns. Which bins stand together is known
+/// at the end.
 class duration_histogram {
  public:
-  static constexpr std::size_t narrow_bins = 1024, max_shown = 40;
+  static constexpr std::size_t max_shown = 40;
   /// Narrower bins would show the steps of the clock: GPUs tell times in steps of 32 ns.
   static constexpr std::uint64_t narrowest_ns = 32;
   /// Bins of one width where the longest shown is at most so many times the shortest.
@@ -36,7 +38,9 @@ class duration_histogram {
   shown_durations shown() const;
 
  private:
-  std::vector<std::uint64_t> edges_;
+  std::uint64_t edge(std::size_t bin) const noexcept;  // where it begins
+
+  std::uint64_t from_, to_;  // all lengths, the last excluded
   std::vector<std::uint32_t> counts_;
 };
 

@@ -49,7 +49,7 @@ kernel_details::kernel_details(std::vector<watched_line> const& kernels,
   for (auto const& line : signatures) {
     signature_by_text_.emplace(signature_text(line.name, *line.grid, *line.block),
                                static_cast<std::uint32_t>(of_signatures_.size()));
-    of_signatures_.emplace_back(line, most.points / 2);
+    of_signatures_.emplace_back(line, most.points / 4);
   }
 }
 

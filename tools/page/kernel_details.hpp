@@ -51,7 +51,7 @@ struct line_details {
 class kernel_details {
  public:
   struct limits {
-    std::size_t points = 200;     // of a kernel; half for one grid and block of it
+    std::size_t points = 200;     // of a kernel; a quarter for one grid and block
     std::size_t geometries = 12;  // of a kernel, by time
     std::size_t names = 20'000;   // kernels told apart, and geometries
     std::size_t pairs = 100'000;  // with neighbours, with ranges
