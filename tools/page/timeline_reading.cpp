@@ -99,7 +99,7 @@ std::string copy_name(captured_copy const& copy) {
 }  // namespace
 
 timeline read_timeline(std::string const& capture, std::size_t max_bars,
-                       std::function<void()> const& advance) {
+                       std::function<void()> const& advance, capture_visitor const& also) {
   capture_file run(capture);
   timeline_limits const limits(max_bars);
   timeline made(limits);
@@ -111,12 +111,19 @@ timeline read_timeline(std::string const& capture, std::size_t max_bars,
     advance();
   };
   capture_visitor visitor;
-  visitor.kernel = [&](captured_kernel const& kernel) { on_gpu(kernel, kernel.base_name); };
+  visitor.kernel = [&](captured_kernel const& kernel) {
+    on_gpu(kernel, kernel.base_name);
+    if (also.kernel) also.kernel(kernel);
+  };
   visitor.graph = [&](captured_graph const& graph) { on_gpu(graph, "CUDA graph"); };
   visitor.copy = [&](captured_copy const& copy) {
     on_gpu(copy, copy_names.try_emplace(copy.kind, copy_name(copy)).first->second);
+    if (also.copy) also.copy(copy);
   };
-  visitor.fill = [&](captured_fill const& fill) { on_gpu(fill, "fill"); };
+  visitor.fill = [&](captured_fill const& fill) {
+    on_gpu(fill, "fill");
+    if (also.fill) also.fill(fill);
+  };
   std::unordered_map<std::string_view, std::uint64_t> domains{{"", 0}};  // the default one first
   visitor.range = [&](captured_range const& range) {
     auto const domain = domains.try_emplace(range.domain, domains.size()).first->second;
@@ -124,6 +131,7 @@ timeline read_timeline(std::string const& capture, std::size_t max_bars,
     if (!range.domain.empty()) name += ", " + shortened_name(range.domain);
     lanes.add({1, range.os_thread, domain}, "NVTX", name, range.start_ns, range.duration_ns,
               range.name, range.still_open ? max_open : max_depth);
+    if (also.range) also.range(range);
     advance();
   };
   visitor.call = [&](captured_call const& call) {

@@ -3,6 +3,8 @@
 // and counters over time.
 #pragma once
 
+#include <gpuprof/capture.hpp>
+
 #include "page/counter_tracks.hpp"
 #include "page/timeline_bars.hpp"
 
@@ -39,8 +41,10 @@ struct timeline {
   std::size_t pieces_left_out = 0;  // of these, and of what overlaps too often on one
 };
 
-/// `advance` hears of each record. Throws std::runtime_error as gpuprof::capture_file does.
+/// `advance` hears of each record; `also`, of kernels, copies, fills,
+/// ranges and samples: one pass serves both. Throws
+/// std::runtime_error as gpuprof::capture_file does.
 timeline read_timeline(std::string const& capture, std::size_t max_bars,
-                       std::function<void()> const& advance);
+                       std::function<void()> const& advance, capture_visitor const& also = {});
 
 }  // namespace gpuprof::page

@@ -40,7 +40,7 @@ class Walk(Browser):
             points = [line for line in counted if line.get("flops") and line.get("flop_per_dram_byte")]
             self.assertNotEqual(points, [])
             self.assertNotEqual(tab.locator("#roofline-chart svg path").count(), 0)
-            tab.locator("#kernel-table .tabulator-row").first.click()
+            tab.locator("#kernel-table .tabulator-row", has_text=points[0]["name"]).first.click()
             tab.click("text=Show in the timeline")
             self.wait(tab, "document.getElementById('timeline-search').value !== ''")
             tab.click("text=Show in the roofline")

@@ -41,10 +41,10 @@ class Case(processes.Case):
         subprocess.run([processes.path("BUILT_MADE_CAPTURES"), folder], check=True)
         return folder
 
-    def made_fault(self, name):
-        """The capture of a program with this fault."""
+    def made_fault(self, name, *options):
+        """The capture of a program with this fault; "--mended": without it."""
         capture = self.folder / f"{name}.gpuprof"
-        subprocess.run([processes.path("BUILT_MADE_CAPTURES"), capture, "--fault", name], check=True)
+        subprocess.run([processes.path("BUILT_MADE_CAPTURES"), capture, "--fault", name, *options], check=True, stdout=subprocess.DEVNULL)
         return capture
 
     def made_ranks(self, *how, ranks):
@@ -81,6 +81,19 @@ class Case(processes.Case):
         capture = self.folder / f"{what}_{count}.gpuprof"
         subprocess.run([processes.path("BUILT_MADE_CAPTURES"), capture, f"--{what}", str(count)], check=True)
         return capture
+
+    def made_job(self, steps=5):
+        """The capture of a rank of a training: ranges inside of ranges, three kernels on two streams."""
+        capture = self.folder / "job.gpuprof"
+        subprocess.run([processes.path("BUILT_MADE_CAPTURES"), capture, "--profiled-job", str(steps), "--rank", "0"], check=True)
+        return capture
+
+    def made_sweep(self):
+        """The capture of seven products, each in a range; counters and peaks are known."""
+        folder = self.folder / "swept"
+        folder.mkdir(exist_ok=True)
+        subprocess.run([processes.path("BUILT_SWEPT_CAPTURES"), folder], check=True)
+        return folder / "payload_unsigned.gpuprof"
 
     def h200(self, name):
         return pathlib.Path(processes.path("H200_CAPTURES")) / f"{name}.gpuprof"

@@ -6,8 +6,10 @@
 #include "page/timeline_reading.hpp"
 #include "report/advice_words.hpp"
 #include "report_page/json_members.hpp"
+#include "report_page/kernel_document.hpp"
 #include "report_page/range_document.hpp"
 #include "report_page/table_document.hpp"
+#include "report_page/watched_kernels.hpp"
 #include "roofline_facts.hpp"
 #include "roofline_of_capture.hpp"
 #include "roofline_reading.hpp"
@@ -29,14 +31,15 @@ constexpr std::array<std::string_view, 8> tables{"cuda_gpu_kern_sum",     "cuda_
                                                  "cuda_api_sum",          "nvtx_sum",
                                                  "nvtx_gpu_proj_sum",     "gpu_metrics_sum"};
 
-result<std::string> stats_document(std::string const& capture, std::size_t max_rows) {
-  stats_inputs inputs{capture, {}, {}, range_scope::process};
+result<std::string> stats_document(parts_inputs const& of, watched_kernels& watched) {
+  stats_inputs inputs{of.capture, {}, {}, range_scope::process};
   for (auto const name : tables) inputs.reports.push_back(*parse_report(name));
   auto const outcome = make_stats(inputs);
   if (!outcome.made) return error{outcome.failure.message};
+  watched = kernels_to_watch(outcome.made->reports(), of.max_kernels);
   json_members members;
   for (auto const& report : outcome.made->reports())
-    members.add(report.table.name) += table_document(report, max_rows);
+    members.add(report.table.name) += table_document(report, of.max_rows);
   return std::move(members).take();
 }
 
@@ -120,6 +123,27 @@ void add_timeline(std::vector<page::data_block>& blocks, page::timeline_document
     blocks.push_back({"timeline-" + name, std::move(bytes)});
 }
 
+/// Reads the timeline and, in the same pass, the details of kernels.
+page::timeline add_details(std::vector<page::data_block>& blocks, parts_inputs const& inputs,
+                           watched_kernels const& watched, trace_contents& trace) {
+  page::kernel_details details(watched.kernels, watched.signatures, {});
+  auto const undisturbed = undisturbed_lengths(trace);
+  capture_visitor also;
+  also.range = [&](captured_range const& range) { details.open(range); };
+  also.kernel = [&](captured_kernel const& kernel) {
+    auto const instead = undisturbed.find(kernel.correlation);
+    details.add(kernel,
+                instead == undisturbed.end() ? std::nullopt : std::optional(instead->second));
+  };
+  also.copy = [&](captured_copy const& copy) { details.add_other(copy); };
+  also.fill = [&](captured_fill const& fill) { details.add_other(fill); };
+  also.sample = [&](captured_sample const& sample) { details.add(sample); };
+  auto bars = page::read_timeline(inputs.capture, inputs.max_bars, inputs.advance, also);
+  details.finish();
+  blocks.push_back({"details", page::packed(kernel_document(watched, details, trace))});
+  return bars;
+}
+
 }  // namespace
 
 result<std::string> advice_document(advice_inputs const& inputs, report::ledger* time) {
@@ -145,7 +169,8 @@ result<capture_parts> read_parts(parts_inputs const& inputs) {
   auto const advice =
       advice_document({{inputs.capture}, {}, inputs.step_name, {}, &listener}, &parts.time);
   if (!advice) return error{advice.message()};
-  auto const stats = stats_document(inputs.capture, inputs.max_rows);
+  watched_kernels watched;
+  auto const stats = stats_document(inputs, watched);
   if (!stats) return error{stats.message()};
   auto opened = capture::reader::open(inputs.capture);
   if (!opened) return error{opened.message()};
@@ -156,7 +181,7 @@ result<capture_parts> read_parts(parts_inputs const& inputs) {
   add_counted(parts, trace, inputs);
   blocks.push_back({"facts", page::packed(facts_document(inputs.capture, trace))});
   try {
-    auto const bars = page::read_timeline(inputs.capture, inputs.max_bars, inputs.advance);
+    auto const bars = add_details(blocks, inputs, watched, trace);
     add_timeline(blocks, page::document_of(bars, idle, steps));
   } catch (std::runtime_error const& what) {
     return error{what.what()};

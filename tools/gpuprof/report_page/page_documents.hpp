@@ -19,6 +19,7 @@ struct parts_inputs {
   std::size_t max_bars = 0;       // of the timeline
   std::size_t max_rows = 0;       // of each table
   std::size_t max_paths = 0;      // of the tree of ranges
+  std::size_t max_kernels = 0;    // with details
   std::function<void()> advance;  // hears of each record of the timeline
 };
 

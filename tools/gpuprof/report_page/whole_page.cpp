@@ -19,6 +19,8 @@ namespace {
 constexpr std::size_t max_rows = 5000, least_rows = 500, least_bars = 10'000;
 constexpr std::size_t max_paths = 2000,
                       least_paths = 200;  // narrower ones are no wider than a pixel
+// Histograms and points of these take half a megabyte.
+constexpr std::size_t max_kernels = 200, least_kernels = 10;
 // Of more captures a page has what compares them, not the parts of each: a file that is mailed.
 constexpr std::size_t max_with_parts = 64;
 
@@ -32,6 +34,7 @@ result<page::page_contents> page_of_one(page_inputs const& inputs) {
                            .max_bars = inputs.max_bars,
                            .max_rows = max_rows,
                            .max_paths = max_paths,
+                           .max_kernels = max_kernels,
                            .advance = inputs.advance});
   if (!parts) return error{parts.message()};
   return page::page_contents{file_name_of(inputs.captures.front()) + " - gpuprof report",
@@ -51,6 +54,7 @@ class several_captures {
             .max_bars = std::max(inputs_.max_bars / with_parts_, least_bars),
             .max_rows = std::max(max_rows / with_parts_, least_rows),
             .max_paths = std::max(max_paths / with_parts_, least_paths),
+            .max_kernels = std::max(max_kernels / with_parts_, least_kernels),
             .advance = inputs_.advance};
   }
 

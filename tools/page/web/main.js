@@ -8,7 +8,7 @@ async function showParts() {
   await pause();
   const stats = await data.document('stats');
   const roof = await data.document('roofline');
-  kernels.show_(stats, roof);
+  kernels.show_(stats, roof, advice, await data.document('details'));
   await pause();
   roofline.show(roof);
   await pause();

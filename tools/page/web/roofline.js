@@ -1,113 +1,143 @@
 // FLOP per byte against FLOP per second, under the roofs that this GPU was measured to have.
 
 const roofline = (() => {
-  const {element, byId, time, rate, share, known} = words;
-  let chart = null, all = null, marked = null;
+  const {element, byId, time, rate, share, count, known} = words;
+  const maxPoints = 1000;  // those with most time: a browser draws so many at once
+  let chart = null, all = null, chosen = null;
 
-  const perByte = (line) => (byId('roofline-memory').value === 'l2' ? line.flop_per_l2_byte : line.flop_per_dram_byte);
-  const precisionOf = (name) => name.replace('tensor_', 'tensor ').toUpperCase().replace('TENSOR', 'tensor');
+  const perByte = {dram: (line) => line.flop_per_dram_byte, l2: (line) => line.flop_per_l2_byte};
+  const memories = () => (byId('roofline-memory').value === 'both' ? ['dram', 'l2'] : [byId('roofline-memory').value]);
+  const by = () => byId('roofline-by').value;
 
-  function slopesOf(roofs) {
-    return byId('roofline-memory').value === 'l2' ? [['L2', roofs.l2_read]] : [['DRAM', roofs.dram_read || roofs.dram_copy]];
-  }
-
-  // A roof is worth drawing where a point may stand below it: its precision does work.
-  function ceilingsOf(roofs, lines) {
-    const used = new Set(['fp32']);
-    for (const line of lines)
-      for (const [name, flops] of Object.entries(line.flops_by_precision || {})) if (flops > 0) used.add(name);
-    return Object.entries(roofs).filter(([name]) => used.has(name)).map(([name, roof]) => [precisionOf(name), roof]);
-  }
-
-  function roofLines(roofs, lines, left, right) {
-    const made = [];
-    const [slope] = slopesOf(roofs);
-    if (!slope[1]) return made;
-    ceilingsOf(roofs, lines).forEach(([name, roof], at) => {
-      for (const [kind, type] of [['burst', 'solid'], ['theory', 'dashed']]) {
-        if (!roof[kind] || !slope[1][kind]) continue;
-        const knee = roof[kind] / slope[1][kind];
-        made.push({
-          type: 'line', symbol: 'none', silent: true, animation: false,
-          name: name + (kind === 'theory' ? ' in theory' : ' measured'),
-          lineStyle: {color: theme.series[at % theme.series.length], width: kind === 'burst' ? 2 : 1, type},
-          data: [[left, left * slope[1][kind]], [knee, roof[kind]], [right, roof[kind]]].filter(([x]) => x >= left && x <= right),
-          endLabel: {show: kind === 'burst' && window.innerWidth >= 700, formatter: name + ' ' + rate(roof.burst, 'FLOP/s'), color: theme.colour('text'), fontSize: 11}
-        });
-      }
-    });
-    return made;
-  }
-
+  const figure = (value) => (known(value) ? value.toPrecision(3) : '');
+  const withSource = (text, field, line) => (text === '' ? '' : text + ' (' + kernelRows.rateSource(field, line) + ')');
   function tipOf(line) {
-    const rows = [[line.name || line.range, ''], ['time', time(line.time_ns) + ', ' + share(line.time_share)], ['FLOP/s', rate(line.flops, 'FLOP/s') + ' (' + line.flop_source + ')'],
-      ['DRAM', rate(line.dram_bytes_per_second, 'B/s')], ['L2', rate(line.l2_bytes_per_second, 'B/s')], ['bound by', line.bound_by || ''], ['of its roof', share(line.of_roof)]];
-    const box = element('div');
-    box.style.maxWidth = '26rem';
-    box.style.whiteSpace = 'normal';
-    for (const [name, value] of rows) if (name && (value || name === rows[0][0])) box.append(element('div', {}, value ? name + ': ' + value : name));
+    const extents = line.grid ? kernelRows.extentOf(line.grid) + ' blocks of ' + kernelRows.extentOf(line.block) + ' threads' : '';
+    const rows = [['', line.name], ['launch', extents], ['arguments', line.arguments || ''], ['time', time(line.time_ns) + ', ' + share(line.time_share)],
+      ['launches', count(line.launches) + (known(line.avg_ns) ? ' of ' + time(line.avg_ns) : '')],
+      ['FLOP/s', withSource(rate(line.flops, 'FLOP/s'), 'flops', line)],
+      ...Object.entries(line.flops_by_precision || {}).filter(([, flops]) => flops > 0).map(([name, flops]) => [name, rate(flops, 'FLOP/s')]),
+      ['DRAM', withSource(rate(line.dram_bytes_per_second, 'B/s'), 'dram', line)], ['L2', withSource(rate(line.l2_bytes_per_second, 'B/s'), 'l2', line)],
+      ['FLOP per byte of DRAM', figure(line.flop_per_dram_byte)], ['FLOP per byte of L2', figure(line.flop_per_l2_byte)], ['bound by', line.bound_by || ''],
+      ['of its roof', share(line.of_roof)], ['a launch would be shorter there by', time(line.to_roof_ns)], ['occupancy', share(line.occupancy)],
+      ['tensor cores active', share(line.tensor_active)], ['SM clock', rate(line.sm_clock_hz, 'Hz')]];
+    const box = element('div', {class: 'tip'});
+    for (const [name, value] of rows) if (value) box.append(element('div', {}, name ? name + ': ' + value : value));
     return box;
   }
 
-  function option(roofs, lines) {
-    const points = lines.filter((line) => perByte(line) > 0 && line.flops > 0);
-    const xs = points.map(perByte);
+  function pointsOf(lines) {
+    const points = [];
+    for (const line of lines)
+      for (const memory of memories())
+        if (perByte[memory](line) > 0 && line.flops > 0) points.push({line, memory, x: perByte[memory](line)});
+    return points.sort((a, b) => b.line.time_ns - a.line.time_ns);
+  }
+
+  // Larger ones first, or they would cover the smaller.
+  function dataOf(points) {
+    return points.slice(0, maxPoints).map(({line, memory, x}) => {
+      const is = line === chosen;
+      return {
+        value: [x, line.flops], line, symbol: memory === 'l2' ? 'diamond' : 'circle', symbolSize: 6 + 40 * Math.sqrt(Math.max(0, line.time_share || 0)),
+        itemStyle: {color: theme.colour(is ? 'mark' : 'accent'), opacity: is ? 1 : 0.75, borderColor: theme.colour('text'), borderWidth: is ? 3 : 1}
+      };
+    });
+  }
+
+  function axesOf(points) {
+    const xs = points.map(({x}) => x), ys = points.map(({line}) => line.flops);
     const left = Math.min(0.1, ...xs) / 2, right = Math.max(1000, ...xs) * 2;
-    const narrow = window.innerWidth < 700;
-    const text = theme.colour('text'), faint = theme.colour('line');
-    const axis = {type: 'log', nameLocation: 'middle', nameTextStyle: {color: text}, axisLabel: {color: text}, axisLine: {lineStyle: {color: text}}, splitLine: {lineStyle: {color: faint}}};
+    return {left, right, bottom: ys.length > 0 ? Math.pow(10, Math.floor(Math.log10(Math.min(...ys) / 2))) : 'dataMin'};
+  }
+
+  function option(lines, points) {
+    const {left, right, bottom} = axesOf(points);
+    const drawn = roofs.linesOf(all[by()].roofs || {}, lines, memories(), left, right);
+    byId('roofline-legend').replaceChildren(...roofs.legendOf(drawn));
+    const text = theme.colour('text'), faint = theme.colour('line'), narrow = window.innerWidth < 700;
+    const axis = {type: 'log', nameLocation: 'middle', nameTextStyle: {color: text}, axisLabel: {color: text, hideOverlap: true}, axisLine: {lineStyle: {color: text}}, splitLine: {lineStyle: {color: faint}}};
+    const of = memories().map((memory) => memory.toUpperCase()).join(' or ');
     return {
-      aria: {enabled: true}, animation: false, backgroundColor: 'transparent', grid: {left: 78, right: narrow ? 20 : 190, top: 20, bottom: 60},
-      xAxis: {...axis, name: 'FLOP per byte of ' + byId('roofline-memory').value.toUpperCase(), nameGap: 32, min: left, max: right,
-        axisLabel: {color: text, formatter: (v) => (v >= 1 ? words.count(v) : String(+v.toPrecision(1)))}},
-      yAxis: {...axis, name: 'FLOP/s', nameGap: 60, axisLabel: {color: text, formatter: (v) => rate(v, '')}},
+      aria: {enabled: true, label: {description: 'Roofline: ' + count(points.length) + ' points by FLOP per byte of ' + of + ' and FLOP per second; the table above has their figures.'}},
+      animation: false, backgroundColor: 'transparent', grid: {left: narrow ? 62 : 78, right: 24, top: 20, bottom: 60},
+      xAxis: {...axis, name: 'FLOP per byte of ' + of, nameGap: 32, min: left, max: right,
+        axisLabel: {...axis.axisLabel, formatter: (v) => (v >= 1 ? count(v) : String(+v.toPrecision(1)))}},
+      yAxis: {...axis, name: narrow ? '' : 'FLOP/s', nameGap: 60, min: bottom, axisLabel: {...axis.axisLabel, formatter: (v) => rate(v, '')}},
       tooltip: {trigger: 'item', confine: true, backgroundColor: theme.colour('panel'), borderColor: faint, textStyle: {color: text, fontSize: 12}, formatter: (at) => (at.data.line ? tipOf(at.data.line) : '')},
       dataZoom: [{type: 'inside', xAxisIndex: 0, filterMode: 'none'}, {type: 'inside', yAxisIndex: 0, filterMode: 'none'}],
-      series: [...roofLines(roofs, lines, left, right), {
-        type: 'scatter', animation: false, name: 'points',
-        data: points.map((line) => ({
-          value: [perByte(line), line.flops], line, symbolSize: 6 + 40 * Math.sqrt(Math.max(0, line.time_share || 0)),
-          itemStyle: {color: (line.name || line.range) === marked ? theme.colour('mark') : theme.colour('accent'), opacity: 0.75, borderColor: text}
-        }))
-      }]
+      series: [...roofs.seriesOf(drawn), {type: 'scatter', animation: false, name: 'points', z: 3, data: dataOf(points)}]
     };
   }
 
   function draw() {
     if (all === null || all.missing) return;
-    const by = byId('roofline-by').value;
-    const of = all[by];
-    if (chart === null) {
-      chart = echarts.init(byId('roofline-chart'), null, {renderer: 'svg'});
-      chart.on('click', (at) => {
-        if (at.data && at.data.line && byId('roofline-by').value === 'kernels') kernels.show(at.data.line.name);
-      });
-      window.addEventListener('resize', () => chart.resize(), {signal});
-    }
-    chart.setOption(option(of.roofs || {}, of[by]), true);
+    const of = all[by()];
+    const lines = of[by()], points = pointsOf(lines);
+    const places = memories().length > 1 ? ' points' : ' lines';
+    byId('roofline-count').textContent = count(Math.min(points.length, maxPoints)) + ' of ' + count(memories().length * lines.length) + places +
+      (points.length > maxPoints ? ', those with most time' : '') + (points.length < memories().length * lines.length ? '; the others have no FLOP or no bytes' : '');
+    chart.setOption(option(lines, points), true);
+    showChosen();
+  }
+
+  // What is marked, and the way back to the table, for those who do not click on points.
+  function showChosen() {
+    const place = byId('roofline-chosen');
+    place.replaceChildren();
+    if (chosen === null) return;
+    const back = element('button', {type: 'button'}, 'Show its line in the table');
+    const line = chosen;
+    back.addEventListener('click', () => kernels.show(line.name, by(), line));
+    place.append(element('span', {}, 'Marked: ' + words.kernelName(chosen.name)), back);
+  }
+
+  function zoom(factor) {
+    const {start, end} = chart.getOption().dataZoom[0];
+    const middle = (start + end) / 2, half = Math.min(50, (end - start) / 2 * factor);
+    const from = Math.max(0, Math.min(100 - 2 * half, middle - half));
+    for (const dataZoomIndex of [0, 1]) chart.dispatchAction({type: 'dataZoom', dataZoomIndex, start: from, end: from + 2 * half});
+  }
+
+  function listen() {
+    chart = echarts.init(byId('roofline-chart'), null, {renderer: 'svg'});
+    chart.on('click', (at) => {
+      if (at.data && at.data.line) kernels.show(at.data.line.name, by(), at.data.line);
+    });
+    window.addEventListener('resize', () => chart.resize(), {signal});
+    for (const id of ['roofline-by', 'roofline-memory']) byId(id).addEventListener('change', () => {
+      if (id === 'roofline-by') chosen = null;
+      draw();
+    });
+    byId('roofline-in').addEventListener('click', () => zoom(0.6));
+    byId('roofline-out').addEventListener('click', () => zoom(1 / 0.6));
+    byId('roofline-all').addEventListener('click', draw);
+    theme.onChange(draw);
+    kernels.onChoice(choose);
+  }
+
+  // The line that is chosen in the table.
+  function choose(row, newBy) {
+    chosen = row !== null && row.counted ? row.counted : null;
+    if (chosen !== null && all[newBy]) byId('roofline-by').value = newBy;
+    draw();
   }
 
   function show(roof) {
     all = roof;
     if (roof.missing) {
-      byId('roofline-chart').remove();
+      for (const id of ['roofline-chart', 'roofline-tools', 'roofline-chosen']) byId(id).remove();
       words.note('roofline-notes', 'There is no roofline: this capture ' + roof.missing);
       return;
     }
-    for (const by of ['ranges', 'graphs']) if (roof[by][by].length === 0) byId('roofline-by').querySelector('[value=' + by + ']').remove();
+    for (const name of ['ranges', 'graphs']) if (roof[name][name].length === 0) byId('roofline-by').querySelector('[value=' + name + ']').remove();
     for (const line of roof.kernels.summary) words.note('roofline-notes', line);
-    words.note('roofline-notes', 'Solid: measured on this GPU. Dashed: what its clocks and widths allow.');
-    for (const id of ['roofline-by', 'roofline-memory']) byId(id).addEventListener('change', draw);
-    theme.onChange(draw);
+    words.note('roofline-notes', 'Solid: measured on this GPU. Dashed: what its clocks and widths allow. The area of a point grows with its share of the time; circles: by bytes of DRAM, diamonds of L2.');
+    listen();
     draw();
   }
 
-  function mark(name) {
-    marked = name;
-    byId('roofline-by').value = 'kernels';
-    draw();
-    byId('roofline').scrollIntoView();
-  }
+  const has = (row) => all !== null && !all.missing && row.counted !== undefined && ['dram', 'l2'].some((memory) => perByte[memory](row.counted) > 0) && row.counted.flops > 0;
 
-  return {show, mark};
+  return {show, has, go: () => byId('roofline').scrollIntoView()};
 })();

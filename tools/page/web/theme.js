@@ -4,8 +4,8 @@ const theme = (() => {
   const listeners = [];
   const root = document.documentElement;
   const system = window.matchMedia('(prefers-color-scheme: dark)');
-  let chosen = null;
-  const isDark = () => (chosen === null ? system.matches : chosen);
+  let chosen = null, onPaper = false;
+  const isDark = () => !onPaper && (chosen === null ? system.matches : chosen);
 
   function apply() {
     root.dataset.theme = isDark() ? 'dark' : 'light';
@@ -18,6 +18,13 @@ const theme = (() => {
   });
   system.addEventListener('change', apply);
   apply();
+
+  // Paper is light.
+  function forPaper(is) {
+    if (onPaper === is) return;
+    onPaper = is;
+    apply();
+  }
 
   const colour = (name) => getComputedStyle(root).getPropertyValue('--' + name).trim();
   // Told apart also by people who do not tell red from green: Okabe and Ito's, and two greys.
@@ -38,7 +45,7 @@ const theme = (() => {
   const series = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#9467bd', '#b98a4e', '#4c9f38', '#7f8fa3'];
 
   return {
-    colour, series,
+    colour, series, forPaper,
     // Until `signal`, an AbortSignal, is aborted; without one, always.
     onChange(listener, signal) {
       listeners.push(listener);

@@ -15,6 +15,15 @@ const words = (() => {
   }
 
   const time = (ns) => (known(ns) ? (ns < 1000 ? Math.round(ns) + ' ns' : scaled(ns / 1000, ['us', 'ms', 's'], '')) : '');
+  // With as many digits as tell moments apart that are so many ns from each other.
+  function timeTo(step) {
+    return (ns) => {
+      const [unit, size] = Math.abs(ns) >= 1e9 ? ['s', 1e9] : Math.abs(ns) >= 1e6 ? ['ms', 1e6] : Math.abs(ns) >= 1e3 ? ['us', 1e3] : ['ns', 1];
+      const places = Math.max(0, Math.min(9, Math.ceil(Math.log10(size / Math.max(1, step)))));
+      return ns === 0 ? '0' : (ns / size).toFixed(places) + ' ' + unit;
+    };
+  }
+  const number = (of, what) => count(of) + ' ' + what + (of === 1 ? '' : what.endsWith('ch') ? 'es' : 's');
   const rate = (perSecond, unit) => scaled(perSecond, ['', 'k', 'M', 'G', 'T', 'P'], unit);
   const share = (part) => (known(part) ? (100 * part).toFixed(1) + ' %' : '');
   const count = (number) => (known(number) ? Math.round(number).toLocaleString('en-US') : '');
@@ -42,5 +51,5 @@ const words = (() => {
     throw failure;
   }
 
-  return {stop, known, time, rate, share, count, callName, kernelName, element, byId, note};
+  return {stop, known, time, timeTo, number, rate, share, count, callName, kernelName, element, byId, note};
 })();

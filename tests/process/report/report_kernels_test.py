@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of kernels in a real browser: filters, sources on hover, and what a click on a line opens."""
+import processes
+import report_pages
+from report_browser import Browser
+
+DETAIL = "document.getElementById('kernel-detail')"
+
+
+class Table(Browser):
+    def names(self, tab):
+        return [row[0] for row in self.rows(tab)]
+
+    def wait_for_lines(self, tab, shown, of):
+        self.wait(tab, f"document.getElementById('kernel-count').textContent === '{shown} of {of} lines'")
+
+    def test_is_filtered_by_range_and_says_how_long_each_ran_there(self):
+        page = self.page_of(self.made_job())
+        details = report_pages.documents_of(page)["details"]
+        forward = next(place for place in details["ranges"] if place["name"] == "forward")
+        with self.opened(page) as tab:
+            self.wait_for_lines(tab, 3, 3)
+            tab.select_option("#kernel-range", label="forward")
+            self.wait_for_lines(tab, len(forward["kernels"]), 3)
+            self.assertIn("launched there", tab.inner_text("#kernel-filter-note"))
+            inside = tab.evaluate("[...document.querySelectorAll('#kernel-table .tabulator-row .tabulator-cell[tabulator-field=inside]')].map(cell => cell.textContent)")
+            self.assertEqual(inside, ["882 us", "200 us"])
+            tab.click("#kernel-clear")
+            self.wait_for_lines(tab, 3, 3)
+            self.assertEqual(tab.inner_text("#kernel-filter-note"), "")
+
+    def test_is_filtered_by_graph(self):
+        page = self.page_of(self.made_fault("tiny_kernels", "--mended"))
+        details = report_pages.documents_of(page)["details"]
+        with self.opened(page) as tab:
+            shown = tab.evaluate("[...document.querySelectorAll('#kernel-graph option')].map(one => one.textContent)")
+            self.assertEqual(shown, ["any"] + [place["name"] for place in details["graphs"]])
+            self.assertGreater(len(shown), 1)
+            kernels = len(details["kernels"])
+            tab.select_option("#kernel-graph", label=shown[1])
+            self.wait_for_lines(tab, len(details["graphs"][0]["kernels"]), kernels)
+
+    def test_lines_are_kernels_signatures_or_ranges_and_are_searched_by_geometry(self):
+        page = self.page_of(self.made_sweep())
+        with self.opened(page) as tab:
+            tab.select_option("#kernel-by", "signatures")
+            self.wait(tab, "document.querySelector('#kernel-table .tabulator-row .tabulator-cell[tabulator-field=grid]').textContent.includes(' x ')")
+            rates = tab.evaluate("[...document.querySelectorAll('#kernel-table .tabulator-row .tabulator-cell[tabulator-field=flops]')].map(cell => cell.textContent)")
+            self.assertNotIn("", rates)
+            tab.fill("#kernel-search", "256 x 1 x 1")
+            self.wait_for_lines(tab, 7, 7)
+            tab.fill("#kernel-search", "257 x 1 x 1")
+            self.wait_for_lines(tab, 0, 7)
+            tab.click("#kernel-clear")
+            tab.select_option("#kernel-by", "ranges")
+            self.wait_for_lines(tab, 1, 1)
+            self.assertEqual(self.names(tab), ["gemm"])
+
+    def test_is_filtered_by_what_bounds_a_kernel(self):
+        page = self.page_of(self.made_sweep())
+        lines = report_pages.documents_of(page)["roofline"]["kernels"]["kernels"]
+        latency = [line["name"] for line in lines if line["bound_by"] == "latency"]
+        self.assertIn(len(latency), range(1, len(lines)))
+        with self.opened(page) as tab:
+            tab.select_option("#kernel-bound", "latency")
+            self.wait_for_lines(tab, len(latency), len(lines))
+            self.assertEqual(sorted(self.names(tab)), sorted(latency))
+
+    def test_figures_say_their_source_and_error_on_hover(self):
+        page = self.page_of(self.h200("mixed_sampled"))
+        line = next(line for line in report_pages.documents_of(page)["roofline"]["kernels"]["kernels"] if line["dram_bytes_per_second"])
+        name = line["name"].removeprefix("void ")
+        with self.opened(page) as tab:
+            row = tab.locator("#kernel-table .tabulator-row", has_text=name).first
+            row.locator(".tabulator-cell[tabulator-field=dram]").hover()
+            self.wait(tab, "document.querySelector('.tabulator-tooltip') !== null")
+            said = tab.inner_text(".tabulator-tooltip")
+            self.assertIn(line["sources"]["dram"], said)
+            self.assertIn(f"standard error {100 * line['dram_bytes_per_second_error'] / line['dram_bytes_per_second']:.1f} %", said)
+
+    def test_potential_gain_is_that_of_the_findings(self):
+        page = self.page_of(self.made_fault("misaligned_products"))
+        findings = [one for one in report_pages.documents_of(page)["analyze"]["findings"] if one["where"]["kernel"]]
+        self.assertNotEqual(findings, [])
+        first = findings[0]
+        with self.opened(page) as tab:
+            row = tab.locator("#kernel-table .tabulator-row", has_text=first["where"]["kernel"].removeprefix("void ")[:40]).first
+            gain = row.locator(".tabulator-cell[tabulator-field=gain]")
+            highest = max(one["potential_gain_ms"]["high"] for one in findings if one["where"]["kernel"] == first["where"]["kernel"])
+            self.assertTrue(gain.inner_text().endswith(tab.evaluate(f"words.time({1e6 * highest})")), gain.inner_text())
+            gain.hover()
+            self.wait(tab, f"(document.querySelector('.tabulator-tooltip') || {{textContent: ''}}).textContent.includes('{first['rule']}')")
+            row.click()
+            self.wait(tab, f"!{DETAIL}.hidden")
+            self.assertIn(first["to_do"], tab.inner_text("#kernel-detail"))
+
+
+class Detail(Browser):
+    def open_first(self, tab):
+        # Tables are laid out once more after they were made: a press and its release must meet one row.
+        self.wait(tab, "window.lastRow === (window.lastRow = document.querySelector('#kernel-table .tabulator-row'))")
+        tab.locator("#kernel-table .tabulator-row").first.click()
+        self.wait(tab, f"!{DETAIL}.hidden")
+
+    def option(self, tab, chart):
+        return f"echarts.getInstanceByDom(document.getElementById('{chart}')).getOption()"
+
+    def test_has_the_durations_geometry_ranges_neighbours(self):
+        page = self.page_of(self.made_job())
+        details = report_pages.documents_of(page)["details"]
+        line = details["kernels"][0]
+        with self.opened(page) as tab:
+            self.open_first(tab)
+            bars = tab.evaluate(self.option(tab, "detail-histogram") + ".series[0].data.map(one => one[2])")
+            self.assertEqual(bars, line["histogram"]["counts"])
+            points = tab.evaluate(self.option(tab, "detail-series") + ".series.at(-1).data.map(one => [one[1], one[4]])")
+            self.assertEqual(points, [[point[3] / point[1], point[1]] for point in line["points"]])
+            self.assertGreater(tab.locator("#detail-histogram svg path").count(), len(bars) // 4)
+            said = tab.inner_text("#kernel-detail")
+            for one in line["geometries"]:
+                for text in (one["grid"], one["block"], str(one["registers"]), ", ".join(one["limited_by"])):
+                    self.assertIn(text, said)
+            for text in ("Launched from", "forward", "backward", "Just before it", "Just after it"):
+                self.assertIn(text, said)
+
+    def test_says_what_is_joined_and_what_is_left_out(self):
+        page = self.page_of(self.h200("counted_auto"))
+        line = report_pages.documents_of(page)["details"]["kernels"][0]
+        self.assertGreater(line["joined_within_ns"], 0)
+        self.assertGreater(line["left_out"], 0)
+        with self.opened(page) as tab:
+            self.open_first(tab)
+            notes = tab.inner_text("#detail-notes")
+            for text in ("are one point", "that reading counters slowed", "Not in the bars"):
+                self.assertIn(text, notes)
+
+    def test_has_readings_with_spread_and_source(self):
+        page = self.page_of(self.h200("mixed_sampled"))
+        held = report_pages.documents_of(page)["stats"]
+        name = held["cuda_gpu_kern_sum"]["rows"][0]["Name"]
+        readings = [row for row in held["gpu_metrics_sum"]["rows"] if row["Name"] == name]
+        self.assertNotEqual(readings, [])
+        with self.opened(page) as tab:
+            self.open_first(tab)
+            shown = tab.evaluate("[...document.querySelectorAll('#kernel-detail table')].at(-1).innerText")
+            for row in readings:
+                self.assertIn(row["Metric"], shown)
+            for title in ("Standard error", "Source", readings[0]["Source"]):
+                self.assertIn(title, shown)
+
+    def test_has_samples_over_the_time_of_a_launch(self):
+        page = self.page_of(self.h200("mixed_sampled"))
+        courses = report_pages.documents_of(page)["details"]["kernels"][0]["samples"]
+        metric = next(course for course in courses if course["metric"].startswith("sm__warps_active"))
+        with self.opened(page) as tab:
+            self.open_first(tab)
+            tab.select_option("#detail-metric", label=metric["metric"])
+            self.assertEqual(tab.evaluate(self.option(tab, "detail-samples") + ".series[0].data.map(one => one[1])"), metric["means"])
+            self.assertIn(metric["metric"], tab.get_attribute("#detail-samples", "aria-label"))
+        without = self.page_of(self.h200("counted_auto"))
+        with self.opened(without) as tab:
+            self.open_first(tab)
+            self.assertEqual(tab.locator("#detail-samples").count(), 0)
+
+    def test_opens_by_keyboard_closes_and_leads_to_neighbours(self):
+        page = self.page_of(self.h200("counted_auto"))
+        with self.opened(page) as tab:
+            tab.focus("#kernel-table .tabulator-row button.name")
+            tab.keyboard.press("Enter")
+            self.wait(tab, f"!{DETAIL}.hidden")
+            before = tab.inner_text("#kernel-detail h2")
+            other = tab.inner_text("#kernel-detail ol button.name")
+            tab.click("#kernel-detail ol button.name")
+            self.wait(tab, f"{DETAIL}.querySelector('h2').textContent.includes('{other}')")
+            self.assertNotEqual(tab.inner_text("#kernel-detail h2"), before)
+            tab.click("#kernel-detail button:text('Close')")
+            self.wait(tab, f"{DETAIL}.hidden")
+            self.assertEqual(tab.locator("#kernel-table .tabulator-selected").count(), 0)
+
+    def test_fits_a_phone_in_both_themes(self):
+        for capture in (self.h200("mixed_sampled"), self.made_job()):
+            page = self.page_of(capture)
+            for scheme in ("light", "dark"):
+                with self.subTest(capture.name, scheme=scheme), self.opened(page, viewport={"width": 390, "height": 800}, color_scheme=scheme) as tab:
+                    self.open_first(tab)
+                    self.assertLessEqual(tab.evaluate("document.documentElement.scrollWidth"), 390)
+
+    def test_of_hostile_names_is_text(self):
+        page = self.page_of(self.made() / "hostile.gpuprof")
+        kernels = len(report_pages.documents_of(page)["stats"]["cuda_gpu_kern_sum"]["rows"])
+        self.assertGreater(kernels, 5)
+        with self.opened(page) as tab:
+            for at in range(kernels):
+                tab.locator("#kernel-table .tabulator-row").nth(at).click()
+                self.wait(tab, f"!{DETAIL}.hidden")
+            self.assertEqual(tab.evaluate("document.querySelectorAll('img, iframe').length"), 0)
+
+
+processes.main()

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages on paper: a PDF of Chromium holds the charts as paths, tables as text, and the colours of the light theme."""
+import re
+import zlib
+
+import processes
+import report_pages
+from report_browser import Browser
+
+
+def streams_of(pdf):
+    """(dictionary, bytes) of each stream of a PDF, unpacked where it is deflated."""
+    for found in re.finditer(rb"<<((?:[^<>]|<<[^<>]*>>|<[^<>]*>)*)>>\s*stream\r?\n", pdf):
+        length = int(re.search(rb"/Length (\d+)", found[1])[1])
+        body = pdf[found.end():found.end() + length]
+        yield found[1], zlib.decompress(body) if b"/FlateDecode" in found[1] else body
+
+
+class Paper(Browser):
+    def pdf_of(self, page, **context):
+        """The PDF, and what the page was like while it was printed."""
+        with self.opened(page, **context) as tab:
+            tab.evaluate("window.addEventListener('beforeprint', () => { window.printed = {theme: document.documentElement.dataset.theme, rows: document.querySelectorAll('#kernel-table-on-paper tbody tr').length, "
+                         "text: (document.getElementById('kernel-table-on-paper') || {textContent: ''}).textContent, widths: [...document.querySelectorAll('.chart svg')].map(one => one.clientWidth), "
+                         "ends: [...document.querySelectorAll('#roofline-chart svg > g path, #roofline-chart svg > g text')].map(one => one.getBoundingClientRect().right - document.getElementById('roofline-chart').getBoundingClientRect().left)}; })")
+            tab.locator("#kernel-table .tabulator-row").first.click()
+            pdf = tab.pdf(format="A4")
+            self.assertEqual(tab.locator(".on-paper").count(), 0)  # gone again
+            return pdf, tab.evaluate("window.printed")
+
+    def test_charts_are_paths_not_images(self):
+        page = self.page_of(self.made_sweep())
+        pdf, printed = self.pdf_of(page)
+        streams = list(streams_of(pdf))
+        images = [about for about, _ in streams if re.search(rb"/Subtype\s*/Image", about)]
+        self.assertEqual(images, [])
+        drawn = b"\n".join(body for about, body in streams if b"/Type" not in about and b"/FontFile" not in about)
+        curves = len(re.findall(rb"(?:-?[\d.]+ ){6}c\b", drawn))
+        self.assertGreaterEqual(curves, 4 * 7)  # seven points are circles
+        self.assertGreaterEqual(len(printed["widths"]), 3)  # roofline, and durations of the open line
+        self.assertLessEqual(max(printed["widths"]), 700)
+        self.assertLessEqual(max(printed["ends"]), 700)  # drawn again for that width, not cut off
+        self.assertGreater(max(printed["ends"]), 600)
+
+    def test_tables_are_their_first_rows_and_do_not_scroll(self):
+        capture = self.folder / "training.gpuprof"
+        self.run_program(processes.path("BUILT_MADE_CAPTURES"), str(capture), "--training", "20000", timeout=120)
+        page = self.page_of(capture)
+        kernels = len(report_pages.documents_of(page)["stats"]["cuda_gpu_kern_sum"]["rows"])
+        self.assertGreater(kernels, 40)
+        _, printed = self.pdf_of(page)
+        self.assertEqual(printed["rows"], 40)
+        self.assertIn(f"The first 40 of {kernels} lines.", printed["text"])
+
+    def test_is_light_also_where_the_page_is_dark(self):
+        page = self.page_of(self.made_job())
+        with self.opened(page, color_scheme="dark") as tab:
+            self.assertEqual(tab.evaluate("document.documentElement.dataset.theme"), "dark")
+        _, printed = self.pdf_of(page, color_scheme="dark")
+        self.assertEqual(printed["theme"], "light")
+        self.assertGreater(printed["rows"], 0)
+
+    def test_of_hostile_names_is_text(self):
+        page = self.page_of(self.made() / "hostile.gpuprof")
+        _, printed = self.pdf_of(page)
+        self.assertIn("<img src=x onerror=alert(1)>", printed["text"])
+
+
+processes.main()

@@ -1,0 +1,94 @@
+// Lines of the table of kernels: times as `gpuprof stats` has them, rates as `gpuprof roofline`, gains as `gpuprof analyze`.
+
+const kernelRows = (() => {
+  const {known, share, time} = words;
+
+  const extent = (text) => (text || '').trim().replace(/\s+/g, ' x ');
+  const extentOf = (numbers) => (numbers ? numbers.join(' x ') : '');
+  const keyOf = (name, grid, block) => [name, grid, block].join('\u0000');
+
+  function rowOf(timed, counted) {
+    const row = {
+      name: counted ? counted.name : timed['Name'],
+      share: timed ? timed['Time (%)'] / 100 : counted.time_share,
+      total: timed ? timed['Total Time (ns)'] : counted.time_ns,
+      launches: timed ? timed['Instances'] : counted.launches,
+      median: timed ? timed['Med (ns)'] : null,
+      grid: timed ? extent(timed['GridXYZ']) : '', block: timed ? extent(timed['BlockXYZ']) : '',
+      timed, counted, findings: []
+    };
+    if (counted) Object.assign(row, {flops: counted.flops, dram: counted.dram_bytes_per_second, roof: counted.of_roof, bound: counted.bound_by, occupancy: counted.occupancy});
+    return row;
+  }
+
+  // Lines of the roofline that differ in their arguments alone belong to one line of the times: their rates are not one rate.
+  function joined(report, lines) {
+    const counted = new Map();
+    for (const line of lines) {
+      const key = keyOf(line.name, extentOf(line.grid), extentOf(line.block));
+      counted.set(key, [...(counted.get(key) || []), line]);
+    }
+    return report.rows.map((timed) => {
+      const of = counted.get(keyOf(timed['Name'], extent(timed['GridXYZ']), extent(timed['BlockXYZ']))) || [];
+      const row = rowOf(timed, of.length === 1 ? of[0] : undefined);
+      row.apart = of.length > 1 ? of.length : 0;
+      return row;
+    });
+  }
+
+  // What the findings that name a kernel would save. They share one cap: the greatest stands for all.
+  function addFindings(rows, findings) {
+    const of = new Map();
+    for (const one of findings) if (one.where.kernel) of.set(one.where.kernel, [...(of.get(one.where.kernel) || []), one]);
+    for (const row of rows) {
+      row.findings = of.get(row.name) || [];
+      for (const one of row.findings)
+        if (!known(row.gain) || 1e6 * one.potential_gain_ms.high > row.gain) {
+          row.gain = 1e6 * one.potential_gain_ms.high;
+          row.least = 1e6 * one.potential_gain_ms.low;
+        }
+    }
+  }
+
+  function gainText(row) {
+    if (!known(row.gain)) return '';
+    const from = time(row.least), to = time(row.gain);
+    return from === to || row.least === 0 ? (row.least === 0 && row.gain > 0 ? 'up to ' : '') + to : from + ' to ' + to;
+  }
+
+  const errorText = (wrong, value) => (known(wrong) && value > 0 ? ', standard error ' + (100 * wrong / value).toFixed(1) + ' %' : '');
+  const knownText = (part) => (known(part) && part < 0.995 ? ', known for ' + share(part) + ' of its time' : '');
+
+  // Where a rate is from and how sure it is.
+  const rates = {
+    flops: (l) => l.flop_source + errorText(l.flops_error, l.flops) + knownText(l.flop_known_share),
+    dram: (l) => l.sources.dram + errorText(l.dram_bytes_per_second_error, l.dram_bytes_per_second) + knownText(l.known_shares.dram),
+    l2: (l) => l.sources.l2 + errorText(l.l2_bytes_per_second_error, l.l2_bytes_per_second) + knownText(l.known_shares.l2),
+    occupancy: (l) => l.sources.occupancy + errorText(l.occupancy_error, l.occupancy) + knownText(l.known_shares.occupancy),
+    tensor: (l) => l.sources.tensor + errorText(l.tensor_active_error, l.tensor_active) + knownText(l.known_shares.tensor),
+    clock: (l) => l.sources.sm_clock + errorText(l.sm_clock_hz_error, l.sm_clock_hz) + knownText(l.known_shares.sm_clock)
+  };
+  function rateSource(field, line) {
+    const shared = line.shared ? '; other launches ran beside it for most of its time' : '';
+    const text = rates[field](line).replace(/^, /, '');
+    return text === '' || text === 'not measured' ? 'not measured' : text + (line.samples > 0 ? '; ' + words.number(line.samples, 'launch') + ' read' : '') + shared;
+  }
+
+  function gainSource(row) {
+    if (row.findings.length > 0) return row.findings.map((one) => one.rule + ': ' + one.what).join('; ');
+    return 'no finding of gpuprof analyze names this ' + (row.timed ? 'kernel' : 'line');
+  }
+
+  // What a figure is and how sure, for where one points at it.
+  function sourceOf(field, row) {
+    if (field === 'gain') return gainSource(row);
+    if (['share', 'total', 'launches', 'median', 'inside'].includes(field)) return row.timed || field === 'inside' ? 'traced: all launches' : 'traced';
+    if (row.apart > 0) return 'gpuprof roofline --by signature has ' + row.apart + ' lines of it, which differ in their arguments';
+    if (!row.counted) return 'not counted: gpuprof profile --metrics auto';
+    if (rates[field]) return rateSource(field, row.counted);
+    const shares = Object.entries(row.counted.roof_shares || {}).filter(([, part]) => part > 0).map(([roof, part]) => roof + ' ' + share(part));
+    return 'from its rates and the measured peaks' + (shares.length > 0 ? ': ' + shares.join(', ') : '');
+  }
+
+  return {rowOf, joined, addFindings, gainText, sourceOf, rateSource, keyOf, extentOf};
+})();
