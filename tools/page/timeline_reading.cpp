@@ -141,6 +141,7 @@ timeline read_timeline(std::string const& capture, std::size_t max_bars,
   };
   visitor.sample = [&](captured_sample const& sample) {
     made.counters.add(sample);
+    if (also.sample) also.sample(sample);
     advance();
   };
   run.visit(visitor);

@@ -263,7 +263,6 @@ void timeline_pass::settle(device_id id, ended_item const& ended) {
 }
 
 void timeline_pass::settle(device_id id, idle_gap const& gap) {
-  auto const ns = length(gap.begin, gap.end);
   if (gap.after == nullptr)
     return add_idle(id, time_bucket::nothing_to_do, gap.begin, gap.end, no_range);
   if (gap.is_first) return add_idle(id, time_bucket::start_up, gap.begin, gap.end, no_range);
@@ -283,9 +282,11 @@ void timeline_pass::settle(device_id id, idle_gap const& gap) {
     at = std::min(gap.end, std::max(begin, to));
     to_profiler(begin, at);
   }
-  auto const is_touched = at > gap.begin;
   if (at == gap.end) return;
-  is_touched&& was_queued(at) ? to_profiler(at, gap.end) : blame(id, at, gap.end, *gap.after);
+  if (at > gap.begin && was_queued(at))
+    to_profiler(at, gap.end);
+  else
+    blame(id, at, gap.end, *gap.after);
 }
 
 void timeline_pass::add_idle(device_id id, time_bucket bucket, timestamp_ns begin, timestamp_ns end,

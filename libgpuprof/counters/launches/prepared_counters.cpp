@@ -61,28 +61,47 @@ class grouping {
   std::size_t left_out_ = 0;
 };
 
+enum kind : std::size_t { rewriting, usual, tensor, kind_count };
+
+bool configure(prepared_group& group, host_profiler const& chip) {
+  if (group.metrics.empty()) return true;
+  auto made = chip.configure(group.metrics);
+  if (!made || made->passes == 0 || made->passes > max_passes) return false;
+  group.configuration = std::move(*made);
+  return true;
+}
+
+/// Operations of one path of the tensor cores, where they are counted along with all else.
+void add_one_for_nothing(prepared_group& to, std::vector<std::string>& paths,
+                         host_profiler const& chip) {
+  if (to.metrics.empty() || paths.empty()) return;
+  auto more = to;
+  more.metrics.push_back(paths.front());
+  if (!configure(more, chip) || more.configuration.passes != to.configuration.passes) return;
+  to = std::move(more);
+  paths.erase(paths.begin());
+}
+
 /// All at once, where the GPU can count them all: a dozen milliseconds instead of one to two
 /// seconds for a plan of sixty metrics (H100), in which a short program is over.
 std::optional<prepared_counters> together(host_profiler const& chip,
                                           std::vector<std::string> const& metrics) {
-  std::array<prepared_group, 3> kinds;
+  std::array<prepared_group, kind_count> kinds;
   for (auto const& metric : metrics) {
     auto const rewrites = patches_kernel(metric);
-    auto& group = kinds[rewrites ? 0 : counts_tensor_operations({metric}) ? 2 : 1];
+    auto& group = kinds[rewrites ? rewriting : counts_tensor_operations({metric}) ? tensor : usual];
     auto const known = std::find(group.metrics.begin(), group.metrics.end(), metric);
     if (is_for_sampling(metric) || known != group.metrics.end()) continue;
     group.metrics.push_back(metric);
     group.rewrites = rewrites;
   }
-  prepared_counters groups;
-  for (auto& group : kinds) {
-    if (group.metrics.empty()) continue;
-    auto configuration = chip.configure(group.metrics);
-    if (!configuration || configuration->passes == 0 || configuration->passes > max_passes)
-      return std::nullopt;
-    group.configuration = std::move(*configuration);
-    groups.push_back(std::move(group));
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    if (!configure(kinds[kind], chip)) return std::nullopt;
+    if (kind == usual) add_one_for_nothing(kinds[usual], kinds[tensor].metrics, chip);
   }
+  prepared_counters groups;
+  for (auto& group : kinds)
+    if (!group.metrics.empty()) groups.push_back(std::move(group));
   return groups;
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Opens pages of gpuprof report in a real browser, for tests."""
 import contextlib
+import functools
 import os
 import pathlib
 import sys
@@ -16,19 +17,28 @@ import clients  # noqa: E402
 READY = "document.documentElement.dataset.ready === 'yes'"
 
 
-@contextlib.contextmanager
-def _chromium(said, **context):
+@functools.cache
+def _chromium_itself():
+    """One for all tests of a file: each has a profile of its own in it."""
     clients.on_path(clients.folder_of("perfetto_ui") / "python")
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=clients.program("chromium", "chromium-browser"), args=["--no-sandbox"])
-        tab = browser.new_context(**context).new_page()
-        tab.on("console", lambda message: said.append(message.text))
-        tab.on("pageerror", lambda failure: said.append(str(failure)))
-        tab.on("request", lambda request: said.append(request.url) if not request.url.startswith(("file:", "data:", "blob:")) else None)
-        yield tab
-        browser.close()
+    playwright = sync_playwright().start()
+    browser = playwright.chromium.launch(executable_path=clients.program("chromium", "chromium-browser"), args=["--no-sandbox"])
+    unittest.addModuleCleanup(playwright.stop)
+    unittest.addModuleCleanup(browser.close)
+    return browser
+
+
+@contextlib.contextmanager
+def _chromium(said, **context):
+    profile = _chromium_itself().new_context(**context)
+    tab = profile.new_page()
+    tab.on("console", lambda message: said.append(message.text))
+    tab.on("pageerror", lambda failure: said.append(str(failure)))
+    tab.on("request", lambda request: said.append(request.url) if not request.url.startswith(("file:", "data:", "blob:")) else None)
+    yield tab
+    profile.close()
 
 
 def _firefox(said, **context):

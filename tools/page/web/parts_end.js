@@ -1,2 +1,4 @@
+// For tests and for people at the console.
+Object.assign(window, {timelineRows, timelineView});
 return showParts;
 }
