@@ -53,6 +53,20 @@ class Comparison(Browser):
             tab.locator("#comparison-table .tabulator-row", has_text="kernel_5").click()
             self.wait(tab, "document.querySelector('#kernel-detail h2').textContent === 'kernel_5(float*)'")
 
+    def test_without_steps_sums_are_of_the_whole_run(self):
+        base, new = self.compared(seed=1, ranges=0), self.compared(seed=2, ranges=0, slowed=1.2)
+        page = self.folder / "whole.html"
+        self.run_gpuprof("report", base, "--against", new, "-o", page)
+        held = report_pages.documents_of(page)["comparison"]["compare"]
+        self.assertIsNone(held["step"])
+        line = next(line for line in held["lines"] if line["name"] == "kernel_3(float*)")
+        with self.opened(page) as tab:
+            time = lambda ns: tab.evaluate(f"words.time({ns})")  # noqa: E731
+            shown = dict(zip(self.column(tab, "name", "kernel-table"), zip(*(self.column(tab, field, "kernel-table") for field in ("before", "after", "difference")))))
+            self.assertEqual(shown["kernel_3(float*)"], (time(line["base_total_ns_per_run"]), time(line["new_total_ns_per_run"]), "+" + time(line["cost_ns_per_run"])))
+            costs = dict(zip(self.column(tab, "name", "comparison-table"), self.column(tab, "cost", "comparison-table")))
+            self.assertEqual(next(cost for name, cost in costs.items() if name.startswith("kernel_3(float*)")), "+" + time(line["cost_ns_per_run"]))
+
     def test_different_programs_are_said(self):
         page = self.folder / "other.html"
         self.run_gpuprof("report", self.base, "--against", self.compared(seed=3, program="/bin/other"), "-o", page)

@@ -115,5 +115,21 @@ class Details(report_pages.Case):
         for line, row in zip(details["kernels"], self.stats(capture, "cuda_gpu_kern_sum")):
             self.check_durations(line, row)
 
+    def test_captures_of_a_page_share_its_room(self):
+        capture = self.folder / "training.gpuprof"
+        self.run_program(processes.path("BUILT_MADE_CAPTURES"), str(capture), "--training", "2000", timeout=120)
+        others = [self.folder / f"again{number}.gpuprof" for number in range(7)]
+        for other in others:
+            other.write_bytes(capture.read_bytes())
+        alone = report_pages.documents_of(self.page_of(capture))["details"]
+        self.assertGreater(len(alone["kernels"]), 25)
+        self.assertEqual(alone["more_kernels"], 0)
+        page = self.folder / "eight.html"
+        self.run_gpuprof("report", capture, *[word for other in others for word in ("--against", other)], "-o", page)
+        for number in range(8):
+            details = report_pages.documents_of(page)[f"capture-{number}-details"]
+            self.assertEqual(len(details["kernels"]), 25)
+            self.assertEqual(details["more_kernels"], len(alone["kernels"]) - 25)
+
 
 processes.main()

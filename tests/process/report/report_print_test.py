@@ -60,6 +60,35 @@ class Paper(Browser):
         self.assertEqual(printed["theme"], "light")
         self.assertGreater(printed["rows"], 0)
 
+    def shown_on_paper(self, page, script):
+        """What the script says of a page while it is printed. No event says that the room has become that of the paper."""
+        with self.opened(page) as tab:
+            tab.emulate_media(media="print")
+            tab.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+            tab.evaluate("document.querySelector('main').style.width = '690px'")
+            return tab.evaluate(f"({script})()")
+
+    def test_ranks_keep_their_names_and_their_table(self):
+        page = self.page_of(self.made_ranks("--fleet", 0, ranks=3))
+        printed = self.shown_on_paper(page, "() => ({names: [...document.querySelectorAll('.rank-row > button')].filter(one => one.offsetWidth > 0).map(one => one.textContent), "
+                                            "rows: document.querySelectorAll('#ranks-table-on-paper tbody tr').length, choice: document.getElementById('ranks-longest').offsetWidth})")
+        self.assertEqual(printed, {"names": ["rank 0", "rank 1", "rank 2"], "rows": 3, "choice": 0})
+
+    def test_a_comparison_keeps_its_lines(self):
+        base = self.compared(seed=1)
+        page = self.page_of(base, "--against", self.compared(seed=2, slowed=1.2))
+        lines = report_pages.documents_of(page)["comparison"]["compare"]["lines"]
+        printed = self.shown_on_paper(page, "() => document.querySelectorAll('#comparison-table-on-paper tbody tr').length")
+        self.assertEqual(printed, min(len(lines), 40))
+
+    def test_ranges_fit_the_paper(self):
+        page = self.page_of(self.made_job())
+        printed = self.shown_on_paper(page, "() => { const view = document.getElementById('icicle'), right = view.getBoundingClientRect().right; "
+                                            "return [...view.children].map(one => right - one.getBoundingClientRect().right); }")
+        self.assertGreater(len(printed), 1)
+        self.assertGreaterEqual(min(printed), 0)
+        self.assertLess(min(printed), 3)
+
     def test_of_hostile_names_is_text(self):
         page = self.page_of(self.made() / "hostile.gpuprof")
         _, printed = self.pdf_of(page)

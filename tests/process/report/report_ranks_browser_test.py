@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A page of several ranks in a browser: a rank is chosen, ranks stand beside each other."""
+import json
+
 import processes
 import report_pages
 from report_browser import READY, Browser
@@ -108,7 +110,45 @@ class Ranks(Browser):
                 self.assertFalse(tab.locator(part).is_visible(), part)
 
 
+class Chosen(Browser):
+    def check_parts(self, tab, held):
+        """Details, roofline and timeline are of this capture."""
+        row = max(held["stats"]["cuda_gpu_kern_sum"]["rows"], key=lambda one: one["Total Time (ns)"])
+        tab.locator("#kernel-table .tabulator-row").first.click()
+        self.wait(tab, f"document.querySelector('#kernel-detail h2') !== null && document.querySelector('#kernel-detail h2').textContent === {json.dumps(row['Name'])}")
+        line = next(one for one in held["details"]["kernels"] if one["name"] == row["Name"])
+        self.assertGreater(sum(line["histogram"]["counts"]), 0)
+        rows = tab.evaluate("[...document.querySelectorAll('#kernel-detail table')].map(one => one.rows.length - 1)")
+        self.assertEqual(rows[0], len(line["geometries"]))
+        self.assertIn(f"{row['Instances']:,}", tab.inner_text("#kernel-detail dl"))
+        lines = held["roofline"]["kernels"]["kernels"]
+        self.assertIn(f"of {len(lines)} lines", tab.inner_text("#roofline-count"))
+        self.assertIn("Marked: ", tab.inner_text("#roofline-chosen"))
+        titles = tab.evaluate("timelineRows.groups().map(one => one.title)")
+        self.assertIn("GPU 0", titles)
+        self.assertEqual("GPU 0 counters" in titles, len(held["timeline"]["counters"]) > 0)
+        base = row["Name"].split("(")[0].split(" ")[-1].split("<")[0]
+        tab.fill("#timeline-search", base)
+        self.assertRegex(tab.inner_text("#timeline-hits"), r"^[1-9][\d,]* hits?$")
+
+    def test_all_parts_follow_the_choice(self):
+        first, second = self.h200("counted_auto"), self.h200("mixed_exact")
+        page = self.page_of(first, "--against", second)
+        held = report_pages.documents_of(page)
+        with self.opened(page) as tab:
+            for at in (0, 1, 0):
+                tab.select_option("#capture-choice", str(at))
+                self.wait(tab, f"{READY} && document.getElementById('capture').textContent === '{(first, second)[at].name}'")
+                self.assertFalse(tab.locator("#kernel-detail").is_visible())
+                parts = {name: held[f"capture-{at}-{name}"] for name in ("stats", "details", "roofline", "timeline")}
+                self.check_parts(tab, parts)
+
+
 class Odd(Browser):
+    def test_what_is_missing_is_said_once(self):
+        with self.opened(self.page_of(self.made_ranks("--fleet", 0, ranks=3))) as tab:
+            self.assertEqual(tab.inner_text("#ranks-facts").count("the job has 8 ranks"), 1)
+
     def test_a_rank_whose_data_is_damaged_is_said(self):
         page = self.page_of(self.made_ranks("--fleet", 0, ranks=2))
         text = page.read_text()

@@ -18,7 +18,7 @@ class roofline_reading;
 
 struct step_time {
   timestamp_ns begin, end;
-  double period_ns = 0;  // to the beginning of the next
+  double period_ns = 0;  // to the beginning of the next, without what this profiler took
 };
 
 /// Does not move once read.

@@ -6,6 +6,8 @@ const comparison = (() => {
   let all = null, table = null;
 
   const signed = (text, value) => (known(value) && value > 0 ? '+' : '') + text(value);
+  // Sums are of a step, of the whole run where nothing repeats.
+  const sumOf = (line, what) => line[what + (all.compare.step === null ? '_per_run' : '_per_step')];
   const lines = () => (all === null || all.missing ? [] : all.compare.lines);
 
   // A mark and a word beside the colour: not all eyes tell colours apart.
@@ -27,11 +29,11 @@ const comparison = (() => {
     const isShare = known(line.base_window_share) || known(line.new_window_share);
     const text = (ns, part) => (isShare ? share(part) : time(ns));
     return {
-      line, kind: line.kind, name: nameOf(line), cost: isShare ? null : line.cost_ns_per_step, change: line.change, clock: line.by_clock, shared: line.shared, verdict: verdictOf(line),
+      line, kind: line.kind, name: nameOf(line), cost: isShare ? null : sumOf(line, 'cost_ns'), change: line.change, clock: line.by_clock, shared: line.shared, verdict: verdictOf(line),
       left: known(line.left_low) ? signed(share, line.left_low) + ' to ' + signed(share, line.left_high) : '',
       before: isShare ? line.base_window_share : line.base_call_ns, after: isShare ? line.new_window_share : line.new_call_ns,
       before_text: text(line.base_call_ns, line.base_window_share), after_text: text(line.new_call_ns, line.new_window_share),
-      before_roof: line.base_of_roof, after_roof: line.new_of_roof, calls: line.new_calls_per_step, calls_before: line.base_calls_per_step
+      before_roof: line.base_of_roof, after_roof: line.new_of_roof, calls: sumOf(line, 'new_calls'), calls_before: sumOf(line, 'base_calls')
     };
   }
 
@@ -85,10 +87,10 @@ const comparison = (() => {
 
   // Of the lines of a kernel, one for each grid and block: what all of them take.
   function joined(of) {
-    const sum = (field) => (of.some((line) => known(line[field])) ? of.reduce((total, line) => total + (line[field] || 0), 0) : null);
+    const sum = (what) => (of.some((line) => known(sumOf(line, what))) ? of.reduce((total, line) => total + (sumOf(line, what) || 0), 0) : null);
     const verdicts = new Set(of.map(verdictOf).filter((verdict) => verdict !== null && verdict !== 'same'));
     const verdict = verdicts.size > 1 ? 'mixed' : verdicts.size === 1 ? [...verdicts][0] : of.some((line) => line.verdict === 'same') ? 'same' : null;
-    return {before: sum('base_total_ns_per_step'), after: sum('new_total_ns_per_step'), difference: sum('cost_ns_per_step'), verdict};
+    return {before: sum('base_total_ns'), after: sum('new_total_ns'), difference: sum('cost_ns'), verdict};
   }
 
   // Adds to lines of the table of kernels what the comparison has of them: by name, or by name, grid and block.

@@ -3,7 +3,6 @@
 const print = (() => {
   const {element, count} = words;
   const maxRows = 40, paperWidth = 690;  // px: A4 and Letter with usual margins have 700 and more
-  const tables = ['kernel-table', 'range-table'];
 
   // The text that a cell shows, without making the cell.
   function textOf(column, data, row) {
@@ -14,15 +13,15 @@ const print = (() => {
     return made instanceof Node ? made.textContent : String(made);
   }
 
-  function staticTable(id) {
-    const [table] = Tabulator.findTable('#' + id) || [];
-    if (!table) return null;
+  function staticTable(place) {
+    const [table] = Tabulator.findTable(place) || [];
+    if (!table) return;
     const columns = table.getColumns().filter((column) => column.isVisible() && column.getField());
     const rows = table.getRows('active');
     const head = element('tr', {}, ...columns.map((column) => element('th', {scope: 'col'}, column.getDefinition().title || '')));
     const body = rows.slice(0, maxRows).map((row) => element('tr', {}, ...columns.map((column) => element('td', {}, element('div', {}, textOf(column, row.getData(), row))))));
     const more = rows.length > maxRows ? element('p', {class: 'note'}, 'The first ' + maxRows + ' of ' + count(rows.length) + ' lines.') : null;
-    return element('div', {class: 'on-paper', id: id + '-on-paper'}, element('table', {}, element('thead', {}, head), element('tbody', {}, ...body)), more);
+    place.after(element('div', {class: 'on-paper', id: place.id + '-on-paper'}, element('table', {}, element('thead', {}, head), element('tbody', {}, ...body)), more));
   }
 
   // At once: the browser takes its picture of the page before it would draw again.
@@ -39,10 +38,7 @@ const print = (() => {
     after();
     theme.forPaper(true);
     resize(paperWidth);
-    for (const id of tables) {
-      const made = staticTable(id);
-      if (made !== null) document.getElementById(id).after(made);
-    }
+    for (const place of document.querySelectorAll('.tabulator')) staticTable(place);
   }
 
   function after() {

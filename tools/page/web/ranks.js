@@ -161,7 +161,7 @@ const ranks = (() => {
     byId('ranks').hidden = false;
     byId('to-ranks').hidden = false;
     if (!all.analyze.missing) byId('ranks-facts').append(element('p', {class: 'holds'}, all.analyze.holds.sentence));
-    byId('ranks-facts').append(...list(all.heading, 'facts'), ...list([...all.remarks, ...(all.analyze.remarks || [])], 'note'));
+    byId('ranks-facts').append(...list(all.heading, 'facts'), ...list([...new Set([...all.remarks, ...(all.analyze.remarks || [])])], 'note'));
     showSlowest();
     byId('ranks-report').addEventListener('change', showTable);
     showTable();

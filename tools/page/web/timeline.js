@@ -49,7 +49,8 @@ const timeline = (() => {
     step = Math.min(Math.max(0, number), steps.count - 1);
     const edge = Math.max(100, (steps.end[step] - steps.begin[step]) * 0.05);
     look(steps.begin[step] - edge, steps.end[step] + edge);
-    say(steps.name + ' ' + step + ' of ' + count(steps.count) + ', ' + time(steps.period[step]) + ' to the beginning of the next');
+    const apart = (step + 1 < steps.count ? steps.begin[step + 1] : steps.end[step]) - steps.begin[step];
+    say(steps.name + ' ' + step + ' of ' + count(steps.count) + ', ' + time(steps.period[step]) + ' to the beginning of the next' + (apart > steps.period[step] + 1 ? ', without what this profiler took' : ''));
   }
   // From the step last shown, as long as it is in view; else from the middle.
   function otherStep(by) {
