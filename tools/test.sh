@@ -84,7 +84,7 @@ part_clients() {
   done
   build_preset ci &&
     GPUPROF_REQUIRE_CLIENTS=1 stage "Testing exports with the programs that read them" \
-      ctest --test-dir "$root/build/ci" -L clients --no-tests=error --output-on-failure -j "$(nproc)"
+      ctest --test-dir "$root/build/ci" -L clients --no-tests=error --output-on-failure -j $((2 * $(nproc)))  # they wait a lot
 }
 
 part_tidy() {
@@ -137,6 +137,22 @@ run_fuzzer() {
     -artifact_prefix="$root/build/fuzz/$name-" "$found" "$stored"
 }
 
+# One a core. Where one fails the ends of all their outputs are shown.
+run_fuzzers() {
+  local target pids=() code=0
+  for target in "$@"; do
+    if [ ${#pids[@]} -ge "$(nproc)" ]; then
+      wait "${pids[0]}" || code=1
+      pids=("${pids[@]:1}")
+    fi
+    run_fuzzer "$target" >"$logs/$target.log" 2>&1 &
+    pids+=($!)
+  done
+  for target in "${pids[@]}"; do wait "$target" || code=1; done
+  [ $code = 0 ] || for target in "$@"; do tail -n 30 "$logs/$target.log"; done
+  return $code
+}
+
 # Named NAME_fuzzer or fuzz_NAME, with stored inputs in tests/data/fuzz_NAME.tar.gz, which the build unpacks.
 fuzzer_targets() {
   ninja -C "$root/build/fuzz" -t targets all | grep -oE '^(fuzz_[a-z0-9_]+|[a-z0-9_]+_fuzzer): phony' |
@@ -150,9 +166,7 @@ part_fuzz() {
   mapfile -t targets < <(fuzzer_targets)
   [ ${#targets[@]} -gt 0 ] || fail "the build has no fuzzers"
   stage "Building (fuzz)" cmake --build "$root/build/fuzz" --target "${targets[@]}" || return 1
-  for target in "${targets[@]}"; do
-    stage "Fuzzing with $target" run_fuzzer "$target" || return 1
-  done
+  stage "Fuzzing with ${targets[*]}" run_fuzzers "${targets[@]}"
 }
 
 install_packages "${build_packages[@]}" "${test_packages[@]}"

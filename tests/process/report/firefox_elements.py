@@ -6,6 +6,7 @@ import time
 # A path of selectors and positions, to elements. Of those with a text, the innermost.
 FOUND = """(path => path.reduce((from, step) => {
   if (typeof step === 'number') return from.length ? [from.at(step)].filter(one => one) : [];
+  if (typeof step === 'object') return from.filter(one => one.textContent.includes(step.text));
   const [, of, text] = /^text=/.test(step) ? [0, '*', step.slice(5)] : /^(.*):text\\('(.*)'\\)$/.exec(step) || [0, step, null];
   const all = from.flatMap(one => [...one.querySelectorAll(of)]);
   if (text === null) return all;
@@ -25,8 +26,8 @@ class Locator:
     def nth(self, at):
         return Locator(self._tab, [*self._path, at])
 
-    def locator(self, selector):
-        return Locator(self._tab, [*self._path, selector])
+    def locator(self, selector, has_text=None):
+        return Locator(self._tab, [*self._path, selector, *([] if has_text is None else [{"text": has_text}])])
 
     def _all(self, expression):
         return self._tab.evaluate(f"(all => {expression})({FOUND}({json.dumps(self._path)}))")

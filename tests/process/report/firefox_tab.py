@@ -70,8 +70,8 @@ class Tab:
         printed = self.send("browsingContext.print", context=self._context)
         pathlib.Path(path).write_bytes(base64.b64decode(printed["data"]))
 
-    def locator(self, selector):
-        return Locator(self, [selector])
+    def locator(self, selector, **having):
+        return Locator(self, []).locator(selector, **having)
 
     # Of one element, as Playwright has them on the page, too.
     def __getattr__(self, name):

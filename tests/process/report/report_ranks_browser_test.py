@@ -131,7 +131,7 @@ class Chosen(Browser):
         tab.fill("#timeline-search", base)
         self.assertRegex(tab.inner_text("#timeline-hits"), r"^[1-9][\d,]* hits?$")
 
-    def test_all_parts_follow_the_choice(self):
+    def test_all_parts_are_of_the_chosen_rank(self):
         first, second = self.h200("counted_auto"), self.h200("mixed_exact")
         page = self.page_of(first, "--against", second)
         held = report_pages.documents_of(page)
