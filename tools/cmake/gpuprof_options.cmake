@@ -35,8 +35,6 @@ endif()
 if(GPUPROF_SANITIZE)
   add_compile_options(-fsanitize=${GPUPROF_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${GPUPROF_SANITIZE})
-  # The preset asan takes -Og: GCC 12 compiles a tenth faster than at -O1 with these sanitizers, the command a fifth, and capture_test
-  # takes the same time.
   # gcc 12 sees uninitialised members inside std::regex once it is instrumented (GCC bug 105562).
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_compile_options(-Wno-maybe-uninitialized)
