@@ -53,7 +53,7 @@ names sorted(names metrics) {
 
 }  // namespace
 
-TEST_CASE("sets are prepared with all that a plan reads, in no more passes") {
+TEST_CASE("sets are prepared with all that a plan reads, in no more passes", "[many trials]") {
   auto const* const cupti = real_cupti();
   if (cupti == nullptr) return;
   for (auto const* const set : {"basic", "roofline", "explain"}) {
