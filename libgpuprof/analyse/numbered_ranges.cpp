@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace gpuprof {
 namespace {
@@ -36,7 +37,7 @@ numbered_ranges::numbered_ranges(range_tree const& tree, text_of_name const& tex
   for (auto begin = names.begin(); begin != names.end();) {
     auto const end = std::find_if(begin, names.end(),
                                   [&](auto const& one) { return one.group() != begin->group(); });
-    if (static_cast<std::size_t>(end - begin) > max_numbered_names)
+    if (std::cmp_greater(end - begin, max_numbered_names))
       for (auto one = begin; one != end; ++one)
         shared_[one->key] = {begin->key, std::string(one->name) + " #"};
     begin = end;

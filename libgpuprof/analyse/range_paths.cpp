@@ -50,7 +50,7 @@ void join(range_path& to, range_path const& path, bool is_outermost) {
 
 range_paths::range_paths(range_tree const& tree, open_ranges const& open,
                          launch_ranges const& launched, range_grouping const& line_of)
-    : tree_(tree), open_(open), launched_(launched) {
+    : open_(open), launched_(launched) {
   std::map<std::pair<std::uint32_t, range_key>, std::uint32_t> known;
   path_of_range_.reserve(tree.size());
   for (auto const& range : tree.ranges()) {

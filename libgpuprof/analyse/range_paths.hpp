@@ -52,7 +52,6 @@ class range_paths {
   void note(std::uint32_t path, std::uint64_t ns) noexcept;
   std::vector<range_path> summed() const;
 
-  range_tree const& tree_;
   open_ranges const& open_;
   launch_ranges const& launched_;
   std::vector<range_path> paths_;  // own times alone

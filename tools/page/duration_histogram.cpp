@@ -32,10 +32,14 @@ bin_span without_ends(std::vector<std::uint32_t> const& counts, double share) {
   auto const all = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
   auto const most = static_cast<std::uint64_t>(share * static_cast<double>(all));
   bin_span kept{0, counts.size()};
-  for (std::uint64_t cut = 0; kept.first < kept.last; ++kept.first)
-    if ((cut += counts[kept.first]) > most) break;
-  for (std::uint64_t cut = 0; kept.last > kept.first + 1; --kept.last)
-    if ((cut += counts[kept.last - 1]) > most) break;
+  for (std::uint64_t cut = 0; kept.first < kept.last; ++kept.first) {
+    cut += counts[kept.first];
+    if (cut > most) break;
+  }
+  for (std::uint64_t cut = 0; kept.last > kept.first + 1; --kept.last) {
+    cut += counts[kept.last - 1];
+    if (cut > most) break;
+  }
   return kept;
 }
 

@@ -2,6 +2,7 @@
 #include "page/kernel_details.hpp"
 
 #include <algorithm>
+#include <memory>
 
 namespace gpuprof::page {
 namespace {
@@ -60,7 +61,7 @@ std::size_t kernel_details::hash_of_shape::operator()(shape_key const& key) cons
 }
 
 kernel_details::shape_key kernel_details::key_of(captured_kernel const& k) {
-  return {k.name.data(),
+  return {std::to_address(k.name.begin()),
           {k.device, k.grid.x, k.grid.y, k.grid.z, k.block.x, k.block.y, k.block.z, k.cluster.x,
            k.cluster.y, k.cluster.z, k.registers_per_thread, k.static_shared_bytes,
            k.dynamic_shared_bytes, k.local_bytes_per_thread}};

@@ -117,7 +117,8 @@ table_column flag_column(std::string name, F is) {
 
 /// `code_of(row)` is a place in `texts`, or no_text.
 template <class Row, class F>
-table_column text_column(std::string name, std::shared_ptr<text_list const> texts, F code_of) {
+table_column text_column(std::string name, std::shared_ptr<text_list const> texts,
+                         F const& code_of) {
   return {std::move(name),
           column_kind::text,
           {},
