@@ -177,6 +177,17 @@ struct captured_sample {
   double value = 0;              /**< in the unit of the metric */
 };
 
+/** What a GPU did at a moment, by NVML: of the whole chip. 0: not known. */
+struct captured_chip_state {
+  std::uint64_t time_ns = 0;         /**< ns of CLOCK_REALTIME; ten times a second */
+  std::uint32_t device = 0;          /**< CUDA's number of the GPU */
+  std::uint64_t sm_clock_hz = 0;     /**< of its SMs */
+  std::uint64_t memory_clock_hz = 0; /**< of its memory */
+  double watts = 0;                  /**< what the board draws */
+  std::uint32_t temperature_c = 0;   /**< of the chip, in degrees Celsius */
+  std::uint64_t limiters = 0;        /**< of the clocks, NVML's clocks event reasons */
+};
+
 /** What to do with each kind of record; kinds without a function are not read. */
 struct capture_visitor {
   std::function<void(captured_kernel const&)> kernel;   /**< each kernel */
@@ -190,6 +201,7 @@ struct capture_visitor {
   std::function<void(captured_memory const&)> memory;   /**< each allocation and release */
   std::function<void(captured_reading const&)> reading; /**< each launch with readings */
   std::function<void(captured_sample const&)> sample;   /**< each value of each sample */
+  std::function<void(captured_chip_state const&)> chip_state; /**< clocks and power over time */
 };
 
 /** A rate that this GPU was measured to reach, as stored with the capture. */

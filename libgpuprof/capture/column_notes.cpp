@@ -43,6 +43,7 @@ constexpr auto tables = std::to_array<table_note>({
     {"sampling_window", "a time in which a GPU was sampled", as_they_came},
     {"kernel_code", "what the machine code of a kernel can compute with, for names of kernels that ran and whose module was seen to be loaded", "as they came; a later row of the same name replaces the earlier one"},
     {"hold", "a time in which calls of the program that put work on GPUs waited, 1 ms or longer, while the profiler set up counters or read them", as_they_came},
+    {"chip_state", "what a GPU did at a moment, by NVML, ten times a second while a capture runs: of the whole chip, also where the program has a MIG slice of it", "by time"},
 });
 
 constexpr auto columns = std::to_array<column_note>({
@@ -208,6 +209,11 @@ constexpr auto columns = std::to_array<column_note>({
     {"sampling_window", "interval", "ns", "", "as it was asked for"},
     {"sampling_window", "samples", "", "", "how many were kept; each has a value of every sampled metric"},
     {"sampling_window", "overflows", "", "", "how often the hardware's buffer ran over: samples are missing"},
+    {"chip_state", "sm_clock_mhz", "MHz", "", "of its SMs; 0 in these columns: NVML did not say"},
+    {"chip_state", "memory_clock_mhz", "MHz", "", "of its memory"},
+    {"chip_state", "power_mw", "mW", "", "what the board draws at the moment; before driver 530 the mean of a second"},
+    {"chip_state", "temperature_c", "degrees Celsius", "", "of the chip"},
+    {"chip_state", "limiters", "", "", "NVML's bits of what holds the clocks down (nvmlClocksEventReason): 0x4 power limit, 0x8 hardware slowdown, 0x20 and 0x40 heat"},
     {"kernel_code", "name", "", "name.id", "of the kernel, mangled"},
     {"kernel_code", "sm", "", "", "compute capability of the code, as 90"},
     {"kernel_code", "instructions", "", "", "a bit for each class of instruction: 0 FP64, 1 FP32, 2 FP16 and BF16 of CUDA cores; mma: 8 FP16, 9 BF16, 10 TF32, 11 FP64 m8n8k4, 12 FP64, 13 FP8, 14 FP6, 15 FP4, 16 INT8, 17 INT4, 18 bit, 19 to 22 half as deep FP16, BF16, TF32, INT8; wgmma: 24 FP16, 25 BF16, 26 TF32, 27 FP8, 28 INT8, 29 bit; tcgen05: 32 FP16, BF16 or TF32, 33 FP8, FP6 or FP4, 34 FP4, 35 INT8; beside its class: 40 sparse, 41 wgmma of fewer than 64 columns"},

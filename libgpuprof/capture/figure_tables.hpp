@@ -124,6 +124,22 @@ struct table<hold_record> {
 };
 
 template <>
+struct table<chip_state_record> {
+  static constexpr std::uint16_t number = 31;
+  static constexpr std::string_view name = "chip_state";
+  static constexpr bool definition = false;
+  static constexpr void columns(auto&& column) {
+    column("device", at<&chip_state_record::device>);
+    column("time", at<&chip_state_record::time>);
+    column("sm_clock_mhz", at<&chip_state_record::sm_clock_mhz>);
+    column("memory_clock_mhz", at<&chip_state_record::memory_clock_mhz>);
+    column("power_mw", at<&chip_state_record::power_mw>);
+    column("temperature_c", at<&chip_state_record::temperature_c>);
+    column("limiters", at<&chip_state_record::limiters>);
+  }
+};
+
+template <>
 struct table<kernel_code_record> {
   static constexpr std::uint16_t number = 29;
   static constexpr std::string_view name = "kernel_code";

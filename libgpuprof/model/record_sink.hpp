@@ -34,7 +34,8 @@ namespace gpuprof {
   RECORD(metric_record)                \
   RECORD(counter_reading)              \
   RECORD(sampling_results)             \
-  RECORD(hold_record)
+  RECORD(hold_record)                  \
+  RECORD(chip_state_record)
 
 /// Gets records in the order of the capture file: shapes before the kernels that have them, ranges
 /// before the work launched in them, metrics before their values. What it has no use for it leaves

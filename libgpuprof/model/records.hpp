@@ -346,6 +346,17 @@ struct hold_record {
   duration_ns duration;
 };
 
+/// What a GPU did at a moment, by NVML: of the whole chip, a MIG slice has none of its own. 0: NVML
+/// did not say.
+struct chip_state_record {
+  device_id device{};
+  timestamp_ns time;
+  std::uint32_t sm_clock_mhz = 0, memory_clock_mhz = 0;
+  std::uint32_t power_mw = 0;
+  std::uint32_t temperature_c = 0;
+  std::uint64_t limiters = 0;  // of the clocks, NVML's clocks event reasons
+};
+
 /// One capture of a session: from its trigger to its end.
 struct window_record {
   std::uint32_t index = 0;

@@ -37,7 +37,7 @@ void capture_file::visit(capture_visitor const& visitor) {
   captured_records records(contents_->trace, contents_->names, visitor);
   for_each_in_time<range_begin, mark_record, api_record, kernel_record, graph_record, copy_record,
                    memset_record, sync_record, memory_record, sampled_launch_record,
-                   metric_sample_record>(contents_->trace.file(), records);
+                   metric_sample_record, chip_state_record>(contents_->trace.file(), records);
 }
 
 std::vector<std::pair<std::string_view, std::string_view>> capture_file::facts() {

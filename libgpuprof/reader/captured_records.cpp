@@ -178,4 +178,11 @@ void captured_records::operator()(metric_sample_record const& row) {
                    names_.text(metric.name), row.value});
 }
 
+void captured_records::operator()(chip_state_record const& row) {
+  constexpr std::uint64_t hz = 1'000'000;  // of a MHz
+  visitor_.chip_state({row.time.value, raw(row.device), row.sm_clock_mhz * hz,
+                       row.memory_clock_mhz * hz, row.power_mw / 1000.0, row.temperature_c,
+                       row.limiters});
+}
+
 }  // namespace gpuprof

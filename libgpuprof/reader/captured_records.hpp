@@ -34,6 +34,7 @@ class captured_records {
   void operator()(memory_record const& row);
   void operator()(sampled_launch_record const& row);
   void operator()(metric_sample_record const& row);
+  void operator()(chip_state_record const& row);
 
  private:
   using named_values = std::vector<std::pair<std::string_view, double>>;
@@ -49,6 +50,7 @@ class captured_records {
   bool wants(std::type_identity<memory_record>) const { return bool(visitor_.memory); }
   bool wants(std::type_identity<sampled_launch_record>) const { return bool(visitor_.reading); }
   bool wants(std::type_identity<metric_sample_record>) const { return bool(visitor_.sample); }
+  bool wants(std::type_identity<chip_state_record>) const { return bool(visitor_.chip_state); }
 
   template <class Row>
   captured_work work_of(Row const& row) const;

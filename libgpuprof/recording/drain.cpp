@@ -85,6 +85,7 @@ void drain::make_assembler() {
   std::vector<record_sink*> to;
   if (auto* const file = output_.open()) to.push_back(&file_.emplace(*file));
   to.push_back(&live_);
+  to.push_back(&asking_);
   records_ = record_sinks(std::move(to));  // not also(): for want of memory this may come again
   assembler_ = std::make_unique<trace_assembler>(
       records_, names(),
@@ -229,7 +230,9 @@ void drain::round(bool flush) {
     assembler_->windows_are_known();
     if (take_some_buffers()) wake_drain();
   }
-  if (flush && assembler_ != nullptr) flush_file();
+  if (assembler_ == nullptr) return;
+  ask_gpus();
+  if (flush) flush_file();
 }
 
 void drain::last_round() {
@@ -282,6 +285,16 @@ void drain::describe_gpus() {
   output_.add(rows.facts);
   for (auto const& device : rows.devices) records_.add(device);
   for (auto const& peak : rows.peaks) records_.add(peak);
+}
+
+/// What they do at the moment.
+void drain::ask_gpus() {
+  if (!assembler_->window_open()) return;
+  auto const due = asking_.due(monotonic_ns());
+  if (due.empty()) return;
+  std::vector<chip_state_record> rows;
+  do_beside([&] { rows = gpus_.read(due); });
+  for (auto const& row : rows) records_.add(row);
 }
 
 void drain::flush_file() {

@@ -10,6 +10,7 @@
 #include "options/settings.hpp"
 #include "plan/kernel_filter.hpp"
 #include "recording/capture_output.hpp"
+#include "recording/chip_states.hpp"
 #include "recording/counter_worker.hpp"
 #include "recording/file_sink.hpp"
 #include "recording/kernel_code_rows.hpp"
@@ -114,6 +115,7 @@ class drain {
   void take_counters();
   void take_code();
   void describe_gpus();
+  void ask_gpus();
   void flush_file();
   void wait_for_the_gpu(std::uint64_t patience_ns);
   void say_what_was_written();
@@ -135,6 +137,8 @@ class drain {
   // Drain thread only.
   live_sink live_;                 // the totals, and the figures where counters are read
   std::optional<file_sink> file_;  // none where no file could be made
+  chip_state_times asking_;        // when GPUs are to be asked
+  chip_states gpus_;               // on the thread beside
   record_sinks records_;           // to all of these
   std::unique_ptr<trace_assembler> assembler_;
   std::unique_ptr<activity_decoder> decoder_;

@@ -27,6 +27,7 @@ function(gpuprof_process_test name script)
     "BUILT_RECORDER=$<TARGET_FILE:gpuprof_recorder>"
     "BUILT_REPLAY_LIBS=$<TARGET_FILE_DIR:gpuprof_replay_cupti>"
     "RECORDED_SESSIONS=${PROJECT_SOURCE_DIR}/tests/data/sessions"
+    "READ_CAPTURE=${PROJECT_SOURCE_DIR}/examples/read_capture.py"
     "BUILT_CLIENT=$<TARGET_FILE:gpuprof_replay_client>"
     "BUILT_RANGE_CLIENT=$<TARGET_FILE:gpuprof_replay_range_client>"
     "BUILT_SAMPLING_CLIENT=$<TARGET_FILE:gpuprof_replay_sampling_client>"

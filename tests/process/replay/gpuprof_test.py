@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shipped library in real processes: every way in, every way to end, and the faults of CUPTI and the driver."""
+import csv
+import io
 import json
 import os
 import pathlib
+import sys
+import time
 import uuid
 
 import processes
@@ -50,6 +54,12 @@ class Gpuprof(processes.Case):
         """The line of a report that says what is missing."""
         run = self.run_program(processes.path("BUILT_GPUPROF"), "stats", "-r", "cuda_gpu_kern_sum", self.capture)
         return next(line for line in run.out.splitlines() if line.startswith("lost: "))
+
+    def rows(self, table):
+        """Of one table of the capture, as dictionaries."""
+        run = self.run_program(sys.executable, processes.path("READ_CAPTURE"), self.capture, table)
+        self.assertEqual(run.code, 0, run.err)
+        return list(csv.DictReader(io.StringIO(run.out)))
 
     def kernels(self, **where):
         return sum(row["Instances"] for row in self.report("cuda_gpu_kern_sum", **where))
@@ -202,6 +212,17 @@ class Contents(Gpuprof):
         self.profile(SESSIONS / "copies_streams.gprec", trace="cuda,nvtx")
         stats = self.run_program(processes.path("BUILT_GPUPROF"), "stats", "-r", "cuda_api_sum", self.capture)
         self.assertIn("the capture holds no CUDA API calls", stats.out + stats.err)
+
+    def test_power_clocks_and_heat_are_read_ten_times_a_second(self):
+        began = time.monotonic()
+        run = self.profile(self.synthetic(threads=1, launches=100, step_ns=5_000_000))  # half a second
+        self.assertEqual(run.code, 0, run.err)
+        rows = self.rows("chip_state")
+        self.assertGreaterEqual(len(rows), 2)
+        self.assertLessEqual(len(rows), (time.monotonic() - began) / 0.1 + 2)
+        for row in rows:
+            self.assertEqual((row["device"], row["power_mw"], row["temperature_c"], row["limiters"]), ("0", "76500", "31", "1"))
+            self.assertGreater(int(row["sm_clock_mhz"]), 1000)
 
     def test_labels_are_facts_of_the_capture(self):
         self.profile(self.synthetic(**PLAN), label="size=4096,type=bf16")

@@ -95,7 +95,7 @@ TEST_CASE("the description says what each minor version added") {
   auto const page = read_file(GPUPROF_CAPTURE_PAGE);
   CHECK(page.find("u16 minor version: " + std::to_string(format_minor)) != std::string::npos);
   for (auto const* const late :
-       {"`shape.arguments`", "`sampled_launch.reading`", "`kernel_code`", "`hold`"})
+       {"`shape.arguments`", "`sampled_launch.reading`", "`kernel_code`", "`hold`", "`chip_state`"})
     CHECK(page.find(late) != std::string::npos);
 }
 

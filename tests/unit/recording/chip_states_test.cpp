@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recording/chip_states.hpp"
+
+#include "support/catch.hpp"
+
+using namespace gpuprof;
+
+namespace {
+
+context_record context_on(std::uint32_t device) {
+  context_record context;
+  context.device = static_cast<device_id>(device);
+  return context;
+}
+
+}  // namespace
+
+TEST_CASE("each GPU with work is asked ten times a second") {
+  chip_state_times times;
+  CHECK(times.due(5).empty());
+  times.add(context_on(2));
+  times.add(context_on(0));
+  times.add(context_on(2));
+  CHECK(times.due(10) == std::vector{device_id{2}, device_id{0}});
+  CHECK(times.due(99'999'999).empty());
+  CHECK(times.due(100'000'010).size() == 2);
+}
+
+TEST_CASE("without NVML there is nothing to tell, and no complaint") {
+  // No test machine needs a GPU; where there is one its states are those of a GPU.
+  chip_states states;
+  for (auto const& row : states.read({device_id{0}})) CHECK(row.time.value > 0);
+  CHECK(states.read({}).empty());
+}
