@@ -30,11 +30,8 @@ class document_writer {
  public:
   document_writer(timeline const& made, idle_times const& idle, timeline_steps const& steps)
       : made_(made), idle_(idle), steps_(steps) {
-    for (auto const& [_, device] : made.counters.devices())
-      if (auto const points = device.series.points(); !points.empty()) {
-        begin_ = std::min(begin_, points.front().start_ns);
-        end_ = std::max(end_, points.back().start_ns + points.back().length_ns);
-      }
+    take_in(made.counters.devices());
+    take_in(made.chip_states.devices());
     begin_ = std::min({begin_, made.begin_ns, idle.begin_ns()});
     end_ = std::max({end_, made.end_ns, idle.end_ns()});
     begin_ = std::min(begin_, end_);
@@ -65,6 +62,15 @@ class document_writer {
   /// Puts a comma between the elements of a list.
   void next() {
     if (head().back() != '[') head() += ',';
+  }
+
+  using counted_devices = std::map<std::uint32_t, counter_tracks::of_device>;
+  void take_in(counted_devices const& devices) {
+    for (auto const& [_, device] : devices)
+      if (auto const points = device.series.points(); !points.empty()) {
+        begin_ = std::min(begin_, points.front().start_ns);
+        end_ = std::max(end_, points.back().start_ns + points.back().length_ns);
+      }
   }
 
   void lanes() {
@@ -132,12 +138,23 @@ class document_writer {
 
   void counters() {
     head() += ",\"counters\":[";
-    for (auto const& [number, device] : made_.counters.devices()) {
+    counters_of("samples", made_.counters.devices());
+    counters_of("nvml", made_.chip_states.devices());
+    head() += ']';
+    column("counter-start", counter_start_);
+    column("counter-length", counter_length_);
+    column("counter-mean", mean_);
+    column("counter-below", below_);
+    column("counter-above", above_);
+  }
+
+  void counters_of(char const* source, counted_devices const& devices) {
+    for (auto const& [number, device] : devices) {
       auto const points = device.series.points();
       if (points.empty()) continue;
       next();
-      head() +=
-          "{\"device\":" + std::to_string(number) + ",\"points\":" + std::to_string(points.size());
+      head() += "{\"device\":" + std::to_string(number) + ",\"from\":" + json_text(source) +
+                ",\"points\":" + std::to_string(points.size());
       add("joined_below_ns", device.series.joined_below_ns());
       add("left_out", device.tracks_left_out);
       head() += ",\"tracks\":[";
@@ -151,12 +168,6 @@ class document_writer {
         counter_length_.push_back(point.length_ns);
       }
     }
-    head() += ']';
-    column("counter-start", counter_start_);
-    column("counter-length", counter_length_);
-    column("counter-mean", mean_);
-    column("counter-below", below_);
-    column("counter-above", above_);
   }
 
   void track(counter_track const& of, std::span<counter_value const> values) {

@@ -41,7 +41,7 @@ struct timeline_steps {
 /// {"begin_ns", "end_ns", "joined_below_ns", "lanes_left_out", "pieces_left_out",
 ///  "lanes": [{"group", "name", "bars"}], "names": [...],
 ///  "idle_joined_below_ns", "idle": [{"device", "cause", "bars"}],
-///  "counters": [{"device", "points", "joined_below_ns", "left_out",
+///  "counters": [{"device", "from": "samples" or "nvml", "points", "joined_below_ns", "left_out",
 ///                "tracks": [{"name", "unit", "source", "main", "least", "greatest"}]}],
 ///  "steps": {"name", "count", "left_out"}}
 /// Columns, each as page::packed(page::planes_of(...)), in the order of the lists above:

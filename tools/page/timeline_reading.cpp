@@ -144,9 +144,11 @@ timeline read_timeline(std::string const& capture, std::size_t max_bars,
     if (also.sample) also.sample(sample);
     advance();
   };
+  visitor.chip_state = [&](captured_chip_state const& state) { made.chip_states.add(state); };
   run.visit(visitor);
   lanes.finish();
   made.counters.finish(limits.counter_values);
+  made.chip_states.finish(made.end_ns, limits.chip_state_values);
   return made;
 }
 

@@ -71,8 +71,18 @@ void sample(made_capture& out, std::uint64_t until) {
   }
 }
 
+/// 650 W, 1.7 GHz and 60 degrees, every 10 ms.
+void tell_power(made_capture& out, std::uint64_t until) {
+  for (std::uint64_t now = 0; now < until; now += 10'000'000)
+    out.add(chip_state_record{.device = device_id{0},
+                              .time = at(now),
+                              .sm_clock_mhz = 1700,
+                              .power_mw = 650'000,
+                              .temperature_c = 60});
+}
+
 /// Each a millisecond long, but the eighth 1.5: two kernels one after the other and one beside; a
-/// second thread loads in a domain of its own; counters are sampled all the time.
+/// second thread loads in a domain of its own; counters are sampled all the time, power is told.
 void steps(std::string const& path, std::uint64_t count) {
   made_capture out(path);
   out.describe("4242");
@@ -102,6 +112,7 @@ void steps(std::string const& path, std::uint64_t count) {
     out.end(step, now - 50'000);
   }
   sample(out, now);
+  tell_power(out, now);
 }
 
 }  // namespace

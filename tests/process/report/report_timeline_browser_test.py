@@ -42,6 +42,11 @@ class Shown(Browser):
                     tip = self.hovered(tab, "GPU 0 counters", label, 0.4)
                     self.assertIn(said, tip)
                     self.assertIn("sampled: ", tip)
+            for label, said in {"Power": "Power 650 W", "SM clock by NVML": "1.70 GHz", "Temperature": "60.0 \u00b0C"}.items():
+                with self.subTest(label):
+                    tip = self.hovered(tab, "GPU 0 power and clock", label, 0.4)
+                    self.assertIn(said, tip)
+                    self.assertIn("read: NVML", tip)
 
     def test_gaps_have_the_colour_and_name_of_their_cause(self):
         with self.opened(self.page_of(self.made_shape("steps", 20))) as tab:

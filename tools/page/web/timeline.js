@@ -132,7 +132,7 @@ const timeline = (() => {
     if (head.joined_below_ns > 0) note('Summarised: pieces of work shorter than ' + time(head.joined_below_ns) + ' that stand within such a stretch of one row are one bar. It says how many they are, and has the name of the longest, by which it is found.');
     if (head.idle_joined_below_ns > 0) note('Summarised: gaps of one cause that stand within ' + time(head.idle_joined_below_ns) + ' are one; their time is as it was.');
     for (const of of known.counters) {
-      if (of.joined_below_ns > 0) note('Summarised: samples of GPU ' + of.device + ' that lie within ' + time(of.joined_below_ns) + ' are one value with mean, least and greatest.');
+      if (of.joined_below_ns > 0) note('Summarised: ' + (of.from === 'nvml' ? 'power and clocks' : 'samples') + ' of GPU ' + of.device + ' that lie within ' + time(of.joined_below_ns) + ' are one value with mean, least and greatest.');
       if (of.left_out > 0) note(count(of.left_out) + ' more counters of GPU ' + of.device + ' are left out.');
     }
     if (head.lanes_left_out > 0) note(count(head.lanes_left_out) + ' more streams and threads are left out.');

@@ -48,7 +48,7 @@ const timelineData = (() => {
       at += head.points;
       const tracks = head.tracks.map((track) => {
         const part = (column) => column.subarray(place, place + head.points);
-        const made = {...track, device: head.device, joinedBelow: head.joined_below_ns, size: head.points, start, end, mean: part(values.mean), below: part(values.below), above: part(values.above)};
+        const made = {...track, device: head.device, from: head.from, joinedBelow: head.joined_below_ns, size: head.points, start, end, mean: part(values.mean), below: part(values.below), above: part(values.above)};
         place += head.points;
         return made;
       });

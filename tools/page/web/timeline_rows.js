@@ -9,12 +9,14 @@ const timelineRows = (() => {
   const deviceOf = (title) => (title.startsWith('GPU ') ? Number(title.slice(4)) : null);
 
   function addCounters(known, device) {
-    const of = known.counters.find((one) => one.device === device);
-    if (of === undefined) return;
+    for (const of of known.counters) if (of.device === device) addTracks(of, 'GPU ' + device);
+  }
+
+  function addTracks(of, gpu) {
     const rows = (isMain) => of.tracks.filter((track) => track.main === isMain).map((track) => ({kind: 'counter', label: track.name, height: counterHeight, track}));
     const main = rows(true), others = rows(false);
-    if (main.length > 0) groups.push({title: 'GPU ' + device + ' counters', rows: main, isOpen: true});
-    if (others.length > 0) groups.push({title: 'GPU ' + device + ' other counters', rows: others, isOpen: main.length === 0});
+    if (main.length > 0) groups.push({title: gpu + (of.from === 'nvml' ? ' power and clock' : ' counters'), rows: main, isOpen: true});
+    if (others.length > 0) groups.push({title: gpu + ' other counters', rows: others, isOpen: main.length === 0});
   }
 
   function addGpu(known, device, lanes) {

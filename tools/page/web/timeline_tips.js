@@ -42,10 +42,10 @@ const timelineTips = (() => {
     const value = i < 0 ? null : valueOf(track, i);
     if (value === null) return null;
     const length = track.end[i] - track.start[i];
-    const isJoined = value.least !== value.greatest;
+    const isJoined = value.least !== value.greatest, span = (track.from === 'nvml' && !isJoined ? 'for ' : 'mean of ') + time(length);
     return [track.name + ' ' + valueText(track, value.mean),
-      isJoined ? 'mean of ' + time(length) + '; from ' + valueText(track, value.least) + ' to ' + valueText(track, value.greatest) : 'mean of ' + time(length),
-      'at ' + momentText(track.start[i]) + ', GPU ' + track.device, 'sampled: ' + track.source];
+      isJoined ? span + '; from ' + valueText(track, value.least) + ' to ' + valueText(track, value.greatest) : span,
+      'at ' + momentText(track.start[i]) + ', GPU ' + track.device, (track.from === 'nvml' ? 'read: ' : 'sampled: ') + track.source];
   }
 
   const makers = {bars: ofBar, idle: ofIdle, counter: ofCounter};
