@@ -4,20 +4,33 @@
 #include "base/clock.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <unistd.h>
 
 namespace gpuprof {
+namespace {
+
+std::atomic<terminal_line const*> seen{nullptr};  // the line on the terminal
+
+bool is_seen(terminal_line const* line) noexcept {
+  terminal_line const* nobody = nullptr;
+  return seen.compare_exchange_strong(nobody, line) || nobody == line;
+}
+
+}  // namespace
 
 terminal_line::terminal_line() : is_terminal_(isatty(STDERR_FILENO) == 1) {}
 
 terminal_line::~terminal_line() {
-  if (written_) std::fputs("\r\x1b[K", stderr);
+  if (!written_) return;
+  std::fputs("\r\x1b[K", stderr);
+  seen.store(nullptr);
 }
 
 void terminal_line::show(std::string const& text) {
-  if (!is_terminal_) return;
+  if (!is_terminal_ || !is_seen(this)) return;
   written_ = true;
   std::fprintf(stderr, "\r%s\x1b[K", text.c_str());
   std::fflush(stderr);

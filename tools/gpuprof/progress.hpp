@@ -7,7 +7,8 @@
 
 namespace gpuprof {
 
-/// One line that is written over and over, only when stderr is a terminal; wiped at the end.
+/// One line that is written over and over, only when stderr is a terminal; wiped at the end. Of
+/// several at once the first to show something is seen.
 class terminal_line {
  public:
   terminal_line();

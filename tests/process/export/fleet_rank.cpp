@@ -16,7 +16,7 @@ void write_fleet_rank(std::string const& path, std::uint64_t day, unsigned rank,
   auto const gemm = out.shape("_Z4gemmPf"), last = out.shape("_Z9gemm_lastPf"),
              sum = out.shape("_Z31ncclDevKernel_AllReduce_Sum_f32v");
   out.window(begin, begin + steps * step_ns);
-  auto const length = (rank == 2 && day == 1 ? 120 : rank == 5 ? 100 : 80) * us;
+  auto const length = (rank == 2 && day == 1 ? 120 : rank % 60 == 5 ? 100 : 80) * us;
   std::mt19937_64 random(rank);
   for (std::uint64_t i = 0; i < steps; ++i) {
     auto const now = begin + i * step_ns;

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <future>
 #include <span>
 #include <stdexcept>
 #include <string_view>
@@ -123,9 +124,14 @@ void add_timeline(std::vector<page::data_block>& blocks, page::timeline_document
     blocks.push_back({"timeline-" + name, std::move(bytes)});
 }
 
-/// Reads the timeline and, in the same pass, the details of kernels.
-page::timeline add_details(std::vector<page::data_block>& blocks, parts_inputs const& inputs,
-                           watched_kernels const& watched, trace_contents& trace) {
+/// The timeline and, read in the same pass, the details of kernels.
+struct details_read {
+  page::timeline bars;
+  std::string kernels;  // packed
+};
+
+details_read read_details(parts_inputs const& inputs, watched_kernels const& watched,
+                          trace_contents& trace) {
   page::kernel_details details(watched.kernels, watched.signatures, {});
   auto const undisturbed = undisturbed_lengths(trace);
   capture_visitor also;
@@ -140,9 +146,29 @@ page::timeline add_details(std::vector<page::data_block>& blocks, parts_inputs c
   also.sample = [&](captured_sample const& sample) { details.add(sample); };
   auto bars = page::read_timeline(inputs.capture, inputs.max_bars, inputs.advance, also);
   details.finish();
-  blocks.push_back({"details", page::packed(kernel_document(watched, details, trace))});
-  return bars;
+  return {std::move(bars), page::packed(kernel_document(watched, details, trace))};
 }
+
+/// What analyze says, and what its pass through the capture hears of for the timeline.
+struct advice_read {
+  explicit advice_read(std::size_t max_bars) : limits(max_bars), idle(limits.idle_bars) {}
+
+  result<std::string> read(parts_inputs const& inputs) {
+    timeline_listener const listener{
+        [&](device_id device, time_bucket cause, timestamp_ns begin, timestamp_ns end) {
+          idle.add(raw(device), report::key_of(cause), begin.value, end.value);
+        },
+        [&](std::string const& name, std::vector<step_time> const& all) {
+          steps = steps_of(name, all, limits.steps);
+        }};
+    return advice_document({{inputs.capture}, {}, inputs.step_name, {}, &listener}, &time);
+  }
+
+  page::timeline_limits const limits;
+  page::idle_times idle;
+  page::timeline_steps steps;
+  report::ledger time;
+};
 
 }  // namespace
 
@@ -154,39 +180,31 @@ result<std::string> advice_document(advice_inputs const& inputs, report::ledger*
   return text;
 }
 
-result<capture_parts> read_parts(parts_inputs const& inputs) {
-  capture_parts parts;
-  page::timeline_limits const limits(inputs.max_bars);
-  page::idle_times idle(limits.idle_bars);
-  page::timeline_steps steps;
-  timeline_listener const listener{
-      [&](device_id device, time_bucket cause, timestamp_ns begin, timestamp_ns end) {
-        idle.add(raw(device), report::key_of(cause), begin.value, end.value);
-      },
-      [&](std::string const& name, std::vector<step_time> const& all) {
-        steps = steps_of(name, all, limits.steps);
-      }};
-  auto const advice =
-      advice_document({{inputs.capture}, {}, inputs.step_name, {}, &listener}, &parts.time);
-  if (!advice) return error{advice.message()};
+// What analyze says needs as long as all else, and nothing of it: each has a reader of its own.
+result<capture_parts> read_parts(parts_inputs const& inputs) try {
+  advice_read heard(inputs.max_bars);
+  auto waiting = std::async([&] { return heard.read(inputs); });
   watched_kernels watched;
   auto const stats = stats_document(inputs, watched);
   if (!stats) return error{stats.message()};
   auto opened = capture::reader::open(inputs.capture);
   if (!opened) return error{opened.message()};
   trace_contents trace(*std::move(opened));
+  auto details = read_details(inputs, watched, trace);
+  auto const advice = waiting.get();
+  if (!advice) return error{advice.message()};
+  capture_parts parts;
+  parts.time = std::move(heard.time);
   auto& blocks = parts.blocks;
   blocks.push_back({"analyze", page::packed(*advice)});
   blocks.push_back({"stats", page::packed(*stats)});
   add_counted(parts, trace, inputs);
   blocks.push_back({"facts", page::packed(facts_document(inputs.capture, trace))});
-  try {
-    auto const bars = add_details(blocks, inputs, watched, trace);
-    add_timeline(blocks, page::document_of(bars, idle, steps));
-  } catch (std::runtime_error const& what) {
-    return error{what.what()};
-  }
+  blocks.push_back({"details", std::move(details.kernels)});
+  add_timeline(blocks, page::document_of(details.bars, heard.idle, heard.steps));
   return parts;
+} catch (std::runtime_error const& what) {
+  return error{what.what()};
 }
 
 }  // namespace gpuprof

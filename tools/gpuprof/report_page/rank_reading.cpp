@@ -5,6 +5,9 @@
 #include "ranks/job_collectives.hpp"
 #include "ranks/rank_reports.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
 #include <utility>
 
 namespace gpuprof {
@@ -31,6 +34,17 @@ finished_report rank_reading::report(std::string_view name) const {
   auto finished = report_over_ranks(chosen, captures_, digests_);
   name_missing(finished, chosen.kind);
   return finished;
+}
+
+std::set<std::size_t> rank_reading::slowest(std::size_t count) const {
+  std::vector<std::size_t> order(digests_.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (order.empty()) return {};
+  std::stable_sort(order.begin() + 1, order.end(), [&](std::size_t a, std::size_t b) {
+    return digests_[a].work_ns > digests_[b].work_ns;
+  });
+  return {order.begin(),
+          order.begin() + static_cast<std::ptrdiff_t>(std::min(count, order.size()))};
 }
 
 std::vector<std::vector<std::uint64_t>> rank_reading::waits() const {

@@ -9,7 +9,9 @@
 #include "ranks/rank_digest.hpp"
 #include "stats_output.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +25,9 @@ class rank_reading {
   std::vector<std::string> heading() const { return heading_.lines(); }
   /// As `gpuprof stats` makes it; a report over ranks.
   finished_report report(std::string_view name) const;
+  /// The first capture, and of the others those whose kernels work for the longest time; all of
+  /// them `count`.
+  std::set<std::size_t> slowest(std::size_t count) const;
   /// By rank and step: how long its collectives waited for the rank that began last. Empty where
   /// there are no collectives.
   std::vector<std::vector<std::uint64_t>> waits() const;

@@ -58,11 +58,17 @@ class several_captures {
             .advance = inputs_.advance};
   }
 
+  std::size_t with_parts() const noexcept { return with_parts_; }
+
   /// The parts, where a page has room for them; the time ledger in any case.
   result<report::ledger> add(std::string const& path, std::string const& label) {
+    return add(path, label, count_ < with_parts_);
+  }
+
+  result<report::ledger> add(std::string const& path, std::string const& label, bool has_parts) {
     auto const number = count_++;
     capture_parts parts;
-    if (number < with_parts_) {
+    if (has_parts) {
       auto read = read_parts(of(path));
       if (!read) return error{read.message()};
       parts = *std::move(read);
@@ -75,7 +81,7 @@ class several_captures {
     json_members members;
     members.add_text("label", label);
     members.add_text("file", file_name_of(path));
-    members.add("has_parts") += number < with_parts_ ? "true" : "false";
+    members.add("has_parts") += has_parts ? "true" : "false";
     list_ += (list_.empty() ? "[" : ",") + std::move(members).take();
     return std::move(parts.time);
   }
@@ -106,9 +112,12 @@ result<page::page_contents> page_of_ranks(page_inputs const& inputs) {
   several_captures several(inputs, contents, set->captures.size());
   rank_steps steps(set->captures.size());
   rank_reading read;
-  for (auto const& capture : set->captures) {
+  for (auto const& capture : set->captures)
     if (auto const done = read.add(capture, inputs.step_name); !done) return error{done.message()};
-    auto time = several.add(capture.path, capture.label);
+  auto const chosen = read.slowest(several.with_parts());
+  for (std::size_t i = 0; i < set->captures.size(); ++i) {
+    auto const& capture = set->captures[i];
+    auto time = several.add(capture.path, capture.label, chosen.count(i) > 0);
     if (!time) return error{time.message()};
     steps.add(*time);
   }
