@@ -26,7 +26,7 @@ TEST_CASE("each GPU with work is asked ten times a second") {
   CHECK(times.due(100'000'010).size() == 2);
 }
 
-TEST_CASE("without NVML there is nothing to tell, and no complaint") {
+TEST_CASE("without NVML nothing is told and nothing fails") {
   // No test machine needs a GPU; where there is one its states are those of a GPU.
   chip_states states;
   for (auto const& row : states.read({device_id{0}})) CHECK(row.time.value > 0);
