@@ -30,14 +30,20 @@ struct gap_sum {
   double idle_ns = 0, sure_ns = 0;
 };
 
+/// Times that the profiler took cut a gap into several: it is counted with the last, and its length
+/// is that of none.
+struct gap_piece {
+  bool is_whole = true, is_last = true;
+};
+
 class gap_table {
  public:
-  void add(gap_key const& key, double idle_ns, double sure_ns) {
+  void add(gap_key const& key, double idle_ns, double sure_ns, gap_piece piece = {}) {
     if (last_ == nullptr || last_->first != key) last_ = &*sums_.try_emplace(key).first;
-    ++last_->second.count;
+    last_->second.count += piece.is_last;
     last_->second.idle_ns += idle_ns;
     last_->second.sure_ns += sure_ns;
-    if (key.cause == time_bucket::allocation)
+    if (key.cause == time_bucket::allocation && piece.is_whole)
       lengths_[{key.call, key.device}].add(static_cast<std::uint64_t>(sure_ns));
   }
   std::map<gap_key, gap_sum> const& sums() const noexcept { return sums_; }

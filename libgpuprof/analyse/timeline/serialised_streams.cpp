@@ -35,9 +35,9 @@ void serialised_streams::add(gpu_item const& kernel, std::optional<range_key> co
     auto const waited = static_cast<double>(kernel.start.value - ready);
     sum.waited_ns += waited;
     if (fits_beside_ && fits_beside_(kernel.device, of.first.subject, kernel.subject))
-      sum.overlap_ns += std::min({static_cast<double>(nanoseconds_of(of.first)),
-                                  static_cast<double>(nanoseconds_of(kernel)), waited}) +
-                        static_cast<double>(nanoseconds_of(of.barrier));
+      sum.overlap_ns += std::min(
+          waited, static_cast<double>(std::min(nanoseconds_of(of.first), nanoseconds_of(kernel)) +
+                                      nanoseconds_of(of.barrier)));
     sum.ranges.add(range, waited);
   }
   of.first = kernel;

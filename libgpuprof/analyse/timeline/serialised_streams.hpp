@@ -15,9 +15,10 @@ namespace gpuprof {
 
 struct serialised_sum {
   std::uint64_t count = 0;
-  double waited_ns = 0;   // the second piece of work was launched, and the first ran
-  double overlap_ns = 0;  // of that: the shorter of the two, where the GPU has room for both
-  time_by_range ranges;   // of the second, by waited_ns
+  double waited_ns = 0;  // the second piece of work was launched, and the first ran
+  /// Of that: the shorter of the two and what stood between them, where the GPU has room for both.
+  double overlap_ns = 0;
+  time_by_range ranges;  // of the second, by waited_ns
 };
 
 /// Work of the legacy default stream waits for all streams, and they wait for it. CUPTI gives that

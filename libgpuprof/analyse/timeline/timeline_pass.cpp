@@ -11,6 +11,9 @@ namespace {
 /// Opening a reading waits for an idle GPU, and closing it takes a while as well.
 constexpr std::uint64_t around_reading_ns = 1'000'000;
 constexpr std::size_t readings_kept = 64;
+// A call is entered just before it waits.
+constexpr std::uint64_t before_hold_ns = 100'000;
+constexpr std::size_t profiler_holds_kept = 1024;
 constexpr std::size_t copies_kept = 1 << 20;
 /// Of the window: libraries load, pools grow, algorithms are tried.
 constexpr std::uint64_t warm_up_divisor = 10;
@@ -158,9 +161,11 @@ void timeline_pass::add_transfer(gpu_item item, transfer_key key, std::uint64_t 
   auto& of = transfers_[at->second].second;
   ++of.count;
   of.bytes += bytes;
-  if (bytes > 0)
-    of.ns_of_mib.add(static_cast<std::uint64_t>(static_cast<double>(nanoseconds_of(item)) * 0x1p20 /
-                                                static_cast<double>(bytes)));
+  if (bytes > 0) {
+    auto const ns_of_mib =
+        static_cast<double>(nanoseconds_of(item)) * 0x1p20 / static_cast<double>(bytes);
+    of.ns_of_mib.add(static_cast<std::uint64_t>(std::min(ns_of_mib, 0x1p62)));  // of damaged files
+  }
   auto const [last, is_first] = last_on_stream_.try_emplace(stream_key(item), item.subject);
   of.in_a_row += !is_first && last->second == item.subject;
   last->second = item.subject;
@@ -201,17 +206,14 @@ void timeline_pass::add_call(thread_index thread, host_call const& call,
 }
 
 void timeline_pass::add_reading(device_id id, timestamp_ns opened, timestamp_ns closed) {
-  keep(device(id), {opened.value - around_reading_ns}, {closed.value + around_reading_ns});
+  auto& readings = device(id).readings;
+  if (readings.size() == readings_kept) readings.pop_front();
+  readings.push_back({{opened.value - around_reading_ns}, {closed.value + around_reading_ns}});
 }
 
 void timeline_pass::add_hold(timestamp_ns begin, timestamp_ns end) {
-  for (auto& [_, of] : devices_) keep(of, begin, end);
-}
-
-void timeline_pass::keep(of_device& device, timestamp_ns begin, timestamp_ns end) {
-  auto& readings = device.readings;
-  if (readings.size() == readings_kept) readings.erase(readings.begin());
-  readings.emplace_back(begin, end);
+  if (profiler_holds_.size() == profiler_holds_kept) profiler_holds_.pop_front();
+  profiler_holds_.push_back({begin, end});
 }
 
 void timeline_pass::add_migration(timestamp_ns begin, timestamp_ns end) {
@@ -266,27 +268,53 @@ void timeline_pass::settle(device_id id, idle_gap const& gap) {
   if (gap.after == nullptr)
     return add_idle(id, time_bucket::nothing_to_do, gap.begin, gap.end, no_range);
   if (gap.is_first) return add_idle(id, time_bucket::start_up, gap.begin, gap.end, no_range);
-  auto const& of = devices_.at(id);
-  // What was queued already waited for the reading alone.
-  auto at = gap.begin;
-  auto const was_queued = [&](timestamp_ns moment) {
-    return gap.after->launched.value != 0 && gap.after->launched < moment;
-  };
-  auto const to_profiler = [&](timestamp_ns begin, timestamp_ns end) {
-    if (begin < end) add_idle(id, time_bucket::profiler, begin, end, gap.after->range);
-  };
-  for (auto const& [from, to] : of.readings) {  // they overlap by what is added around them
-    if (to <= at || from >= gap.end) continue;
-    auto const begin = std::max(at, from);
-    if (at < begin) was_queued(at) ? to_profiler(at, begin) : blame(id, at, begin, *gap.after);
-    at = std::min(gap.end, std::max(begin, to));
-    to_profiler(begin, at);
+  cut(devices_.at(id), gap);
+  auto const last = std::find_if(parts_.rbegin(), parts_.rend(),
+                                 [](gap_part const& part) { return !part.is_profilers; });
+  for (auto const& part : parts_) {
+    if (part.is_profilers)
+      add_idle(id, time_bucket::profiler, part.begin, part.end, gap.after->range);
+    else
+      blame(id, part.begin, part.end, *gap.after,
+            {.is_whole = parts_.size() == 1, .is_last = &part == &*last});
   }
-  if (at == gap.end) return;
-  if (at > gap.begin && was_queued(at))
-    to_profiler(at, gap.end);
-  else
-    blame(id, at, gap.end, *gap.after);
+}
+
+/// When the profiler took the GPU, or kept the call that launched what ended the gap; in order of
+/// time, overlapping by what is added around them.
+void timeline_pass::find_profiler_times(of_device const& of, idle_gap const& gap) {
+  profiler_times_.clear();
+  auto const add = [&](time_stretch const& one) {
+    if (one.end > gap.begin && one.begin < gap.end) profiler_times_.push_back(one);
+  };
+  for (auto const& reading : of.readings) add(reading);
+  auto const launched = gap.after->launched;
+  for (auto const& hold : profiler_holds_) {
+    auto const was_held =
+        launched.value + before_hold_ns >= hold.begin.value && launched <= hold.end;
+    if (was_held || launched.value == 0) add({std::max(hold.begin, launched), hold.end});
+  }
+  std::sort(profiler_times_.begin(), profiler_times_.end(),
+            [](auto const& a, auto const& b) { return a.begin < b.begin; });
+}
+
+/// What was queued already waited for the profiler alone.
+void timeline_pass::cut(of_device const& of, idle_gap const& gap) {
+  find_profiler_times(of, gap);
+  parts_.clear();
+  auto at = gap.begin;
+  auto const was_queued = [&] {
+    return gap.after->launched.value != 0 && gap.after->launched < at;
+  };
+  auto const add = [&](timestamp_ns end, bool is_profilers) {
+    if (at < end) parts_.push_back({at, end, is_profilers});
+    at = std::max(at, end);
+  };
+  for (auto const& [from, to] : profiler_times_) {
+    add(std::min(from, gap.end), was_queued());
+    add(std::min(to, gap.end), true);
+  }
+  add(gap.end, at > gap.begin && was_queued());
 }
 
 void timeline_pass::add_idle(device_id id, time_bucket bucket, timestamp_ns begin, timestamp_ns end,
@@ -295,8 +323,8 @@ void timeline_pass::add_idle(device_id id, time_bucket bucket, timestamp_ns begi
   if (in_.on_idle) in_.on_idle(id, bucket, begin, end);
 }
 
-void timeline_pass::blame(device_id id, timestamp_ns begin, timestamp_ns end,
-                          gpu_item const& after) {
+void timeline_pass::blame(device_id id, timestamp_ns begin, timestamp_ns end, gpu_item const& after,
+                          gap_piece piece) {
   auto const cause = cause_of_gap(begin, end, after, thread_of(after, begin), in_.run);
   auto const ns = length(begin, end);
   add_idle(id, cause.bucket, begin, end, after.range);
@@ -308,7 +336,7 @@ void timeline_pass::blame(device_id id, timestamp_ns begin, timestamp_ns end,
              .call = cause.call,
              .range = key_of_range(after.range),
              .device = id},
-            ns, std::max(0.0, cause.sure_ns));
+            ns, std::max(0.0, cause.sure_ns), piece);
   recent_.forget_before(after.thread, begin);
 }
 

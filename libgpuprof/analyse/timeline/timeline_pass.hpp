@@ -3,6 +3,7 @@
 // what rules look at.
 #pragma once
 
+#include "analyse/selection.hpp"
 #include "analyse/timeline/gap_table.hpp"
 #include "analyse/timeline/launch_sequences.hpp"
 #include "analyse/timeline/serialised_streams.hpp"
@@ -99,8 +100,8 @@ class timeline_pass {
     device_sweep sweep;
     gpu_item previous;  // in order of the starts
     bool has_previous = false;
-    double windows_ns = 0;                                        // for which it has a ledger
-    std::vector<std::pair<timestamp_ns, timestamp_ns>> readings;  // the recent ones; holds
+    double windows_ns = 0;              // for which it has a ledger
+    std::deque<time_stretch> readings;  // the recent ones, with what is added around them
   };
   struct of_thread {
     timestamp_ns last_launch;                      // the latest of what has started
@@ -112,6 +113,11 @@ class timeline_pass {
     /// ones.
     std::deque<timestamp_ns> holds;
   };
+  /// Of a gap, in order of time.
+  struct gap_part {
+    timestamp_ns begin, end;
+    bool is_profilers = false;
+  };
   void end_window();
   void add(gpu_item const& item);
   void note_hold(thread_index thread, timestamp_ns begin);
@@ -120,13 +126,15 @@ class timeline_pass {
   bool comes_after_hold(gpu_item const& kernel);
   bool is_warm_up(gpu_item const& item) const noexcept;
   of_device& device(device_id id);
-  static void keep(of_device& device, timestamp_ns begin, timestamp_ns end);
   void settle(device_id id, busy_stretch const& stretch);
   void settle(device_id id, idle_gap const& gap);
   void settle(device_id id, ended_item const& ended);
   void add_idle(device_id id, time_bucket bucket, timestamp_ns begin, timestamp_ns end,
                 std::uint32_t range);
-  void blame(device_id id, timestamp_ns begin, timestamp_ns end, gpu_item const& after);
+  void find_profiler_times(of_device const& of, idle_gap const& gap);
+  void cut(of_device const& of, idle_gap const& gap);
+  void blame(device_id id, timestamp_ns begin, timestamp_ns end, gpu_item const& after,
+             gap_piece piece);
   launching_thread thread_of(gpu_item const& after, timestamp_ns begin) const;
   bool reads_result(gpu_item const& after, gap_cause const& cause) const;
   void note_followed(of_device& device, gpu_item const& next);
@@ -150,6 +158,9 @@ class timeline_pass {
   std::unordered_map<std::uint32_t, double> copying_calls_;          // by correlation: ns
   std::map<std::pair<name_id, std::optional<range_key>>, call_sum> calls_;
   std::unordered_map<std::uint64_t, timestamp_ns> last_launch_into_;  // by stream: of a kernel
+  std::deque<time_stretch> profiler_holds_;                           // the recent ones
+  std::vector<time_stretch> profiler_times_;                          // of one gap
+  std::vector<gap_part> parts_;                                       // of one gap
   serialised_streams serialised_;
   std::vector<std::pair<timestamp_ns, timestamp_ns>> migrations_;  // that kernels may run beside
   double migration_ns_ = 0, migration_beside_ns_ = 0;

@@ -44,13 +44,21 @@ void work_gate::one_goes_on() noexcept {
   if (--waiting_ != 0) return;
   auto const held = monotonic_ns() - held_since_;
   held_ns_ += held;
-  if (held < min_hold_ns || hold_count_ == max_holds) return;
-  holds_[hold_count_++] = {{now().value - held}, {static_cast<std::int64_t>(held)}};
+  if (held < min_hold_ns) return;
+  auto const end = now();
+  if (hold_count_ == max_holds)
+    holds_.back().duration = end - holds_.back().start;
+  else
+    holds_[hold_count_++] = {{end.value - held}, {static_cast<std::int64_t>(held)}};
 }
 
 std::vector<hold_record> work_gate::take_holds() {
   std::vector<hold_record> taken;
-  taken.reserve(max_holds);  // before the lock, which calls of the program wait for
+  {
+    std::lock_guard const lock(mutex_);
+    if (hold_count_ == 0) return taken;
+  }
+  taken.reserve(max_holds);  // without the lock, which calls of the program wait for
   std::lock_guard const lock(mutex_);
   taken.assign(holds_.begin(), holds_.begin() + static_cast<std::ptrdiff_t>(hold_count_));
   hold_count_ = 0;

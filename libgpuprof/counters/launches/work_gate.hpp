@@ -142,7 +142,9 @@ class work_gate {
   std::mutex mutex_;  // protects the rest; held for moments, never while CUPTI is called
   std::deque<waiting*> outside_;  // on the stacks of those who wait
   std::uint64_t last_ticket_ = 0;
-  static constexpr std::size_t max_holds = 64;  // between two turns of the worker
+  // Between two turns of the worker, which take up to two seconds; each lasts 1 ms or longer. What
+  // were more lengthens the last one.
+  static constexpr std::size_t max_holds = 2048;
   std::array<hold_record, max_holds> holds_{};
   std::size_t hold_count_ = 0;
   std::optional<departure> departure_;

@@ -266,6 +266,39 @@ TEST_CASE("what the host did before the profiler kept its launch is the host's a
   CHECK(made.of().idle() == 19'000'000 + 10'000'000);  // and the end
 }
 
+TEST_CASE("a hold is no cause of a gap whose work was not launched by a call that it kept") {
+  for (auto const launched : {500, 59'000, 61'000}) {
+    INFO(launched);
+    pass_without_ranges made;
+    made.pass.begin_window(us(0), us(200'000));
+    made.pass.add_kernel(work(0, 10'000, -10));
+    made.pass.add_hold(us(57'000), us(60'000));
+    made.pass.add_kernel(work(110'000, 200'000, launched));
+    made.pass.finish();
+    auto const kept = launched == 59'000;  // from then to the end of the hold, and what it delayed
+    CHECK(made.of()[time_bucket::profiler] == (kept ? 51'000'000 : 0));
+    CHECK(made.of().idle() == (kept ? 49'000'000 : 100'000'000));
+  }
+}
+
+TEST_CASE("a gap that a hold cuts is counted once") {
+  pass_without_ranges made;
+  made.pass.begin_window(us(0), us(100'000));
+  made.pass.add_kernel(work(0, 1000, -10));
+  made.pass.add_reading(gpu, us(10'000), us(12'000));
+  made.pass.add_hold(us(20'000), us(50'000));
+  made.pass.add_kernel(work(50'010, 100'000, 19'990));
+  made.pass.finish();
+  std::uint64_t gaps = 0;
+  double idle_ns = 0;
+  for (auto const& [_, sum] : made.pass.gaps().sums()) {
+    gaps += sum.count;
+    idle_ns += sum.idle_ns;
+  }
+  CHECK(gaps == 1);
+  CHECK(idle_ns == 8'000'000 + 7'000'000);  // 1 ms around a reading is the profiler's, too
+}
+
 TEST_CASE("a second window is another stretch of time, and a GPU used in it alone has both") {
   pass_without_ranges made;
   made.pass.begin_window(us(0), us(100));
