@@ -21,7 +21,7 @@ class numbered_ranges {
   /// Steps are one line, however many there are. `text` is asked here alone.
   numbered_ranges(range_tree const& tree, text_of_name const& text, step_ranges const& steps);
 
-  /// That of the first of those that share the line.
+  /// The key of the first range that shares the line.
   range_key line_of(range_key const& key) const noexcept;
   /// "aten::mm, seq #"; of steps, "step"; empty: the line is of one name, which is its own.
   std::string name_of_line(range_key const& key) const;

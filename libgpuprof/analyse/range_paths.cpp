@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyse/range_paths.hpp"
 
+#include "analyse/samples.hpp"
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -51,17 +53,12 @@ void join(range_path& to, range_path const& path, bool is_outermost) {
 range_paths::range_paths(range_tree const& tree, open_ranges const& open,
                          launch_ranges const& launched, range_grouping const& line_of)
     : open_(open), launched_(launched) {
-  std::map<std::pair<std::uint32_t, range_key>, std::uint32_t> known;
-  path_of_range_.reserve(tree.size());
-  for (auto const& range : tree.ranges()) {
-    auto const parent = range.parent == no_range ? no_range : path_of_range_[range.parent];
-    auto const key = line_of(range);
-    auto const next = static_cast<std::uint32_t>(paths_.size());
-    auto const [at, is_new] = known.try_emplace({parent, key}, next);
-    if (is_new) paths_.push_back({.key = key, .parent = parent});
-    path_of_range_.push_back(at->second);
-    auto& path = paths_[at->second];
-    auto const ns = nanoseconds(range.duration());
+  auto numbered = number_paths(tree, line_of);
+  path_of_range_ = std::move(numbered.of_range);
+  for (auto const& path : numbered.all) paths_.push_back({.key = path.key, .parent = path.parent});
+  for (std::uint32_t i = 0; i < path_of_range_.size(); ++i) {
+    auto& path = paths_[path_of_range_[i]];
+    auto const ns = nanoseconds(tree[i].duration());
     ++path.instances;
     path.cpu_ns += ns;
     path.own_cpu_ns += ns;
@@ -116,7 +113,7 @@ bounded_paths range_paths::bounded(std::size_t limit) const {
     auto& path = made.paths.emplace_back(all[i]);
     if (path.parent != no_range) path.parent = place[path.parent];
   }
-  std::map<std::uint32_t, std::uint32_t> joined_below;
+  std::map<std::pair<std::uint32_t, range_style>, std::uint32_t> joined_below;
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     if (kept[i]) continue;
     ++made.joined;
@@ -125,7 +122,7 @@ bounded_paths range_paths::bounded(std::size_t limit) const {
     if (is_outermost) {
       auto const around = parent == no_range ? no_range : place[parent];
       auto const next = static_cast<std::uint32_t>(made.paths.size());
-      auto const [at, is_new] = joined_below.try_emplace(around, next);
+      auto const [at, is_new] = joined_below.try_emplace({around, all[i].key.style}, next);
       if (is_new) made.paths.push_back({.key = all[i].key, .parent = around});
       place[i] = at->second;
     } else {
@@ -138,7 +135,10 @@ bounded_paths range_paths::bounded(std::size_t limit) const {
       path.joined = 0;
       --made.joined;
     } else if (path.joined > 1) {
-      path.key = {};
+      path.key = {.style = path.key.style};
+      // They overlap, and each has all work that was launched while it was open.
+      if (path.key.style == range_style::start_end)
+        path.gpu_ns = path.own_gpu_ns = path.operations = 0;
     }
   for (auto const path : path_of_range_) made.of_range.push_back(place[path]);
   return made;

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "analyse/launch_ranges.hpp"
+#include "analyse/numbered_paths.hpp"
 #include "analyse/range_tree.hpp"
-#include "analyse/range_workloads.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace gpuprof {
 
 struct range_path {
-  range_key key;                    // of its innermost name; of joined paths, nothing
+  range_key key;                    // of its innermost name; of joined paths, the style alone
   std::uint32_t parent = no_range;  // index of the path around it, always below its own
   std::uint32_t joined = 0;         // more than 0: so many short paths stand together here
   std::uint64_t instances = 0;
@@ -44,7 +44,8 @@ class range_paths {
   }
 
   /// At most `limit` paths, those of the longest times. Others are joined below the path that they
-  /// lie in. A start/end range lies in none: what was launched while it was open counts in it, too.
+  /// lie in. A start/end range lies in none: what was launched while it was open counts in it, too;
+  /// of joined ones, which overlap, no GPU time is told.
   bounded_paths bounded(std::size_t limit) const;
 
  private:

@@ -4,10 +4,10 @@
 #pragma once
 
 #include "analyse/launch_ranges.hpp"
+#include "analyse/numbered_paths.hpp"
 #include "analyse/range_tree.hpp"
 #include "analyse/workload_times.hpp"
 
-#include <functional>
 #include <map>
 #include <span>
 #include <string_view>
@@ -38,12 +38,6 @@ struct range_declaration {
 /// The name of the line of launches outside any range.
 inline constexpr std::string_view outside_ranges_name = "[launched outside any range]";
 
-/// On which line a range is listed: one for each name, or what else ranges have in common.
-using range_grouping = std::function<range_key(traced_range const&)>;
-inline range_key listed_by_name(traced_range const& range) noexcept {
-  return key_of(range);
-}
-
 /// A launch belongs to the push/pop ranges that launch_ranges says and to the start/end ranges open
 /// anywhere, once for each name.
 class range_workloads {
@@ -71,10 +65,6 @@ class range_workloads {
                                    std::span<std::uint32_t const> place_around) const;
 
  private:
-  struct range_path {
-    std::uint32_t parent = no_range;
-    range_key key;
-  };
   struct cell {
     std::uint32_t path = 0;
     range_workload work;
@@ -88,12 +78,13 @@ class range_workloads {
     void declare(std::uint32_t range, double amount, std::size_t ranges);
   };
   void note_declared(declared_amounts& of, std::uint32_t range, std::uint64_t ns);
+  template <class Lines>
+  void add_declared(Lines const& each_line) const;
 
   range_tree const& tree_;
   open_ranges const& open_;
   launch_ranges const& launched_;
-  std::vector<range_path> paths_;
-  std::vector<std::uint32_t> path_of_range_;
+  numbered_paths paths_;
   declared_amounts flops_, bytes_;
   std::vector<bool> has_work_;  // by range, itself or inside
   std::vector<cell> cells_;

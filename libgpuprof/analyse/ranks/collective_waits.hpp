@@ -33,7 +33,7 @@ struct collective_meeting {
   std::int64_t last_start = 0, median_start = 0;
 };
 
-/// Hears of each matched kernel how long it waited for the rank that began last.
+/// Called for each matched kernel with how long it waited for the rank that began last.
 using wait_listener =
     std::function<void(std::size_t rank, occurrence const& kernel, std::uint64_t wait_ns)>;
 

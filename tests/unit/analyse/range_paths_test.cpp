@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyse/range_paths.hpp"
 
+#include "analyse/samples.hpp"
 #include "support/catch.hpp"
 #include "support/trace_of.hpp"
 
