@@ -21,6 +21,7 @@ struct ledger_line {
   std::optional<std::uint32_t> device;
   std::string rank;      // of several captures; else empty
   double period_ns = 0;  // of steps, to the beginning of the next; 0: not known
+  bool is_slow = false;  // of steps
 };
 
 enum class ledger_lines { gpus, ranges, steps, ranks };
@@ -30,6 +31,7 @@ struct ledger {
   std::vector<ledger_line> ranges, steps;       // of one capture; the longest ranges first
   std::vector<ledger_line> ranks;               // of several captures
   std::size_t more_ranges = 0, more_steps = 0;  // that are not among these
+  double slow_beyond_ns = 0;                    // steps that are slow take longer
 };
 
 /// Buckets with less of the time are one line, "other".

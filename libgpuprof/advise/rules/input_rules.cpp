@@ -4,6 +4,7 @@
 #include "advise/rules/idle_sum.hpp"
 #include "advise/rules/measured_rates.hpp"
 #include "advise/rules/words.hpp"
+#include "advise/slow_steps.hpp"
 #include "advise/step_bound.hpp"
 
 #include <algorithm>
@@ -12,8 +13,7 @@
 namespace gpuprof::advise {
 namespace {
 
-constexpr double uneven = 1.2;  // 95th percentile / median
-constexpr double slow_share = 0.05;
+constexpr double slow_share = 0.05;  // of the steps
 constexpr std::size_t min_steps = 10;
 
 void look_at_loading(run_facts const& facts, std::vector<finding>& found) {
@@ -42,11 +42,6 @@ void look_at_loading(run_facts const& facts, std::vector<finding>& found) {
   found.push_back(std::move(one));
 }
 
-double quantile(std::vector<double> const& sorted, double share) {
-  auto const at = std::lround(share * static_cast<double>(sorted.size() - 1));
-  return sorted[static_cast<std::size_t>(at)];
-}
-
 /// In which slow steps differ most from the others; nothing: not known.
 std::optional<time_bucket> cause_of_slow(step_facts const& steps) {
   std::optional<time_bucket> cause;
@@ -61,55 +56,39 @@ std::optional<time_bucket> cause_of_slow(step_facts const& steps) {
   return cause;
 }
 
-/// 0: not known.
-double median_on_gpu(step_facts const& steps) {
-  if (steps.gpu_ns.size() < 2) return 0;
-  std::vector<double> sorted(steps.gpu_ns.begin() + 1, steps.gpu_ns.end());
-  std::sort(sorted.begin(), sorted.end());
-  return quantile(sorted, 0.5);
-}
-
 void look_at_evenness(run_facts const& facts, std::vector<finding>& found) {
   auto const& steps = facts.steps;
   if (steps.period_ns.size() < min_steps) return;
-  std::vector<double> const steady(steps.period_ns.begin() + 1, steps.period_ns.end());
-  auto sorted = steady;
-  std::sort(sorted.begin(), sorted.end());
-  auto const median = quantile(sorted, 0.5), slow = quantile(sorted, 1 - slow_share);
-  if (median <= 0 || slow <= uneven * median) return;
+  auto const slow = slow_steps_of(steps);
+  auto const steady = static_cast<double>(steps.period_ns.size() - 1);
+  auto const count = static_cast<double>(slow.which.size());
+  if (count <= slow_share * steady) return;
   double more = 0;
-  std::uint64_t count = 0;
-  auto const usual = median_on_gpu(steps);
   auto const gpus = static_cast<double>(std::max<std::size_t>(1, facts.devices.size()));
-  for (std::size_t i = 1; i < steps.period_ns.size(); ++i) {
-    if (steps.period_ns[i] <= uneven * median) continue;
-    // The thread may run ahead and be held up now and then, while the GPU's steps are even.
-    auto const on_gpu = i < steps.gpu_ns.size() ? steps.gpu_ns[i] : 0;
-    if (usual > 0 && on_gpu <= uneven * usual) continue;
-    auto const longer = gpus * (steps.period_ns[i] - median);
-    more += usual > 0 ? std::min(longer, on_gpu - usual) : longer;
-    ++count;
+  for (auto const i : slow.which) {
+    auto const longer = gpus * (steps.period_ns[i] - slow.median_ns);
+    more += slow.median_on_gpu_ns > 0 ? std::min(longer, steps.gpu_ns[i] - slow.median_on_gpu_ns)
+                                      : longer;
   }
-  if (static_cast<double>(count) <= slow_share * static_cast<double>(steady.size())) return;
   auto const cause = cause_of_slow(steps);
+  auto const longest = *std::max_element(steps.period_ns.begin() + 1, steps.period_ns.end());
   finding one;
-  one.what = in_count(static_cast<double>(count)) + " of " +
-             in_count(static_cast<double>(steady.size())) +
-             " steps take longer than 1.2 times "
-             "the median";
+  one.what = in_count(count) + " of " + in_count(steady) +
+             " steps take longer than 1.2 times the median, on the GPU too";
   if (cause) one.what += "; the difference is mostly " + std::string(name_of(*cause));
   one.range = steps.name;
-  one.instances = count;
+  one.instances = slow.which.size();
   one.bucket = cause.value_or(time_bucket::cpu_work);
   one.gain = {0, more};
   one.yields_to = every_other_rule;  // it says where to look, the others say why
-  one.because = {{"95th percentile", slow, "ns", "traced"},
-                 {"median step", median, "ns", "traced"}};
+  one.because = {{"longest step", longest, "ns", "traced"},
+                 {"median step", slow.median_ns, "ns", "traced"}};
   one.to_do =
       "Look at one of the slow steps in a timeline (gpuprof export) beside its neighbour. "
       "Usual reasons: batches of other shapes, a loader that falls behind, logging or "
       "saving each n steps, garbage collection (gc.freeze()), other jobs on the machine.";
-  one.arithmetic = "the sum of step - median step of " + in_time(median) + " over the slow ones";
+  one.arithmetic = "the sum of step - median step of " + in_time(slow.median_ns) +
+                   " over the slow ones, of each as much as its GPU work takes longer";
   found.push_back(std::move(one));
 }
 
@@ -129,11 +108,11 @@ constexpr rule rules[] = {
      .needs = data::kernels | data::steps,
      .question = "Do some steps take much longer than others?",
      .fires_at =
-         "95th percentile > 1.2 x median of ten steps or more, without the first, on the GPU "
-         "as well: runs on one machine differ by up to 7 %",
+         "more than 5 % of ten steps or more, without the first, longer than 1.2 x median, on the "
+         "GPU as well: runs on one machine differ by up to 7 %",
      .gain =
-         "low: 0; high: the sum of step - median over those longer than 1.2 x median, less what "
-         "other findings explain",
+         "low: 0; high: the sum of step - median over these, of each as much as its GPU work takes "
+         "longer, less what other findings explain",
      .ignores = "steps that have more to do",
      .next = "gpuprof stats -r nvtx_pushpop_trace lists the steps",
      .min_instances = 1,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/ledger_lines.hpp"
 
+#include "advise/slow_steps.hpp"
 #include "report/summary_tables.hpp"
 
 #include <algorithm>
@@ -42,12 +43,15 @@ void add_steps(report::ledger& to, time_ledger const& from, advise::step_facts c
   auto const& all = from.by_step();
   auto const kept = std::min(all.size(), max_steps);
   to.more_steps = all.size() - kept;
+  auto const slow = advise::slow_steps_of(steps);
+  to.slow_beyond_ns = slow.limit_ns;
   auto const name = steps.name.empty() ? std::string("step") : steps.name;
   for (std::size_t i = 0; i < kept; ++i) {
     report::ledger_line line;
     line.label = name + " " + std::to_string(i);
     line.times = all[i];
     if (i < steps.period_ns.size()) line.period_ns = steps.period_ns[i];
+    line.is_slow = std::binary_search(slow.which.begin(), slow.which.end(), i);
     to.steps.push_back(std::move(line));
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/step_reading.hpp"
 
+#include "advise/slow_steps.hpp"
 #include "analyze/fact_texts.hpp"
 
 #include <algorithm>
@@ -8,8 +9,6 @@
 
 namespace gpuprof {
 namespace {
-
-constexpr double slow_step = 1.2;  // times the median
 
 /// To the beginning of the next of its thread: each counts its own.
 std::vector<double> periods_of(range_tree const& tree, step_ranges const& steps) {
@@ -27,7 +26,7 @@ std::vector<double> periods_of(range_tree const& tree, step_ranges const& steps)
 }
 
 /// What the GPUs idled while this profiler set up counters or read them is no part of a step.
-void leave_out_profiler(std::vector<double>& periods, time_ledger const& ledger) {
+void subtract_profiler(std::vector<double>& periods, time_ledger const& ledger) {
   auto const& steps = ledger.by_step();
   auto const gpus = static_cast<double>(std::max<std::size_t>(ledger.by_device().size(), 1));
   for (std::size_t i = 0; i < std::min(periods.size(), steps.size()); ++i)
@@ -59,11 +58,10 @@ void compare_slow(advise::step_facts& of, std::vector<bucket_times> const& by_st
     times[time_bucket::profiler] = 0;
     of.gpu_ns.push_back(times.total());
   }
-  auto const limit = slow_beyond(of.period_ns);
-  auto const limit_on_gpu = slow_beyond(of.gpu_ns);
+  auto const found = advise::slow_steps_of(of).which;
   double slow = 0, usual = 0;
   for (std::size_t i = 0; i < std::min(of.period_ns.size(), by_step.size()); ++i) {
-    auto const is_slow = of.period_ns[i] > limit && of.gpu_ns[i] > limit_on_gpu;
+    auto const is_slow = std::binary_search(found.begin(), found.end(), i);
     auto times = by_step[i];
     times[time_bucket::profiler] = 0;
     (is_slow ? of.slow : of.usual) += times;
@@ -82,10 +80,6 @@ double median_of(std::vector<double> values) {
   return *middle;
 }
 
-double slow_beyond(std::vector<double> const& period_ns) {
-  return slow_step * median_of(period_ns);
-}
-
 advise::step_facts read_steps(trace_contents& trace, step_ranges const& steps,
                               timeline_pass const& pass, double window_ns, bool has_calls) {
   advise::step_facts of;
@@ -99,7 +93,7 @@ advise::step_facts read_steps(trace_contents& trace, step_ranges const& steps,
   of.name = steps.name;
   of.items = pass.steps().items;
   of.period_ns = periods_of(tree, steps);
-  leave_out_profiler(of.period_ns, pass.ledger());
+  subtract_profiler(of.period_ns, pass.ledger());
   double inside = 0;
   for (auto const step : steps.instances)
     inside += static_cast<double>(tree[step].duration().value);

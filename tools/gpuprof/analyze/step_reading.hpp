@@ -13,9 +13,6 @@ namespace gpuprof {
 /// The upper one of two; 0: there are none.
 double median_of(std::vector<double> values);
 
-/// Longer steps are slow: 1.2 times the median. 0: there are none.
-double slow_beyond(std::vector<double> const& period_ns);
-
 /// Of a capture without steps all is of the window, and there are no periods. `has_calls`: it is
 /// known how long threads waited.
 advise::step_facts read_steps(trace_contents& trace, step_ranges const& steps,

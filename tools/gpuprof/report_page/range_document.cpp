@@ -3,7 +3,6 @@
 
 #include "analyse/numbered_ranges.hpp"
 #include "analyse/range_paths.hpp"
-#include "analyze/step_reading.hpp"
 #include "report/json_object.hpp"
 #include "report/summary_tables.hpp"
 #include "slowed_reading.hpp"
@@ -72,9 +71,13 @@ void append_path(std::string& out, range_path const& path, std::string const& na
   o.whole("instances", path.instances);
   o.whole("cpu_ns", path.cpu_ns);
   o.whole("own_cpu_ns", path.own_cpu_ns);
-  o.whole("gpu_ns", path.gpu_ns);
-  o.whole("own_gpu_ns", path.own_gpu_ns);
-  o.whole("operations", path.operations);
+  auto const overlap = path.joined > 0 && path.key.style == range_style::start_end;
+  if (!overlap) {
+    o.whole("gpu_ns", path.gpu_ns);
+    o.whole("own_gpu_ns", path.own_gpu_ns);
+    o.whole("operations", path.operations);
+  }
+  if (overlap) row = nullptr;
   if (row != nullptr) {
     o.number("flops", row->total_flops);
     o.number("dram_bytes_per_second", row->dram_rate);
@@ -85,14 +88,11 @@ void append_path(std::string& out, range_path const& path, std::string const& na
   o.end();
 }
 
-void append_slow_steps(report::json_object& o, std::vector<report::ledger_line> const& steps) {
-  std::vector<double> periods;
-  for (auto const& step : steps) periods.push_back(step.period_ns);
-  auto const limit = slow_beyond(periods);
-  o.number("slow_beyond_ns", limit);
+void append_slow_steps(report::json_object& o, report::ledger const& time) {
+  o.number("slow_beyond_ns", time.slow_beyond_ns);
   std::vector<std::size_t> slow;
-  for (std::size_t i = 0; i < periods.size(); ++i)
-    if (periods[i] > limit) slow.push_back(i);
+  for (std::size_t i = 0; i < time.steps.size(); ++i)
+    if (time.steps[i].is_slow) slow.push_back(i);
   o.member("slow_steps", [&](std::string& to) {
     report::append_json_array(to, slow,
                               [](std::string& of, std::size_t i) { of += std::to_string(i); });
@@ -128,7 +128,7 @@ std::string range_document(trace_contents& trace, std::string const& step_name,
     });
   });
   o.whole("joined", made.joined);
-  append_slow_steps(o, time.steps);
+  append_slow_steps(o, time);
   o.end();
   return text;
 }
