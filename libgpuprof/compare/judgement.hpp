@@ -9,7 +9,7 @@ namespace gpuprof::compare {
 /// Smaller differences are never called better or worse: nobody mends them.
 inline constexpr double least_difference = 0.005;
 /// What one run a side cannot tell from the difference of two runs of one program. Of kernels whose
-/// clock is known, and of kernels beside others of the same run; of all else that GPUs do.
+/// clock is known well, and of kernels beside others of the same run; of all else that GPUs do.
 inline constexpr double kernel_floor = 0.02, run_floor = 0.07;
 /// Likewise of time in which the CPU works, a factor of 1.65: in 18 runs of one loop of launches on
 /// a virtual machine it had a standard deviation of 14 % (and their kernels of 0.02 %), so that one

@@ -25,12 +25,13 @@ double median_of(std::vector<double> of) {
   return *middle;
 }
 
-/// Three standard errors of the clock: with that much of the time nobody knows whose it is.
+/// Three standard errors of the clock: with that much of the time nobody knows whose it is. To know
+/// something of the clock is never worse than to know nothing.
 double floor_of_clock(values const& base, values const& fresh) {
   double before = 0, after = 0;
   for (auto const& value : base) before = std::max(before, value.clock_error);
   for (auto const& value : fresh) after = std::max(after, value.clock_error);
-  return std::max(kernel_floor, 3 * std::hypot(before, after));
+  return std::clamp(3 * std::hypot(before, after), kernel_floor, run_floor);
 }
 
 struct drawn_line {
