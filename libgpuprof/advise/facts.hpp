@@ -175,17 +175,24 @@ struct communication_facts {
 /// GPUs `busy_ns` and `items` are sums, the launching thread is one.
 struct step_facts {
   std::string name;  // "step"; empty: there are none, the window is one
-  /// From the beginning of one to that of the next, without what this profiler kept the GPUs idle.
+  /// From the beginning of one to that of the next, without the time in which this profiler
+  /// kept the GPUs idle.
   std::vector<double> period_ns;
   double launching_thread_ns = 0;  // of all steps: the thread was not inside a waiting call
   double busy_ns = 0;              // of all steps: some GPU work ran
   std::uint64_t items = 0;         // pieces of GPU work in all steps
   /// Of all steps: the launching thread was in ranges that load data; 0: there are none.
   double loading_ns = 0;
-  /// By step, of all GPUs, without what this profiler kept them idle; empty: not known.
+  /// By step, of all GPUs, without that time; empty: not known.
   std::vector<double> gpu_ns;
   /// Means of one step: of those that take longer than 1.2 times the median by both, of the others.
   bucket_times slow, usual;
+};
+
+/// What held the clocks of a GPU down, of the moments at which NVML was asked while it worked.
+struct clock_limits {
+  std::size_t moments = 0;  // 0: nothing is known
+  std::size_t by_power = 0, by_heat = 0;
 };
 
 struct device_facts {
@@ -193,7 +200,8 @@ struct device_facts {
   std::string name;  // "NVIDIA H200"
   device_record record{};
   bucket_times ledger;
-  double greatest_clock = 0;                                    // Hz; 0: not known
+  double greatest_clock = 0;  // Hz; 0: not known
+  clock_limits limits;
   std::function<std::optional<double>(std::string_view)> peak;  // by test, in its unit: B/s, s
 };
 

@@ -24,7 +24,7 @@ struct evidence {
   std::string name;  // "achieved"
   double value = 0;
   std::string unit;    // "GB/s"; empty: a count or a ratio
-  std::string source;  // "counted", "sampled", "measured peak", "traced"
+  std::string source;  // "counted", "sampled", "measured peak", "traced", "NVML"
 };
 
 enum class severity : std::uint8_t { info, warning };

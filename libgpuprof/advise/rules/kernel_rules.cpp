@@ -204,9 +204,10 @@ constexpr rule rules[] = {
      .group = rule_group::kernel,
      .needs = counted,
      .question = "Are kernels far from what the GPU can do, for no reason that is known?",
-     .fires_at = "below 0.7 of the highest roof (libraries reach 0.81 to 0.87), 2 % of the window, "
-                 "5 us a launch; attention in one kernel: half of that, for its exponentials",
-     .gain = "high: time x (1 - share / 0.8); low: 0",
+     .fires_at = "below 0.7 of the highest roof (libraries reach 0.81 to 0.87) and of the issue "
+                 "slots, 2 % of the window, 5 us a launch; attention in one kernel: half of that, "
+                 "for its exponentials",
+     .gain = "high: time x (1 - the nearer of the two / 0.8); low: 0",
      .ignores = "kernels that cannot get there",
      .next = "--metrics auto --set explain",
      .min_instances = 1,
@@ -217,9 +218,10 @@ constexpr rule rules[] = {
      .question = "Are clocks of the SMs down?",
      .fires_at =
          "below 0.95 of the greatest in kernels that SMs hold; a warning where no kernel of "
-         "that GPU runs faster, also those that draw little power",
+         "that GPU runs faster, also those that draw little power, or where NVML names heat in a "
+         "tenth of the moments",
      .gain = "high: time x loss, none where load alone draws the power; low: 0",
-     .ignores = "the driver's reason, which captures do not hold",
+     .ignores = "a power limit that others on the board use up",
      .next = "nvidia-smi -q -d PERFORMANCE,CLOCK",
      .look = look_at_clocks},
     {.name = "dram_bound",

@@ -12,7 +12,7 @@
 
 namespace gpuprof {
 
-/// Hears on the way what a timeline shows, of one capture.
+/// Called while one capture is read, with what a timeline shows.
 struct timeline_listener {
   idle_listener idle;
   std::function<void(std::string const& name, std::vector<step_time> const&)> steps;

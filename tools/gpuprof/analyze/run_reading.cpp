@@ -8,6 +8,7 @@
 #include "analyze/step_reading.hpp"
 #include "analyze/time_walk.hpp"
 #include "captured_settings.hpp"
+#include "model/clock_limiters.hpp"
 #include "progress.hpp"
 #include "roofline_of_capture.hpp"
 #include "trace/time_merge.hpp"
@@ -83,6 +84,7 @@ void run_reading::read() {
   take_texts(trace_, *pass_, facts_);
   facts_.steps = read_steps(trace_, steps_, *pass_, facts_.window_ns, has_calls_);
   take_migrations();
+  take_clock_limits();
   add_remarks();
 }
 
@@ -213,6 +215,19 @@ void run_reading::take_devices() {
                                                                : known->second.roofs](
                       std::string_view test) { return roofs.burst(test); };
   }
+}
+
+void run_reading::take_clock_limits() {
+  trace_.file().for_each<chip_state_record>([&](std::span<chip_state_record const> rows) {
+    for (auto const& row : rows) {
+      auto const of = std::find_if(facts_.devices.begin(), facts_.devices.end(),
+                                   [&](auto const& one) { return one.device == row.device; });
+      if (of == facts_.devices.end() || (row.limiters & limited_by_nothing_to_do) != 0) continue;
+      ++of->limits.moments;
+      of->limits.by_power += (row.limiters & limited_by_power) != 0;
+      of->limits.by_heat += (row.limiters & limited_by_heat) != 0;
+    }
+  });
 }
 
 void run_reading::take_what_is_there() {

@@ -47,6 +47,7 @@ class run_reading {
   void take_devices();
   void take_what_is_there();
   void take_migrations();
+  void take_clock_limits();
   serialised_streams::fits room_for_both();
   void add_remarks();
 

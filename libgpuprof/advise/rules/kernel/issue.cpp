@@ -15,7 +15,6 @@ constexpr double full_pipe = 0.8;             // and here it does
 constexpr double few_threads = 24;            // of a warp, as Nsight Compute
 constexpr double warp = 32;
 constexpr double busy_issue = 0.4;
-constexpr double starved_issue = 0.6;
 constexpr double noticeable_stall = 0.3;
 
 struct reason_text {
@@ -87,7 +86,7 @@ void look_at_divergence(kernel_view const& view, std::vector<finding>& found) {
 void look_at_stalls(kernel_view const& view, std::vector<finding>& found) {
   auto const issue = view.seen.issue_use;
   auto const top = view.seen.longest_wait();
-  if (!issue || !top || *issue >= starved_issue || top->share <= noticeable_stall ||
+  if (!issue || !top || *issue >= full_issue || top->share <= noticeable_stall ||
       !view.is_latency_bound())
     return;
   auto const& text = reasons[static_cast<std::size_t>(top->reason)];

@@ -15,8 +15,8 @@ constexpr double far_from_roof = 0.7 / 0.8;  // of what can be reached
 constexpr double least_share_of_window = 0.02;
 constexpr double shortest_ns = 5'000;  // below, what a launch takes to fill the GPU counts
 constexpr double at_dram_roof = 0.8;
-constexpr double busy_issue = 0.6;   // Nsight Compute's
-constexpr double full_clock = 0.95;  // of the greatest
+constexpr double full_clock = 0.95;    // of the greatest
+constexpr double often_limited = 0.1;  // of the moments at which NVML was asked
 /// From here on, of tensor cores or of a roof, it is the work that draws the power.
 constexpr double hungry_tensor_active = 0.4, hungry_share = 0.6;
 
@@ -30,13 +30,19 @@ std::string advice_for(kernel_view const& view) {
 }
 
 /// Issue slots are a roof as well: of integer work, for which no peak is measured, the only one.
+/// Of those of the whole GPU, not only of the SMs that had work; 0: not known.
+double issue_share(kernel_view const& view) noexcept {
+  if (!view.seen.issue_use || !view.seen.idle_sms) return 0;
+  return *view.seen.issue_use * (1 - *view.seen.idle_sms);
+}
+
 double nearest_roof(kernel_view const& view) noexcept {
-  return std::max(view.best_share().value_or(0), view.seen.issue_use.value_or(0));
+  return std::max(view.best_share().value_or(0), issue_share(view));
 }
 
 std::string what_holds(kernel_view const& view) {
-  auto const issue = view.seen.issue_use.value_or(0);
-  if (issue > view.best_share().value_or(0) && issue >= busy_issue)
+  auto const issue = issue_share(view);
+  if (issue > view.best_share().value_or(0) && issue >= full_issue)
     return "its instructions take " + in_percent(issue) + " of the issue slots";
   if (view.is_latency_bound()) return "it waits for latency";
   return "nearest is " + std::string(name_of(view.kernel.figures.bound));
@@ -97,11 +103,25 @@ struct clocks_seen {
   }
 };
 
-void say(clocks_seen const& seen, run_facts const& facts, std::vector<finding>& found) {
+/// What NVML said of the reason, as figures of a finding.
+void add_reasons(finding& one, clock_limits const& limits) {
+  if (limits.moments == 0) return;
+  auto const share = [&](std::size_t moments) {
+    return static_cast<double>(moments) / static_cast<double>(limits.moments);
+  };
+  one.because.push_back({"of the moments: limited by power", share(limits.by_power), "", "NVML"});
+  one.because.push_back({"limited by heat", share(limits.by_heat), "", "NVML"});
+}
+
+void say(clocks_seen const& seen, device_facts const& gpu, run_facts const& facts,
+         std::vector<finding>& found) {
   if (seen.slow.empty()) return;
   auto one = finding_on_all(seen.slow, "clock_loss");
   auto const time = time_of(seen.slow);
   auto const loss = seen.lost_ns / time;
+  auto const& limits = gpu.limits;
+  auto const is_hot =
+      static_cast<double>(limits.by_heat) > often_limited * static_cast<double>(limits.moments);
   auto const lowered = !seen.any_full && seen.any_slow_without_power;
   one.because.insert(
       one.because.begin(),
@@ -109,7 +129,13 @@ void say(clocks_seen const& seen, run_facts const& facts, std::vector<finding>& 
        {"below the greatest clock", loss, "", "counted"}});
   one.arithmetic = "time of kernels that SMs hold x clock lost: " + in_time(time) + " x " +
                    in_percent(loss) + " = " + in_time(seen.lost_ns);
-  if (lowered) {
+  add_reasons(one, limits);
+  if (is_hot) {
+    one.level = severity::warning;
+    one.what = "heat limits the SM clock: " + in_percent(loss) + " below the greatest";
+    one.gain = possible(seen.lost_ns);
+    one.to_do = "Nothing in the program is wrong. Cool the machine: fans, air flow, neighbours.";
+  } else if (lowered) {
     one.level = severity::warning;
     one.what = "the SM clock is " + in_percent(loss) +
                " below the greatest, also in kernels that draw little power";
@@ -133,9 +159,9 @@ void say(clocks_seen const& seen, run_facts const& facts, std::vector<finding>& 
 
 void look_at_distance_to_roof(kernel_view const& view, std::vector<finding>& found) {
   auto const share = view.best_share();
-  auto const target = reachable_share_of(view.kernel);
-  if (!share || nearest_roof(view) >= far_from_roof * target ||
-      view.window_share < least_share_of_window || view.mean_ns() < shortest_ns)
+  auto const target = reachable_share_of(view.kernel), used = nearest_roof(view);
+  if (!share || used >= far_from_roof * target || view.window_share < least_share_of_window ||
+      view.mean_ns() < shortest_ns)
     return;
   auto one =
       finding_on(view, "below_roof", kernel_claim::remainder,
@@ -148,11 +174,10 @@ void look_at_distance_to_roof(kernel_view const& view, std::vector<finding>& fou
   if (auto const top = view.seen.longest_wait())
     one.because.push_back(
         {"stalled: " + std::string(name_of(top->reason)), top->share, "", "counted"});
-  auto const used = nearest_roof(view);
   one.gain = possible(view.time() * (1 - used / target));
-  one.arithmetic = "time x (1 - share / " + as_figure(target) + ") = " + in_time(view.time()) +
-                   " x (1 - " + as_figure(used) + " / " + as_figure(target) +
-                   "); libraries reach 0.81 to 0.87 of measured roofs";
+  one.arithmetic = "time x (1 - nearest roof / " + as_figure(target) +
+                   ") = " + in_time(view.time()) + " x (1 - " + as_figure(used) + " / " +
+                   as_figure(target) + "); libraries reach 0.81 to 0.87 of measured roofs";
   one.to_do = advice_for(view);
   found.push_back(std::move(one));
 }
@@ -185,7 +210,7 @@ void look_at_clocks(run_facts const& facts, std::vector<finding>& found) {
     clocks_seen seen;
     for (auto const& view : views)
       if (view.kernel.device == gpu.device) seen.add(view);
-    say(seen, facts, found);
+    say(seen, gpu, facts, found);
   }
 }
 

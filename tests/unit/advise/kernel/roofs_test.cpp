@@ -34,6 +34,16 @@ TEST_CASE("a kernel whose instructions take the issue slots does not wait for la
   CHECK(found->gain.high_ns == Approx(400e6 * (1 - 0.6 / 0.8)));
 }
 
+TEST_CASE("issue slots of SMs that wait for others count, too") {
+  auto const uneven = kernel_of("k", 400_ms)
+                          .at_dram(0.01)
+                          .issuing(0.7)
+                          .counting("sm__cycles_active.max", 110'000);
+  auto const found = found_by("below_roof", uneven);
+  REQUIRE(found);
+  CHECK(found->gain.high_ns == Approx(400e6 * (1 - 0.7 / 1.1 / 0.8)));
+}
+
 TEST_CASE("attention in one kernel is held to half of that") {
   auto const made = [](double share) {
     return kernel_of("flash_fwd_kernel", 400_ms).at_peak_of(precision::tensor_bf16, share);
@@ -67,6 +77,21 @@ TEST_CASE("a clock that full load lowers is told, and claims nothing") {
   CHECK(found->level == severity::info);
   CHECK(found->gain.high_ns == 0);
   CHECK(!found_by("clock_loss", gemm.clocked(0.05)));
+}
+
+TEST_CASE("of a clock that heat lowers NVML says so, whatever the load") {
+  auto run = run_of({kernel_of("gemm", 400_ms)
+                         .at_peak_of(precision::tensor_bf16, 0.85)
+                         .with_tensor_cores_active(0.85)
+                         .clocked(0.1)});
+  run.devices[0].limits = {.moments = 100, .by_power = 90, .by_heat = 10};
+  CHECK(found_by("clock_loss", run)->level == severity::info);
+  run.devices[0].limits.by_heat = 11;
+  auto const found = found_by("clock_loss", run);
+  REQUIRE(found);
+  CHECK(found->level == severity::warning);
+  CHECK(found->what.find("heat") != std::string::npos);
+  CHECK(found->gain.high_ns == Approx(400e6 * 0.1));
 }
 
 TEST_CASE("a clock that is low in all kernels, also in light ones, is a warning") {
