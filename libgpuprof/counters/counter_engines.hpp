@@ -24,7 +24,8 @@ struct counter_options {
   sampling_options sampling;
   double budget_percent = 1;  // of the running time, for both; 0: no limit
   std::uint64_t once_ns = sampling_budget::usual_once_ns;  // and once, on launches
-  /// This run, however short: launches are read first, what may be spent once at any time.
+  /// The user wants this run explained, however short it is: launches are read before time is
+  /// sampled, and `once_ns` may be spent from the start.
   bool explains = false;
   job_place place;  // among the ranks of a job
 };

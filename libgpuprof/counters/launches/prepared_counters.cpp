@@ -2,6 +2,7 @@
 #include "counters/launches/prepared_counters.hpp"
 
 #include "counters/launches/signatures/launch_signatures.hpp"
+#include "counters/planning/metric_sets.hpp"
 #include "counters/planning/pass_plan.hpp"
 
 #include <algorithm>
@@ -61,7 +62,7 @@ class grouping {
   std::size_t left_out_ = 0;
 };
 
-enum kind : std::size_t { rewriting, usual, tensor, kind_count };
+enum group_type : std::size_t { rewriting, usual, tensor, type_count };
 
 bool configure(prepared_group& group, host_profiler const& chip) {
   if (group.metrics.empty()) return true;
@@ -71,8 +72,8 @@ bool configure(prepared_group& group, host_profiler const& chip) {
   return true;
 }
 
-/// Operations of one path of the tensor cores, where they are counted along with all else.
-void add_one_for_nothing(prepared_group& to, std::vector<std::string>& paths,
+/// Operations of one path of the tensor cores, where that takes no further pass.
+void add_one_tensor_path(prepared_group& to, std::vector<std::string>& paths,
                          host_profiler const& chip) {
   if (to.metrics.empty() || paths.empty()) return;
   auto more = to;
@@ -82,25 +83,37 @@ void add_one_for_nothing(prepared_group& to, std::vector<std::string>& paths,
   paths.erase(paths.begin());
 }
 
+/// Those of our sets are known to be sampled.
+bool is_of_a_set(std::string const& metric, std::string const& chip) {
+  auto const all = contents_of(metric_set::explain, chip).metrics;
+  return std::find(all.begin(), all.end(), metric) != all.end();
+}
+
 /// All at once, where the GPU can count them all: a dozen milliseconds instead of one to two
 /// seconds for a plan of sixty metrics (H100), in which a short program is over.
 std::optional<prepared_counters> together(host_profiler const& chip,
                                           std::vector<std::string> const& metrics) {
-  std::array<prepared_group, kind_count> kinds;
+  std::array<prepared_group, type_count> of_type;
   for (auto const& metric : metrics) {
     auto const rewrites = patches_kernel(metric);
-    auto& group = kinds[rewrites ? rewriting : counts_tensor_operations({metric}) ? tensor : usual];
+    auto& group = of_type[rewrites                             ? rewriting
+                          : counts_tensor_operations({metric}) ? tensor
+                                                               : usual];
     auto const known = std::find(group.metrics.begin(), group.metrics.end(), metric);
-    if (is_for_sampling(metric) || known != group.metrics.end()) continue;
+    if (known != group.metrics.end()) continue;
+    if (is_for_sampling(metric)) {
+      if (!is_of_a_set(metric, chip.chip())) return std::nullopt;  // the plan says what is wrong
+      continue;
+    }
     group.metrics.push_back(metric);
     group.rewrites = rewrites;
   }
-  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-    if (!configure(kinds[kind], chip)) return std::nullopt;
-    if (kind == usual) add_one_for_nothing(kinds[usual], kinds[tensor].metrics, chip);
+  for (std::size_t type = 0; type < of_type.size(); ++type) {
+    if (!configure(of_type[type], chip)) return std::nullopt;
+    if (type == usual) add_one_tensor_path(of_type[usual], of_type[tensor].metrics, chip);
   }
   prepared_counters groups;
-  for (auto& group : kinds)
+  for (auto& group : of_type)
     if (!group.metrics.empty()) groups.push_back(std::move(group));
   return groups;
 }
