@@ -43,7 +43,7 @@ struct rank_digest {
 struct digest_wants {
   bool ranges = false;
   std::set<kernel_name_style> styles;
-  step_ranges const* steps = nullptr;  // collectives know theirs; with ranges
+  step_ranges const* steps = nullptr;  // collectives are given their step by it; needs ranges
 };
 
 rank_digest read_digest(trace_contents& trace, selection const& wanted, range_scope scope,

@@ -23,9 +23,8 @@ std::unordered_map<std::uint32_t, std::uint64_t> undisturbed_lengths(trace_conte
 /// "edges", "counts", "shorter", "longer"}, "joined_within_ns", "points": [[start after the start
 /// before (the first: after the origin of the capture), launches, shortest, total, longest]...]};
 /// of kernels also "geometries" with "occupancy", "blocks_per_sm", "limited_by", "waves";
-/// "samples",
-/// [{"metric", "means" and "samples" by position in a launch}...]; "before" and "after", [[index
-/// into names, times]...].
+/// "samples", [{"metric", "means" and "samples" by position in a launch}...]; "before" and
+/// "after", [[index into names, times]...].
 /// PLACE: {"name", "kernels": [[index into names, launches, ns]...]}.
 std::string kernel_document(watched_kernels const& watched, page::kernel_details const& details,
                             trace_contents& trace);

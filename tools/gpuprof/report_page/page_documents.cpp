@@ -19,6 +19,7 @@
 #include <array>
 #include <filesystem>
 #include <future>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string_view>
@@ -66,26 +67,37 @@ std::string roofline_document(trace_contents& trace, roofline_reading const& rea
 }
 
 /// The roofline, or {"missing": "why"} where nothing was counted; the ranges in any case.
-void add_counted(capture_parts& parts, trace_contents& trace, parts_inputs const& inputs) {
-  roofline_reading read(trace, std::nullopt, range_scope::process);
-  auto const peaks = find_peaks(trace, read);
-  read.read(true);
-  std::string document, places;
-  if (read.has_counters()) {
-    roofline const roofs(read.metrics(), read.times(), read.devices(), trace.shapes(),
-                         read.codes());
-    document = roofline_document(trace, read, roofs, peaks, inputs.max_rows);
-    counted_ranges const counted{read, roofs};
-    places = range_document(trace, inputs.step_name, parts.time, &counted, inputs.max_paths);
-  } else {
-    json_members members;
-    members.add_text("missing", trace.without_counters());
-    document = std::move(members).take();
-    places = range_document(trace, inputs.step_name, parts.time, nullptr, inputs.max_paths);
+class counted_parts {
+ public:
+  explicit counted_parts(trace_contents& trace)
+      : trace_(trace), read_(trace, std::nullopt, range_scope::process) {
+    peaks_ = find_peaks(trace, read_);
+    read_.read(true);
+    if (read_.has_counters())
+      roofs_.emplace(read_.metrics(), read_.times(), read_.devices(), trace.shapes(),
+                     read_.codes());
   }
-  parts.blocks.push_back({"roofline", page::packed(document)});
-  parts.blocks.push_back({"places", page::packed(places)});
-}
+
+  std::string roofline_of(std::size_t max_rows) {
+    if (roofs_) return roofline_document(trace_, read_, *roofs_, peaks_, max_rows);
+    json_members members;
+    members.add_text("missing", trace_.without_counters());
+    return std::move(members).take();
+  }
+
+  std::string ranges(parts_inputs const& inputs, report::ledger const& time) {
+    std::optional<counted_ranges> counted;
+    if (roofs_) counted.emplace(counted_ranges{read_, *roofs_});
+    return range_document(trace_, inputs.step_name, time, counted ? &*counted : nullptr,
+                          inputs.max_paths);
+  }
+
+ private:
+  trace_contents& trace_;
+  roofline_reading read_;
+  moments peaks_;
+  std::optional<roofline> roofs_;
+};
 
 /// What analyze says, or {"missing": "why"}: a capture of ranges alone has a page, too.
 std::string advice_text(advice_outcome const& outcome) {
@@ -191,6 +203,8 @@ result<capture_parts> read_parts(parts_inputs const& inputs) try {
   if (!opened) return error{opened.message()};
   trace_contents trace(*std::move(opened));
   auto details = read_details(inputs, watched, trace);
+  counted_parts counted(trace);
+  auto const roofline = page::packed(counted.roofline_of(inputs.max_rows));
   auto const advice = waiting.get();
   if (!advice) return error{advice.message()};
   capture_parts parts;
@@ -198,7 +212,8 @@ result<capture_parts> read_parts(parts_inputs const& inputs) try {
   auto& blocks = parts.blocks;
   blocks.push_back({"analyze", page::packed(*advice)});
   blocks.push_back({"stats", page::packed(*stats)});
-  add_counted(parts, trace, inputs);
+  blocks.push_back({"roofline", roofline});
+  blocks.push_back({"places", page::packed(counted.ranges(inputs, parts.time))});
   blocks.push_back({"facts", page::packed(facts_document(inputs.capture, trace))});
   blocks.push_back({"details", std::move(details.kernels)});
   add_timeline(blocks, page::document_of(details.bars, heard.idle, heard.steps));

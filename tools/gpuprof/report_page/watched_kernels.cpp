@@ -36,13 +36,13 @@ std::optional<captured_extent> extent_of(std::string_view text) {
   return extent;
 }
 
-/// How many lines there are beyond the most.
-std::size_t take_lines(report::table const& table, bool with_extents, std::size_t most,
+/// Returns how many lines are not among them.
+std::size_t take_lines(report::table const& table, bool with_extents, std::size_t max_lines,
                        std::vector<page::watched_line>& lines) {
   named_cells const cells(table);
   std::size_t more = 0;
   table.each_row([&](report::row const& row) {
-    if (lines.size() == most) {
+    if (lines.size() == max_lines) {
       ++more;
       return;
     }
@@ -54,7 +54,10 @@ std::size_t take_lines(report::table const& table, bool with_extents, std::size_
     if (with_extents) {
       line.grid = extent_of(cells.text(row, "GridXYZ"));
       line.block = extent_of(cells.text(row, "BlockXYZ"));
-      if (!line.grid || !line.block) return;
+      if (!line.grid || !line.block) {
+        ++more;
+        return;
+      }
     }
     lines.push_back(std::move(line));
   });

@@ -16,12 +16,12 @@ namespace gpuprof {
 namespace {
 
 // A browser sorts so many lines of a table at once.
-constexpr std::size_t max_rows = 5000, least_rows = 500, least_bars = 10'000;
+constexpr std::size_t max_rows = 5000, least_rows = 500, least_bars = 7500;
 constexpr std::size_t max_paths = 2000,
                       least_paths = 200;  // narrower ones are no wider than a pixel
 // Histograms and points of these take half a megabyte.
 constexpr std::size_t max_kernels = 200, least_kernels = 10;
-// Of more captures a page has what compares them, not the parts of each: a file that is mailed.
+// Of others a page has what compares them alone: it is a file that is mailed.
 constexpr std::size_t max_with_parts = 64;
 
 std::string file_name_of(std::string const& path) {
@@ -60,11 +60,7 @@ class several_captures {
 
   std::size_t with_parts() const noexcept { return with_parts_; }
 
-  /// The parts, where a page has room for them; the time ledger in any case.
-  result<report::ledger> add(std::string const& path, std::string const& label) {
-    return add(path, label, count_ < with_parts_);
-  }
-
+  /// The parts, if it is one of `with_parts()` that have them; the time ledger in any case.
   result<report::ledger> add(std::string const& path, std::string const& label, bool has_parts) {
     auto const number = count_++;
     capture_parts parts;
@@ -132,16 +128,27 @@ result<page::page_contents> page_of_sides(page_inputs const& inputs) {
   page::page_contents contents;
   contents.title = file_name_of(inputs.captures.front()) + " against " +
                    file_name_of(inputs.against.front()) + " - gpuprof report";
-  several_captures several(inputs, contents, inputs.captures.size() + inputs.against.size());
-  for (auto const& [side, files] :
-       {std::pair("base: ", &inputs.captures), std::pair("new: ", &inputs.against)})
-    for (auto const& file : *files)
-      if (auto const time = several.add(file, side + file_name_of(file)); !time)
-        return error{time.message()};
-  several.finish("capture");
+  // First: it says what captures cannot be compared.
   auto document = comparison_document(inputs.captures, inputs.against, inputs.step_name,
                                       inputs.different_programs);
   if (!document) return error{document.message()};
+  auto const base = inputs.captures.size(), fresh = inputs.against.size();
+  several_captures several(inputs, contents, base + fresh);
+  auto const half = several.with_parts() / 2;
+  auto const of_base = std::min(base, std::max(half, several.with_parts() - std::min(half, fresh)));
+  auto const add = [&](std::string const& side, std::vector<std::string> const& files,
+                       std::size_t with_parts) -> result<void> {
+    for (std::size_t i = 0; i < files.size(); ++i)
+      if (auto const time = several.add(files[i], side + file_name_of(files[i]), i < with_parts);
+          !time)
+        return error{time.message()};
+    return {};
+  };
+  if (auto const done = add("base: ", inputs.captures, of_base); !done)
+    return error{done.message()};
+  if (auto const done = add("new: ", inputs.against, several.with_parts() - of_base); !done)
+    return error{done.message()};
+  several.finish("capture");
   contents.blocks.push_back({"comparison", page::packed(*document)});
   return contents;
 }
