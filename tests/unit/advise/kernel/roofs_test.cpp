@@ -35,10 +35,8 @@ TEST_CASE("a kernel whose instructions take the issue slots does not wait for la
 }
 
 TEST_CASE("issue slots of SMs that wait for others count, too") {
-  auto const uneven = kernel_of("k", 400_ms)
-                          .at_dram(0.01)
-                          .issuing(0.7)
-                          .counting("sm__cycles_active.max", 110'000);
+  auto const uneven =
+      kernel_of("k", 400_ms).at_dram(0.01).issuing(0.7).counting("sm__cycles_active.max", 110'000);
   auto const found = found_by("below_roof", uneven);
   REQUIRE(found);
   CHECK(found->gain.high_ns == Approx(400e6 * (1 - 0.7 / 1.1 / 0.8)));
