@@ -74,8 +74,8 @@ void start_end(std::string const& path, std::uint64_t count) {
     auto const range = static_cast<range_id>(i + 1);
     out.add(range_begin{.time = at(1000 * i + 1000),
                         .range = range,
-                        .style = range_style::start_end,
                         .thread = static_cast<thread_index>(2),
+                        .style = range_style::start_end,
                         .name = out.name("request " + std::to_string(i % 2))});
     out.add(range_end{at(1000 * i + 2500), range, static_cast<thread_index>(1)});
     auto kernel = out.kernel(shape, 1000 * i + 2600, 300);

@@ -37,8 +37,10 @@ def _chromium(said, **context):
     tab.on("console", lambda message: said.append(message.text))
     tab.on("pageerror", lambda failure: said.append(str(failure)))
     tab.on("request", lambda request: said.append(request.url) if not request.url.startswith(("file:", "data:", "blob:")) else None)
-    yield tab
-    profile.close()
+    try:
+        yield tab
+    finally:
+        profile.close()
 
 
 def _firefox(said, **context):

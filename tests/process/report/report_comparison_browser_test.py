@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A page of two sides in a browser: what changed stands first, and in the table of kernels."""
+import json
+
 import processes
 import report_pages
 from report_browser import READY, Browser
@@ -52,6 +54,52 @@ class Comparison(Browser):
             self.assertIn("part_a(float*)", self.column(tab, "name", "kernel-table"))
             tab.locator("#comparison-table .tabulator-row", has_text="kernel_5").click()
             self.wait(tab, "document.querySelector('#kernel-detail h2').textContent === 'kernel_5(float*)'")
+
+    def test_a_faster_kernel_has_a_negative_cost_in_its_unit(self):
+        page = self.folder / "faster.html"
+        self.run_gpuprof("report", self.base, "--against", self.compared(seed=2, counters=1, slowed=0.8), "-o", page)
+        line = next(line for line in report_pages.documents_of(page)["comparison"]["compare"]["lines"] if line["name"] == "kernel_3(float*)")
+        self.assertLess(line["cost_ns_per_step"], -1000)
+        with self.opened(page) as tab:
+            self.assertEqual(tab.evaluate("[-5e6, -999, -12345, -1.5e11].map(words.time)"), ["-5.00 ms", "-999 ns", "-12.3 us", "-150 s"])
+            shown = dict(zip(self.column(tab, "name", "kernel-table"), self.column(tab, "difference", "kernel-table")))
+            self.assertEqual(shown["kernel_3(float*)"], f"{line['cost_ns_per_step'] / 1000:.1f} us")
+            costs = dict(zip(self.column(tab, "name", "comparison-table"), self.column(tab, "cost", "comparison-table")))
+            self.assertIn(f"{line['cost_ns_per_step'] / 1000:.1f} us", [cost for name, cost in costs.items() if name.startswith("kernel_3(float*)")])
+
+    def line_of(self, name):
+        return next(line for line in self.lines if line["kind"] == "kernel" and line["name"] == name)
+
+    def open_line(self, tab, line):
+        """A click on it in the table of differences."""
+        tab.select_option("#comparison-kind", "kernels")
+        at = tab.evaluate(f"Tabulator.findTable('#comparison-table')[0].getRows('active').findIndex(row => row.getData().line.name === {json.dumps(line['name'])})")
+        tab.locator("#comparison-table .tabulator-row").nth(at).click()
+
+    def test_a_renamed_kernel_is_shown_by_the_name_that_it_had(self):
+        line = next(line for line in self.lines if line["kind"] == "kernel" and line["match"] == "renamed")
+        with self.opened(self.page) as tab:
+            self.open_line(tab, line)
+            self.wait(tab, f"(document.querySelector('#kernel-detail h2') || {{}}).textContent === {json.dumps(line['was'])}")
+            self.assertEqual(tab.locator("#capture-choice").input_value(), "0")
+
+    def test_a_kernel_of_the_other_side_alone_brings_that_side(self):
+        with self.opened(self.page) as tab:
+            tab.fill("#kernel-search", "kernel_3")
+            self.open_line(tab, self.line_of("part_a(float*)"))
+            self.wait(tab, "(document.querySelector('#kernel-detail h2') || {}).textContent === 'part_a(float*)'")
+            self.assertEqual(tab.locator("#capture-choice").input_value(), "1")
+            self.assertIn("is shown now", tab.inner_text("#comparison-said"))
+
+    def test_filters_stay_where_they_keep_the_kernel(self):
+        with self.opened(self.page) as tab:
+            tab.fill("#kernel-search", "kernel_3")
+            self.open_line(tab, self.line_of("kernel_3(float*)"))
+            self.wait(tab, "(document.querySelector('#kernel-detail h2') || {}).textContent === 'kernel_3(float*)'")
+            self.assertEqual(tab.locator("#kernel-search").input_value(), "kernel_3")
+            self.open_line(tab, self.line_of("kernel_5(float*)"))
+            self.wait(tab, "document.querySelector('#kernel-detail h2').textContent === 'kernel_5(float*)'")
+            self.assertEqual(tab.locator("#kernel-search").input_value(), "")
 
     def test_without_steps_sums_are_of_the_whole_run(self):
         base, new = self.compared(seed=1, ranges=0), self.compared(seed=2, ranges=0, slowed=1.2)
