@@ -87,7 +87,7 @@ class Keys(Browser):
     def check_names(self, tab):
         tables = tab.evaluate("""[...document.querySelectorAll('.tabulator')].map(one => [one.getAttribute('aria-label'), one.getAttribute('aria-owns'),
             one.contains(document.getElementById(one.getAttribute('aria-owns')))])""")
-        self.assertGreater(len(tables), 4)
+        self.assertGreater(len(tables), 2)
         for label, _, is_own in tables:
             self.assertTrue(label)
             self.assertTrue(is_own, label)
@@ -133,7 +133,7 @@ class Contrast(Browser):
                 self.check(tab, "#kernel-detail *", "#kernel-table .tabulator-selected .tabulator-cell", "#kernel-table .tabulator-selected button")
                 tab.locator("#kernel-table .tabulator-row").nth(1).locator(".tabulator-cell").first.hover()
                 self.wait(tab, "document.querySelector('.tabulator-tooltip') !== null")
-                self.check(tab, ".tabulator-tooltip", ".tabulator-tooltip *", "#kernel-table .tabulator-row:hover .tabulator-cell *")
+                self.check(tab, ".tabulator-tooltip", "#kernel-table .tabulator-row:hover .tabulator-cell *")
                 tab.fill("#kernel-search", "no kernel has this name")
                 self.wait(tab, "document.querySelector('#kernel-table .tabulator-placeholder-contents') !== null")
                 self.check(tab, ".tabulator-placeholder-contents")

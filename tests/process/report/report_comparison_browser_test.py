@@ -76,20 +76,34 @@ class Comparison(Browser):
         at = tab.evaluate(f"Tabulator.findTable('#comparison-table')[0].getRows('active').findIndex(row => row.getData().line.name === {json.dumps(line['name'])})")
         tab.locator("#comparison-table .tabulator-row").nth(at).click()
 
-    def test_a_renamed_kernel_is_shown_by_the_name_that_it_had(self):
-        line = next(line for line in self.lines if line["kind"] == "kernel" and line["match"] == "renamed")
-        with self.opened(self.page) as tab:
-            self.open_line(tab, line)
-            self.wait(tab, f"(document.querySelector('#kernel-detail h2') || {{}}).textContent === {json.dumps(line['was'])}")
-            self.assertEqual(tab.locator("#capture-choice").input_value(), "0")
+    HEADING = "(document.querySelector('#kernel-detail h2') || {}).textContent"
+
+    def test_a_renamed_or_split_kernel_is_shown_by_the_name_that_it_has_in_the_capture(self):
+        page = self.folder / "renamed.html"
+        self.run_gpuprof("report", self.base, "--against", self.compared(seed=2, counters=1, renamed=1, split=1), "-o", page)
+        self.lines = report_pages.documents_of(page)["comparison"]["compare"]["lines"]
+        of = {line["match"]: line for line in self.lines if line["kind"] == "kernel"}
+        with self.opened(page) as tab:
+            for side, renamed, part in ((0, "kernel_3(float*)", "kernel_4(float*)"), (1, "newer_named(float*)", "part_a(float*)")):
+                tab.select_option("#capture-choice", str(side))
+                self.wait(tab, f"{READY} && !document.getElementById('capture-choice').disabled")
+                for match, name in (("renamed", renamed), ("split", part)):
+                    self.open_line(tab, of[match])
+                    self.wait(tab, f"{self.HEADING} === {json.dumps(name)}")
+                self.assertEqual(tab.locator("#capture-choice").input_value(), str(side))
 
     def test_a_kernel_of_the_other_side_alone_brings_that_side(self):
-        with self.opened(self.page) as tab:
+        page = self.folder / "apart.html"
+        self.run_gpuprof("report", self.base, "--against", self.made_shape("start-end", 4), "--different-programs", "-o", page)
+        self.lines = report_pages.documents_of(page)["comparison"]["compare"]["lines"]
+        new = next(line for line in self.lines if line["match"] == "new")
+        with self.opened(page) as tab:
             tab.fill("#kernel-search", "kernel_3")
-            self.open_line(tab, self.line_of("part_a(float*)"))
-            self.wait(tab, "(document.querySelector('#kernel-detail h2') || {}).textContent === 'part_a(float*)'")
-            self.assertEqual(tab.locator("#capture-choice").input_value(), "1")
-            self.assertIn("is shown now", tab.inner_text("#comparison-said"))
+            for name, side in ((new["name"], "1"), ("kernel_5(float*)", "0")):
+                self.open_line(tab, self.line_of(name))
+                self.wait(tab, f"{self.HEADING} === {json.dumps(name)}")
+                self.assertEqual(tab.locator("#capture-choice").input_value(), side)
+                self.assertIn("is shown now", tab.inner_text("#comparison-said"))
 
     def test_filters_stay_where_they_keep_the_kernel(self):
         with self.opened(self.page) as tab:

@@ -68,7 +68,8 @@ const comparison = (() => {
 
   // To the kernel in the table below; where that of the capture shown has none of this name, to that of another side.
   async function openKernel(line) {
-    const names = [line.name, line.was].filter(Boolean);
+    // A kernel that was split has its parts as its name, and one that was joined as what it was.
+    const names = [line.name, line.was].filter(Boolean).flatMap((name) => [name, ...name.split(' + ')]);
     const isShown = () => !document.dispatchEvent(new CustomEvent('gpuprof-kernel', {detail: names, cancelable: true}));
     say('');
     if (isShown()) return;

@@ -34,9 +34,12 @@ const tables = (() => {
     });
   }
 
-  // `height`: of a table with more than 14 rows. `signal`: the table is no longer shown.
-  function create(place, label, {height = '420px', ...options}, signal) {
-    const table = new Tabulator(place, {layout: 'fitColumns', autoResize: false, height: options.data.length > 14 ? height : false, ...options});
+  // `height`: of a table with more than 14 rows. `signal`: the table is no longer shown. Columns are resized at their
+  // titles: a handle between cells would take clicks from rows.
+  function create(place, label, {height = '420px', columnDefaults = {}, ...options}, signal) {
+    const table = new Tabulator(place, {
+      layout: 'fitColumns', autoResize: false, height: options.data.length > 14 ? height : false, columnDefaults: {resizable: 'header', ...columnDefaults}, ...options
+    });
     table.element.setAttribute('aria-label', label);
     table.on('tableBuilt', () => {
       nameRows(table);
