@@ -99,7 +99,7 @@ class Captures(Browser):
             for table in ("kernel-table", "range-table"):
                 tab.locator(f"#{table} .tabulator-row", has_text=name).first.locator(".tabulator-cell").first.hover()
                 self.wait(tab, says(".tabulator-tooltip"))
-                tab.mouse.move(5, 5)
+                tab.press("#kernel-search", "Escape")
                 self.wait(tab, "document.querySelector('.tabulator-tooltip') === null")
             tab.locator("#kernel-table .tabulator-row", has_text=name).first.click()
             self.wait(tab, says("#kernel-detail h2") + " && " + says("#kernel-detail li"))

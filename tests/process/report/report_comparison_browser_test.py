@@ -78,32 +78,34 @@ class Comparison(Browser):
 
     HEADING = "(document.querySelector('#kernel-detail h2') || {}).textContent"
 
-    def test_a_renamed_or_split_kernel_is_shown_by_the_name_that_it_has_in_the_capture(self):
-        page = self.folder / "renamed.html"
-        self.run_gpuprof("report", self.base, "--against", self.compared(seed=2, counters=1, renamed=1, split=1), "-o", page)
+    def against(self, **wanted):
+        page = self.folder / "against_other.html"
+        self.run_gpuprof("report", self.base, "--against", self.compared(seed=2, counters=1, **wanted), "-o", page, "--force-overwrite")
         self.lines = report_pages.documents_of(page)["comparison"]["compare"]["lines"]
-        of = {line["match"]: line for line in self.lines if line["kind"] == "kernel"}
-        with self.opened(page) as tab:
-            for side, renamed, part in ((0, "kernel_3(float*)", "kernel_4(float*)"), (1, "newer_named(float*)", "part_a(float*)")):
-                tab.select_option("#capture-choice", str(side))
-                self.wait(tab, f"{READY} && !document.getElementById('capture-choice').disabled")
-                for match, name in (("renamed", renamed), ("split", part)):
-                    self.open_line(tab, of[match])
+        return page
+
+    def test_a_renamed_or_split_kernel_is_shown_by_the_name_that_it_has_in_the_capture(self):
+        for wanted, match, names in (({"renamed": 1}, "renamed", ("kernel_3(float*)", "newer_named(float*)")), ({"split": 1}, "split", ("kernel_4(float*)", "part_a(float*)"))):
+            page = self.against(**wanted)
+            line = next(line for line in self.lines if line["kind"] == "kernel" and line["match"] == match)
+            with self.subTest(match), self.opened(page) as tab:
+                for side, name in enumerate(names):
+                    tab.select_option("#capture-choice", str(side))
+                    self.wait(tab, f"{READY} && !document.getElementById('capture-choice').disabled")
+                    self.open_line(tab, line)
                     self.wait(tab, f"{self.HEADING} === {json.dumps(name)}")
-                self.assertEqual(tab.locator("#capture-choice").input_value(), str(side))
+                    self.assertEqual(tab.locator("#capture-choice").input_value(), str(side))
 
     def test_a_kernel_of_the_other_side_alone_brings_that_side(self):
-        page = self.folder / "apart.html"
-        self.run_gpuprof("report", self.base, "--against", self.made_shape("start-end", 4), "--different-programs", "-o", page)
-        self.lines = report_pages.documents_of(page)["comparison"]["compare"]["lines"]
-        new = next(line for line in self.lines if line["match"] == "new")
-        with self.opened(page) as tab:
+        with self.opened(self.against(renamed=1, split=1)) as tab:
             tab.fill("#kernel-search", "kernel_3")
-            for name, side in ((new["name"], "1"), ("kernel_5(float*)", "0")):
-                self.open_line(tab, self.line_of(name))
+            for name, match, side in (("newer_named(float*)", "new", "1"), ("kernel_4(float*)", "gone", "0")):
+                line = self.line_of(name)
+                self.assertEqual(line["match"], match)
+                self.open_line(tab, line)
                 self.wait(tab, f"{self.HEADING} === {json.dumps(name)}")
                 self.assertEqual(tab.locator("#capture-choice").input_value(), side)
-                self.assertIn("is shown now", tab.inner_text("#comparison-said"))
+                self.wait(tab, "document.getElementById('comparison-said').textContent.includes('is shown now')")
 
     def test_filters_stay_where_they_keep_the_kernel(self):
         with self.opened(self.page) as tab:

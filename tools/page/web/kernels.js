@@ -126,7 +126,7 @@ const kernels = (() => {
     collect(stats, roof, advice);
     table = tables.create('#kernel-table', 'Kernels', {
       data: of.kernels, columns: columns(), height: '460px', selectableRows: 1, initialSort: [{column: 'total', dir: 'desc'}], placeholder: 'No kernels',
-      columnDefaults: {tooltip: true, headerWordWrap: true}
+      columnDefaults: {headerWordWrap: true}
     }, signal);
     table.on('dataFiltered', () => setTimeout(showCount, 0));
     table.on('dataLoaded', () => setTimeout(showCount, 0));
