@@ -99,7 +99,7 @@ class Captures(Browser):
             for table in ("kernel-table", "range-table"):
                 tab.locator(f"#{table} .tabulator-row", has_text=name).first.locator(".tabulator-cell").first.hover()
                 self.wait(tab, says(".tabulator-tooltip"))
-                tab.press("#kernel-search", "Escape")
+                tab.click("#kernels-title")
                 self.wait(tab, "document.querySelector('.tabulator-tooltip') === null")
             tab.locator("#kernel-table .tabulator-row", has_text=name).first.click()
             self.wait(tab, says("#kernel-detail h2") + " && " + says("#kernel-detail li"))

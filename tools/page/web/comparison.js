@@ -55,7 +55,7 @@ const comparison = (() => {
       {title: 'What is left', field: 'left', width: 160, headerSort: false, headerTooltip: 'of the change without the clock, with its noise: the verdict holds for this'}, plain('Clock', 'clock', plus(share), 84),
       plain('Shared', 'shared', plus(share), 88), {title: 'Verdict', field: 'verdict', width: 110, formatter: verdictCell},
       plain('Base', 'before', (v, row) => row.before_text, 96), plain('New', 'after', (v, row) => row.after_text, 96),
-      plain('Base calls', 'calls_before', calls, 104), plain('New calls', 'calls', calls, 100), plain('Base of roof', 'before_roof', share, 118), plain('New of roof', 'after_roof', share, 112)
+      plain('Base calls', 'calls_before', calls, 114), plain('New calls', 'calls', calls, 110), plain('Base of roof', 'before_roof', share, 118), plain('New of roof', 'after_roof', share, 112)
     ];
   }
 

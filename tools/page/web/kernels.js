@@ -13,12 +13,12 @@ const kernels = (() => {
 
   const columns = () => [
     {title: 'Kernel', field: 'name', minWidth: 300, widthGrow: 3, formatter: nameCell, tooltip: (event, cell) => element('div', {}, cell.getValue())},
-    ...comparison.kernelColumns(), sortedBy('Time (%)', 'share', share), sortedBy('Total', 'total', time), sortedBy('Launches', 'launches', count),
-    sortedBy('Median', 'median', time), sortedBy('FLOP/s', 'flops', (v) => rate(v, 'FLOP/s'), {width: 118}),
-    sortedBy('DRAM', 'dram', (v) => rate(v, 'B/s')), sortedBy('Of roof', 'roof', share, {width: 82}),
+    ...comparison.kernelColumns(), sortedBy('Time (%)', 'share', share, {width: 84}), sortedBy('Total', 'total', time), sortedBy('Launches', 'launches', count, {width: 98}),
+    sortedBy('Median', 'median', time), sortedBy('FLOP/s', 'flops', (v) => rate(v, 'FLOP/s'), {width: 108}),
+    sortedBy('DRAM', 'dram', (v) => rate(v, 'B/s')), sortedBy('Of roof', 'roof', share, {width: 74}),
     {title: 'Bound by', field: 'bound', width: 92, tooltip: tipOf('bound')},
     sortedBy('Potential gain', 'gain', (v, row) => kernelRows.gainText(row), {width: 130}),
-    sortedBy('Occupancy', 'occupancy', share, {width: 100}),
+    sortedBy('Occupancy', 'occupancy', share, {width: 112}),
     {title: 'Grid', field: 'grid', width: 120, visible: false}, {title: 'Block', field: 'block', width: 110, visible: false},
     sortedBy('In it', 'inside', (v, row) => time(kernelFilters.inside(row)), {visible: false,
       sorter: (a, b, aRow, bRow) => (kernelFilters.inside(aRow.getData()) || 0) - (kernelFilters.inside(bRow.getData()) || 0)})

@@ -22,7 +22,7 @@ const ranges = (() => {
   }
 
   const figures = (fields) => fields.map(([title, field, text, width]) => tables.figures(title, field, text, {width}));
-  const reached = [['FLOP/s', 'flops', (v) => rate(v, 'FLOP/s'), 130], ['DRAM', 'dram', (v) => rate(v, 'B/s'), 110], ['Of roof', 'roof', share, 100]];
+  const reached = [['FLOP/s', 'flops', (v) => rate(v, 'FLOP/s'), 112], ['DRAM', 'dram', (v) => rate(v, 'B/s'), 96], ['Of roof', 'roof', share, 100]];
 
   function columnsByName() {
     return [{title: 'Range', field: 'name', minWidth: 220, widthGrow: 3}, ...figures([['On the GPU', 'on_gpu', time, 120], ['On the CPU', 'on_cpu', time, 120],
@@ -41,7 +41,7 @@ const ranges = (() => {
       return name;
     };
     return [{title: 'Range', field: 'name', minWidth: 220, widthGrow: 3, formatter: nameCell, tooltip: (event, cell) => element('div', {}, cell.getRow().getData().path)},
-      ...figures([['GPU', 'gpu_ns', time, 100], ['GPU itself', 'own_gpu_ns', time, 110], ['CPU', 'cpu_ns', time, 100], ['CPU itself', 'own_cpu_ns', time, 110],
+      ...figures([['GPU', 'gpu_ns', time, 96], ['GPU itself', 'own_gpu_ns', time, 110], ['CPU', 'cpu_ns', time, 96], ['CPU itself', 'own_cpu_ns', time, 110],
         ['Instances', 'instances', count, 110], ['Operations', 'operations', count, 118], ...reached]), {title: 'Bound by', field: 'bound', width: 100}];
   }
 

@@ -82,7 +82,8 @@ const tables = (() => {
 
   // Tabulator takes a dot in a field for a path.
   function make(place, report, options, signal) {
-    const names = report.rows.length > 0 ? Object.keys(report.rows[0]) : [];
+    const isName = (name) => name === 'Name' || name === 'Operation';
+    const names = report.rows.length > 0 ? Object.keys(report.rows[0]).sort((a, b) => isName(b) - isName(a)) : [];
     const columns = names.map((name) => columnOf(name, report.rows));
     return create(place, report.title, {data: report.rows, columns, nestedFieldSeparator: false, ...options}, signal);
   }
