@@ -102,7 +102,7 @@ class Captures(Browser):
                 tab.click("#kernels-title")
                 self.wait(tab, "document.querySelector('.tabulator-tooltip') === null")
             tab.locator("#kernel-table .tabulator-row", has_text=name).first.click()
-            self.wait(tab, says("#kernel-detail h2") + " && " + says("#kernel-detail li"))
+            self.wait(tab, says("#kernel-detail h2") + " && " + says("#kernel-detail td"))
             self.assertTrue(tab.evaluate(f"[...document.querySelectorAll('#icicle .place')].some(one => one.title.includes({json.dumps(name)}))"))
             tab.fill("#timeline-search", name)
             tab.press("#timeline-search", "Enter")
