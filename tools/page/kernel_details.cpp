@@ -2,6 +2,7 @@
 #include "page/kernel_details.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 
 namespace gpuprof::page {
@@ -95,9 +96,14 @@ kernel_details::shape_lines& kernel_details::lines_of(captured_kernel const& ker
 }
 
 void kernel_details::open(captured_range const& range) {
-  if (!range.is_push_pop) return;
-  if (range.domain.empty()) return places_.open(range.id, range.parent, range.name);
-  places_.open(range.id, range.parent, std::string(range.domain) + ":" + std::string(range.name));
+  auto const name = range.domain.empty()
+                        ? std::string(range.name)
+                        : std::string(range.domain) + ":" + std::string(range.name);
+  if (range.is_push_pop) return places_.open(range.id, range.parent, name);
+  // A launch at the very moment of the end counts, as in stats.
+  auto const end = range.still_open ? std::numeric_limits<std::uint64_t>::max()
+                                    : range.start_ns + range.duration_ns + 1;
+  places_.add_start_end(range.start_ns, end, name);
 }
 
 void kernel_details::add(captured_kernel const& kernel, std::optional<std::uint64_t> undisturbed) {
@@ -108,7 +114,7 @@ void kernel_details::add(captured_kernel const& kernel, std::optional<std::uint6
   if (lines.kernel < watched()) add_to(of_kernels_[lines.kernel], kernel, !undisturbed);
   if (lines.signature) add_to(of_signatures_[*lines.signature], kernel, !undisturbed);
   neighbours_.add(kernel.device, kernel.context, kernel.stream, lines.kernel);
-  places_.add(lines.kernel, length, kernel.range, kernel.graph);
+  places_.add(lines.kernel, length, {kernel.range, kernel.graph, kernel.launched_ns});
   samples_.work(
       kernel.device, kernel.start_ns, kernel.start_ns + kernel.duration_ns,
       lines.kernel < watched() && !undisturbed ? lines.kernel : kernel_samples::not_watched);

@@ -21,19 +21,29 @@ struct kernel_place {
   std::string name;
   std::vector<placed_kernel> kernels;
   std::uint64_t total_ns = 0;
+  bool is_start_end = false;
 };
 
-/// A kernel is launched from the push/pop ranges around its launch, each name once, however deep.
+/// From where a kernel was launched.
+struct launch_place {
+  std::uint64_t range = 0;        // the innermost push/pop range; 0: none
+  std::uint32_t graph = 0;        // 0: none
+  std::uint64_t launched_ns = 0;  // 0: not known
+};
+
+/// A kernel is launched from the push/pop ranges around its launch, and from the start/end ranges
+/// that are open then on any thread; each name once.
 class kernel_places {
  public:
   /// At most so many different nestings of names, and pairs of one with a kernel: beyond that
   /// launches count as not placed.
-  explicit kernel_places(std::size_t max_pairs);
+  explicit kernel_places(std::size_t max_pairs, std::size_t max_start_end = 1024);
 
   void open(std::uint64_t range, std::uint64_t parent, std::string_view name);
-  /// `range`: innermost; 0: none. `graph` likewise.
-  void add(std::uint32_t kernel, std::uint64_t duration_ns, std::uint64_t range,
-           std::uint32_t graph);
+  /// In order of beginnings, each before the kernels that start later. Launches are earlier than
+  /// starts: the last max_start_end ranges to end are kept, however long ago they ended.
+  void add_start_end(std::uint64_t begin_ns, std::uint64_t end_ns, std::string_view name);
+  void add(std::uint32_t kernel, std::uint64_t duration_ns, launch_place const& from);
 
   std::vector<kernel_place> ranges() const;
   std::vector<kernel_place> graphs() const;
@@ -47,17 +57,28 @@ class kernel_places {
     std::uint64_t launches = 0, total_ns = 0;
   };
   using sums = std::unordered_map<std::uint64_t, sum>;  // place and kernel
+  struct start_end_range {
+    std::uint64_t begin_ns = 0, end_ns = 0;
+    std::uint32_t name = 0;
+  };
 
+  void find_open_at(std::uint64_t moment_ns);
+  bool count_open(std::uint32_t kernel, std::uint64_t duration_ns, std::uint64_t launched_ns);
   bool count(sums& of, std::uint32_t place, std::uint32_t kernel, std::uint64_t duration_ns);
   std::uint32_t name_of(std::string_view name);
 
-  std::size_t limit_;
+  std::size_t limit_, max_start_end_;
   std::uint64_t not_placed_ = 0;
   std::vector<std::string> names_;
   std::unordered_map<std::string, std::uint32_t> by_name_;
   std::vector<nesting> nestings_;  // 0: outside of all, 1: one of too many
   std::unordered_map<std::uint64_t, std::uint32_t> by_nesting_, by_range_;
-  sums by_nesting_sums_, by_graph_;
+  sums by_nesting_sums_, by_graph_, by_start_end_;
+  std::vector<start_end_range> start_end_;  // a heap: the first one to end is in front
+  std::uint64_t forgotten_until_ns_ = 0;    // ranges that ended before are not kept
+  // Names of the ranges open from one moment until another.
+  std::vector<std::uint32_t> open_names_;
+  std::uint64_t open_from_ns_ = 0, open_until_ns_ = 0;
 };
 
 }  // namespace gpuprof::page

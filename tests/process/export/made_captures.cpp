@@ -7,6 +7,7 @@
 //   gpuprof-made-captures FILE --profiled-job STEPS --rank R  a rank of four, with everything
 //   gpuprof-made-captures FILE --job STEPS --rank R           a rank of eight on two hosts
 //   gpuprof-made-captures FILE --fleet DAY --rank R [STEPS]   a rank of eight, 0 or 1 day later
+//   gpuprof-made-captures FILE --start-end COUNT  start/end ranges that overlap, no others
 //   gpuprof-made-captures FILE --streams | --ranges | --steps COUNT, --long-kernel SECONDS
 //   gpuprof-made-captures FILE --fault NAME [--mended] [--launches]  see planted_faults.cpp
 #include "made_capture.hpp"
@@ -60,6 +61,27 @@ void only_ranges(std::string const& path) {
   out.end(inner, 3000);
   out.end(outer, 4000);
   out.begin("never ends", 5000);
+}
+
+/// Each ends in the middle of the next; a kernel is launched at the beginning of each, and runs
+/// when the range has ended.
+void start_end(std::string const& path, std::uint64_t count) {
+  made_capture out(path);
+  out.describe("4242");
+  out.window(0, count * 1000 + 3000);
+  auto const shape = out.shape("_ZN2ns12_GLOBAL__N_15scaleIfEEvPT_");
+  for (std::uint64_t i = 0; i < count; ++i) {
+    auto const range = static_cast<range_id>(i + 1);
+    out.add(range_begin{.time = at(1000 * i + 1000),
+                        .range = range,
+                        .thread = static_cast<thread_index>(2),
+                        .style = range_style::start_end,
+                        .name = out.name("request " + std::to_string(i % 2))});
+    out.add(range_end{at(1000 * i + 2500), range, static_cast<thread_index>(1)});
+    auto kernel = out.kernel(shape, 1000 * i + 2600, 300);
+    kernel.launched = at(1000 * i + 1000);
+    out.add(kernel);
+  }
 }
 
 /// Kernels that overlap on one stream (as of graphs), out of order in the file, a pid above 2^22,
@@ -154,6 +176,10 @@ int main(int argc, char** argv) {
                                   .by_driver = !has("--runtime-names"),
                                   .by_runtime = has("--runtime-names") || has("--both-names")};
     return write_planted_fault(where, argv[3], has("--mended"), recorded) ? 0 : 2;
+  }
+  if (argc > 3 && std::string_view(argv[2]) == "--start-end") {
+    start_end(where, std::strtoull(argv[3], nullptr, 10));
+    return 0;
   }
   if (argc > 3 && write_timeline_shape(where, argv[2], std::strtoull(argv[3], nullptr, 10)))
     return 0;

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """A tab of Firefox, which it lets others lead by WebDriver BiDi. Has those words of Playwright's that the tests of pages use."""
-import base64
 import contextlib
 import itertools
 import json
@@ -61,14 +60,6 @@ class Tab:
 
     def set_viewport_size(self, size):
         self.send("browsingContext.setViewport", context=self._context, viewport=dict(size))
-
-    def screenshot(self, path):
-        taken = self.send("browsingContext.captureScreenshot", context=self._context)
-        pathlib.Path(path).write_bytes(base64.b64decode(taken["data"]))
-
-    def pdf(self, path, **_):
-        printed = self.send("browsingContext.print", context=self._context)
-        pathlib.Path(path).write_bytes(base64.b64decode(printed["data"]))
 
     def locator(self, selector, **having):
         return Locator(self, []).locator(selector, **having)

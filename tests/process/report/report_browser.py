@@ -34,11 +34,14 @@ def _chromium_itself():
 def _chromium(said, **context):
     profile = _chromium_itself().new_context(**context)
     tab = profile.new_page()
+    tab.set_default_timeout(120_000)  # a machine that does much else
     tab.on("console", lambda message: said.append(message.text))
     tab.on("pageerror", lambda failure: said.append(str(failure)))
     tab.on("request", lambda request: said.append(request.url) if not request.url.startswith(("file:", "data:", "blob:")) else None)
-    yield tab
-    profile.close()
+    try:
+        yield tab
+    finally:
+        profile.close()
 
 
 def _firefox(said, **context):

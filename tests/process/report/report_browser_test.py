@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pages of gpuprof report in a real browser: what a user asks of a run is answered by what the page shows."""
+import json
+
 import processes
 import report_pages
 from report_browser import Browser
@@ -88,6 +90,37 @@ class Captures(Browser):
             with self.subTest(name), self.opened(self.page_of(made / f"{name}.gpuprof")) as tab:
                 self.assertTrue(tab.evaluate("document.getElementById('stop').hidden"), tab.inner_text("#stop"))
                 self.assertEqual(tab.evaluate("document.querySelectorAll('img').length"), 0)
+
+    def test_hostile_names_are_text_wherever_they_are_shown(self):
+        name = "</script><img src=x onerror=alert(1)>"
+        says = lambda selector: f"[...document.querySelectorAll('{selector}')].some(one => one.textContent.includes({json.dumps(name)}))"  # noqa: E731
+        with self.opened(self.page_of(self.made() / "hostile.gpuprof")) as tab:
+            tab.evaluate("[window.alerts = 0, window.alert = () => { ++alerts }].length")
+            for table in ("kernel-table", "range-table"):
+                tab.locator(f"#{table} .tabulator-row", has_text=name).first.locator(".tabulator-cell").first.hover()
+                self.wait(tab, says(".tabulator-tooltip"))
+                tab.click("#kernels-title")
+                self.wait(tab, "document.querySelector('.tabulator-tooltip') === null")
+            tab.locator("#kernel-table .tabulator-row", has_text=name).first.click()
+            self.wait(tab, says("#kernel-detail h2") + " && " + says("#kernel-detail td"))
+            self.assertTrue(tab.evaluate(f"[...document.querySelectorAll('#icicle .place')].some(one => one.title.includes({json.dumps(name)}))"))
+            tab.fill("#timeline-search", name)
+            tab.press("#timeline-search", "Enter")
+            self.wait(tab, says("#timeline-at"))
+            self.assertEqual(tab.evaluate("[alerts, document.querySelectorAll('img, iframe').length]"), [0, 0])
+
+    def test_copies_and_calls_are_tables_that_open(self):
+        page = self.page_of(self.made_job())
+        stats = report_pages.documents_of(page)["stats"]
+        with self.opened(page) as tab:
+            for report in ("cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum", "cuda_api_sum"):
+                rows = stats[report]["rows"]
+                self.assertFalse(tab.locator(f"#{report}").is_visible())
+                tab.locator("#calls summary").nth(("cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum", "cuda_api_sum").index(report)).click()
+                # Laid out when it is opened, as wide as the page.
+                self.wait(tab, f"document.querySelectorAll('#{report} .tabulator-row').length === {len(rows)}")
+                self.wait(tab, f"document.querySelector('#{report} .tabulator-row').getBoundingClientRect().width > 900")
+                self.assertEqual(len(self.rows(tab, report)[0]), len(rows[0]))
 
     def test_without_counters_say_how_to_get_them(self):
         with self.opened(self.page_of(self.made_fault("sync_in_loop"))) as tab:

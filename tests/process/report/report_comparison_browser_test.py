@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A page of two sides in a browser: what changed stands first, and in the table of kernels."""
+import json
+
 import processes
 import report_pages
 from report_browser import READY, Browser
@@ -52,6 +54,68 @@ class Comparison(Browser):
             self.assertIn("part_a(float*)", self.column(tab, "name", "kernel-table"))
             tab.locator("#comparison-table .tabulator-row", has_text="kernel_5").click()
             self.wait(tab, "document.querySelector('#kernel-detail h2').textContent === 'kernel_5(float*)'")
+
+    def test_a_faster_kernel_has_a_negative_cost_in_its_unit(self):
+        page = self.folder / "faster.html"
+        self.run_gpuprof("report", self.base, "--against", self.compared(seed=2, counters=1, slowed=0.8), "-o", page)
+        line = next(line for line in report_pages.documents_of(page)["comparison"]["compare"]["lines"] if line["name"] == "kernel_3(float*)")
+        self.assertLess(line["cost_ns_per_step"], -1000)
+        with self.opened(page) as tab:
+            self.assertEqual(tab.evaluate("[-5e6, -999, -12345, -1.5e11].map(words.time)"), ["-5.00 ms", "-999 ns", "-12.3 us", "-150 s"])
+            shown = dict(zip(self.column(tab, "name", "kernel-table"), self.column(tab, "difference", "kernel-table")))
+            self.assertEqual(shown["kernel_3(float*)"], f"{line['cost_ns_per_step'] / 1000:.1f} us")
+            costs = dict(zip(self.column(tab, "name", "comparison-table"), self.column(tab, "cost", "comparison-table")))
+            self.assertIn(f"{line['cost_ns_per_step'] / 1000:.1f} us", [cost for name, cost in costs.items() if name.startswith("kernel_3(float*)")])
+
+    def line_of(self, name):
+        return next(line for line in self.lines if line["kind"] == "kernel" and line["name"] == name)
+
+    def open_line(self, tab, line):
+        """A click on it in the table of differences."""
+        tab.select_option("#comparison-kind", "kernels")
+        at = tab.evaluate(f"Tabulator.findTable('#comparison-table')[0].getRows('active').findIndex(row => row.getData().line.name === {json.dumps(line['name'])})")
+        tab.locator("#comparison-table .tabulator-row").nth(at).click()
+
+    HEADING = "(document.querySelector('#kernel-detail h2') || {}).textContent"
+
+    def against(self, **wanted):
+        page = self.folder / "against_other.html"
+        self.run_gpuprof("report", self.base, "--against", self.compared(seed=2, counters=1, **wanted), "-o", page, "--force-overwrite")
+        self.lines = report_pages.documents_of(page)["comparison"]["compare"]["lines"]
+        return page
+
+    def test_a_renamed_or_split_kernel_is_shown_by_the_name_that_it_has_in_the_capture(self):
+        for wanted, match, names in (({"renamed": 1}, "renamed", ("kernel_3(float*)", "newer_named(float*)")), ({"split": 1}, "split", ("kernel_4(float*)", "part_a(float*)"))):
+            page = self.against(**wanted)
+            line = next(line for line in self.lines if line["kind"] == "kernel" and line["match"] == match)
+            with self.subTest(match), self.opened(page) as tab:
+                for side, name in enumerate(names):
+                    tab.select_option("#capture-choice", str(side))
+                    self.wait(tab, f"{READY} && !document.getElementById('capture-choice').disabled")
+                    self.open_line(tab, line)
+                    self.wait(tab, f"{self.HEADING} === {json.dumps(name)}")
+                    self.assertEqual(tab.locator("#capture-choice").input_value(), str(side))
+
+    def test_a_kernel_of_the_other_side_alone_brings_that_side(self):
+        with self.opened(self.against(renamed=1, split=1)) as tab:
+            tab.fill("#kernel-search", "kernel_3")
+            for name, match, side in (("newer_named(float*)", "new", "1"), ("kernel_4(float*)", "gone", "0")):
+                line = self.line_of(name)
+                self.assertEqual(line["match"], match)
+                self.open_line(tab, line)
+                self.wait(tab, f"{self.HEADING} === {json.dumps(name)}")
+                self.assertEqual(tab.locator("#capture-choice").input_value(), side)
+                self.wait(tab, "document.getElementById('comparison-said').textContent.includes('is shown now')")
+
+    def test_filters_stay_where_they_keep_the_kernel(self):
+        with self.opened(self.page) as tab:
+            tab.fill("#kernel-search", "kernel_3")
+            self.open_line(tab, self.line_of("kernel_3(float*)"))
+            self.wait(tab, "(document.querySelector('#kernel-detail h2') || {}).textContent === 'kernel_3(float*)'")
+            self.assertEqual(tab.locator("#kernel-search").input_value(), "kernel_3")
+            self.open_line(tab, self.line_of("kernel_5(float*)"))
+            self.wait(tab, "document.querySelector('#kernel-detail h2').textContent === 'kernel_5(float*)'")
+            self.assertEqual(tab.locator("#kernel-search").input_value(), "")
 
     def test_without_steps_sums_are_of_the_whole_run(self):
         base, new = self.compared(seed=1, ranges=0), self.compared(seed=2, ranges=0, slowed=1.2)

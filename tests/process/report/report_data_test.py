@@ -56,8 +56,17 @@ class File(report_pages.Case):
         self.assertIn("<!doctype html>", page.read_text())
 
     def test_of_hostile_names_has_no_element_of_theirs(self):
-        text = self.page_of(self.made() / "hostile.gpuprof").read_text()
-        self.assertNotIn("onerror=alert", text)
+        name = "</script><img src=x onerror=alert(1)>"
+        page = self.page_of(self.made() / "hostile.gpuprof")
+        self.assertIn(name, [row["Name"] for row in report_pages.documents_of(page)["stats"]["cuda_gpu_kern_sum"]["rows"]])
+        self.assertNotIn("<img src=x", page.read_text())
+
+    def test_tables_of_copies_and_calls_are_those_of_stats(self):
+        capture = self.made_job()
+        held = report_pages.documents_of(self.page_of(capture))["stats"]
+        for report in ("cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum", "cuda_api_sum"):
+            self.assertNotEqual(held[report]["rows"], [])
+            self.assertEqual(held[report]["rows"], self.said("stats", "-r", report, capture))
 
     def test_names_that_would_end_the_title(self):
         capture = self.folder / "<b>&name.gpuprof"

@@ -54,6 +54,14 @@ class Details(report_pages.Case):
         self.assertEqual(held, said)
         self.assertEqual(details["not_placed"], 0)
 
+    def test_start_end_ranges_are_those_of_nvtx_kern_sum(self):
+        capture = self.made_shape("start-end", 7)
+        details = report_pages.documents_of(self.page_of(capture))["details"]
+        said = {row["NVTX Range"]: (row["Kern Inst"], row["Total Time (ns)"]) for row in self.stats(capture, "nvtx_kern_sum") if row["Style"] == "StartEnd"}
+        self.assertEqual(len(said), 2)
+        self.assertEqual({place["name"]: tuple(place["kernels"][0][1:]) for place in details["ranges"] if place["start_end"]}, said)
+        self.assertEqual(details["not_placed"], 0)
+
     def test_neighbours_are_what_ran_before_and_after_on_the_stream(self):
         capture = self.made_job()
         details = report_pages.documents_of(self.page_of(capture))["details"]
@@ -111,7 +119,8 @@ class Details(report_pages.Case):
         for line in details["kernels"] + details["signatures"]:
             self.assertLessEqual(len(line["points"]), 200)
             self.assertLessEqual(len(line["histogram"]["counts"]), 40)
-            self.assertGreater(line["joined_within_ns"] > 0, len(line["points"]) == sum(point[1] for point in line["points"]))
+            each_is_a_launch = len(line["points"]) == sum(point[1] for point in line["points"])
+            self.assertEqual(line["joined_within_ns"] == 0, each_is_a_launch)
         for line, row in zip(details["kernels"], self.stats(capture, "cuda_gpu_kern_sum")):
             self.check_durations(line, row)
 

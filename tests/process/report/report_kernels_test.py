@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of kernels in a real browser: filters, sources on hover, and what a click on a line opens."""
+import json
+import re
+
 import processes
 import report_pages
 from report_browser import Browser
@@ -95,10 +98,55 @@ class Table(Browser):
             self.assertIn(first["to_do"], tab.inner_text("#kernel-detail"))
 
 
+    def test_is_searched_by_names_as_they_are_and_as_they_are_shown(self):
+        page = self.page_of(self.made_shape("start-end", 2))
+        with self.opened(page) as tab:
+            self.assertEqual(self.names(tab), ["ns::scale<float>(float*)"])
+            for part, lines in (("ns::scale<FLOAT>", 1), ("void ns::(anonymous namespace)::scale", 1), ("ns::(anonymous namespace)::scalf", 0)):
+                tab.fill("#kernel-search", part)
+                self.wait_for_lines(tab, lines, 1)
+
+    def test_potential_gain_of_one_grid_and_block_is_said_where_the_kernel_has_no_other(self):
+        page = self.page_of(self.made_fault("misaligned_products"))
+        held = report_pages.documents_of(page)
+        named = {one["where"]["kernel"] for one in held["analyze"]["findings"]}
+        launches = {row["Name"]: row["Instances"] for row in held["stats"]["cuda_gpu_kern_sum"]["rows"]}
+        expected = [row["Name"] in named and row["Instances"] == launches[row["Name"]] for row in held["stats"]["cuda_gpu_kern_gb_sum"]["rows"]]
+        self.assertIn(True, expected)
+        with self.opened(page) as tab:
+            tab.select_option("#kernel-by", "signatures")
+            self.wait_for_lines(tab, len(expected), len(expected))
+            rows = tab.evaluate("Tabulator.findTable('#kernel-table')[0].getRows().map(row => row.getData()).map(row => [row.gain !== undefined, row.findings.length])")
+            self.assertEqual([has for has, _ in rows], [findings > 0 for _, findings in rows])
+            self.assertEqual(sorted(has for has, _ in rows), sorted(expected))
+
+    def test_a_press_and_its_release_meet_one_row_whatever_happens_to_the_height_between(self):
+        page = self.page_of(self.made_job())
+        frames = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0))))"
+        with self.opened(page) as tab:
+            row = tab.locator("#kernel-table .tabulator-row").first
+            row.hover()
+            tab.evaluate("window.pressed = document.querySelector('#kernel-table .tabulator-row'), 0")
+            tab.mouse.down()
+            # What Tabulator watches, and what it does when the table comes into view: a row that left the page loses the press.
+            tab.evaluate("window.left = 0, new MutationObserver(all => { for (const one of all) left += [...one.removedNodes].includes(pressed) }).observe(pressed.parentNode, {childList: true})")
+            tab.evaluate("document.getElementById('kernel-table').style.height = '300px', document.getElementById('kernels').style.minHeight = '900px', 0")
+            tab.evaluate(frames)
+            self.assertEqual(tab.evaluate("left"), 0)
+            tab.mouse.up()
+            self.wait(tab, f"!{DETAIL}.hidden")
+
+    def test_a_table_has_another_width_as_its_place_has(self):
+        page = self.page_of(self.made_job())
+        width = "document.querySelector('#kernel-table .tabulator-header').clientWidth"
+        with self.opened(page) as tab:
+            wide = tab.evaluate("document.querySelector('#kernel-table .tabulator-col[tabulator-field=name]').offsetWidth")
+            tab.set_viewport_size({"width": 1500, "height": 900})
+            self.wait(tab, f"document.querySelector('#kernel-table .tabulator-col[tabulator-field=name]').offsetWidth > {wide} + 100 && {width} > 1300")
+
+
 class Detail(Browser):
     def open_first(self, tab):
-        # Tables are laid out once more after they were made: a press and its release must meet one row.
-        self.wait(tab, "window.lastRow === (window.lastRow = document.querySelector('#kernel-table .tabulator-row'))")
         tab.locator("#kernel-table .tabulator-row").first.click()
         self.wait(tab, f"!{DETAIL}.hidden")
 
@@ -190,10 +238,56 @@ class Detail(Browser):
         kernels = len(report_pages.documents_of(page)["stats"]["cuda_gpu_kern_sum"]["rows"])
         self.assertGreater(kernels, 5)
         with self.opened(page) as tab:
+            names = tab.evaluate("Tabulator.findTable('#kernel-table')[0].getRows('active').map(row => row.getData().name)")
+            self.assertIn("</script><img src=x onerror=alert(1)>", names)
             for at in range(kernels):
                 tab.locator("#kernel-table .tabulator-row").nth(at).click()
-                self.wait(tab, f"!{DETAIL}.hidden")
+                shown = names[at] if len(names[at]) <= 300 else names[at][:300] + "\u2026"
+                self.wait(tab, f"document.querySelector('#kernel-detail h2').textContent === {json.dumps(shown)}")
             self.assertEqual(tab.evaluate("document.querySelectorAll('img, iframe').length"), 0)
+
+    def test_places_and_neighbours_of_one_geometry_are_of_all_launches(self):
+        capture = self.folder / "training.gpuprof"
+        self.run_program(processes.path("BUILT_MADE_CAPTURES"), str(capture), "--training", "2000", timeout=120)
+        page = self.page_of(capture)
+        held = report_pages.documents_of(page)
+        line = held["stats"]["cuda_gpu_kern_gb_sum"]["rows"][0]
+        whole = next(row for row in held["stats"]["cuda_gpu_kern_sum"]["rows"] if row["Name"] == line["Name"])
+        self.assertLess(line["Instances"], whole["Instances"])
+        with self.opened(page) as tab:
+            tab.select_option("#kernel-by", "signatures")
+            self.wait(tab, "Tabulator.findTable('#kernel-table')[0].getDataCount() === " + str(len(held["stats"]["cuda_gpu_kern_gb_sum"]["rows"])))
+            self.open_first(tab)
+            rows = tab.evaluate("[...document.querySelectorAll('#kernel-detail table')].find(one => one.innerText.includes('Range or graph')).innerText").splitlines()
+            steps = next(row.split("\t") for row in rows if row.startswith("step\t"))
+            self.assertEqual((int(steps[1]), steps[3]), (whole["Instances"], "100.0 %"))
+            times = tab.evaluate("[...document.querySelectorAll('#kernel-detail ol')].map(one => [...one.querySelectorAll('li')].map(li => li.textContent))")
+            self.assertEqual(len(times), 2)
+            for text in times[0] + times[1]:
+                often, of = re.search(r" (\d+) times?, ([\d.]+) %$", text).groups()
+                self.assertAlmostEqual(float(of), 100 * int(often) / whole["Instances"], delta=0.06)
+
+    def test_start_end_ranges_that_were_open_at_the_launch_are_listed(self):
+        page = self.page_of(self.made_shape("start-end", 4))
+        with self.opened(page) as tab:
+            self.open_first(tab)
+            shown = tab.inner_text("#kernel-detail")
+            self.assertRegex(shown, r"request 0 \(start/end\)\t4\t")
+            self.assertRegex(shown, r"request 1 \(start/end\)\t3\t")
+            self.assertIn("on any thread, and overlap", shown)
+
+    def test_a_name_of_64_kb_is_cut_and_found_in_the_timeline(self):
+        page = self.page_of(self.made() / "hostile.gpuprof")
+        with self.opened(page) as tab:
+            tab.fill("#kernel-search", "xxxxxxxx")
+            self.wait(tab, "document.getElementById('kernel-count').textContent.startsWith('1 of ')")
+            self.open_first(tab)
+            self.assertEqual(tab.inner_text("#kernel-detail h2"), 300 * "x" + "\u2026")
+            self.assertIn("cut off", tab.inner_text("#kernel-detail"))
+            tab.click("#kernel-detail button:text('Show in the timeline')")
+            self.wait(tab, "document.getElementById('timeline-hits').textContent.startsWith('2 hit')")
+            labels = tab.evaluate("[...document.querySelectorAll('#icicle .place')].map(one => Math.max(one.title.length, one.getAttribute('aria-label').length))")
+            self.assertLess(max(labels), 400)
 
 
 processes.main()

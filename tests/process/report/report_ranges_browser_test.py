@@ -84,6 +84,15 @@ class Odd(Browser):
             self.assertEqual(tab.locator("#icicle").count(), 0)
             self.assertEqual(tab.locator("#steps-chart").count(), 0)
 
+    def test_start_end_ranges_alone_are_a_table(self):
+        page = self.page_of(self.made_shape("start-end", 4))
+        with self.opened(page) as tab:
+            self.assertEqual(tab.locator("#icicle").count(), 0)
+            self.assertEqual(sorted(row[0] for row in self.rows(tab, "range-table")), ["request 0", "request 1"])
+            tab.locator("#range-table .tabulator-row").first.click()
+            self.wait(tab, "document.querySelector('#range-table .tabulator-selected') !== null")
+            self.assertEqual(tab.locator("#range-table button").count(), 0)
+
     def test_places_that_are_joined_say_how_many_they_are(self):
         page = self.page_of(self.many_ranges(3000))
         joined = report_pages.documents_of(page)["places"]["joined"]

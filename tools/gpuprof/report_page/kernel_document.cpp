@@ -215,6 +215,7 @@ class document_writer {
       append_json_array(to, list, [](std::string& out, page::kernel_place const& place) {
         json_object one(out);
         one.text("name", place.name);
+        if (place.is_start_end) one.flag("start_end", true);
         one.member("kernels", [&](std::string& kernels) {
           append_json_array(kernels, place.kernels, [](std::string& numbers, auto const& of) {
             append_numbers(

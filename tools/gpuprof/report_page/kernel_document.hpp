@@ -25,7 +25,8 @@ std::unordered_map<std::uint32_t, std::uint64_t> undisturbed_lengths(trace_conte
 /// of kernels also "geometries" with "occupancy", "blocks_per_sm", "limited_by", "waves";
 /// "samples", [{"metric", "means" and "samples" by position in a launch}...]; "before" and
 /// "after", [[index into names, times]...].
-/// PLACE: {"name", "kernels": [[index into names, launches, ns]...]}.
+/// PLACE: {"name", "start_end": true of such ranges, "kernels": [[index into names, launches,
+/// ns]...]}.
 std::string kernel_document(watched_kernels const& watched, page::kernel_details const& details,
                             trace_contents& trace);
 

@@ -28,10 +28,9 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::array<std::string_view, 8> tables{"cuda_gpu_kern_sum",     "cuda_gpu_kern_gb_sum",
-                                                 "cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum",
-                                                 "cuda_api_sum",          "nvtx_sum",
-                                                 "nvtx_gpu_proj_sum",     "gpu_metrics_sum"};
+constexpr std::array<std::string_view, 7> tables{
+    "cuda_gpu_kern_sum", "cuda_gpu_kern_gb_sum", "cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum",
+    "cuda_api_sum",      "nvtx_gpu_proj_sum",    "gpu_metrics_sum"};
 
 result<std::string> stats_document(parts_inputs const& of, watched_kernels& watched) {
   stats_inputs inputs{of.capture, {}, {}, range_scope::process};
@@ -115,7 +114,6 @@ std::string facts_document(std::string const& capture, trace_contents& trace) {
   json_members members;
   members.add_text("capture", std::filesystem::path(capture).filename().string());
   members.add_text("version", GPUPROF_VERSION);
-  members.add("origin_ns") += std::to_string(trace.origin().value);
   members.add_texts("overview", overview_lines(trace.overview()));
   members.add_texts("lost", trace.missing());
   return std::move(members).take();

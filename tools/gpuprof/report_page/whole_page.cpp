@@ -76,7 +76,6 @@ class several_captures {
       to_.blocks.push_back({"capture-" + std::to_string(number) + "-" + name, std::move(bytes)});
     json_members members;
     members.add_text("label", label);
-    members.add_text("file", file_name_of(path));
     members.add("has_parts") += has_parts ? "true" : "false";
     list_ += (list_.empty() ? "[" : ",") + std::move(members).take();
     return std::move(parts.time);

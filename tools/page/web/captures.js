@@ -77,6 +77,14 @@ const captures = (() => {
     byId('capture-choice').disabled = false;
   }
 
+  // Whether the table of kernels of this capture has one of these names.
+  async function hasKernel(at, names) {
+    if (!all.captures[at].has_parts) return false;
+    const report = (await data.ofCapture('capture-' + at + '-').document('stats')).cuda_gpu_kern_sum;
+    return !report.missing && report.rows.some((row) => names.includes(row['Name']));
+  }
+
   const list = () => all.captures;
-  return {open, showFirst, choose, list, nameOf};
+  const shown = () => Number(byId('capture-choice').value);
+  return {open, showFirst, choose, list, shown, hasKernel, nameOf};
 })();

@@ -37,21 +37,25 @@ const comparison = (() => {
     };
   }
 
-  const numeric = {hozAlign: 'right', sorter: 'number', headerSortStartingDir: 'desc'};
-  const plain = (title, field, text, width) => ({title, field, width, ...numeric, formatter: (cell) => document.createTextNode(text(cell.getValue()))});
+  const plain = (title, field, text, width, extra) => tables.figures(title, field, text, {width, ...extra});
+  const plus = (text) => (value) => (known(value) ? signed(text, value) : '');
   const per = () => (all.compare.step === null ? ' of the run' : ' of a step');
   const byAmount = (a, b) => Math.abs(a || 0) - Math.abs(b || 0);
+
+  function nameCell(cell) {
+    const name = words.shortened(cell.getValue());
+    return cell.getRow().getData().kind === 'kernel' ? tables.nameButton(name) : document.createTextNode(name);
+  }
 
   function columns() {
     const calls = (value) => (known(value) ? String(+value.toPrecision(4)) : '');
     return [
-      {title: 'Name', field: 'name', minWidth: 260, widthGrow: 3, formatter: (cell) => document.createTextNode(cell.getValue()), tooltip: (event, cell) => element('div', {}, cell.getValue())},
-      {...plain('Cost' + per(), 'cost', (v) => (known(v) ? signed(time, v) : ''), 140), sorter: byAmount}, plain('Change', 'change', (v) => (known(v) ? signed(share, v) : ''), 92),
-      {title: 'What is left', field: 'left', width: 160, headerSort: false, headerTooltip: 'of the change without the clock, with its noise: the verdict holds for this'}, plain('Clock', 'clock', (v) => (known(v) ? signed(share, v) : ''), 84),
-      plain('Shared', 'shared', (v) => (known(v) ? signed(share, v) : ''), 88), {title: 'Verdict', field: 'verdict', width: 110, formatter: verdictCell},
-      {title: 'Base', field: 'before', width: 96, ...numeric, formatter: (cell) => document.createTextNode(cell.getRow().getData().before_text)},
-      {title: 'New', field: 'after', width: 96, ...numeric, formatter: (cell) => document.createTextNode(cell.getRow().getData().after_text)},
-      plain('Base calls', 'calls_before', calls, 104), plain('New calls', 'calls', calls, 100), plain('Base of roof', 'before_roof', share, 118), plain('New of roof', 'after_roof', share, 112)
+      {title: 'Name', field: 'name', minWidth: 260, widthGrow: 3, formatter: nameCell, tooltip: (event, cell) => element('div', {}, cell.getValue())},
+      plain('Cost' + per(), 'cost', plus(time), 140, {sorter: byAmount}), plain('Change', 'change', plus(share), 92),
+      {title: 'What is left', field: 'left', width: 160, headerSort: false, headerTooltip: 'of the change without the clock, with its noise: the verdict holds for this'}, plain('Clock', 'clock', plus(share), 84),
+      plain('Shared', 'shared', plus(share), 88), {title: 'Verdict', field: 'verdict', width: 110, formatter: verdictCell},
+      plain('Base', 'before', (v, row) => row.before_text, 96), plain('New', 'after', (v, row) => row.after_text, 96),
+      plain('Base calls', 'calls_before', calls, 114), plain('New calls', 'calls', calls, 110), plain('Base of roof', 'before_roof', share, 118), plain('New of roof', 'after_roof', share, 112)
     ];
   }
 
@@ -60,13 +64,31 @@ const comparison = (() => {
     table.setFilter((row) => chosen === undefined || chosen.includes(row.kind));
   }
 
+  const say = (text) => { byId('comparison-said').textContent = text; };
+
+  // To the kernel in the table below; where that of the capture shown has none of this name, to that of another side.
+  async function openKernel(line) {
+    // A kernel that was split has its parts as its name, and one that was joined as what it was.
+    const names = [line.name, line.was].filter(Boolean).flatMap((name) => [name, ...name.split(' + ')]);
+    const isShown = () => !document.dispatchEvent(new CustomEvent('gpuprof-kernel', {detail: names, cancelable: true}));
+    say('');
+    if (isShown()) return;
+    const shown = captures.shown();
+    for (const at of captures.list().keys()) {
+      if (at === shown || !(await captures.hasKernel(at, names))) continue;
+      await captures.choose(at);
+      if (isShown()) return say(captures.nameOf(captures.list()[at]) + ' is shown now: the other side has no ' + words.shortened(words.kernelName(line.name)));
+    }
+    say('No table of this page has a line of ' + words.shortened(words.kernelName(line.name)) + '; gpuprof stats has all.');
+  }
+
   function showTable() {
     const rows = lines().map(rowOf);
-    table = new Tabulator('#comparison-table', {
-      data: rows, columns: columns(), layout: 'fitColumns', height: rows.length > 14 ? '460px' : false, initialSort: [{column: 'cost', dir: 'desc'}], placeholder: 'Nothing differs',
+    table = tables.create('#comparison-table', 'What changed', {
+      data: rows, columns: columns(), height: '460px', initialSort: [{column: 'cost', dir: 'desc'}], placeholder: 'Nothing differs',
       rowFormatter: (row) => row.getElement().classList.add(...['difference', row.getData().verdict].filter(Boolean))
     });
-    table.on('rowClick', (event, row) => { if (row.getData().kind === 'kernel') document.dispatchEvent(new CustomEvent('gpuprof-kernel', {detail: row.getData().line.name})); });
+    table.on('rowClick', (event, row) => { if (row.getData().kind === 'kernel') openKernel(row.getData().line); });
     byId('comparison-kind').addEventListener('change', filter);
   }
 
@@ -114,9 +136,9 @@ const comparison = (() => {
   function kernelColumns() {
     if (lines().length === 0) return [];
     const headerTooltip = 'what all its launches take' + per();
-    return [{...plain('Before', 'before', time, 92), headerTooltip}, {...plain('After', 'after', time, 88), headerTooltip},
-      {...plain('Difference', 'difference', (v) => (known(v) ? signed(time, v) : ''), 118), sorter: byAmount, headerTooltip,
-        formatter: (cell) => element('span', {class: 'verdict ' + (cell.getRow().getData().verdict || '')}, known(cell.getValue()) ? signed(time, cell.getValue()) : '')},
+    const costCell = (cell) => element('span', {class: 'verdict ' + (cell.getRow().getData().verdict || '')}, plus(time)(cell.getValue()));
+    return [plain('Before', 'before', time, 92, {headerTooltip}), plain('After', 'after', time, 88, {headerTooltip}),
+      plain('Difference', 'difference', null, 118, {sorter: byAmount, headerTooltip, formatter: costCell}),
       {title: 'Verdict', field: 'verdict', width: 100, formatter: verdictCell}];
   }
 

@@ -24,14 +24,14 @@ const icicle = (() => {
   function textOf(at, whole) {
     const place = places[at];
     const own = value === 'gpu_ns' ? place.own_gpu_ns : place.own_cpu_ns;
-    return nameOf(place) + ': ' + time(valueOf(at)) + (whole > 0 ? ', ' + words.share(valueOf(at) / whole) : '') + ', itself ' + time(own) + ', ' + count(place.instances) + ' x';
+    return words.shortened(nameOf(place)) + ': ' + time(valueOf(at)) + (whole > 0 ? ', ' + words.share(valueOf(at) / whole) : '') + ', itself ' + time(own) + ', ' + count(place.instances) + ' x';
   }
 
   // In parts of the width, which is another on paper.
   function block(at, depth, left, width, whole) {
     const room = byId('icicle').clientWidth;
     const made = element('button', {type: 'button', class: 'place' + (at === chosen ? ' chosen' : ''), title: textOf(at, whole), 'aria-label': textOf(at, whole), tabindex: '-1', 'data-place': at, 'data-depth': depth});
-    made.textContent = width > 30 ? nameOf(places[at]) : '';
+    made.textContent = width > 30 ? words.shortened(nameOf(places[at])) : '';
     Object.assign(made.style, {left: 100 * left / room + '%', width: 'calc(' + 100 * width / room + '% - 1px)', top: depth * rowHeight + 'px', background: places[at].joined ? theme.colour('line') : hue(places[at].name), color: places[at].joined ? theme.colour('text') : theme.textOn(hue(places[at].name))});
     return made;
   }

@@ -15,7 +15,7 @@ const kernelDetail = (() => {
       fact('standard deviation', time(timed['StdDev (ns)'])), fact('grid', row.grid), fact('block', row.block)];
   }
 
-  function ratesOf(row) {
+  function ratesOf(row, by) {
     const line = row.counted;
     if (!line) return [];
     const from = (field) => kernelRows.rateSource(field, line);
@@ -24,16 +24,15 @@ const kernelDetail = (() => {
       fact('DRAM', rate(line.dram_bytes_per_second, 'B/s'), from('dram')), fact('L2', rate(line.l2_bytes_per_second, 'B/s'), from('l2')),
       fact('FLOP per DRAM byte', known(line.flop_per_dram_byte) ? line.flop_per_dram_byte.toPrecision(3) : ''),
       fact('FLOP per L2 byte', known(line.flop_per_l2_byte) ? line.flop_per_l2_byte.toPrecision(3) : ''),
-      fact('bound by', line.bound_by), fact('of its roof', share(line.of_roof), kernelRows.sourceOf('roof', row)),
+      fact('bound by', line.bound_by), fact('of its roof', share(line.of_roof), kernelRows.sourceOf('roof', row, by)),
       fact('a launch would be shorter at its roof by', time(line.to_roof_ns)),
       fact('occupancy', share(line.occupancy), from('occupancy')), fact('tensor cores active', share(line.tensor_active), from('tensor')),
       fact('SM clock', rate(line.sm_clock_hz, 'Hz'), from('clock'))];
   }
 
-  const gainOf = ({low, high}) => (low === high ? time(1e6 * high) : time(1e6 * low) + ' to ' + time(1e6 * high));
   function findingsOf(row) {
     if (row.findings.length === 0) return '';
-    const items = row.findings.map((one) => element('li', {}, element('b', {}, gainOf(one.potential_gain_ms)),
+    const items = row.findings.map((one) => element('li', {}, element('b', {}, kernelRows.findingGain(one)),
       ' (' + one.rule + '): ' + one.what + '. ' + one.to_do));
     return part('What a mend would save', element('ul', {}, ...items));
   }
@@ -62,29 +61,32 @@ const kernelDetail = (() => {
       'Occupancy is what the launch allows with no other kernel on the SM, by the limits of this GPU.' + (line.geometries.length === 12 ? ' The 12 with most time are shown.' : '')));
   }
 
-  function placesOf(row) {
+  // `kernel`: its line with all launches, whatever the grid and block.
+  function placesOf(kernel) {
     const rows = [];
     for (const kind of ['ranges', 'graphs'])
       for (const place of details[kind]) {
-        const found = place.kernels.find(([kernel]) => details.names[kernel] === row.name);
-        if (found) rows.push([place.name, count(found[1]), time(found[2]), share(found[2] / row.total)]);
+        const found = place.kernels.find(([at]) => details.names[at] === kernel.name);
+        if (found) rows.push([words.shortened(place.name) + (place.start_end ? ' (start/end)' : ''), count(found[1]), time(found[2]), share(found[2] / kernel.total)]);
       }
     if (rows.length === 0) return part('Launched from', element('p', {class: 'note'}, 'No NVTX range and no CUDA graph was around its launches.'));
+    const overlap = details.ranges.some((place) => place.start_end) ? ' Start/end ranges were open at the launch, on any thread, and overlap.' : '';
     return part('Launched from', tableOf(['Range or graph', 'Launches', 'Time', 'Of its time'], rows.slice(0, 20)), rows.length > 20 ?
-      element('p', {class: 'note'}, 'Twenty of ' + rows.length + '.') : '', element('p', {class: 'note'}, 'Ranges lie inside of each other: a launch counts in each around it.'));
+      element('p', {class: 'note'}, 'Twenty of ' + rows.length + '.') : '', element('p', {class: 'note'}, 'Ranges lie inside of each other: a launch counts in each around it.' + overlap));
   }
 
   function listOf(title, list, launches) {
     const items = list.map(([kernel, times]) => {
-      const link = element('button', {type: 'button', class: 'name', title: details.names[kernel]}, words.kernelName(details.names[kernel]));
-      link.addEventListener('click', () => kernels.show(details.names[kernel]));
+      const name = details.names[kernel];
+      const link = element('button', {type: 'button', class: 'name', title: words.shortened(name)}, words.shortened(words.kernelName(name)));
+      link.addEventListener('click', () => kernels.show(name));
       return element('li', {}, link, ' ' + number(times, 'time') + ', ' + share(times / launches));
     });
     return element('div', {}, element('h4', {}, title), items.length > 0 ? element('ol', {}, ...items) : element('p', {class: 'note'}, 'nothing'));
   }
 
-  function neighboursOf(line, row) {
-    return part('Neighbours on its stream', element('div', {class: 'two'}, listOf('Just before it', line.before, row.launches), listOf('Just after it', line.after, row.launches)));
+  function neighboursOf(line, {launches}) {
+    return part('Neighbours on its stream', element('div', {class: 'two'}, listOf('Just before it', line.before, launches), listOf('Just after it', line.after, launches)));
   }
 
   const figure = (value) => (known(value) ? (Math.abs(value) >= 1000 ? count(value) : String(+value.toPrecision(4))) : '');
@@ -110,20 +112,28 @@ const kernelDetail = (() => {
 
   const lineOf = (row, by) => lines.get(kernelRows.keyOf(row.name, by === 'signatures' ? row.grid : '', by === 'signatures' ? row.block : ''));
 
-  function show(row, by) {
+  // Takes the focus that a reader without a mouse needs to read on.
+  function titleOf(row) {
+    const name = words.shortened(row.name);
+    return [element('h2', {tabindex: -1}, name), name === row.name ? '' : element('p', {class: 'note'}, 'The name is cut off here; the table has all of it where one points at it.')];
+  }
+
+  // `kernel`: the line of the same kernel with all its launches.
+  function show(row, by, kernel) {
     detailCharts.forget();
     detailSamples.forget();
     const box = byId('kernel-detail');
-    const line = by === 'kernels' || by === 'signatures' ? lineOf(row, by) : undefined;
-    const whole = lines.get(kernelRows.keyOf(row.name, '', ''));
-    const parts = [element('h2', {}, row.name), buttonsFor(row, by), element('dl', {}, ...timesOf(row), ...ratesOf(row)), findingsOf(row)];
-    if (line === undefined && (by === 'kernels' || by === 'signatures'))
+    const isKernel = by === 'kernels' || by === 'signatures';
+    const line = isKernel ? lineOf(row, by) : undefined;
+    const whole = isKernel && kernel !== undefined ? lines.get(kernelRows.keyOf(row.name, '', '')) : undefined;
+    const parts = [...titleOf(row), buttonsFor(row, by), element('dl', {}, ...timesOf(row), ...ratesOf(row, by)), findingsOf(row)];
+    if (line === undefined && isKernel)
       parts.push(element('p', {class: 'note'}, 'Durations over time are kept for the ' + count(details.kernels.length) + ' kernels and ' + count(details.signatures.length) + ' geometries with most time.'));
     const charts = line === undefined ? null : detailCharts.places();
     if (charts) parts.push(part('Durations', charts.both));
-    if (by === 'signatures' && whole) parts.push(element('p', {class: 'note'}, 'What follows is of all launches of this kernel.'));
-    if (whole) parts.push(geometryOf(whole, row, by), detailSamples.part(whole), placesOf(row), neighboursOf(whole, row));
-    if (by === 'kernels' || by === 'signatures') parts.push(readingsOf(row));
+    if (by === 'signatures' && whole) parts.push(element('p', {class: 'note'}, 'What follows is of all launches of this kernel, but for its geometry.'));
+    if (whole) parts.push(geometryOf(whole, row, by), detailSamples.part(whole), placesOf(kernel), neighboursOf(whole, kernel));
+    if (isKernel) parts.push(readingsOf(row));
     box.replaceChildren(...parts.filter((one) => one !== ''));
     box.hidden = false;
     if (charts) detailCharts.draw(charts, line, row);
@@ -144,5 +154,7 @@ const kernelDetail = (() => {
     for (const row of (stats.gpu_metrics_sum && stats.gpu_metrics_sum.rows) || []) readings.set(row['Name'], [...(readings.get(row['Name']) || []), row]);
   }
 
-  return {show, hide, take};
+  const focus = () => byId('kernel-detail').querySelector('h2').focus();
+
+  return {show, hide, take, focus};
 })();

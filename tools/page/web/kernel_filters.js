@@ -20,7 +20,7 @@ const kernelFilters = (() => {
 
   function keeps(row, by) {
     const part = byId('kernel-search').value.toLowerCase();
-    if (part !== '' && ![row.name, row.grid, row.block].some((text) => (text || '').toLowerCase().includes(part))) return false;
+    if (part !== '' && ![row.name, words.kernelName(row.name), row.grid, row.block].some((text) => (text || '').toLowerCase().includes(part))) return false;
     const bound = byId('kernel-bound').value;
     if (bound !== '' && (row.bound || '') !== bound) return false;
     if (place === null || by === 'ranges' || by === 'graphs') return true;

@@ -36,25 +36,34 @@ const kernelRows = (() => {
     });
   }
 
-  // What the findings that name a kernel would save. They share one cap: the greatest stands for all.
-  function addFindings(rows, findings) {
-    const of = new Map();
-    for (const one of findings) if (one.where.kernel) of.set(one.where.kernel, [...(of.get(one.where.kernel) || []), one]);
-    for (const row of rows) {
-      row.findings = of.get(row.name) || [];
-      for (const one of row.findings)
-        if (!known(row.gain) || 1e6 * one.potential_gain_ms.high > row.gain) {
-          row.gain = 1e6 * one.potential_gain_ms.high;
-          row.least = 1e6 * one.potential_gain_ms.low;
-        }
-    }
+  const gainOf = (one) => ({low: 1e6 * one.potential_gain_ms.low, high: 1e6 * one.potential_gain_ms.high});
+
+  // What the findings of a line would save. They share one cap: the greatest stands for all.
+  function give(row, findings) {
+    row.findings = findings;
+    const {low, high} = findings.map(gainOf).reduce((a, b) => (b.high > a.high ? b : a), {high: -1});
+    if (high >= 0) Object.assign(row, {least: low, gain: high});
   }
 
-  function gainText(row) {
-    if (!known(row.gain)) return '';
-    const from = time(row.least), to = time(row.gain);
-    return from === to || row.least === 0 ? (row.least === 0 && row.gain > 0 ? 'up to ' : '') + to : from + ' to ' + to;
+  // Findings name kernels, and ranges where most of it happens. Of one grid and block they tell only where a kernel has no other.
+  function addFindings(of, findings) {
+    const launches = new Map(of.kernels.map((row) => [row.name, row.launches]));
+    for (const row of of.kernels) give(row, findings.filter((one) => one.where.kernel === row.name));
+    for (const row of of.signatures) {
+      row.isWholeKernel = launches.get(row.name) === row.launches;
+      if (row.isWholeKernel) give(row, findings.filter((one) => one.where.kernel === row.name));
+    }
+    for (const row of of.ranges) give(row, findings.filter((one) => one.where.range === row.name));
   }
+
+  const between = (low, high) => {
+    const from = time(low), to = time(high);
+    if (from === to) return to;
+    return low === 0 ? 'up to ' + to : from + ' to ' + to;
+  };
+  // In words, of a finding and of a line.
+  const findingGain = (one) => between(gainOf(one).low, gainOf(one).high);
+  const gainText = (row) => (known(row.gain) ? between(row.least, row.gain) : '');
 
   const errorText = (wrong, value) => (known(wrong) && value > 0 ? ', standard error ' + (100 * wrong / value).toFixed(1) + ' %' : '');
   const knownText = (part) => (known(part) && part < 0.995 ? ', known for ' + share(part) + ' of its time' : '');
@@ -74,14 +83,16 @@ const kernelRows = (() => {
     return text === '' || text === 'not measured' ? 'not measured' : text + (line.samples > 0 ? '; ' + words.number(line.samples, 'launch') + ' read' : '') + shared;
   }
 
-  function gainSource(row) {
-    if (row.findings.length > 0) return row.findings.map((one) => one.rule + ': ' + one.what).join('; ');
-    return 'no finding of gpuprof analyze names this ' + (row.timed ? 'kernel' : 'line');
+  function gainSource(row, by) {
+    const place = by === 'ranges' ? ', most of it in this range' : '';
+    if (row.findings.length > 0) return row.findings.map((one) => one.rule + ': ' + one.what + place).join('; ');
+    if (by === 'signatures' && !row.isWholeKernel) return 'the findings of gpuprof analyze are of all launches of a kernel, not of one grid and block';
+    return 'no finding of gpuprof analyze names this ' + {kernels: 'kernel', signatures: 'kernel', ranges: 'range', graphs: 'graph'}[by];
   }
 
   // What a figure is and how sure, for where one points at it.
-  function sourceOf(field, row) {
-    if (field === 'gain') return gainSource(row);
+  function sourceOf(field, row, by) {
+    if (field === 'gain') return gainSource(row, by);
     if (['share', 'total', 'launches', 'median', 'inside'].includes(field)) return row.timed || field === 'inside' ? 'traced: all launches' : 'traced';
     if (row.apart > 0) return 'gpuprof roofline --by signature has ' + row.apart + ' lines of it, which differ in their arguments';
     if (!row.counted) return 'not counted: gpuprof profile --metrics auto';
@@ -90,5 +101,5 @@ const kernelRows = (() => {
     return 'from its rates and the measured peaks' + (shares.length > 0 ? ': ' + shares.join(', ') : '');
   }
 
-  return {rowOf, joined, addFindings, gainText, sourceOf, rateSource, keyOf, extentOf};
+  return {rowOf, joined, addFindings, findingGain, gainText, sourceOf, rateSource, keyOf, extentOf};
 })();

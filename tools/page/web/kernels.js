@@ -6,25 +6,19 @@ const kernels = (() => {
   let table = null, by = 'kernels', chosen = null;
   let of = {};  // rows by what a line is
 
-  function sortedBy(title, field, text, extra) {
-    return Object.assign({
-      title, field, hozAlign: 'right', headerSortStartingDir: 'desc', sorter: 'number', width: 88,
-      formatter: (cell) => document.createTextNode(text(cell.getValue(), cell.getRow().getData())), tooltip: tipOf(field)
-    }, extra);
-  }
-  const tipOf = (field) => (event, cell) => element('div', {}, kernelRows.sourceOf(field, cell.getRow().getData()));
+  const sortedBy = (title, field, text, extra) => tables.figures(title, field, text, {width: 88, tooltip: tipOf(field), ...extra});
+  const tipOf = (field) => (event, cell) => element('div', {}, kernelRows.sourceOf(field, cell.getRow().getData(), by));
 
-  // A button, so that a line can be opened without a mouse.
-  const nameCell = (cell) => element('button', {type: 'button', class: 'name'}, words.kernelName(cell.getValue()));
+  const nameCell = (cell) => tables.nameButton(words.kernelName(cell.getValue()));
 
   const columns = () => [
     {title: 'Kernel', field: 'name', minWidth: 300, widthGrow: 3, formatter: nameCell, tooltip: (event, cell) => element('div', {}, cell.getValue())},
-    ...comparison.kernelColumns(), sortedBy('Time (%)', 'share', share), sortedBy('Total', 'total', time), sortedBy('Launches', 'launches', count),
-    sortedBy('Median', 'median', time), sortedBy('FLOP/s', 'flops', (v) => rate(v, 'FLOP/s'), {width: 118}),
-    sortedBy('DRAM', 'dram', (v) => rate(v, 'B/s')), sortedBy('Of roof', 'roof', share, {width: 82}),
+    ...comparison.kernelColumns(), sortedBy('Time (%)', 'share', share, {width: 84}), sortedBy('Total', 'total', time), sortedBy('Launches', 'launches', count, {width: 98}),
+    sortedBy('Median', 'median', time), sortedBy('FLOP/s', 'flops', (v) => rate(v, 'FLOP/s'), {width: 108}),
+    sortedBy('DRAM', 'dram', (v) => rate(v, 'B/s')), sortedBy('Of roof', 'roof', share, {width: 74}),
     {title: 'Bound by', field: 'bound', width: 92, tooltip: tipOf('bound')},
     sortedBy('Potential gain', 'gain', (v, row) => kernelRows.gainText(row), {width: 130}),
-    sortedBy('Occupancy', 'occupancy', share, {width: 100}),
+    sortedBy('Occupancy', 'occupancy', share, {width: 112}),
     {title: 'Grid', field: 'grid', width: 120, visible: false}, {title: 'Block', field: 'block', width: 110, visible: false},
     sortedBy('In it', 'inside', (v, row) => time(kernelFilters.inside(row)), {visible: false,
       sorter: (a, b, aRow, bRow) => (kernelFilters.inside(aRow.getData()) || 0) - (kernelFilters.inside(bRow.getData()) || 0)})
@@ -51,40 +45,69 @@ const kernels = (() => {
     if (kernelFilters.place() !== null) for (const row of table.getRows('active')) row.reformat();
   }
 
+  const rowOf = (names) => of.kernels.find((row) => names.includes(row.name));
+
   // The chosen line: shown below, marked in the roofline.
   function choose(row) {
     chosen = row;
     if (row === null) kernelDetail.hide();
-    else kernelDetail.show(row, by);
+    else kernelDetail.show(row, by, rowOf([row.name]));
     for (const listener of listeners) listener(chosen, by);
   }
 
+  const lineOf = (data) => table.getRows('active').find((one) => one.getData() === data);
+
   function select(data, scroll) {
-    const row = table.getRows().find((one) => one.getData() === data);
+    const row = lineOf(data);
     table.deselectRow();
     if (row === undefined) return;
     row.select();
     if (scroll) table.scrollToRow(row, 'center', false).catch(() => {});
   }
 
-  // From findings, charts, neighbours: the line of that kernel, and what is known of it. `line`: of the roofline.
-  async function show(name, newBy = 'kernels', line = null) {
-    kernelFilters.clear();
+  // The focus goes back to where the details were opened.
+  async function close() {
+    const row = chosen === null ? undefined : lineOf(chosen);
+    table.deselectRow();
+    choose(null);
+    if (row === undefined) return byId('kernel-search').focus();
+    if (!row.getElement().isConnected) await table.scrollToRow(row, 'center', false).catch(() => {});
+    row.getElement().querySelector('button.name').focus();
+  }
+
+  // A line, and what is known of it. Filters stay where they keep it.
+  async function open(row, newBy) {
+    if (!kernelFilters.keeps(row, newBy)) kernelFilters.clear();
     if (newBy !== by) await showRows(newBy);
-    filter();
-    const row = of[by].find((one) => (line === null ? one.name === name : one.counted === line)) || of[by].find((one) => one.name === name);
-    if (row === undefined) return;
+    else filter();
     select(row, true);
     choose(row);
     byId('kernels').scrollIntoView();
+    kernelDetail.focus();
   }
 
-  function showNotes(stats, roof) {
+  // From findings, charts, neighbours: the line of that kernel. `line`: of the roofline.
+  async function show(name, newBy = 'kernels', line = null) {
+    const row = of[newBy].find((one) => line !== null && one.counted === line) || of[newBy].find((one) => one.name === name);
+    if (row !== undefined) await open(row, newBy);
+  }
+
+  // From the comparison, which knows by this whether the capture has the kernel.
+  function showNamed(event) {
+    const row = rowOf(event.detail);
+    if (row === undefined) return;
+    event.preventDefault();
+    open(row, 'kernels');
+  }
+
+  function showNotes(stats, roof, details) {
     const report = stats.cuda_gpu_kern_sum;
     if (report.missing) words.note('kernel-notes', report.missing);
     if (report.left_out > 0) words.note('kernel-notes', count(report.left_out) + ' more kernels are left out of this page; gpuprof stats has all.');
     for (const line of report.notes || []) words.note('kernel-notes', line);
     if (roof.missing) words.note('kernel-notes', 'No rates: this capture ' + roof.missing);
+    if (details.more_kernels > 0) words.note('kernel-notes', count(details.more_kernels) + ' more kernels, of less time, have no details but their figures.');
+    if (details.more_signatures > 0) words.note('kernel-notes', 'So have ' + count(details.more_signatures) + ' more kernels with their grid and block.');
   }
 
   function collect(stats, roof, advice) {
@@ -95,29 +118,30 @@ const kernels = (() => {
       ranges: lines('ranges').map((line) => kernelRows.rowOf(null, line)),
       graphs: lines('graphs').map((line) => kernelRows.rowOf(null, line))
     };
-    kernelRows.addFindings(of.kernels, advice.findings || []);
+    kernelRows.addFindings(of, advice.findings || []);
     for (const name of ['ranges', 'graphs']) if (of[name].length === 0) byId('kernel-by').querySelector('[value=' + name + ']').remove();
   }
 
   function show_(stats, roof, advice, details) {
     collect(stats, roof, advice);
-    table = new Tabulator('#kernel-table', {
-      data: of.kernels, columns: columns(), layout: 'fitColumns', height: of.kernels.length > 14 ? '460px' : false, selectableRows: 1,
-      initialSort: [{column: 'total', dir: 'desc'}], placeholder: 'No kernels', columnDefaults: {tooltip: true, headerWordWrap: true}
-    });
+    table = tables.create('#kernel-table', 'Kernels', {
+      data: of.kernels, columns: columns(), height: '460px', selectableRows: 1, initialSort: [{column: 'total', dir: 'desc'}], placeholder: 'No kernels',
+      columnDefaults: {headerWordWrap: true}
+    }, signal);
     table.on('dataFiltered', () => setTimeout(showCount, 0));
     table.on('dataLoaded', () => setTimeout(showCount, 0));
     table.on('tableBuilt', showCount);
     table.on('rowClick', (event, row) => {
       select(row.getData(), false);
       choose(row.getData());
+      if (event.detail === 0) kernelDetail.focus();  // no press of a mouse: the button, by a key
     });
     kernelDetail.take(stats, details);
     kernelFilters.offer(of, details, filter);
-    document.addEventListener('gpuprof-kernel', (event) => show(event.detail), {signal});
+    document.addEventListener('gpuprof-kernel', showNamed, {signal});
     byId('kernel-by').addEventListener('change', (event) => showRows(event.target.value));
-    showNotes(stats, roof);
+    showNotes(stats, roof, details);
   }
 
-  return {show, show_, close: () => { table.deselectRow(); choose(null); }, onChoice: (listener) => listeners.push(listener)};
+  return {show, show_, close, onChoice: (listener) => listeners.push(listener)};
 })();

@@ -15,4 +15,5 @@ async function showParts() {
   await timeline.show();
   await pause();
   ranges.show(stats, roof, advice, await data.document('places'));
+  calls.show(stats);
 }

@@ -21,28 +21,27 @@ const ranges = (() => {
     });
   }
 
-  function column(title, field, text, width) {
-    return {title, field, width, hozAlign: 'right', sorter: 'number', headerSortStartingDir: 'desc', formatter: (cell) => document.createTextNode(text(cell.getValue()))};
-  }
-
-  const figures = (fields) => fields.map(([title, field, text, width]) => column(title, field, text, width));
-  const reached = [['FLOP/s', 'flops', (v) => rate(v, 'FLOP/s'), 130], ['DRAM', 'dram', (v) => rate(v, 'B/s'), 110], ['Of roof', 'roof', share, 100]];
+  const figures = (fields) => fields.map(([title, field, text, width]) => tables.figures(title, field, text, {width}));
+  const reached = [['FLOP/s', 'flops', (v) => rate(v, 'FLOP/s'), 112], ['DRAM', 'dram', (v) => rate(v, 'B/s'), 96], ['Of roof', 'roof', share, 100]];
 
   function columnsByName() {
     return [{title: 'Range', field: 'name', minWidth: 220, widthGrow: 3}, ...figures([['On the GPU', 'on_gpu', time, 120], ['On the CPU', 'on_cpu', time, 120],
       ['Instances', 'instances', count, 110], ['Median on the GPU', 'median', time, 160], ['Operations', 'work', count, 118], ...reached])];
   }
 
+  // Start/end ranges are not.
+  const isInIcicle = (row) => !row.style;
+
   // A place stands below the one that it lies in, further right; where it is in words when one points at it.
   function columnsByPlace() {
     const nameCell = (cell) => {
       const row = cell.getRow().getData();
-      const name = element('span', {}, row.name);
+      const name = isInIcicle(row) ? tables.nameButton(row.name) : element('span', {}, row.name);
       name.style.paddingLeft = 14 * Math.min(row.depth, 12) + 'px';
       return name;
     };
     return [{title: 'Range', field: 'name', minWidth: 220, widthGrow: 3, formatter: nameCell, tooltip: (event, cell) => element('div', {}, cell.getRow().getData().path)},
-      ...figures([['GPU', 'gpu_ns', time, 100], ['GPU itself', 'own_gpu_ns', time, 110], ['CPU', 'cpu_ns', time, 100], ['CPU itself', 'own_cpu_ns', time, 110],
+      ...figures([['GPU', 'gpu_ns', time, 96], ['GPU itself', 'own_gpu_ns', time, 110], ['CPU', 'cpu_ns', time, 96], ['CPU itself', 'own_cpu_ns', time, 110],
         ['Instances', 'instances', count, 110], ['Operations', 'operations', count, 118], ...reached]), {title: 'Bound by', field: 'bound', width: 100}];
   }
 
@@ -69,11 +68,11 @@ const ranges = (() => {
     const isByPlace = by === 'places';
     const rows = of[by];
     if (table !== null) table.destroy();
-    table = new Tabulator('#range-table', {
-      data: rows, layout: 'fitColumns', height: rows.length > 14 ? '420px' : false, selectableRows: 1, placeholder: 'No NVTX ranges',
-      columns: isByPlace ? columnsByPlace() : columnsByName(), ...(isByPlace ? {} : {initialSort: [{column: 'on_gpu', dir: 'desc'}]})
-    });
-    if (isByPlace) table.on('rowClick', (event, row) => icicle.zoom(row.getData().id));
+    table = tables.create('#range-table', 'NVTX ranges', {
+      data: rows, selectableRows: 1, placeholder: 'No NVTX ranges', columns: isByPlace ? columnsByPlace() : columnsByName(),
+      ...(isByPlace ? {} : {initialSort: [{column: 'on_gpu', dir: 'desc'}]})
+    }, signal);
+    if (isByPlace) table.on('rowClick', (event, row) => { if (isInIcicle(row.getData())) icicle.zoom(row.getData().id); });
   }
 
   // From the icicle: its line in the table.

@@ -13,7 +13,7 @@ const roofline = (() => {
   const withSource = (text, field, line) => (text === '' ? '' : text + ' (' + kernelRows.rateSource(field, line) + ')');
   function tipOf(line) {
     const extents = line.grid ? kernelRows.extentOf(line.grid) + ' blocks of ' + kernelRows.extentOf(line.block) + ' threads' : '';
-    const rows = [['', line.name], ['launch', extents], ['arguments', line.arguments || ''], ['time', time(line.time_ns) + ', ' + share(line.time_share)],
+    const rows = [['', words.shortened(line.name)], ['launch', extents], ['arguments', line.arguments || ''], ['time', time(line.time_ns) + ', ' + share(line.time_share)],
       ['launches', count(line.launches) + (known(line.avg_ns) ? ' of ' + time(line.avg_ns) : '')],
       ['FLOP/s', withSource(rate(line.flops, 'FLOP/s'), 'flops', line)],
       ...Object.entries(line.flops_by_precision || {}).filter(([, flops]) => flops > 0).map(([name, flops]) => [name, rate(flops, 'FLOP/s')]),
@@ -89,7 +89,7 @@ const roofline = (() => {
     const back = element('button', {type: 'button'}, 'Show its line in the table');
     const line = chosen;
     back.addEventListener('click', () => kernels.show(line.name, by(), line));
-    place.append(element('span', {}, 'Marked: ' + words.kernelName(chosen.name)), back);
+    place.append(element('span', {}, 'Marked: ' + words.shortened(words.kernelName(chosen.name))), back);
   }
 
   function zoom(factor) {

@@ -50,7 +50,7 @@ const summary = (() => {
   function placeOf(where) {
     const place = element('span', {class: 'where'});
     if (where.kernel) {
-      const link = element('a', {href: '#kernels'}, where.kernel);
+      const link = element('a', {href: '#kernels'}, words.shortened(where.kernel));
       link.addEventListener('click', () => kernels.show(where.kernel));
       place.append(link);
     }
@@ -59,11 +59,7 @@ const summary = (() => {
     return place;
   }
 
-  function gainOf(one) {
-    const {low, high} = one.potential_gain_ms;
-    const from = time(1e6 * low), to = time(1e6 * high);
-    return (from === to ? to : from + ' to ' + to) + ', at most ' + share(one.of_window.high) + ' of the run';
-  }
+  const gainOf = (one) => kernelRows.findingGain(one) + ', at most ' + share(one.of_window.high) + ' of the run';
 
   const evidenceOf = (one) => one.evidence.map((fact) => fact.name + ' ' + valueOf(fact) + ' (' + fact.source + ')').join('; ');
   function valueOf(fact) {

@@ -54,7 +54,7 @@ const theme = (() => {
     // Black or white, whichever is told better from this colour.
     textOn(colour) {
       const [red, green, blue] = [1, 3, 5].map((at) => Math.pow(parseInt(colour.slice(at, at + 2), 16) / 255, 2.2));
-      return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.2 ? '#fff' : '#10151b';
+      return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.18 ? '#fff' : '#000';
     },
     // From nothing to much, for a heat map; the brightness alone tells, too.
     heat: () => (isDark() ? ['#1d232c', '#23527f', '#6cb2ff', '#fff3b0'] : ['#eef4fb', '#7fb2e6', '#0b62c4', '#3a0f5e']),

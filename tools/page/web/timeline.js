@@ -109,7 +109,7 @@ const timeline = (() => {
 
   // From the table of kernels, which has full names; bars have the names without arguments.
   function find(fullName) {
-    const base = known.names.filter((name) => name !== '' && fullName.includes(name)).sort((a, b) => b.length - a.length)[0] || fullName;
+    const base = known.names.filter((name) => name !== '' && fullName.includes(words.uncut(name))).sort((a, b) => b.length - a.length)[0] || fullName;
     byId('timeline-search').value = base;
     search(base);
     byId('timeline').scrollIntoView();

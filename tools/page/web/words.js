@@ -2,7 +2,7 @@
 
 const words = (() => {
   const known = (value) => value !== null && value !== undefined && Number.isFinite(value);
-  const digits = (value) => (value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2));
+  const digits = (value) => value.toFixed(Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2);
 
   function scaled(value, units, unit) {
     if (!known(value)) return '';
@@ -14,7 +14,7 @@ const words = (() => {
     return digits(value) + ' ' + units[at] + unit;
   }
 
-  const time = (ns) => (known(ns) ? (ns < 1000 ? Math.round(ns) + ' ns' : scaled(ns / 1000, ['us', 'ms', 's'], '')) : '');
+  const time = (ns) => (known(ns) ? (Math.abs(ns) < 1000 ? Math.round(ns) + ' ns' : scaled(ns / 1000, ['us', 'ms', 's'], '')) : '');
   // With as many digits as tell moments apart that are so many ns from each other.
   function timeTo(step) {
     return (ns) => {
@@ -31,6 +31,12 @@ const words = (() => {
 
   // Without what says nothing: the result type, namespaces without a name.
   const kernelName = (name) => name.replace(/^void /, '').replace(/\(anonymous namespace\)::/g, '');
+
+  // A name outside of tables, where one of 64 KB would hide all else. Tables show the whole name where one points at it.
+  const maxShown = 300;
+  const shortened = (name) => (name.length > maxShown ? name.slice(0, maxShown).replace(/[\ud800-\udbff]$/, '') + '\u2026' : name);
+  // A name of the timeline, which gpuprof shortens: its part that stands in the whole name.
+  const uncut = (name) => (name.length >= 100 && name.endsWith('...') ? name.slice(0, -3) : name);
 
   // element('p', {class: 'note'}, 'text', other element)
   function element(tag, attributes, ...children) {
@@ -51,5 +57,5 @@ const words = (() => {
     throw failure;
   }
 
-  return {stop, known, time, timeTo, number, rate, share, count, callName, kernelName, element, byId, note};
+  return {stop, known, time, timeTo, number, rate, share, count, callName, kernelName, shortened, uncut, element, byId, note};
 })();
