@@ -51,8 +51,10 @@ class page_writer {
     styles();
     file_.put("</head>\n<body>\n");
     file_.put(asset(page_asset::body));
-    data();
-    scripts();
+    data(true);
+    script(page_asset::program);
+    data(false);
+    for (auto const library : {page_asset::charts, page_asset::tables}) script(library);
     file_.put("</body>\n</html>\n");
   }
 
@@ -64,20 +66,20 @@ class page_writer {
       file_.put("</style>\n");
     }
   }
-  void data() {
+  // The summary stands before all else, so that a browser shows it before it has read the rest.
+  void data(bool of_summary) {
     for (auto const& [name, bytes] : contents_.blocks) {
+      if ((name == "facts" || name == "analyze") != of_summary) continue;
       file_.put("<script type=\"application/octet-stream\" id=\"data-" + name + "\">");
       file_.put(bytes);
       file_.put("</script>\n");
     }
   }
-  // The libraries hold no "</script": the build checks it.
-  void scripts() {
-    for (auto const which : {page_asset::charts, page_asset::tables, page_asset::program}) {
-      file_.put("<script>\n");
-      file_.put(asset(which));
-      file_.put("\n</script>\n");
-    }
+  // The libraries hold no "</script": gpuprof_report_js.cmake checks it.
+  void script(page_asset which) {
+    file_.put("<script>\n");
+    file_.put(asset(which));
+    file_.put("\n</script>\n");
   }
 
   unfinished_file& file_;

@@ -8,7 +8,8 @@
 //   gpuprof-made-captures FILE --job STEPS --rank R           a rank of eight on two hosts
 //   gpuprof-made-captures FILE --fleet DAY --rank R [STEPS]   a rank of eight, 0 or 1 day later
 //   gpuprof-made-captures FILE --start-end COUNT  start/end ranges that overlap, no others
-//   gpuprof-made-captures FILE --streams | --ranges | --steps COUNT, --long-kernel SECONDS
+//   gpuprof-made-captures FILE --streams | --ranges | --steps | --counted COUNT
+//   gpuprof-made-captures FILE --long-kernel SECONDS
 //   gpuprof-made-captures FILE --fault NAME [--mended] [--launches]  see planted_faults.cpp
 #include "made_capture.hpp"
 

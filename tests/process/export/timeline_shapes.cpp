@@ -43,6 +43,20 @@ void one_long_kernel(std::string const& path, std::uint64_t seconds) {
   out.add(out.kernel(out.shape("_Z5scaleIfEvPT_i"), 1'000'000, static_cast<std::int64_t>(length)));
 }
 
+/// Each has a name of its own, and bytes that were counted.
+void counted_kernels(std::string const& path, std::uint64_t count) {
+  made_capture out(path);
+  out.describe("4242");
+  out.window(0, 10'000 * (count + 2));
+  out.dram_roof(4e12);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    auto const kernel = out.kernel(out.shape("kernel_" + std::to_string(i)), 10'000 * (i + 1),
+                                   static_cast<std::int64_t>(5000 + i % 1000));
+    out.add(kernel);
+    out.moved(kernel, 1e6, 4e5);
+  }
+}
+
 struct constant_counter {
   char const* name;
   double value;  // of each interval of 20 us
@@ -122,6 +136,7 @@ bool write_timeline_shape(std::string const& path, std::string_view what, std::u
       {"--streams", streams},
       {"--ranges", ranges},
       {"--long-kernel", one_long_kernel},
+      {"--counted", counted_kernels},
       {"--steps", steps}};
   for (auto const& [name, write] : known)
     if (name == what) {

@@ -74,6 +74,15 @@ class File(report_pages.Case):
         self.assertIn("<title>&lt;b&gt;&amp;name.gpuprof - gpuprof report</title>", self.page_of(capture).read_text())
 
 
+class WithoutLibraries(report_pages.Case):
+    def test_a_build_that_had_none_says_so(self):
+        run = self.run_program(processes.path("BUILT_WITHOUT_PAGES"), "report", str(self.h200("mixed_exact")), "-o", str(self.folder / "page.html"))
+        self.assertEqual(run.code, 1)
+        self.assertIn("this build draws no pages: it was made without ECharts and Tabulator", run.err)
+        self.assertEqual(len(run.err.splitlines()), 1, run.err)
+        self.assertFalse((self.folder / "page.html").exists())
+
+
 class BadInput(report_pages.Case):
     def test_what_is_no_capture(self):
         text = self.folder / "text.gpuprof"

@@ -42,6 +42,15 @@ class Paper(Browser):
         self.assertLessEqual(max(printed["ends"]), 700)  # drawn again for that width, not cut off
         self.assertGreater(max(printed["ends"]), 600)
 
+    def test_steps_and_the_heat_map_are_paths_too(self):
+        for what, page in (("steps", self.page_of(self.made_shape("steps", 20))), ("ranks", self.page_of(self.made_ranks("--fleet", 0, ranks=3)))):
+            with self.subTest(what):
+                with self.opened(page) as tab:
+                    self.assertGreater(tab.locator(f"#{what}-chart svg path").count(), 3)
+                pdf, printed = self.pdf_of(page)
+                self.assertEqual([about for about, _ in streams_of(pdf) if re.search(rb"/Subtype\s*/Image", about)], [])
+                self.assertLessEqual(max(printed["widths"]), 700)
+
     def test_tables_are_their_first_rows_and_do_not_scroll(self):
         capture = self.folder / "training.gpuprof"
         self.run_program(processes.path("BUILT_MADE_CAPTURES"), str(capture), "--training", "20000", timeout=120)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ten questions that a user has of a run, each answered by its page within three clicks with what the other commands say."""
+"""Questions that a user has of a run, each answered by its page within three clicks with what the other commands say."""
+import csv
 import json
 import os
 import pathlib
@@ -24,6 +25,12 @@ class Asked:
 
     def choose(self, selector, option):
         self.at(selector).select_option(option)
+
+    def fill(self, selector, text):
+        self.at(selector).fill(text)
+
+    def press(self, selector, key):
+        self.at(selector).press(key)
 
     def text(self, selector):
         return self._tab.locator(selector).first.inner_text()
@@ -144,6 +151,27 @@ class Questions(Browser):
             self.assertIn(asked.cell("range-table", "name"), [row["Range"] for row in ranges if row["Total Proj Time (ns)"] == most["Total Proj Time (ns)"]])
             self.assertEqual(asked.cell("range-table", "on_gpu"), self.as_time(tab, most["Total Proj Time (ns)"]))
 
+    def test_did_rank_3_wait(self):
+        job = self.made_ranks("--fleet", 0, ranks=8)
+        starts = [self.starts_of_collectives(job / f"rank{rank}.gpuprof") for rank in range(8)]
+        step = 4
+        waited = max(of[step] for of in starts) - starts[3][step]
+        self.assertGreater(waited, 0)
+        with self.opened(self.page_of(job)) as tab:
+            asked = Asked(tab)
+            asked.click("nav a[href='#ranks']")
+            asked.fill("#ranks-step", str(step))
+            asked.press("#ranks-step", "Enter")
+            self.wait(tab, f"document.getElementById('ranks-step-title').textContent === 'Step {step} on each rank'")
+            [line] = [text for text in tab.evaluate("[...document.querySelectorAll('#ranks-side .rank-row')].map(one => one.innerText)") if text.startswith("rank 3\n")]
+            self.assertIn(f"waits {self.as_time(tab, waited)}", line)
+
+    def starts_of_collectives(self, capture):
+        tables = self.folder / f"{capture.stem}-tables"
+        self.run_gpuprof("export", capture, "--type", "csv", "-o", tables)
+        with open(tables / "kernel.csv", newline="") as file:
+            return sorted(int(row["start"]) for row in csv.DictReader(file) if row["stream"] == "20")
+
     def test_what_bounds_a_kernel_by_name(self):
         lines = self.said("roofline", self.recorded)["kernels"]
         self.assertGreater(len({line["bound_by"] for line in lines}), 2)
@@ -151,7 +179,7 @@ class Questions(Browser):
             for line in lines:
                 with self.subTest(line["name"]):
                     asked = Asked(tab)
-                    tab.fill("#kernel-search", line["name"])
+                    asked.fill("#kernel-search", line["name"])
                     self.wait(tab, f"document.querySelector('#kernel-table .tabulator-cell').textContent === {json.dumps(line['name'])}")
                     self.assertEqual(asked.cell("kernel-table", "bound"), line["bound_by"])
                     asked.click("#kernel-table .tabulator-row")

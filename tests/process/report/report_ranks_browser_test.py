@@ -90,10 +90,10 @@ class Ranks(Browser):
 
     def test_the_heat_map_shows_time_or_waiting_and_a_click_shows_the_step(self):
         with self.opened(self.page) as tab:
-            pixels = "document.querySelector('#ranks-chart canvas').toDataURL()"
-            time = tab.evaluate(pixels)
+            colours = "[...document.querySelectorAll('#ranks-chart svg path')].map(one => one.getAttribute('fill')).join()"
+            time = tab.evaluate(colours)
             tab.select_option("#ranks-value", "wait_ns")
-            self.wait(tab, f"{pixels} !== '{time}'")
+            self.wait(tab, f"{colours} !== '{time}'")
             tab.locator("#ranks-chart").scroll_into_view_if_needed()
             box = tab.locator("#ranks-chart").bounding_box()
             # Cells begin 90 pixels from the left and end 120 from the right.

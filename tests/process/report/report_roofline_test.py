@@ -67,7 +67,7 @@ class Roofline(Browser):
             tab.mouse.move(*self.place_of(tab, line))
             self.wait(tab, "document.querySelector('#roofline-chart .tip') !== null")
             said = tab.inner_text("#roofline-chart .tip")
-            for text in (line["name"], "560 TFLOP/s (counted", "400 GB/s (exact", "FLOP per byte of DRAM: 1.40e+3", f"bound by: {line['bound_by']}", f"of its roof: {100 * line['of_roof']:.1f} %", "SM clock: 1.75 GHz", "launches: 4 of 15.7 ms"):
+            for text in (line["name"], "560 TFLOP/s (counted", "400 GB/s (exact", "FLOP per byte of DRAM: 1,400", f"bound by: {line['bound_by']}", f"of its roof: {100 * line['of_roof']:.1f} %", "SM clock: 1.75 GHz", "launches: 4 of 15.7 ms"):
                 self.assertIn(text, said)
 
     def test_a_point_leads_to_its_line_and_back(self):
@@ -87,9 +87,12 @@ class Roofline(Browser):
 
     def test_a_line_of_any_kind_marks_its_point(self):
         with self.opened(self.page) as tab:
+            tab.locator("#kernel-table .tabulator-row").first.click()
             for by in ("signatures", "ranges", "kernels"):
+                self.wait(tab, "!document.getElementById('kernel-detail').hidden")
                 tab.select_option("#kernel-by", by)
                 self.wait(tab, "document.getElementById('kernel-detail').hidden")
+                self.wait(tab, f"document.getElementById('kernel-count').textContent.startsWith('{len(self.held[by][by])} of ')")
                 tab.locator("#kernel-table .tabulator-row").first.click()
                 self.wait(tab, "!document.getElementById('kernel-detail').hidden")
                 self.assertEqual(tab.evaluate("document.getElementById('roofline-by').value"), by)
@@ -103,12 +106,51 @@ class Roofline(Browser):
             self.assertEqual(tab.evaluate(span), [60, 60])
             tab.click("#roofline-out")
             self.assertEqual(tab.evaluate(span), [100, 100])
+            tab.locator("#roofline-chart").scroll_into_view_if_needed()
             box = tab.locator("#roofline-chart").bounding_box()
             tab.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+            before = tab.evaluate("window.scrollY")
+            tab.mouse.wheel(0, 300)  # the page's
+            self.wait(tab, f"window.scrollY > {before}")
+            self.assertEqual(tab.evaluate(span), [100, 100])
             tab.mouse.wheel(0, -300)
+            self.wait(tab, f"window.scrollY === {before}")
+            tab.keyboard.down("Control")
+            tab.mouse.wheel(0, -300)
+            tab.keyboard.up("Control")
             self.wait(tab, span + "[0] < 100")
             tab.click("#roofline-all")
             self.wait(tab, span + "[0] === 100")
+
+    def test_stays_zoomed_whatever_draws_it_again(self):
+        ends = CHART + ".getOption().dataZoom.map(one => [Math.round(one.start), Math.round(one.end)])"
+        with self.opened(self.page) as tab:
+            tab.evaluate(CHART + ".dispatchAction({type: 'dataZoom', dataZoomIndex: 0, start: 0, end: 40})")
+            tab.click("#roofline-in")
+            zoomed = [[8, 32], [20, 80]]  # each axis about its own middle
+            self.assertEqual(tab.evaluate(ends), zoomed)
+            tab.locator("#kernel-table .tabulator-row").first.click()
+            self.wait(tab, "document.getElementById('roofline-chosen').textContent !== ''")
+            self.assertEqual(tab.evaluate(ends), zoomed)
+            tab.click("#theme")
+            self.assertEqual(tab.evaluate(ends), zoomed)
+            for event in ("beforeprint", "afterprint"):
+                tab.evaluate(f"window.dispatchEvent(new Event('{event}'))")
+                self.assertEqual(tab.evaluate(ends), zoomed)
+            tab.select_option("#roofline-by", "ranges")  # other axes
+            self.assertEqual(tab.evaluate(ends), [[0, 100], [0, 100]])
+
+    def test_lines_that_are_left_out_are_said(self):
+        capture = self.folder / "counted.gpuprof"
+        self.run_program(processes.path("BUILT_MADE_CAPTURES"), str(capture), "--counted", "5003", timeout=120)
+        page = self.page_of(capture)
+        held = report_pages.documents_of(page)["roofline"]
+        self.assertEqual((len(held["kernels"]["kernels"]), held["left_out"]["kernels"], held["left_out"]["ranges"]), (5000, 3, 0))
+        with self.opened(page) as tab:
+            said = tab.inner_text("#roofline-count")
+            self.assertIn(" of 5,003 lines", said)
+            self.assertIn("3 lines with least time left out of this page", said)
+            self.assertIn("3 lines of the roofline that are left out", tab.evaluate("kernelRows.sourceOf('flops', {grid: '', apart: 0})"))
 
     def test_without_peaks_has_points_and_no_roof(self):
         page = self.page_of(self.h200("counted_auto"))

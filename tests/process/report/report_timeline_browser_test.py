@@ -4,9 +4,13 @@ import json
 import subprocess
 
 import processes
+import report_pages
 from report_browser import Browser
 
 PIXELS = "document.getElementById('timeline-canvas').toDataURL()"
+# The pixels of a part of the canvas, through a copy: Chromium speaks on the console of one that is read often.
+READ = """((x, y, width) => { const copy = new OffscreenCanvas(width, 1).getContext('2d', {willReadFrequently: true});
+  copy.drawImage(document.getElementById('timeline-canvas'), x, y, width, 1, 0, 0, width, 1); return [...copy.getImageData(0, 0, width, 1).data]; })"""
 SHOWN = "document.getElementById('timeline-{}').textContent"
 
 
@@ -54,9 +58,9 @@ class Shown(Browser):
             self.assertIn("idle: CPU work, 950 us", self.hovered(tab, "GPU 0", "idle, by cause", 0.7))
             wanted = tab.evaluate("theme.bucketColour('cpu_work')")
             y = self.row(tab, "GPU 0", "idle, by cause") - self.box(tab)["y"]
-            drawn = tab.evaluate(f"[...document.getElementById('timeline-canvas').getContext('2d').getImageData(0.7 * document.getElementById('timeline-canvas').width, {y}, 1, 1).data]")
-            self.assertEqual("#" + "".join(f"{part:02x}" for part in drawn[:3]), wanted)
-            legend = tab.evaluate("[...document.querySelectorAll('#timeline-legend li')].map(one => one.dataset.cause)")
+            drawn = f"{READ}(Math.round(0.7 * document.getElementById('timeline-canvas').width), {y}, 1)"
+            self.wait(tab, f"'#' + {drawn}.slice(0, 3).map(part => part.toString(16).padStart(2, '0')).join('') === '{wanted}'")  # in the next frame
+            legend = tab.evaluate("[...document.querySelectorAll('#timeline-legend li')].map(one => one.dataset.bucket)")
             self.assertEqual(legend, ["cpu_work", "start_up", "nothing_to_do"])
 
     def test_steps_are_gone_to(self):
@@ -117,8 +121,10 @@ class Shown(Browser):
             sums = tab.inner_text("#timeline-sum")
             self.assertIn("GPU 0: 12.0 ms in 60 pieces", sums)
             self.assertIn("GPU 0 did nothing for 12.5 ms: idle: CPU work 11.1 ms, idle: start-up 1.10 ms, idle: nothing to do 350 us", sums)
-            self.assertIn("GPU 0 on average: ", sums)
-            self.assertIn("DRAM 150 GB/s", sums)
+            averages = [line for line in sums.splitlines() if "on average: " in line]  # of samples and of power: one line
+            self.assertEqual(len(averages), 1)
+            for text in ("GPU 0 on average: ", "DRAM 150 GB/s", "Power 650 W"):
+                self.assertIn(text, averages[0])
             self.press(tab, "Escape")
             self.assertEqual(tab.inner_text("#timeline-sum"), "")
             tab.click("#timeline-select")
@@ -155,6 +161,94 @@ class Shown(Browser):
             self.assertLess(self.span(tab)[1] - self.span(tab)[0], before[1] - before[0])
             tab.click("#timeline-all")
             self.assertEqual(self.span(tab), whole)
+
+    def drag(self, tab, **how):
+        box = self.box(tab)
+        tab.mouse.move(box["x"] + 600, box["y"] + 60)
+        tab.mouse.down(**how)
+        tab.mouse.move(box["x"] + 500, box["y"] + 60, steps=3)
+        tab.mouse.up(**how)
+
+    def test_other_buttons_do_not_drag(self):
+        with self.opened(self.page_of(self.made_shape("steps", 20))) as tab:
+            tab.click("#timeline-in")
+            before = self.span(tab)
+            for button in ("right", "middle"):
+                self.drag(tab, button=button)
+                tab.mouse.move(self.box(tab)["x"] + 400, self.box(tab)["y"] + 60, steps=3)
+                self.assertEqual(self.span(tab), before, button)
+            self.drag(tab)
+            self.assertGreater(self.span(tab)[0], before[0])
+
+    def test_a_drag_ends_where_the_button_is_no_longer_held(self):
+        with self.opened(self.page_of(self.made_shape("steps", 20))) as tab:
+            tab.click("#timeline-in")
+            box = self.box(tab)
+            tab.evaluate("document.getElementById('timeline-canvas').addEventListener('pointerdown', event => { window.pressed = event.pointerId; })")
+            tab.mouse.move(box["x"] + 600, box["y"] + 60)
+            tab.mouse.down()
+            before = self.span(tab)
+            tab.evaluate("document.getElementById('timeline-canvas').dispatchEvent(new PointerEvent('pointermove', {pointerId: window.pressed, buttons: 0, clientX: 500, clientY: 60}))")
+            tab.mouse.move(box["x"] + 400, box["y"] + 60, steps=3)
+            self.assertEqual(self.span(tab), before)
+            tab.mouse.up()
+
+    def test_a_hit_is_bright_where_longer_bars_share_its_pixel(self):
+        capture = self.folder / "training.gpuprof"
+        subprocess.run([processes.path("BUILT_MADE_CAPTURES"), capture, "--training", "20000"], check=True)
+        # How opaque the brightest of the three pixels around the middle of each bar is, of those found and of the others.
+        brightness = """((read) => { const {from, to, labels, width} = timelineView.state, canvas = document.getElementById('timeline-canvas');
+            const row = timelineRows.groups()[0].rows.find(one => one.kind === 'bars'), found = timelineSearch.found();
+            const line = read(0, row.y + row.height / 2, canvas.width), made = {found: [], other: []};
+            for (let i = 0; i < row.lane.size; ++i) {
+              const x = Math.floor(labels + ((row.lane.start[i] + row.lane.end[i]) / 2 - from) / (to - from) * width);
+              made[found.has(row.lane.name[i]) ? 'found' : 'other'].push(Math.max(...[-1, 0, 1].map(by => line[4 * (x + by) + 3] || 0)));
+            }
+            return {found: Math.min(...made.found), other: Math.min(...made.other), count: made.found.length}; })(%s)""" % READ
+        with self.opened(self.page_of(capture)) as tab:
+            tab.evaluate("document.getElementById('timeline-view').scrollTop = 0")
+            tab.fill("#timeline-search", "kernel_10")
+            self.wait(tab, f"(({{other}}) => other < 100)({brightness})")  # drawn: the others are dimmed
+            drawn = tab.evaluate(brightness)
+            self.assertGreater(drawn["count"], 200)
+            self.assertGreater(drawn["found"], 110)
+
+    def test_of_ranges_inside_of_ranges_the_outermost_are_added_up(self):
+        page = self.page_of(self.made_job())
+        outermost = [path for path in report_pages.documents_of(page)["places"]["paths"] if path["parent"] is None]
+        with self.opened(page) as tab:
+            tab.click("#timeline-add")
+            time = tab.evaluate(f"words.time({sum(path['cpu_ns'] for path in outermost)})")
+            self.assertIn(f"NVTX: {time} in {sum(path['instances'] for path in outermost)} outermost pieces", tab.inner_text("#timeline-sum"))
+
+    def test_a_part_of_a_joined_bar_is_about_a_part_of_its_pieces(self):
+        capture = self.folder / "training.gpuprof"
+        subprocess.run([processes.path("BUILT_MADE_CAPTURES"), capture, "--training", "600000"], check=True)
+        with self.opened(self.page_of(capture)) as tab:
+            begin, end = tab.evaluate("(lane => { let i = 0; while (lane.count[i] < 2) ++i; return [lane.start[i], lane.end[i]]; })(timelineRows.groups()[0].rows.find(one => one.kind === 'bars').lane)")
+            tab.evaluate(f"timelineView.look({begin}, {end})")
+            tab.click("#timeline-add")
+            whole = tab.inner_text("#timeline-sum")
+            self.assertRegex(whole, r"GPU 0: \S+ \S+ in \d+ pieces")
+            tab.evaluate(f"timelineView.look({begin}, {begin + (end - begin) / 100})")
+            tab.click("#timeline-add")
+            self.assertRegex(tab.inner_text("#timeline-sum"), r"GPU 0: \S+ \S+ in about 1 piece")
+
+    def test_of_the_last_step_no_next_one_is_told(self):
+        with self.opened(self.page_of(self.made_shape("steps", 3))) as tab:
+            tab.click("#timeline-slowest")
+            for step in range(3):
+                self.wait(tab, f"document.getElementById('timeline-at').textContent.startsWith('step {step} of 3, ')")
+                self.assertEqual("to the beginning of the next" in tab.inner_text("#timeline-at"), step < 2)
+                tab.click("#timeline-step-next")
+
+    def test_a_place_of_the_icicle_is_shown(self):
+        with self.opened(self.page_of(self.made_job())) as tab:
+            self.assertTrue(tab.is_disabled("#icicle-timeline"))
+            for name, hits in (("forward", 5), ("aten::mm, seq #", 80)):
+                tab.locator(f"#icicle .place[title^='{name}']").first.click()
+                tab.click("#icicle-timeline")
+                self.assertEqual(tab.inner_text("#timeline-hits"), f"{hits} hits")
 
     def test_fingers_on_a_phone(self):
         with self.opened(self.page_of(self.made_shape("steps", 20)), viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True) as tab:
@@ -194,8 +288,8 @@ class Shown(Browser):
             self.assertIn("stream 3000", self.scrolled_to(tab, "stream 3000"))
 
     def scrolled_to(self, tab, label):
-        tab.evaluate(f"document.getElementById('timeline-view').scrollTop = timelineRows.groups()[0].rows.find((row) => row.label === '{label}').y - 100")
-        tab.wait_for_timeout(100)
+        tab.evaluate("new Promise(done => { const view = document.getElementById('timeline-view'); view.addEventListener('scroll', () => requestAnimationFrame(done), {once: true}); "
+                     f"view.scrollTop = timelineRows.groups()[0].rows.find((row) => row.label === '{label}').y - 100; }})")
         return self.hovered(tab, "GPU 0", label, 0.0915)
 
     def test_what_is_summarised_is_said(self):
@@ -232,6 +326,12 @@ class Odd(Browser):
         with self.opened(self.page_of(self.made_shape("long-kernel", 3600))) as tab:
             tab.click("#timeline-add")
             self.assertIn("GPU 0: 3600 s in 1 piece", tab.inner_text("#timeline-sum"))
+
+    def test_more_steps_than_are_drawn_are_said(self):
+        [capture] = self.made_ranks("--fleet", 0, "10005", ranks=1).iterdir()
+        with self.opened(self.page_of(capture)) as tab:
+            self.assertIn("Length of the first 10,000 of 10,005 steps", tab.inner_text("#steps-title"))
+            self.assertIn("Steps beyond the first 10,000 are left out", tab.inner_text("#range-notes"))
 
     def test_no_ranges_and_one_that_is_cut_off(self):
         whole = self.made_shape("streams", 5000).read_bytes()

@@ -45,11 +45,11 @@ result<std::string> stats_document(parts_inputs const& of, watched_kernels& watc
 }
 
 /// {"kernels": ..., "signatures": ..., "ranges": ..., "graphs": ...}, each as `gpuprof roofline -f
-/// json` has it.
+/// json` has it, and "left_out": how many lines of each have no room in the page.
 std::string roofline_document(trace_contents& trace, roofline_reading const& read,
                               roofline const& roofs, moments const& peaks, std::size_t max_rows) {
   using report::roofline_lines;
-  json_members members;
+  json_members members, left_out;
   auto const facts = facts_of(trace, read, roofs, std::nullopt, peaks);
   constexpr std::pair<std::string_view, roofline_lines> groups[] = {
       {"kernels", roofline_lines::kernels},
@@ -58,10 +58,13 @@ std::string roofline_document(trace_contents& trace, roofline_reading const& rea
       {"graphs", roofline_lines::graphs}};
   for (auto const& [name, by] : groups) {
     auto rows = lines_of(by, roofs, trace, read.ranges());
-    if (rows.size() > max_rows) rows.resize(max_rows);
+    auto const kept = std::min(rows.size(), max_rows);
+    left_out.add(name) += std::to_string(rows.size() - kept);
+    rows.resize(kept);
     auto& text = members.add(name);
     report::write_roofline_json(rows, by, facts, [&text](std::string_view part) { text += part; });
   }
+  members.add("left_out") += std::move(left_out).take();
   return std::move(members).take();
 }
 

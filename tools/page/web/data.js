@@ -1,6 +1,12 @@
 'use strict';
 // What gpuprof put into this page: compressed documents and columns of numbers.
 
+// The program stands behind what the summary shows, and before all other data and the libraries: they are there from now on.
+const pageIsWhole = new Promise((done) => {
+  if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', done, {once: true});
+  else done();
+});
+
 const data = (() => {
   // `keeps`: it may be asked for again.
   async function bytesOf(name, keeps) {

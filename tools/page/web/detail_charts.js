@@ -10,16 +10,11 @@ const detailCharts = (() => {
     return {histogram, series, notes, both: element('div', {}, element('div', {class: 'two'}, histogram, series), notes)};
   }
 
-  function axes() {
-    const text = theme.colour('text');
-    const axis = {axisLabel: {color: text, hideOverlap: true}, axisLine: {lineStyle: {color: text}}, splitLine: {lineStyle: {color: theme.colour('line')}}, nameTextStyle: {color: text}};
-    return {text, axis, tooltip: {confine: true, backgroundColor: theme.colour('panel'), borderColor: theme.colour('line'), textStyle: {color: text, fontSize: 12}}};
-  }
   const titled = (text, colour) => ({text, textStyle: {color: colour, fontSize: 13, fontWeight: 'normal'}, top: 0, left: 0});
 
   // A bar a bin, as wide as the bin: a series of their own shape, for the bars of ECharts are all of one width.
   function histogramOption(histogram) {
-    const {text, axis, tooltip} = axes();
+    const {text, axis, common, tooltip} = theme.chart();
     const {edges, counts} = histogram;
     const exact = timeTo((edges[edges.length - 1] - edges[0]) / 40);
     const bar = (params, api) => {
@@ -28,7 +23,7 @@ const detailCharts = (() => {
       return {type: 'rect', shape: {x: left, y: top, width: Math.max(1, right - left - 1), height: bottom - top}, style: {fill: theme.colour('accent')}};
     };
     return {
-      animation: false, backgroundColor: 'transparent', grid: {left: 58, right: 16, top: 30, bottom: 44},
+      ...common, grid: {left: 58, right: 16, top: 30, bottom: 44},
       title: titled('Launches by duration' + (histogram.logarithmic ? ', logarithmic' : ''), text),
       xAxis: {type: histogram.logarithmic ? 'log' : 'value', min: edges[0], max: edges[edges.length - 1], ...axis, splitNumber: 4, axisLabel: {...axis.axisLabel, formatter: exact, showMinLabel: false, showMaxLabel: false}, splitLine: {show: false}},
       yAxis: {type: 'value', minInterval: 1, ...axis, axisLabel: {...axis.axisLabel, formatter: count}},
@@ -55,20 +50,20 @@ const detailCharts = (() => {
 
   // Points where each is a launch; a line with a band from the shortest to the longest where they are joined.
   function seriesOption(line) {
-    const {text, axis, tooltip} = axes();
+    const {text, axis, common, tooltip} = theme.chart();
     const points = pointsOf(line), joined = line.joined_within_ns > 0, colour = theme.colour('accent');
     const shape = (params, api) => {
       const [x, top] = api.coord([api.value(0), api.value(3)]), [, bottom] = api.coord([api.value(0), api.value(2)]);
       return {type: 'line', shape: {x1: x, x2: x, y1: top, y2: bottom}, style: {stroke: colour, opacity: 0.4, lineWidth: 2}};
     };
     return {
-      animation: false, backgroundColor: 'transparent', grid: {left: 66, right: 16, top: 30, bottom: 44},
+      ...common, grid: {left: 66, right: 16, top: 30, bottom: 44},
       title: titled('Duration over time' + (joined ? ', mean and range' : ''), text),
       xAxis: {type: 'value', name: 'time of the run', nameLocation: 'middle', nameGap: 24, min: 'dataMin', max: 'dataMax', ...axis, splitLine: {show: false},
         axisLabel: {...axis.axisLabel, formatter: time}},
       yAxis: {type: 'value', scale: true, ...axis, splitNumber: 4, axisLabel: {...axis.axisLabel, formatter: timeTo(stepOf(line))}},
       tooltip: {...tooltip, formatter: (at) => element('div', {}, pointText(at.value))},
-      dataZoom: [{type: 'inside', filterMode: 'none', zoomOnMouseWheel: 'ctrl'}],
+      dataZoom: [{type: 'inside', filterMode: 'none'}],
       series: [...(joined ? [{type: 'custom', renderItem: shape, encode: {x: 0, y: [2, 3]}, data: points}] : []),
         {type: 'scatter', symbolSize: joined ? 4 : 5, itemStyle: {color: colour}, data: points}]
     };
@@ -86,7 +81,7 @@ const detailCharts = (() => {
   function draw(where, line, row) {
     forget();
     where.notes.replaceChildren(...notesOf(line));
-    charts = [where.histogram, where.series].map((place) => echarts.init(place, null, {renderer: 'svg'}));
+    charts = [where.histogram, where.series].map((place) => theme.chartIn(place));
     for (const place of [where.histogram, where.series]) place.setAttribute('role', 'img');
     where.histogram.setAttribute('aria-label', 'How long the launches took: ' + count(row.launches) + ' from ' + time(row.timed['Min (ns)']) + ' to ' + time(row.timed['Max (ns)']));
     where.series.setAttribute('aria-label', 'How long launches took over the time of the run');

@@ -7,14 +7,13 @@ const detailSamples = (() => {
   const axisNumber = (value) => (Math.abs(value) >= 1e4 ? words.rate(value, '').trim() : String(+value.toPrecision(4)));
 
   function option(course) {
-    const text = theme.colour('text');
-    const axis = {axisLabel: {color: text, hideOverlap: true}, axisLine: {lineStyle: {color: text}}, splitLine: {lineStyle: {color: theme.colour('line')}}, nameTextStyle: {color: text}};
+    const {axis, common, tooltip} = theme.chart();
     const places = course.means.length;
     return {
-      animation: false, backgroundColor: 'transparent', grid: {left: 66, right: 16, top: 20, bottom: 44},
+      ...common, grid: {left: 66, right: 16, top: 20, bottom: 44},
       xAxis: {type: 'value', min: 0, max: 100, name: 'of a launch', nameLocation: 'middle', nameGap: 24, ...axis, splitLine: {show: false}, axisLabel: {...axis.axisLabel, formatter: '{value} %'}},
       yAxis: {type: 'value', min: 0, ...axis, axisLabel: {...axis.axisLabel, formatter: axisNumber}},
-      tooltip: {trigger: 'axis', confine: true, backgroundColor: theme.colour('panel'), borderColor: theme.colour('line'), textStyle: {color: text, fontSize: 12},
+      tooltip: {...tooltip, trigger: 'axis',
         formatter: ([at]) => element('div', {}, at.value[1] === null ? 'no sample' : axisNumber(at.value[1]) + ', the mean of ' + number(course.samples[at.dataIndex], 'sample'))},
       series: [{type: 'line', symbolSize: 5, itemStyle: {color: theme.colour('accent')}, lineStyle: {color: theme.colour('accent')}, data: course.means.map((mean, at) => [100 * (at + 0.5) / places, mean])}]
     };
@@ -40,7 +39,7 @@ const detailSamples = (() => {
 
   function draw() {
     if (courses.length === 0) return;
-    chart = echarts.init(place, null, {renderer: 'svg'});
+    chart = theme.chartIn(place);
     select.addEventListener('change', redraw);
     redraw();
   }

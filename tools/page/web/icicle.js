@@ -15,11 +15,7 @@ const icicle = (() => {
     return path;
   }
 
-  const hue = (text) => {
-    let sum = 0;
-    for (let i = 0; i < text.length; ++i) sum = (sum * 31 + text.charCodeAt(i)) >>> 0;
-    return theme.series[sum % theme.series.length];
-  };
+  const hue = theme.hueOf;
 
   function textOf(at, whole) {
     const place = places[at];
@@ -63,6 +59,7 @@ const icicle = (() => {
     view.replaceChildren(...made);
     (view.querySelector('.chosen') || made[0] || view).setAttribute('tabindex', '0');
     byId('icicle-all').disabled = zoomed === null;
+    byId('icicle-timeline').disabled = chosen === null || places[chosen].joined > 0;
   }
 
   // Null: everything.
@@ -105,6 +102,7 @@ const icicle = (() => {
       next.focus();
     });
     byId('icicle-all').addEventListener('click', () => { zoom(null); picked(null); });
+    byId('icicle-timeline').addEventListener('click', () => timeline.find(places[chosen].name));
     byId('icicle-value').addEventListener('change', (event) => { value = event.target.value; draw(); });
     window.addEventListener('resize', draw, {signal});
     theme.onChange(draw);

@@ -22,8 +22,8 @@ const kernelDetail = (() => {
     return [fact('FLOP/s', rate(line.flops, 'FLOP/s'), from('flops')),
       ...Object.entries(line.flops_by_precision || {}).filter(([, flops]) => flops > 0).map(([name, flops]) => fact('of these ' + name, rate(flops, 'FLOP/s'))),
       fact('DRAM', rate(line.dram_bytes_per_second, 'B/s'), from('dram')), fact('L2', rate(line.l2_bytes_per_second, 'B/s'), from('l2')),
-      fact('FLOP per DRAM byte', known(line.flop_per_dram_byte) ? line.flop_per_dram_byte.toPrecision(3) : ''),
-      fact('FLOP per L2 byte', known(line.flop_per_l2_byte) ? line.flop_per_l2_byte.toPrecision(3) : ''),
+      fact('FLOP per DRAM byte', words.figure(line.flop_per_dram_byte)),
+      fact('FLOP per L2 byte', words.figure(line.flop_per_l2_byte)),
       fact('bound by', line.bound_by), fact('of its roof', share(line.of_roof), kernelRows.sourceOf('roof', row, by)),
       fact('a launch would be shorter at its roof by', time(line.to_roof_ns)),
       fact('occupancy', share(line.occupancy), from('occupancy')), fact('tensor cores active', share(line.tensor_active), from('tensor')),
@@ -56,7 +56,7 @@ const kernelDetail = (() => {
     const titles = ['Grid', 'Block', 'Registers a thread', 'Shared memory, static', 'dynamic', 'Local a thread', 'Theoretical occupancy', 'Limited by', 'Blocks an SM', 'Waves', 'Launches', 'Total'];
     const rows = all.map((one) => [one.grid + (one.cluster ? ', clusters of ' + one.cluster : '') + (several ? ', GPU ' + one.device : ''), one.block, count(one.registers),
       bytes(one.static_shared), bytes(one.dynamic_shared), bytes(one.local), share(one.occupancy), (one.limited_by || []).join(', '), count(one.blocks_per_sm),
-      known(one.waves) ? one.waves.toPrecision(3) : '', count(one.launches), time(one.total_ns)]);
+      words.figure(one.waves), count(one.launches), time(one.total_ns)]);
     return part('Launch geometry', tableOf(titles, rows), element('p', {class: 'note'},
       'Occupancy is what the launch allows with no other kernel on the SM, by the limits of this GPU.' + (line.geometries.length === 12 ? ' The 12 with most time are shown.' : '')));
   }

@@ -95,7 +95,7 @@ const kernelRows = (() => {
     if (field === 'gain') return gainSource(row, by);
     if (['share', 'total', 'launches', 'median', 'inside'].includes(field)) return row.timed || field === 'inside' ? 'traced: all launches' : 'traced';
     if (row.apart > 0) return 'gpuprof roofline --by signature has ' + row.apart + ' lines of it, which differ in their arguments';
-    if (!row.counted) return 'not counted: gpuprof profile --metrics auto';
+    if (!row.counted) return roofline.leftOut(row.grid === '' ? 'kernels' : 'signatures') || 'not counted: gpuprof profile --metrics auto';
     if (rates[field]) return rateSource(field, row.counted);
     const shares = Object.entries(row.counted.roof_shares || {}).filter(([, part]) => part > 0).map(([roof, part]) => roof + ' ' + share(part));
     return 'from its rates and the measured peaks' + (shares.length > 0 ? ': ' + shares.join(', ') : '');

@@ -98,7 +98,7 @@ const ranges = (() => {
   }
 
   function show(stats, roof, advice, places) {
-    steps.show(advice.steps || [], places);
+    steps.show(advice, places);
     icicle.show(places.paths, mark);
     of = {names: rowsOf(stats, roof), places: rowsByPlace(places.paths)};
     showTable(shownBy);

@@ -2,7 +2,8 @@
 
 const ranks = (() => {
   const {element, byId, time, share, count} = words;
-  const max_rows = 64;  // of one step
+  const maxRows = 64;  // of one step
+  const maxPaths = 5000;  // cells that are drawn as paths, sharp on paper; more are one image
   let all = null, map = null, table = null;
 
   const list = (texts, name) => texts.map((line) => element('p', {class: name}, line));
@@ -65,17 +66,16 @@ const ranks = (() => {
     const cells = [];
     labels.forEach((label, rank) => valuesOf(rank, what).forEach((value, step) => { if (words.known(value)) cells.push([step, rank, value]); }));
     const {min, max, isCut} = scaleOf(cells.map((cell) => cell[2]));
-    const text = theme.colour('text');
-    const axis = {axisLabel: {color: text}, axisLine: {lineStyle: {color: text}}, nameTextStyle: {color: text}};
+    const {text, axis, common, tooltip} = theme.chart();
     const narrow = window.innerWidth < 700;
     map.setOption({
       aria: {enabled: true, label: {description: 'Heat map of ' + labels.length + ' ranks by ' + all.steps.shown + ' steps; the step below is shown as numbers, too.'}},
-      animation: false, backgroundColor: 'transparent', grid: {left: narrow ? 60 : 90, right: narrow ? 16 : 120, top: 12, bottom: narrow ? 90 : 50},
+      ...common, grid: {left: narrow ? 60 : 90, right: narrow ? 16 : 120, top: 12, bottom: narrow ? 90 : 50},
       xAxis: {type: 'category', name: 'step', nameLocation: 'middle', nameGap: 26, data: Array.from({length: all.steps.shown}, (_, step) => String(step)), ...axis},
-      yAxis: {type: 'category', inverse: true, data: labels, ...axis, axisLabel: {color: text, width: narrow ? 50 : 80, overflow: 'truncate'}},
+      yAxis: {type: 'category', inverse: true, data: labels, ...axis, axisLabel: {...axis.axisLabel, width: narrow ? 50 : 80, overflow: 'truncate'}},
       visualMap: {min, max, text: [(isCut ? 'from ' : '') + time(max), time(min)], textStyle: {color: text}, inRange: {color: theme.heat()},
         ...(narrow ? {orient: 'horizontal', left: 'center', bottom: 0} : {orient: 'vertical', right: 0, top: 'middle'})},
-      tooltip: {confine: true, backgroundColor: theme.colour('panel'), textStyle: {color: text},
+      tooltip: {...tooltip,
         formatter: (at) => element('div', {}, captures.nameOf(captures.list()[at.value[1]]) + ', step ' + at.value[0] + ': ' + time(valuesOf(at.value[1], what)[at.value[0]]))},
       series: [{type: 'heatmap', data: cells.map(([step, rank, value]) => [step, rank, Math.min(value, max)]), progressive: 20000, emphasis: {itemStyle: {borderColor: text}}}]
     }, true);
@@ -84,24 +84,11 @@ const ranks = (() => {
   function barOf(ns, widest) {
     const parts = Object.entries(ns).filter(([, value]) => value > 0);
     const total = parts.reduce((sum, [, value]) => sum + value, 0);
-    const bar = element('div', {class: 'ledger-bar', role: 'img', 'aria-label': parts.map(([bucket, value]) => theme.bucketName(bucket) + ' ' + time(value)).join(', ')});
+    const bar = ledger.bar(parts.map(([bucket, value]) => ({bucket, size: value, text: theme.bucketName(bucket) + ' ' + time(value)})));
     bar.style.width = (widest > 0 ? 100 * total / widest : 0) + '%';
-    for (const [bucket, value] of parts) {
-      const part = element('span', {title: theme.bucketName(bucket) + ' ' + time(value)});
-      part.style.flex = value + ' 0 0';
-      part.style.background = theme.bucketColour(bucket);
-      bar.append(part);
-    }
     return bar;
   }
-
-  function legendOf(buckets) {
-    return element('ul', {class: 'legend'}, ...[...buckets].map((bucket) => {
-      const mark = element('i');
-      mark.style.background = theme.bucketColour(bucket);
-      return element('li', {}, mark, theme.bucketName(bucket));
-    }));
-  }
+  const legendOf = (buckets) => ledger.legend([...buckets].map((bucket) => ({bucket, text: theme.bucketName(bucket)})));
 
   function nameButton(at) {
     const one = captures.list()[at];
@@ -119,7 +106,7 @@ const ranks = (() => {
     })).filter((line) => words.known(line.period));
     const totals = lines.map((line) => Object.values(line.ns).reduce((sum, value) => sum + value, 0));
     const widest = Math.max(0, ...totals);
-    const shown = lines.slice(0, max_rows);
+    const shown = lines.slice(0, maxRows);
     const rows = shown.map((line) => element('div', {class: 'rank-row'}, nameButton(line.at), barOf(line.ns, widest),
       element('span', {class: 'facts'}, time(line.period) + (words.known(line.wait) ? ', waits ' + time(line.wait) : ''))));
     const used = new Set(shown.flatMap((line) => Object.entries(line.ns).filter(([, value]) => value > 0).map(([bucket]) => bucket)));
@@ -144,7 +131,7 @@ const ranks = (() => {
     if (left_out > 0) byId('ranks-notes').append(element('p', {class: 'note'}, 'The first ' + count(shown) + ' steps of each rank are here; ' + count(left_out) + ' more are left out.'));
     offerValues();
     byId('ranks-chart').style.height = Math.min(620, Math.max(190, 120 + 22 * all.steps.of.length)) + 'px';
-    map = echarts.init(byId('ranks-chart'));
+    map = theme.chartIn(byId('ranks-chart'), shown * all.steps.of.length <= maxPaths ? 'svg' : 'canvas');
     map.on('click', (at) => showStep(at.value[0]));
     window.addEventListener('resize', () => { map.resize(); draw(); });
     theme.onChange(draw);

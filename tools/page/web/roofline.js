@@ -1,15 +1,15 @@
 // FLOP per byte against FLOP per second, under the roofs that this GPU was measured to have.
 
 const roofline = (() => {
-  const {element, byId, time, rate, share, count, known} = words;
+  const {element, byId, time, rate, share, count, number, figure, known} = words;
   const maxPoints = 1000;  // those with most time: a browser draws so many at once
-  let chart = null, all = null, chosen = null;
+  const whole = [{start: 0, end: 100}, {start: 0, end: 100}];
+  let chart = null, all = null, chosen = null, zoomed = whole;  // of each axis, in percent
 
   const perByte = {dram: (line) => line.flop_per_dram_byte, l2: (line) => line.flop_per_l2_byte};
   const memories = () => (byId('roofline-memory').value === 'both' ? ['dram', 'l2'] : [byId('roofline-memory').value]);
   const by = () => byId('roofline-by').value;
 
-  const figure = (value) => (known(value) ? value.toPrecision(3) : '');
   const withSource = (text, field, line) => (text === '' ? '' : text + ' (' + kernelRows.rateSource(field, line) + ')');
   function tipOf(line) {
     const extents = line.grid ? kernelRows.extentOf(line.grid) + ' blocks of ' + kernelRows.extentOf(line.block) + ' threads' : '';
@@ -55,17 +55,17 @@ const roofline = (() => {
     const {left, right, bottom} = axesOf(points);
     const drawn = roofs.linesOf(all[by()].roofs || {}, lines, memories(), left, right);
     byId('roofline-legend').replaceChildren(...roofs.legendOf(drawn));
-    const text = theme.colour('text'), faint = theme.colour('line'), narrow = window.innerWidth < 700;
-    const axis = {type: 'log', nameLocation: 'middle', nameTextStyle: {color: text}, axisLabel: {color: text, hideOverlap: true}, axisLine: {lineStyle: {color: text}}, splitLine: {lineStyle: {color: faint}}};
+    const style = theme.chart(), axis = {...style.axis, type: 'log', nameLocation: 'middle'}, narrow = window.innerWidth < 700;
+    const shown = zoomed.map((axis_, at) => ({type: 'inside', [at === 0 ? 'xAxisIndex' : 'yAxisIndex']: 0, filterMode: 'none', ...axis_}));
     const of = memories().map((memory) => memory.toUpperCase()).join(' or ');
     return {
       aria: {enabled: true, label: {description: 'Roofline: ' + count(points.length) + ' points by FLOP per byte of ' + of + ' and FLOP per second; the table above has their figures.'}},
-      animation: false, backgroundColor: 'transparent', grid: {left: narrow ? 62 : 78, right: 24, top: 20, bottom: 60},
+      ...style.common, grid: {left: narrow ? 62 : 78, right: 24, top: 20, bottom: 60},
       xAxis: {...axis, name: 'FLOP per byte of ' + of, nameGap: 32, min: left, max: right,
         axisLabel: {...axis.axisLabel, formatter: (v) => (v >= 1 ? count(v) : String(+v.toPrecision(1)))}},
       yAxis: {...axis, name: narrow ? '' : 'FLOP/s', nameGap: 60, min: bottom, axisLabel: {...axis.axisLabel, formatter: (v) => rate(v, '')}},
-      tooltip: {trigger: 'item', confine: true, backgroundColor: theme.colour('panel'), borderColor: faint, textStyle: {color: text, fontSize: 12}, formatter: (at) => (at.data.line ? tipOf(at.data.line) : '')},
-      dataZoom: [{type: 'inside', xAxisIndex: 0, filterMode: 'none'}, {type: 'inside', yAxisIndex: 0, filterMode: 'none'}],
+      tooltip: {...style.tooltip, trigger: 'item', formatter: (at) => (at.data.line ? tipOf(at.data.line) : '')},
+      dataZoom: shown,
       series: [...roofs.seriesOf(drawn), {type: 'scatter', animation: false, name: 'points', z: 3, data: dataOf(points)}]
     };
   }
@@ -73,10 +73,11 @@ const roofline = (() => {
   function draw() {
     if (all === null || all.missing) return;
     const of = all[by()];
-    const lines = of[by()], points = pointsOf(lines);
-    const places = memories().length > 1 ? ' points' : ' lines';
-    byId('roofline-count').textContent = count(Math.min(points.length, maxPoints)) + ' of ' + count(memories().length * lines.length) + places +
-      (points.length > maxPoints ? ', those with most time' : '') + (points.length < memories().length * lines.length ? '; the others have no FLOP or no bytes' : '');
+    const lines = of[by()], points = pointsOf(lines), each = memories().length, leftOut = all.left_out[by()];
+    const places = each > 1 ? ' points' : ' lines';
+    byId('roofline-count').textContent = count(Math.min(points.length, maxPoints)) + ' of ' + count(each * (lines.length + leftOut)) + places +
+      (points.length > maxPoints ? ', those with most time' : '') + (leftOut > 0 ? '; ' + number(leftOut, 'line') + ' with least time left out of this page, gpuprof roofline has all' : '') +
+      (points.length < each * lines.length ? '; the others have no FLOP or no bytes' : '');
     chart.setOption(option(lines, points), true);
     showChosen();
   }
@@ -92,26 +93,37 @@ const roofline = (() => {
     place.append(element('span', {}, 'Marked: ' + words.shortened(words.kernelName(chosen.name))), back);
   }
 
+  // Each axis about its own middle.
   function zoom(factor) {
-    const {start, end} = chart.getOption().dataZoom[0];
-    const middle = (start + end) / 2, half = Math.min(50, (end - start) / 2 * factor);
-    const from = Math.max(0, Math.min(100 - 2 * half, middle - half));
-    for (const dataZoomIndex of [0, 1]) chart.dispatchAction({type: 'dataZoom', dataZoomIndex, start: from, end: from + 2 * half});
+    zoomed.map(({start, end}) => {
+      const middle = (start + end) / 2, half = Math.min(50, (end - start) / 2 * factor);
+      const from = Math.max(0, Math.min(100 - 2 * half, middle - half));
+      return {start: from, end: from + 2 * half};
+    }).forEach((axis, dataZoomIndex) => chart.dispatchAction({type: 'dataZoom', dataZoomIndex, ...axis}));
+  }
+  // By buttons or by hand; it stays until there are other axes.
+  function keepZoom() {
+    zoomed = chart.getOption().dataZoom.map(({start, end}) => ({start, end}));
+  }
+  function showWhole() {
+    zoomed = whole;
+    draw();
   }
 
   function listen() {
-    chart = echarts.init(byId('roofline-chart'), null, {renderer: 'svg'});
+    chart = theme.chartIn(byId('roofline-chart'));
     chart.on('click', (at) => {
       if (at.data && at.data.line) kernels.show(at.data.line.name, by(), at.data.line);
     });
+    chart.on('datazoom', keepZoom);
     window.addEventListener('resize', () => chart.resize(), {signal});
     for (const id of ['roofline-by', 'roofline-memory']) byId(id).addEventListener('change', () => {
       if (id === 'roofline-by') chosen = null;
-      draw();
+      showWhole();
     });
     byId('roofline-in').addEventListener('click', () => zoom(0.6));
     byId('roofline-out').addEventListener('click', () => zoom(1 / 0.6));
-    byId('roofline-all').addEventListener('click', draw);
+    byId('roofline-all').addEventListener('click', showWhole);
     theme.onChange(draw);
     kernels.onChoice(choose);
   }
@@ -119,8 +131,9 @@ const roofline = (() => {
   // The line that is chosen in the table.
   function choose(row, newBy) {
     chosen = row !== null && row.counted ? row.counted : null;
-    if (chosen !== null && all[newBy]) byId('roofline-by').value = newBy;
-    draw();
+    if (chosen === null || by() === newBy || !all[newBy]) return draw();
+    byId('roofline-by').value = newBy;
+    showWhole();
   }
 
   function show(roof) {
@@ -139,5 +152,8 @@ const roofline = (() => {
 
   const has = (row) => all !== null && !all.missing && row.counted !== undefined && ['dram', 'l2'].some((memory) => perByte[memory](row.counted) > 0) && row.counted.flops > 0;
 
-  return {show, has, go: () => byId('roofline').scrollIntoView()};
+  // Why a line of the table may have no rates although it was counted; else nothing.
+  const leftOut = (lines) => (all !== null && !all.missing && all.left_out[lines] > 0 ? 'not counted, or one of the ' + count(all.left_out[lines]) + ' lines of the roofline that are left out of this page: gpuprof roofline' : '');
+
+  return {show, has, leftOut, go: () => byId('roofline').scrollIntoView()};
 })();

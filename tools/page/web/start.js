@@ -3,11 +3,13 @@
 (async () => {
   if (typeof DecompressionStream === 'undefined') {
     const stop = words.byId('stop');
-    stop.textContent = 'This browser is too old for this page: it needs DecompressionStream (Chrome 80, Firefox 113, Safari 16.4).';
+    stop.textContent = 'This browser is too old for this page, which needs Chrome 90, Firefox 113, Safari 16.4 or a newer one: it lacks DecompressionStream.';
     stop.hidden = false;
+    for (const empty of document.querySelectorAll('main, nav')) empty.hidden = true;
     return;
   }
   try {
+    if (!data.has('analyze')) await pageIsWhole;  // a page of several captures
     // Before the parts: the table of kernels has columns of it.
     if (data.has('comparison')) comparison.show(await data.document('comparison'));
     await captures.open();

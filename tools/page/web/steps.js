@@ -2,7 +2,7 @@
 
 const steps = (() => {
   const {byId, time, count} = words;
-  let chart = null, lengths = [], slow = new Set(), slowBeyond = 0;
+  let chart = null, lengths = [], more = 0, slow = new Set(), slowBeyond = 0, zoomed = {start: 0, end: 100};
 
   // One long step, often the first, must not make all others look alike: what is longer than four times nearly all leaves the picture.
   function highest() {
@@ -12,39 +12,47 @@ const steps = (() => {
   }
 
   function titleOf(beyond) {
+    const of = more > 0 ? 'Length of the first ' + count(lengths.length) + ' of ' + count(lengths.length + more) + ' steps' : 'Length of each step';
     const marked = slow.size > 0 ? '; ' + count(slow.size) + ' of ' + count(lengths.length) + ' are longer than ' + time(slowBeyond) + ', 1.2 times the median' : '';
-    return 'Length of each step' + marked + (beyond > 0 ? '; the longest, ' + time(beyond) + ', is cut off' : '');
+    return of + marked + (beyond > 0 ? '; the longest, ' + time(beyond) + ', is cut off' : '');
   }
 
   function draw() {
     const {top, beyond} = highest();
-    const text = theme.colour('text');
+    const {axis, common, tooltip} = theme.chart();
     byId('steps-title').textContent = titleOf(beyond);
-    const axis = {axisLabel: {color: text}, axisLine: {lineStyle: {color: text}}, splitLine: {lineStyle: {color: theme.colour('line')}}, nameTextStyle: {color: text}};
     chart.setOption({
-      aria: {enabled: true}, animation: false, backgroundColor: 'transparent', grid: {left: 80, right: 20, top: 14, bottom: 40},
+      ...common, aria: {enabled: true}, grid: {left: 80, right: 20, top: 14, bottom: 40},
       xAxis: {type: 'value', name: 'step', nameLocation: 'middle', nameGap: 24, min: 0, max: Math.max(1, lengths.length - 1), ...axis},
-      yAxis: {type: 'value', max: top, ...axis, axisLabel: {color: text, formatter: time}},
-      tooltip: {trigger: 'axis', confine: true, backgroundColor: theme.colour('panel'), textStyle: {color: text},
+      yAxis: {type: 'value', max: top, ...axis, axisLabel: {...axis.axisLabel, formatter: time}},
+      tooltip: {...tooltip, trigger: 'axis',
         formatter: (at) => words.element('div', {}, 'step ' + at[0].value[0] + ': ' + time(lengths[at[0].value[0]]) + (slow.has(at[0].value[0]) ? ', slow' : ''))},
-      dataZoom: [{type: 'inside', filterMode: 'none'}],
+      dataZoom: [{type: 'inside', filterMode: 'none', ...zoomed}],
       series: [
         {type: 'line', symbol: 'none', sampling: 'lttb', lineStyle: {color: theme.colour('accent'), width: 1.5}, data: lengths.map((ns, at) => [at, ns])},
-        {type: 'scatter', name: 'slow', symbol: 'triangle', symbolSize: 9, itemStyle: {color: theme.colour('warn')}, data: [...slow].map((at) => [at, Math.min(lengths[at], top)])}
+        {type: 'scatter', name: 'slow', z: 3, symbol: 'triangle', symbolSize: 9, itemStyle: {color: theme.colour('warn'), opacity: 1}, data: [...slow].map((at) => [at, Math.min(lengths[at], top)])}
       ]
     }, true);
   }
 
   // A step whose next one is not known is as long as its work.
-  function show(known, places) {
+  function show(advice, places) {
+    const known = advice.steps || [];
     lengths = known.map((step) => (words.known(step.period_ns) ? step.period_ns : step.total_ns));
+    more = advice.more_steps || 0;
     slow = new Set(places.slow_steps);
     slowBeyond = places.slow_beyond_ns;
     if (lengths.length < 2) {
       byId('steps-chart').remove();
+      byId('steps-hint').remove();
       return;
     }
-    chart = echarts.init(byId('steps-chart'));
+    if (more > 0) words.note('range-notes', 'Steps beyond the first ' + count(lengths.length) + ' are left out of the picture of their lengths; those in the timeline are said there.');
+    chart = theme.chartIn(byId('steps-chart'));
+    chart.on('datazoom', () => {
+      const [{start, end}] = chart.getOption().dataZoom;
+      zoomed = {start, end};
+    });
     window.addEventListener('resize', () => chart.resize(), {signal});
     theme.onChange(draw);
     draw();

@@ -19,31 +19,12 @@ const summary = (() => {
     return gpus;
   }
 
-  function barOf(lines) {
-    const bar = element('div', {class: 'ledger-bar', role: 'img', 'aria-label': lines.map(textOf).join(', ')});
-    for (const line of lines) {
-      const part = element('span', {title: textOf(line)});
-      part.style.flex = line.share + ' 0 0';
-      part.style.background = theme.bucketColour(line.bucket);
-      bar.append(part);
-    }
-    return bar;
-  }
-  const textOf = (line) => theme.bucketName(line.bucket) + ' ' + share(line.share) + ' (' + time(line.ns) + ')';
+  const partOf = (line) => ({bucket: line.bucket, size: line.share, text: theme.bucketName(line.bucket) + ' ' + share(line.share) + ' (' + time(line.ns) + ')'});
 
-  function legendOf(lines) {
-    const list = element('ul', {class: 'legend'});
-    for (const line of lines) {
-      const mark = element('i');
-      mark.style.background = theme.bucketColour(line.bucket);
-      list.append(element('li', {}, mark, textOf(line)));
-    }
-    return list;
-  }
-
-  function showLedger(ledger) {
-    for (const [device, lines] of gpusOf(ledger)) {
-      byId('ledger').append(element('div', {class: 'ledger-row'}, element('span', {}, 'GPU ' + device), barOf(lines)), legendOf(lines));
+  function showLedger(lines) {
+    for (const [device, of] of gpusOf(lines)) {
+      const parts = of.map(partOf);
+      byId('ledger').append(element('div', {class: 'ledger-row'}, element('span', {}, 'GPU ' + device), ledger.bar(parts)), ledger.legend(parts));
     }
   }
 
@@ -61,11 +42,13 @@ const summary = (() => {
 
   const gainOf = (one) => kernelRows.findingGain(one) + ', at most ' + share(one.of_window.high) + ' of the run';
 
+  const prefixes = {'': 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12};
   const evidenceOf = (one) => one.evidence.map((fact) => fact.name + ' ' + valueOf(fact) + ' (' + fact.source + ')').join('; ');
   function valueOf(fact) {
     if (fact.unit === 'ns') return time(fact.value);
-    if (fact.unit.endsWith('/s')) return words.rate(fact.value, fact.unit);
-    return (Number.isInteger(fact.value) ? words.count(fact.value) : fact.value.toPrecision(3)) + (fact.unit ? ' ' + fact.unit : '');
+    const [, prefix, unit] = /^([kMGT]?)([A-Z]\S*\/s)$/.exec(fact.unit) || [];
+    if (unit) return words.rate(fact.value * prefixes[prefix], unit);
+    return (Number.isInteger(fact.value) ? words.count(fact.value) : words.figure(fact.value)) + (fact.unit ? ' ' + fact.unit : '');
   }
 
   function itemOf(one) {

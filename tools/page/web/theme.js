@@ -44,8 +44,31 @@ const theme = (() => {
   };
   const series = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#9467bd', '#b98a4e', '#4c9f38', '#7f8fa3'];
 
+  // What all charts share: {text, line: colours; common, axis, tooltip: parts of the options of ECharts}.
+  function chart() {
+    const text = colour('text'), line = colour('line');
+    return {
+      text, line, common: {animation: false, backgroundColor: 'transparent'},
+      axis: {axisLabel: {color: text, hideOverlap: true}, axisLine: {lineStyle: {color: text}}, splitLine: {lineStyle: {color: line}}, nameTextStyle: {color: text}},
+      tooltip: {confine: true, backgroundColor: colour('panel'), borderColor: line, textStyle: {color: text, fontSize: 12}}
+    };
+  }
+
+  // The wheel without Ctrl stays the page's: ECharts takes it wherever a chart can be zoomed, whatever its options say.
+  function chartIn(place, renderer = 'svg') {
+    place.addEventListener('wheel', (event) => { if (!event.ctrlKey) event.stopPropagation(); }, {capture: true, passive: true});
+    return echarts.init(place, null, {renderer});
+  }
+
+  // Of a name: the same wherever it stands.
+  function hueOf(text) {
+    let sum = 0;
+    for (let i = 0; i < text.length; ++i) sum = (sum * 31 + text.charCodeAt(i)) >>> 0;
+    return series[sum % series.length];
+  }
+
   return {
-    colour, series, forPaper,
+    colour, series, chart, chartIn, hueOf, forPaper,
     // Until `signal`, an AbortSignal, is aborted; without one, always.
     onChange(listener, signal) {
       listeners.push(listener);

@@ -1,7 +1,7 @@
 // The timeline: brings its parts together, and says what is left out of it.
 
 const timeline = (() => {
-  const {element, byId, time, count} = words;
+  const {byId, time, count} = words;
   const {state, look, zoom, all} = timelineView;
   const view = byId('timeline-view'), canvas = byId('timeline-canvas'), axis = byId('timeline-axis'), tip = byId('timeline-tip');
   let known = null, selected = null, step = -1, isSelecting = false, queued = false;
@@ -50,7 +50,10 @@ const timeline = (() => {
     const edge = Math.max(100, (steps.end[step] - steps.begin[step]) * 0.05);
     look(steps.begin[step] - edge, steps.end[step] + edge);
     const apart = (step + 1 < steps.count ? steps.begin[step + 1] : steps.end[step]) - steps.begin[step];
-    say(steps.name + ' ' + step + ' of ' + count(steps.count) + ', ' + time(steps.period[step]) + ' to the beginning of the next' + (apart > steps.period[step] + 1 ? ', without what this profiler took' : ''));
+    const known_ = steps.period[step] > 0, isLast = step + 1 === steps.count && steps.left_out === 0;
+    const length = known_ ? time(steps.period[step]) + (isLast ? '' : ' to the beginning of the next') + (apart > steps.period[step] + 1 ? ', without what this profiler took' : '')
+      : 'its time is not known';
+    say(steps.name + ' ' + step + ' of ' + count(steps.count) + ', ' + length);
   }
   // From the step last shown, as long as it is in view; else from the middle.
   function otherStep(by) {
@@ -107,9 +110,11 @@ const timeline = (() => {
     theme.onChange(redraw);
   }
 
-  // From the table of kernels, which has full names; bars have the names without arguments.
+  // From the table of kernels, whose names have arguments, and from ranges, whose names have domains: bars have neither.
+  // "seq #" stands for all numbers.
   function find(fullName) {
-    const base = known.names.filter((name) => name !== '' && fullName.includes(words.uncut(name))).sort((a, b) => b.length - a.length)[0] || fullName;
+    const base = fullName.endsWith('#') ? fullName.slice(0, -1)
+      : known.names.filter((name) => name !== '' && fullName.includes(words.uncut(name))).sort((a, b) => b.length - a.length)[0] || fullName;
     byId('timeline-search').value = base;
     search(base);
     byId('timeline').scrollIntoView();
@@ -119,11 +124,8 @@ const timeline = (() => {
   function showLegend() {
     const sums = new Map();
     for (const lane of known.idle) sums.set(lane.cause, (sums.get(lane.cause) || 0) + lane.busy.reduce((sum, ns) => sum + ns, 0));
-    for (const [cause, ns] of [...sums].sort((a, b) => b[1] - a[1])) {
-      const mark = element('i');
-      mark.style.background = theme.bucketColour(cause);
-      byId('timeline-legend').append(element('li', {'data-cause': cause}, mark, theme.bucketName(cause) + ' ' + time(ns)));
-    }
+    const causes = [...sums].sort((a, b) => b[1] - a[1]).map(([cause, ns]) => ({bucket: cause, text: theme.bucketName(cause) + ' ' + time(ns)}));
+    byId('timeline-legend').append(...ledger.lines(causes));
   }
 
   function showNotes() {
@@ -161,5 +163,5 @@ const timeline = (() => {
     performance.mark('timeline');
   }
 
-  return {show, find, look, showStep};
+  return {show, find};
 })();

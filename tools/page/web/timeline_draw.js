@@ -7,26 +7,26 @@ const timelineDraw = (() => {
   const font = '11px system-ui, "DejaVu Sans", sans-serif';
   let names = [];
 
-  const hue = (name) => {
-    let sum = 0;
-    const text = names[name];
-    for (let i = 0; i < text.length; ++i) sum = (sum * 31 + text.charCodeAt(i)) >>> 0;
-    return theme.series[sum % theme.series.length];
-  };
   const hues = [];
-  const colourOf = (name) => hues[name] || (hues[name] = hue(name));
+  const colourOf = (name) => hues[name] || (hues[name] = theme.hueOf(names[name]));
   const textOf = (lane, i) => (lane.count[i] > 1 ? count(lane.count[i]) + ' x ' : '') + names[lane.name[i]];
 
+  // Those of one pixel are one: the longest of them, or of those that a search has found.
   function bars(pen, lane, y, height, marks) {
+    const isFound = (i) => marks.found === null || marks.found.has(lane.name[i]);
     const {from, to, labels, width} = state, scale = width / (to - from), end = labels + width;
     for (let i = firstEndingAfter(lane, from); i < lane.size && lane.start[i] < to;) {
       const left = Math.max(labels, labels + (lane.start[i] - from) * scale);
-      let right = labels + (lane.end[i] - from) * scale, best = i, next = i + 1;
-      for (const ns = from + (left + 1 - labels) / scale; next < lane.size && lane.end[next] < ns; ++next)
-        if (lane.end[next] - lane.start[next] > lane.end[best] - lane.start[best]) best = next;
+      let right = labels + (lane.end[i] - from) * scale, best = i, next = i + 1, isHit = isFound(i);
+      for (const ns = from + (left + 1 - labels) / scale; next < lane.size && lane.end[next] < ns; ++next) {
+        const isNextHit = isFound(next);
+        if (isNextHit === isHit ? lane.end[next] - lane.start[next] <= lane.end[best] - lane.start[best] : isHit) continue;
+        best = next;
+        isHit = isNextHit;
+      }
       if (next > i + 1) right = labels + (lane.end[next - 1] - from) * scale;
       right = Math.min(end, Math.max(right, left + 1));
-      pen.globalAlpha = marks.found === null || marks.found.has(lane.name[best]) ? 1 : 0.15;
+      pen.globalAlpha = isHit ? 1 : 0.15;
       pen.fillStyle = colourOf(lane.name[best]);
       pen.fillRect(left, y + 1, right - left, height - 2);
       if (right - left > 34) label(pen, textOf(lane, best), left, right, y);
@@ -226,5 +226,5 @@ const timelineDraw = (() => {
     for (const row of rows) rowLabel(pen, row, row.y - top);
   }
 
-  return {draw, textOf, sharesOf};
+  return {draw, textOf};
 })();

@@ -12,7 +12,9 @@ const timelineInput = (() => {
       const [a, b] = [...down.values()];
       return {apart: Math.max(10, Math.abs(a.x - b.x)), middle: (a.x + b.x) / 2};
     };
+    // The first button alone: others have menus of the browser.
     function begin(event) {
+      if (event.button !== 0) return;
       down.set(event.pointerId, {x: event.offsetX, y: event.offsetY});
       canvas.setPointerCapture(event.pointerId);
       if (down.size === 2) {
@@ -24,6 +26,7 @@ const timelineInput = (() => {
       }
     }
     function moveOn(event) {
+      if (event.buttons === 0 && down.has(event.pointerId)) end(event, true);  // it was released where the page does not hear of it
       if (!down.has(event.pointerId)) return act.hover(event.offsetX, event.offsetY);
       down.set(event.pointerId, {x: event.offsetX, y: event.offsetY});
       if (pinch !== null && down.size === 2) {

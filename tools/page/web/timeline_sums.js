@@ -1,27 +1,32 @@
 // What lies between two moments, added up: work by kind of lane, idle time by its cause, means of counters.
 
 const timelineSums = (() => {
-  const {element, time, count} = words;
+  const {element, time, number} = words;
   const {firstEndingAfter, valueOf} = timelineData;
 
-  // Busy time and pieces; of a bar that is partly inside its part.
+  // Busy time and pieces; of a bar that is partly inside its part, of one that stands for several pieces about so many.
   function sumOf(lane, begin, end) {
-    let busy = 0, pieces = 0;
+    let busy = 0, pieces = 0, isAbout = false;
     for (let i = firstEndingAfter(lane, begin); i < lane.size && lane.start[i] < end; ++i) {
       const inside = Math.min(lane.end[i], end) - Math.max(lane.start[i], begin), whole = lane.end[i] - lane.start[i];
       busy += whole > 0 ? lane.busy[i] * inside / whole : 0;
-      pieces += lane.count[i];
+      const isCut = lane.count[i] > 1 && inside < whole;
+      pieces += isCut ? Math.max(1, lane.count[i] * inside / whole) : lane.count[i];
+      isAbout = isAbout || isCut;
     }
-    return {busy, pieces};
+    return {busy, pieces, isAbout};
   }
 
+  // Of ranges and calls the outermost row of each thread: what lies inside of another is in its time already.
   function ofGroups(known, begin, end) {
     const sums = new Map();
     for (const lane of known.lanes) {
-      const sum = sums.get(lane.group) || {busy: 0, pieces: 0}, {busy, pieces} = sumOf(lane, begin, end);
-      sums.set(lane.group, {busy: sum.busy + busy, pieces: sum.pieces + pieces});
+      const isOnGpu = lane.group.startsWith('GPU ');
+      if (!isOnGpu && lane.label === '') continue;
+      const sum = sums.get(lane.group) || {busy: 0, pieces: 0, isAbout: false, what: isOnGpu ? 'piece' : 'outermost piece'}, one = sumOf(lane, begin, end);
+      sums.set(lane.group, {...sum, busy: sum.busy + one.busy, pieces: sum.pieces + one.pieces, isAbout: sum.isAbout || one.isAbout});
     }
-    return [...sums].map(([group, {busy, pieces}]) => group + ': ' + time(busy) + ' in ' + count(pieces) + (pieces === 1 ? ' piece' : ' pieces'));
+    return [...sums].map(([group, {busy, pieces, isAbout, what}]) => group + ': ' + time(busy) + ' in ' + (isAbout ? 'about ' : '') + number(Math.round(pieces), what));
   }
 
   function ofIdle(known, begin, end) {
@@ -46,11 +51,15 @@ const timelineSums = (() => {
     return weight > 0 ? sum / weight : null;
   }
 
+  // One line for each GPU, whatever its tracks are from.
   function ofCounters(known, begin, end) {
-    return known.counters.map((of) => {
-      const means = of.tracks.filter((track) => track.main).map((track) => [track, meanOf(track, begin, end)]).filter(([, mean]) => mean !== null);
-      return means.length === 0 ? null : 'GPU ' + of.device + ' on average: ' + means.map(([track, mean]) => track.name + ' ' + timelineTips.valueText(track, mean)).join(', ');
-    }).filter((line) => line !== null);
+    const means = new Map();
+    for (const {device, tracks} of known.counters)
+      for (const track of tracks) {
+        const mean = track.main ? meanOf(track, begin, end) : null;
+        if (mean !== null) means.set(device, [...(means.get(device) || []), track.name + ' ' + timelineTips.valueText(track, mean)]);
+      }
+    return [...means].sort(([a], [b]) => a - b).map(([device, texts]) => 'GPU ' + device + ' on average: ' + texts.join(', '));
   }
 
   function show(place, known, begin, end) {

@@ -7,7 +7,7 @@ const timelineTips = (() => {
 
   function valueText(track, value) {
     if (track.unit === '%') return value.toFixed(1) + ' %';
-    if (track.unit === '') return value.toPrecision(4);
+    if (track.unit === '') return words.figure(value);
     return rate(value, track.unit);
   }
   const momentText = (ns) => (ns / 1e6).toFixed(3) + ' ms';

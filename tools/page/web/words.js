@@ -27,6 +27,7 @@ const words = (() => {
   const rate = (perSecond, unit) => scaled(perSecond, ['', 'k', 'M', 'G', 'T', 'P'], unit);
   const share = (part) => (known(part) ? (100 * part).toFixed(1) + ' %' : '');
   const count = (number) => (known(number) ? Math.round(number).toLocaleString('en-US') : '');
+  const figure = (value) => (known(value) ? (Math.abs(value) >= 999.5 ? count(value) : String(+value.toPrecision(3))) : '');
   const callName = (name) => name.replace(/_v\d+(_ptds|_ptsz)?$/, '');
 
   // Without what says nothing: the result type, namespaces without a name.
@@ -57,5 +58,5 @@ const words = (() => {
     throw failure;
   }
 
-  return {stop, known, time, timeTo, number, rate, share, count, callName, kernelName, shortened, uncut, element, byId, note};
+  return {stop, known, time, timeTo, number, rate, share, count, figure, callName, kernelName, shortened, uncut, element, byId, note};
 })();

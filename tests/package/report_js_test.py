@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""report_js_test.py CMAKE MODULES: which files a build takes for the pages of gpuprof report, with folders that are but a few files."""
+import hashlib
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CMAKE, MODULES = sys.argv[1:3]
+PROJECT = f"""cmake_minimum_required(VERSION 3.25)
+project(scratch LANGUAGES NONE)
+list(APPEND CMAKE_MODULE_PATH "{MODULES}")
+include(gpuprof_report_js)
+message(STATUS "drawn with: ${{gpuprof_report_js}}")
+"""
+FILES = ("echarts.min.js", "tabulator.min.js", "tabulator.min.css")
+OFFLINE = "#!/bin/sh\nexit 1\n"
+
+
+class Libraries(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="gpuprof-test-")
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        self.libraries = self.folder / "libraries"
+        (self.folder / "tools").mkdir()
+        self.libraries.mkdir()
+        (self.folder / "CMakeLists.txt").write_text(PROJECT)
+        fetch = self.folder / "tools/fetch_report_js.sh"
+        fetch.write_text(OFFLINE)
+        fetch.chmod(0o755)
+        for name in FILES:
+            (self.libraries / name).write_text(f"/* {name} */")
+
+    def configure(self, *options):
+        done = subprocess.run([CMAKE, "-S", self.folder, "-B", self.folder / "b", *options], capture_output=True, text=True)
+        line = next((l for l in done.stdout.splitlines() if "drawn with: " in l), "")
+        return done.returncode, line.partition("drawn with: ")[2], " ".join(done.stderr.split())
+
+    def of_folder(self):
+        return self.configure(f"-DGPUPROF_REPORT_JS_DIR={self.libraries}")
+
+    def test_files_that_were_not_tried_are_taken_with_a_warning(self):
+        code, taken, errors = self.of_folder()
+        self.assertEqual((code, taken), (0, str(self.libraries)))
+        for name in FILES:
+            found = hashlib.sha256((self.libraries / name).read_bytes()).hexdigest()
+            self.assertIn(f"{name} is not the file that was tried: its SHA-256 is {found}", errors)
+
+    def test_a_folder_without_them_is_said(self):
+        for name in FILES:
+            with self.subTest(name):
+                (self.libraries / name).rename(self.folder / name)
+                code, _, errors = self.of_folder()
+                (self.folder / name).rename(self.libraries / name)
+                self.assertNotEqual(code, 0)
+                self.assertIn(f"GPUPROF_REPORT_JS_DIR: there is no {name} in {self.libraries}", errors)
+
+    def test_one_that_would_end_its_element_is_refused(self):
+        for name, end in (("echarts.min.js", "</script"), ("tabulator.min.js", "</SCRIPT"), ("tabulator.min.css", "</style"), ("echarts.min.js", "<!--")):
+            with self.subTest(end):
+                whole = (self.libraries / name).read_text()
+                (self.libraries / name).write_text(f"a = '{end}>; [b]';\n")
+                code, _, errors = self.of_folder()
+                (self.libraries / name).write_text(whole)
+                self.assertNotEqual(code, 0)
+                self.assertIn(f"{name} holds {end.lower()}, which would end its element in the page", errors)
+
+    def test_without_a_network_the_build_goes_on_without_pages(self):
+        code, taken, errors = self.configure()
+        self.assertEqual((code, taken), (0, ""))
+        self.assertIn("gpuprof report is left out of this build", errors)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

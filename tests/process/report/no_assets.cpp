@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a build without ECharts and Tabulator has in the place of page_assets.cpp.
+#include "page/page_assets.hpp"
+
+namespace gpuprof::page {
+
+std::string_view asset(page_asset) noexcept {
+  return {};
+}
+
+}  // namespace gpuprof::page
