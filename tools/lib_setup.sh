@@ -64,7 +64,7 @@ build_packages=(cmake ninja-build g++ libspdlog-dev libeigen3-dev catch2 libcli1
   libdeflate-dev libprotozero-dev libsqlite3-dev zlib1g-dev
   nlohmann-json3-dev libbenchmark-dev python3 python3-venv)
 test_packages=(fish zsh)  # shells whose completions are tried
-client_packages=(chromium firefox-esr openjdk-17-jre-headless python3-pip)  # what programs that read exports run in
+client_packages=(chromium-headless-shell firefox-esr openjdk-17-jre-headless python3-pip)  # what programs that read exports run in
 
 # Sets cuda_root to a toolkit with a compiler, or to nothing: what needs one is then left out. The headers are cmake's business.
 find_cuda() {

@@ -76,7 +76,7 @@ def main():
 
     missed = False
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=clients.program("chromium", "chromium-browser"), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=clients.program(*clients.CHROMIUM), args=["--no-sandbox"])
         for kernels, with_calls, goals in RUNS:
             capture, page = pathlib.Path(folder) / f"{kernels}.gpuprof", pathlib.Path(folder) / f"{kernels}.html"
             made(build, capture, kernels, with_calls)

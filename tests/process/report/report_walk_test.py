@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A walk over the pages of recorded sessions: each part opens, does what it is asked, and has the figures of gpuprof stats."""
+import pathlib
+
 import processes
 import report_pages
 from report_browser import Browser
@@ -76,6 +78,45 @@ class Walk(Browser):
 
     def test_counted(self):
         self.walk("counted_auto")
+
+
+class Training(Browser):
+    """The two ranks of a recorded training: steps, ranges, counters, power, peaks, collectives."""
+    JOB = pathlib.Path(processes.path("H200_CAPTURES")).parent / "h100"
+
+    def test_both_ranks(self):
+        with self.opened(self.page_of(self.JOB)) as tab:
+            self.check_ranks(tab)
+            tab.click("#ranks-table .tabulator-row:nth-child(1)")  # rank 1 has more work
+            self.wait(tab, "document.documentElement.dataset.ready === 'yes' && document.getElementById('capture-choice').value === '1'")
+            self.check_parts_of(tab, self.JOB / "ddp.rank1.gpuprof")
+
+    def check_ranks(self, tab):
+        said = self.said("analyze", self.JOB)
+        late = next(one for one in said["findings"] + said["below_threshold"] if one["rule"] == "late_rank")
+        self.assertIn(late["what"], tab.inner_text("#ranks-slowest"))
+        rows = self.said("stats", "-r", "ranks_sum", self.JOB)
+        work = sorted((row["Work Time (ns)"] for row in rows), reverse=True)
+        self.assertEqual(len(work), 2)
+        self.wait(tab, "document.querySelectorAll('#ranks-table .tabulator-row').length === 2")
+        shown = tab.evaluate("[...document.querySelectorAll('#ranks-table .tabulator-row')].map(one => one.innerText)")
+        for line, ns in zip(shown, work):
+            self.assertIn(tab.evaluate(f"words.time({ns})"), line)
+        self.assertEqual(tab.evaluate("document.querySelectorAll('#ranks-side .rank-row').length"), 2)
+
+    def check_parts_of(self, tab, capture):
+        first = self.said("stats", "-r", "cuda_gpu_kern_sum", capture)[0]
+        self.assertIn(tab.evaluate(f"words.time({first['Total Time (ns)']})"), tab.locator("#kernel-table .tabulator-row").first.inner_text())
+        places = tab.evaluate("[...document.querySelectorAll('#icicle .place')].map(one => one.innerText)")
+        for name in ("step", "forward", "backward", "optimizer"):
+            self.assertTrue(any(place.startswith(name) for place in places), (name, places))
+        titles = tab.evaluate("timelineRows.groups().map(one => one.title)")
+        for title in ("GPU 1", "GPU 1 counters", "GPU 1 power and clock", "NVTX"):
+            self.assertIn(title, titles)
+        watts = tab.evaluate("timelineRows.groups().find(one => one.title === 'GPU 1 power and clock').rows.find(one => one.label === 'Power').track")
+        self.assertTrue(50 < watts["greatest"] < 800, watts["greatest"])
+        steps = tab.evaluate("echarts.getInstanceByDom(document.getElementById('steps-chart')).getOption().series[0].data.length")
+        self.assertEqual(steps, len(self.said("analyze", capture)["steps"]))
 
 
 class Manners(Browser):
