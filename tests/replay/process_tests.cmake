@@ -39,7 +39,8 @@ function(gpuprof_process_test name script)
     list(APPEND environment "BUILT_LIBGPUPROF=$<TARGET_FILE:gpuprof>")
   endif()
   if(GPUPROF_BUILT_COMMAND)
-    list(APPEND environment "GPUPROF_LIBRARY=$<TARGET_FILE:gpuprof>")  # not that beside the command
+    # Not the library beside the command, which has no sanitizer and loads libraries that have one.
+    list(APPEND environment "GPUPROF_LIBRARY=$<TARGET_FILE:gpuprof>" "BUILT_GPUPROF_NEEDS=${preload_first}")
   endif()
   if(TARGET gpuprof_cli)
     list(APPEND environment "BUILT_GPUPROF=$<TARGET_FILE:gpuprof_cli>")

@@ -70,6 +70,8 @@ class Case(unittest.TestCase):
         wanted = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
         wanted["XDG_CACHE_HOME"] = str(self.folder / "cache")  # what is kept for later runs
         wanted.update(env or {})
+        if str(command[0]) == os.environ.get("BUILT_GPUPROF") and not preload and os.environ.get("BUILT_GPUPROF_NEEDS"):
+            wanted["LD_PRELOAD"] = os.environ["BUILT_GPUPROF_NEEDS"]
         if preload:
             first = [f for f in [os.environ.get("BUILT_PRELOAD_FIRST")] if f]
             wanted["LD_PRELOAD"] = ":".join(str(p) for p in first + list(preload))

@@ -87,7 +87,8 @@ class Training(Browser):
     def test_both_ranks(self):
         with self.opened(self.page_of(self.JOB)) as tab:
             self.check_ranks(tab)
-            tab.click("#ranks-table .tabulator-row:nth-child(1)")  # rank 1 has more work
+            at = tab.evaluate("[...document.querySelectorAll('#ranks-table .tabulator-row')].findIndex(one => one.querySelector('[tabulator-field=Rank]').textContent === '1')")
+            tab.locator("#ranks-table .tabulator-row").nth(at).click()
             self.wait(tab, "document.documentElement.dataset.ready === 'yes' && document.getElementById('capture-choice').value === '1'")
             self.check_parts_of(tab, self.JOB / "ddp.rank1.gpuprof")
 

@@ -44,6 +44,8 @@ const tables = (() => {
     table.on('tableBuilt', () => {
       nameRows(table);
       sortByKeys(table);
+      // Tabulator's own tooltips stay when the pointer leaves, or come after it has left.
+      table.element.addEventListener('mouseleave', () => table.modules.tooltip.clearPopup());
       watchWidth(table, signal);
     });
     return table;
