@@ -14,7 +14,8 @@ const data = (() => {
     if (element === null) throw new Error('this page lacks its part "' + name + '"');
     const letters = atob(element.textContent);
     if (!keeps) element.textContent = '';
-    const packed = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
+    const packed = new Uint8Array(letters.length);
+    for (let i = 0; i < packed.length; ++i) packed[i] = letters.charCodeAt(i);  // ten times as fast as Uint8Array.from()
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate'));
     return new Uint8Array(await new Response(stream).arrayBuffer());
   }
