@@ -41,8 +41,8 @@ const kernelRows = (() => {
   // What the findings of a line would save. They share one cap: the greatest stands for all.
   function give(row, findings) {
     row.findings = findings;
-    const {low, high} = findings.map(gainOf).reduce((a, b) => (b.high > a.high ? b : a), {high: -1});
-    if (high >= 0) Object.assign(row, {least: low, gain: high});
+    const {low, high} = findings.map(gainOf).reduce((a, b) => (b.high > a.high ? b : a), {high: 0});
+    if (high > 0) Object.assign(row, {least: low, gain: high});
   }
 
   // Findings name kernels, and ranges where most of it happens. Of one grid and block they tell only where a kernel has no other.
