@@ -72,7 +72,8 @@ nvtx_player::nvtx_player(recording const& r)
 // Made by another thread a moment ago in the recording: it may not have come so far here.
 std::uint64_t nvtx_player::wait_for(slots& all, std::uint32_t ordinal) {
   auto& s = all[ordinal];
-  auto const give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  // A thousand threads may share two cores.
+  auto const give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (!s.made.load(std::memory_order_acquire)) {
     if (std::chrono::steady_clock::now() > give_up) {
       std::fprintf(stderr, "gpuprof-play: an NVTX object is used that the session never makes\n");
