@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds gpuprof and runs every test that needs no GPU. Installs what is missing (Debian 12, Ubuntu 24.04).
 #
-#   tools/test.sh            all a newcomer needs to trust the build: optimised, as installed; 10 minutes on 2 cores
-#   tools/test.sh all        also what only runs on a GPU is built, clang-format, the reference, sanitizers, fuzzers, clang-tidy; 40 minutes.
+#   tools/test.sh            all a newcomer needs to trust the build: optimised, as installed; 20 minutes on 2 cores
+#   tools/test.sh all        also what only runs on a GPU is built, clang-format, the reference, sanitizers, fuzzers, clang-tidy; an hour.
 #                            What has passed for this very tree is not run again
 #   tools/test.sh PART...    parts: release, rest, format, reference, clients, asan, tsan, fuzz, tidy
 #
