@@ -111,9 +111,11 @@ void look_at_serialised(run_facts const& facts, std::vector<finding>& found) {
         "Launch nothing in the legacy default stream: create the streams with "
         "cudaStreamNonBlocking, compile with --default-stream per-thread, or put the work "
         "into one of the streams (with torch.cuda.stream(s):).";
-    one.arithmetic = "of each pair the shorter one, where the SMs have room for both: " +
-                     in_time(line.overlap_ns) + "; two pauses of the GPU each take " +
-                     in_time(pauses);
+    one.arithmetic =
+        "of each pair the shorter one and what stood between, at most what was waited, where the "
+        "SMs "
+        "have room for both: " +
+        in_time(line.overlap_ns) + "; two pauses of the GPU each take " + in_time(pauses);
     found.push_back(std::move(one));
   }
 }
@@ -150,7 +152,9 @@ constexpr rule rules[] = {
      .question = "Does the default stream keep apart what could run side by side?",
      .fires_at = "pairs that both fit onto the SMs would save 2 % of the window: two kernels that "
                  "fill the GPU each gain nothing side by side",
-     .gain = "low: 0; high: the shorter of each pair, and two pauses of the GPU",
+     .gain =
+         "low: 0; high: the shorter of each pair and what stood between, at most what was waited, "
+         "and two pauses of the GPU",
      .ignores = "memory rate that both need; data that one passes to the other",
      .next = "a timeline (gpuprof export) shows the streams",
      .look = look_at_serialised},

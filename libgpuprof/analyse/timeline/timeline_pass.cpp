@@ -289,10 +289,13 @@ void timeline_pass::find_profiler_times(of_device const& of, idle_gap const& gap
   };
   for (auto const& reading : of.readings) add(reading);
   auto const launched = gap.after->launched;
-  for (auto const& hold : profiler_holds_) {
+  // Of the whole process, one after the other: most have ended before this gap.
+  auto hold = std::partition_point(profiler_holds_.begin(), profiler_holds_.end(),
+                                   [&](auto const& one) { return one.end <= gap.begin; });
+  for (; hold != profiler_holds_.end() && hold->begin < gap.end; ++hold) {
     auto const was_held =
-        launched.value + before_hold_ns >= hold.begin.value && launched <= hold.end;
-    if (was_held || launched.value == 0) add({std::max(hold.begin, launched), hold.end});
+        launched.value + before_hold_ns >= hold->begin.value && launched <= hold->end;
+    if (was_held || launched.value == 0) add({std::max(hold->begin, launched), hold->end});
   }
   std::sort(profiler_times_.begin(), profiler_times_.end(),
             [](auto const& a, auto const& b) { return a.begin < b.begin; });
