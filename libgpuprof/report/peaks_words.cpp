@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/peaks_words.hpp"
 
+#include "model/clock_limiters.hpp"
 #include "tables/padding.hpp"
 
 #include <cctype>
@@ -14,11 +15,6 @@ std::string printed(char const* format, double value) {
   std::snprintf(text, sizeof text, format, value);
   return text;
 }
-
-// Bits of nvmlClocksEventReasons.
-constexpr std::uint64_t idle = 0x1, application_clocks = 0x2, power_cap = 0x4, slowdown = 0x8,
-                        sync_boost = 0x10, thermal = 0x20 | 0x40, power_brake = 0x80,
-                        display = 0x100;
 
 }  // namespace
 
@@ -46,18 +42,17 @@ std::string limit_words(std::uint64_t limiters) {
     if (!words.empty()) words += ", ";
     words += word;
   };
-  add(power_cap, "power");
-  add(thermal, "thermal");
-  add(power_brake, "power brake");
+  add(limited_by::power_cap, "power");
+  add(limited_by::heat, "thermal");
+  add(limited_by::power_brake, "power brake");
   // The driver sets it together with the hardware reasons that are more exact.
-  if ((limiters & (thermal | power_brake)) == 0) add(slowdown, "slowdown");
-  add(application_clocks, "application clocks");
-  add(sync_boost, "sync boost");
-  add(display, "display clock");
-  add(idle, "idle");
-  add(~(idle | application_clocks | power_cap | slowdown | sync_boost | thermal | power_brake |
-        display),
-      "other");
+  if ((limiters & (limited_by::heat | limited_by::power_brake)) == 0)
+    add(limited_by::slowdown, "slowdown");
+  add(limited_by::application_clocks, "application clocks");
+  add(limited_by::sync_boost, "sync boost");
+  add(limited_by::display, "display clock");
+  add(limited_by::nothing_to_do, "idle");
+  add(~limited_by::all_known, "other");
   return words;
 }
 

@@ -222,10 +222,11 @@ void run_reading::take_clock_limits() {
     for (auto const& row : rows) {
       auto const of = std::find_if(facts_.devices.begin(), facts_.devices.end(),
                                    [&](auto const& one) { return one.device == row.device; });
-      if (of == facts_.devices.end() || (row.limiters & limited_by_nothing_to_do) != 0) continue;
+      if (of == facts_.devices.end() || (row.limiters & limited_by::nothing_to_do) != 0) continue;
       ++of->limits.moments;
-      of->limits.by_power += (row.limiters & limited_by_power) != 0;
-      of->limits.by_heat += (row.limiters & limited_by_heat) != 0;
+      of->limits.by_power +=
+          (row.limiters & (limited_by::power_cap | limited_by::power_brake)) != 0;
+      of->limits.by_heat += (row.limiters & limited_by::heat) != 0;
     }
   });
 }
