@@ -287,7 +287,7 @@ void drain::describe_gpus() {
   for (auto const& peak : rows.peaks) records_.add(peak);
 }
 
-/// What they do at the moment.
+/// NVML, what the GPUs in use do at the moment.
 void drain::ask_gpus() {
   if (!assembler_->window_open()) return;
   auto const due = asking_.due(monotonic_ns());

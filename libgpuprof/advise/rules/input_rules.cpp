@@ -8,7 +8,6 @@
 #include "advise/step_bound.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace gpuprof::advise {
 namespace {

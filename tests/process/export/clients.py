@@ -36,7 +36,7 @@ def on_path(folder):
         sys.path.insert(0, str(folder))
 
 
-# Without a window the shell of Chromium has the same engine and a third of the processes.
+# The shell of Chromium has the same engine and nothing around it that no test looks at.
 CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 

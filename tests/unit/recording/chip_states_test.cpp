@@ -27,8 +27,8 @@ TEST_CASE("each GPU with work is asked ten times a second") {
 }
 
 TEST_CASE("without NVML nothing is told and nothing fails") {
-  // No test machine needs a GPU; where there is one its states are those of a GPU.
   chip_states states;
-  for (auto const& row : states.read({device_id{0}})) CHECK(row.time.value > 0);
-  CHECK(states.read({}).empty());
+  auto const rows = states.read({device_id{0}});
+  if (!nvml::open()) CHECK(rows.empty());
+  CHECK(rows.size() <= 1);  // where there is one, a GPU has one state at a time
 }

@@ -51,9 +51,9 @@ using kernel_look = void (*)(kernel_view const&, std::vector<finding>&);
 
 /// Of the window of a GPU, for launches of one name: what is less is not worth a line of its own,
 /// and this is what still counts where one line tells of many kernels.
+inline constexpr double least_time_of_one = 0.01, least_time_of_many = 0.001;
 /// Of the issue slots, as Nsight Compute: from here on a kernel has warps enough.
 inline constexpr double full_issue = 0.6;
-inline constexpr double least_time_of_one = 0.01, least_time_of_many = 0.001;
 
 /// No communication, at least three launches of this name, and this share of the window.
 std::vector<kernel_view> kernels_worth_a_look(run_facts const& facts, double least_window_share);
