@@ -40,7 +40,9 @@ part_release() {
   state="$(tree_state)"
   rm -f "$passed"
   find_disassembler
-  build_preset ci -DGPUPROF_BUILD_BENCHMARKS=OFF -DGPUPROF_BUILD_GPU_CHECK=OFF && run_tests ci $((2 * $(nproc))) || return 1
+  build_preset ci -DGPUPROF_BUILD_BENCHMARKS=OFF -DGPUPROF_BUILD_GPU_CHECK=OFF || return 1
+  start_ahead
+  run_tests ci $((2 * $(nproc))) || return 1
   [ "$state" != "$(tree_state)" ] || echo "$state" >"$passed"  # else it was changed meanwhile
 }
 
@@ -97,19 +99,45 @@ part_tidy() {
   }
 }
 
-# clang-tidy takes the cores that tests leave while they wait for sessions to be played: nine minutes of one of them.
-start_tidy() {
-  mkdir -p "$logs"
-  # Where the kernel shares the cores out by sessions a process's own niceness is nothing to those of others.
-  setsid nice -n 15 bash -c 'echo 19 2>/dev/null >/proc/self/autogroup; exec "$0" tidy' "${BASH_SOURCE[0]}" >"$logs/part_tidy.log" 2>&1 &
-  tidy_job=$!
-  trap 'kill -- "-$tidy_job" 2>/dev/null || true' EXIT  # with all it started; a trap that fails would fail the script
+# Tests wait for sessions to be played most of their time. The cores they leave build what the parts after them test, then run clang-tidy.
+# What a build says, and how it ended, is in $logs/ahead_NAME and $logs/ahead_NAME.code.
+builds_ahead=no
+ahead_job=
+part_ahead() {
+  local name code
+  for name in asan tsan fuzz; do
+    code=0
+    "build_$name" >"$logs/ahead_$name" 2>&1 || code=$?
+    echo $code >"$logs/ahead_$name.new" && mv "$logs/ahead_$name.new" "$logs/ahead_$name.code"
+  done
+  part_tidy
 }
-finish_tidy() {
+start_ahead() {
+  [ "$builds_ahead" = yes ] || return 0
+  mkdir -p "$logs"
+  rm -f "$logs"/ahead_*
+  # Where the kernel shares the cores out by sessions a process's own niceness is nothing to those of others.
+  setsid nice -n 15 bash -c 'echo 19 2>/dev/null >/proc/self/autogroup; exec "$0" ahead' "${BASH_SOURCE[0]}" >"$logs/ahead.log" 2>&1 &
+  ahead_job=$!
+  trap 'kill -- "-$ahead_job" 2>/dev/null || true' EXIT  # with all it started; a trap that fails would fail the script
+}
+# built NAME: waits for it where it is built ahead, else builds it.
+built() {
+  local begin=$SECONDS
+  if [ -z "$ahead_job" ]; then
+    "build_$1"
+    return
+  fi
+  while [ ! -e "$logs/ahead_$1.code" ] && kill -0 "$ahead_job" 2>/dev/null; do sleep 1; done
+  cat "$logs/ahead_$1"
+  say "Waiting for that ... $((SECONDS - begin)) s"
+  [ "$(cat "$logs/ahead_$1.code" 2>/dev/null)" = 0 ]
+}
+finish_ahead() {
   local code=0
-  wait "$tidy_job" || code=$?
+  wait "$ahead_job" || code=$?
   trap - EXIT
-  cat "$logs/part_tidy.log"
+  cat "$logs/ahead.log"
   return $code
 }
 
@@ -120,13 +148,15 @@ part_reference() {
   stage "Writing the reference" env -C "$root" doxygen docs/Doxyfile
 }
 
+build_asan() { build_preset asan; }
 # Programs that read exports gain nothing from sanitizers in ours.
-part_asan() { build_preset asan && GPUPROF_CLIENTS="$root/build/no-clients" run_tests asan $((2 * $(nproc))); }
+part_asan() { built asan && GPUPROF_CLIENTS="$root/build/no-clients" run_tests asan $((2 * $(nproc))); }
 
 # The library alone: the command, half of the code, has hardly a second thread. Tests use that of the release build.
+build_tsan() { build_preset tsan -DGPUPROF_BUILT_COMMAND="$root/build/ci/bin/gpuprof"; }
 part_tsan() {
   stage "Configuring (ci)" configure_preset ci && stage "Building the command" cmake --build "$root/build/ci" --target gpuprof_cli &&
-    build_preset tsan -DGPUPROF_BUILT_COMMAND="$root/build/ci/bin/gpuprof" && run_tests tsan $((2 * $(nproc)))
+    built tsan && run_tests tsan $((2 * $(nproc)))
 }
 
 # Starts from the stored inputs; what it finds new stays in the build folder.
@@ -165,13 +195,18 @@ fuzzer_targets() {
     cut -d: -f1 | grep -v '^cmake_' | sort -u
 }
 
-part_fuzz() {
-  install_packages clang
+build_fuzz() {
+  local targets
   stage "Configuring (fuzz)" configure_preset fuzz || return 1
-  local targets target
   mapfile -t targets < <(fuzzer_targets)
   [ ${#targets[@]} -gt 0 ] || fail "the build has no fuzzers"
-  stage "Building (fuzz)" cmake --build "$root/build/fuzz" --target "${targets[@]}" || return 1
+  stage "Building (fuzz)" cmake --build "$root/build/fuzz" --target "${targets[@]}"
+}
+part_fuzz() {
+  install_packages clang
+  local targets
+  built fuzz || return 1
+  mapfile -t targets < <(fuzzer_targets)
   stage "Fuzzing with ${targets[*]}" run_fuzzers "${targets[@]}"
 }
 
@@ -187,17 +222,20 @@ if [ "${parts[*]}" = all ]; then
     parts=("${parts[@]:1}")
   fi
 fi
+if [[ " ${parts[*]} " == *" asan "*" tsan "*" fuzz "*" tidy "* ]]; then
+  builds_ahead=yes
+  install_packages clang clang-format-14 doxygen "${client_packages[@]}"  # now: two at once would wait for the other's lock
+fi
 failed=()
-tidy_job=
-[[ " ${parts[*]} " != *" asan "*" tidy "* ]] || start_tidy
 [[ " ${parts[*]} " != *" asan "*" clients "* ]] || start_fetching
+[[ " ${parts[*]} " == *" release "* ]] || start_ahead  # else once that is built
 for part in "${parts[@]}"; do
-  if [ "$part" = tidy ] && [ -n "$tidy_job" ]; then
-    finish_tidy || failed+=(tidy)
+  if [ "$part" = tidy ] && [ -n "$ahead_job" ]; then
+    finish_ahead || failed+=(tidy)
     continue
   fi
   case "$part" in
-    release | rest | format | reference | clients | tidy | asan | tsan | fuzz) "part_$part" || failed+=("$part") ;;
+    release | rest | format | reference | clients | tidy | asan | tsan | fuzz | ahead) "part_$part" || failed+=("$part") ;;
     *) fail "unknown part \"$part\". Parts: all, or some of release, rest, format, reference, clients, tidy, asan, tsan, fuzz" ;;
   esac
 done

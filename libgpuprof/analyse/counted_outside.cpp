@@ -8,13 +8,12 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::uint32_t not_looked_at = 0, many_values = 1;  // see kernel_shape
-constexpr double as_long = 0.2;                              // a share
+constexpr double as_long = 0.2;  // a share
 
 /// All but the arguments.
 kernel_shape without_arguments(kernel_shape shape) {
   shape.id = {};
-  shape.arguments = not_looked_at;
+  shape.arguments = arguments_not_looked_at;
   return shape;
 }
 
@@ -41,17 +40,18 @@ std::map<workload_id, workload_id> counted_outside(workload_times const& times,
   std::map<std::pair<device_id, kernel_shape>, std::vector<std::uint32_t>> outside;
   for (std::uint32_t i = 0; i < times.size(); ++i)
     if (auto const* const shape = shape_of(i);
-        shape != nullptr && shape->arguments != not_looked_at)
+        shape != nullptr && shape->arguments != arguments_not_looked_at)
       outside[{times.id(i).device, without_arguments(*shape)}].push_back(i);
 
   std::map<workload_id, workload_id> found;
   for (auto const node : inside) {
     auto const* const shape = shape_of(node);
-    if (shape == nullptr || shape->arguments != not_looked_at) continue;
+    if (shape == nullptr || shape->arguments != arguments_not_looked_at) continue;
     auto const same = outside.find({times.id(node).device, without_arguments(*shape)});
     if (same == outside.end() || same->second.size() != 1) continue;
     auto const other = same->second.front();
-    if (shape_of(other)->arguments == many_values || !take_as_long(times, node, other)) continue;
+    if (shape_of(other)->arguments == arguments_of_many_values || !take_as_long(times, node, other))
+      continue;
     found[times.id(node)] = times.id(other);
   }
   return found;

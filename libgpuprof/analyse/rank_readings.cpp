@@ -6,13 +6,12 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::uint32_t not_looked_at = 0, many_values = 1;  // see kernel_shape
 /// A share: other work in the same geometry would mostly differ by more.
-constexpr double as_long = 0.05;
+constexpr double as_long_on_ranks = 0.05;
 
 bool take_as_long(identified_kernel const& one, identified_kernel const& other) {
   return one.mean_ns && other.mean_ns && *other.mean_ns > 0 &&
-         std::abs(*one.mean_ns / *other.mean_ns - 1) <= as_long;
+         std::abs(*one.mean_ns / *other.mean_ns - 1) <= as_long_on_ranks;
 }
 
 /// Launches whose arguments nobody looked at, of a kernel that was launched with known ones as
@@ -20,12 +19,12 @@ bool take_as_long(identified_kernel const& one, identified_kernel const& other) 
 void erase_unsure(identified_kernels& kernels) {
   std::map<kernel_identity, unsigned> variants;
   auto const without_arguments = [](kernel_identity identity) {
-    identity.arguments = not_looked_at;
+    identity.arguments = arguments_not_looked_at;
     return identity;
   };
   for (auto const& [identity, kernel] : kernels) ++variants[without_arguments(identity)];
   std::erase_if(kernels, [&](auto const& one) {
-    return one.first.arguments == not_looked_at && variants.at(one.first) > 1;
+    return one.first.arguments == arguments_not_looked_at && variants.at(one.first) > 1;
   });
 }
 
@@ -40,7 +39,9 @@ identified_kernels identify(workload_times const& times, std::span<kernel_shape 
   for (std::uint32_t i = 0; i < times.size(); ++i) {
     auto const& id = times.id(i);
     auto const at = by_id.find(id.shape);
-    if (raw(id.graph) != 0 || at == by_id.end() || at->second->arguments == many_values) continue;
+    if (raw(id.graph) != 0 || at == by_id.end() ||
+        at->second->arguments == arguments_of_many_values)
+      continue;
     auto const& shape = *at->second;
     // Several GPUs of one chip: the first stands for all.
     found.try_emplace({text_of(shape.name), chip_of(id.device), shape.grid, shape.block,

@@ -7,6 +7,8 @@
 
 namespace gpuprof {
 
+inline constexpr std::uint64_t ns_per_ms = 1'000'000, ns_per_second = 1'000'000'000;
+
 /// A length of time in nanoseconds.
 struct duration_ns {
   std::int64_t value = 0;

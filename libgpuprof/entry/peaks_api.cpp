@@ -20,7 +20,7 @@ namespace {
 using namespace gpuprof;
 
 // Programs built with an older header have a smaller struct, see c_api.cpp.
-constexpr std::size_t options_size_of_first_version =
+constexpr std::size_t peaks_options_size_of_first_version =
     offsetof(gpuprof_peaks_options, refresh) + sizeof(gpuprof_peaks_options::refresh);
 
 std::mutex one_at_a_time;  // only one measurement can have the GPU to itself
@@ -127,7 +127,7 @@ gpuprof_status gpuprof_measure_peaks(gpuprof_peaks_options const* options,
   *peaks = nullptr;
   gpuprof_peaks_options asked{};
   if (options != nullptr) {
-    if (options->struct_size < options_size_of_first_version || options->device < 0)
+    if (options->struct_size < peaks_options_size_of_first_version || options->device < 0)
       return GPUPROF_INVALID_ARGUMENT;
     asked = *options;
   }

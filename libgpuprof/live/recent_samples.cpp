@@ -7,7 +7,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t max_metrics = 4096;
+constexpr std::size_t max_sampled_metrics = 4096;
 constexpr std::size_t max_captures = 64;
 constexpr timestamp_ns still_open{~std::uint64_t{0}};
 
@@ -24,7 +24,7 @@ recent_samples::sampled_gpu* recent_samples::find(device_id device) noexcept {
 }
 
 void recent_samples::define(metric_record const& metric, std::string_view name) {
-  if (!metric.sampled || defined_.size() == max_metrics || room_ == 0) return;
+  if (!metric.sampled || defined_.size() == max_sampled_metrics || room_ == 0) return;
   if (find(metric.device) == nullptr) gpus_.emplace_back().id = metric.device;
   gpu_of_metric_[raw(metric.metric)] = static_cast<std::size_t>(find(metric.device) - gpus_.data());
   defined_.push_back({metric, std::string(name)});

@@ -15,6 +15,9 @@ struct extent3 {
   friend constexpr auto operator<=>(extent3 const&, extent3 const&) = default;
 };
 
+/// Of kernel_shape::arguments.
+inline constexpr std::uint32_t arguments_not_looked_at = 0, arguments_of_many_values = 1;
+
 /// Everything about a kernel launch that repeats from launch to launch. Stored once, referred to by
 /// shape_id.
 struct kernel_shape {
@@ -29,9 +32,9 @@ struct kernel_shape {
   std::uint32_t launch_type = 0;  // 0 regular, 1 and 2 cooperative, as in CUpti_ActivityLaunchType
   std::uint32_t max_active_clusters = 0;
   /// Tells launches apart that differ in the values of their arguments alone, pointers left out:
-  /// one kernel multiplies matrices of any size on as many blocks as there are SMs. 0: not looked
-  /// at; 1: one of too many values to tell apart. The same in all runs of a program.
-  std::uint32_t arguments = 0;
+  /// one kernel multiplies matrices of any size on as many blocks as there are SMs. The same in all
+  /// runs of a program.
+  std::uint32_t arguments = arguments_not_looked_at;
   friend constexpr auto operator<=>(kernel_shape const&, kernel_shape const&) = default;
 };
 

@@ -5,6 +5,7 @@
 #include "nvtx/headers.hpp"
 #include "nvtx/json.hpp"
 #include "nvtx/payload_values.hpp"
+#include "nvtx/schemas.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -37,9 +38,6 @@ bytes tail(bytes from, std::uint64_t offset) noexcept {
 }
 bytes head(bytes from, std::uint64_t size) noexcept {
   return from.first(static_cast<std::size_t>(std::min<std::uint64_t>(size, from.size())));
-}
-std::uint64_t align_up(std::uint64_t offset, std::uint64_t align) noexcept {
-  return align <= 1 ? offset : (offset + align - 1) / align * align;
 }
 
 class printer {

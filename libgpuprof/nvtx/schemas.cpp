@@ -17,10 +17,6 @@ std::uint64_t saturated_product(std::uint64_t a, std::uint64_t b) noexcept {
   return a != 0 && b > too_big / a ? too_big : a * b;
 }
 
-std::uint64_t align_up(std::uint64_t offset, std::uint64_t align) noexcept {
-  return align <= 1 ? offset : (offset + align - 1) / align * align;
-}
-
 }  // namespace
 
 type_layout layout_of_predefined(std::uint64_t type) noexcept {

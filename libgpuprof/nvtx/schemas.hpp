@@ -77,4 +77,8 @@ class payload_schemas {
   std::array<std::atomic<payload_schema const*>, max_schemas> schemas_{};
 };
 
+inline std::uint64_t align_up(std::uint64_t offset, std::uint64_t align) noexcept {
+  return align <= 1 ? offset : (offset + align - 1) / align * align;
+}
+
 }  // namespace gpuprof

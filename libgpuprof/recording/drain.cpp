@@ -19,22 +19,21 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::uint64_t second = 1'000'000'000;
 // At the end of the process: after this long without a record none is expected any more. A program
 // that exits with kernels in flight does not want to wait for them.
-constexpr std::uint64_t patience_at_exit = second / 4;
-constexpr std::uint64_t patience_for_copies = second / 10;
+constexpr std::uint64_t patience_at_exit = ns_per_second / 4;
+constexpr std::uint64_t patience_for_copies = ns_per_second / 10;
 constexpr std::size_t buffers_at_once = 16;
 constexpr std::size_t buffers_ready = 4;
 // While something is done beside: CUPTI that is being flushed fills them faster than the GPU does.
 constexpr std::chrono::milliseconds look_for_buffers_every{1};
 // Work that began just before a flush may not have ended, and has no record then.
-constexpr std::uint64_t max_expected_kernel = second / 50;
+constexpr std::uint64_t max_expected_kernel = ns_per_second / 50;
 // A call that has launched may be kept from returning for so long, by a thousand other threads: its
 // note comes at its end, its kernel's record may be here before.
-constexpr std::uint64_t max_return = 10 * second;
+constexpr std::uint64_t max_return = 10 * ns_per_second;
 constexpr timestamp_ns nothing_follows{~std::uint64_t{0}};
-constexpr std::uint64_t release_every = second;
+constexpr std::uint64_t release_every = ns_per_second;
 
 std::unique_ptr<live_metrics> achieved_if_counted(
     settings const& options, std::function<std::string_view(name_id)> const& text) {
@@ -317,7 +316,7 @@ void drain::judge_counters() {
 // while.
 void drain::wait_for_the_gpu(std::uint64_t patience_ns) {
   auto* const tracer = tracer_.load(std::memory_order_acquire);
-  auto const deadline = monotonic_ns() + options_.flush_timeout_ms * (second / 1000);
+  auto const deadline = monotonic_ns() + options_.flush_timeout_ms * (ns_per_second / 1000);
   fetch(false);
   while (tracer != nullptr && !at_rest(patience_ns) && monotonic_ns() < deadline) {
     wait_for_wake(std::chrono::milliseconds(2));
@@ -346,7 +345,7 @@ bool drain::serve_requests() {
   } else if (assembler_ != nullptr && !assembler_->window_open()) {
     // gpuprof_stop(): all the capture saw, but with time left to write it before the caller gives
     // up.
-    wait_for_the_gpu(options_.flush_timeout_ms * (second / 1000) / 2);
+    wait_for_the_gpu(options_.flush_timeout_ms * (ns_per_second / 1000) / 2);
     round(true);
   } else {
     round(true);

@@ -10,12 +10,6 @@
 #include <utility>
 
 namespace gpuprof {
-namespace {
-
-constexpr std::uint64_t second = 1'000'000'000;
-
-}  // namespace
-
 /// Of GPU work: what is known while the program runs of what reports look at.
 std::uint64_t drain::records_lost() const {
   auto const& seen = assembler_->counts();
@@ -54,7 +48,7 @@ void drain::gather_counters() {
   costs_.report(all);
   timespec cpu{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
-  all.add("cost.drain_cpu_ns", static_cast<std::uint64_t>(cpu.tv_sec) * second +
+  all.add("cost.drain_cpu_ns", static_cast<std::uint64_t>(cpu.tv_sec) * ns_per_second +
                                    static_cast<std::uint64_t>(cpu.tv_nsec));
   all.add("memory.buffers_bytes", budget_.used());
 

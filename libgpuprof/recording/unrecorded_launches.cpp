@@ -6,7 +6,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr duration_ns max_wait{10'000'000'000};
+constexpr duration_ns max_record_wait{10'000'000'000};
 constexpr std::size_t max_patterns = 1 << 15;  // more kinds than are ever read in a capture
 
 }  // namespace
@@ -28,7 +28,7 @@ std::vector<kernel_record> unrecorded_launches::take() {
   std::erase_if(waiting_, [&](launch_note const& launch) {
     auto const pattern = patterns_.find(launch.alike);
     if (pattern == patterns_.end() || !pattern->second)
-      return launch.time + max_wait < newest_;  // it stays without a record, and is counted
+      return launch.time + max_record_wait < newest_;  // it stays without a record, and is counted
     auto& record = made.emplace_back(*pattern->second);
     record.time_of = launch.alike;
     record.correlation = launch.correlation;

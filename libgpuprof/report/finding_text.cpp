@@ -11,7 +11,7 @@
 namespace gpuprof::report {
 namespace {
 
-constexpr std::size_t indent = 4, label_width = 7;
+constexpr std::size_t finding_indent = 4, label_width = 7;
 constexpr std::size_t shown_evidence = 2;
 
 /// "where:  in range forward, ..."
@@ -20,14 +20,14 @@ class block {
   explicit block(finding_layout const& layout) : layout_(layout) {}
   void line(std::string_view label, std::string const& text) {
     if (text.empty()) return;
-    std::string whole(indent, ' ');
+    std::string whole(finding_indent, ' ');
     append_padded(whole, label, label_width, false);
-    append_wrapped(lines_, whole + on_one_line(text), layout_.width, indent + label_width);
+    append_wrapped(lines_, whole + on_one_line(text), layout_.width, finding_indent + label_width);
   }
   std::vector<std::string>& lines() noexcept { return lines_; }
   /// What a line has for a name that must stay on it.
   std::string name(std::string_view text, std::size_t beside) const {
-    auto const used = indent + label_width + beside;
+    auto const used = finding_indent + label_width + beside;
     constexpr std::size_t longest = 160;  // of a file or a pipe too: kernels may have kilobytes
     auto const plain = on_one_line(text);
     return shortened(plain, layout_.width > used + 12 ? layout_.width - used : longest);
@@ -51,7 +51,7 @@ std::string heading_of(std::size_t number, advise::finding const& one,
                        finding_layout const& layout) {
   auto const rule = " [" + std::string(one.rule) + "]";
   std::string text;
-  append_padded(text, std::to_string(number) + ". ", indent, true);
+  append_padded(text, std::to_string(number) + ". ", finding_indent, true);
   auto const what = as_sentence(on_one_line(one.what));
   auto const beside = text.size() + rule.size();
   text += layout.width > beside + 20 ? shortened(what, layout.width - beside) : what;
@@ -126,7 +126,7 @@ std::vector<std::string> finding_text(std::size_t number, advise::joined_finding
   block text(layout);
   text.lines().push_back(heading_of(number, one, layout));
   append_wrapped(text.lines(), "    potential gain " + gain_of(of), layout.width,
-                 indent + label_width);
+                 finding_indent + label_width);
   text.line("ranks", ranks_of(of, layout.ranks));
   text.line("kernel", text.name(one.kernel, 0));
   text.line("where", where_of(one, layout.ranks, text));

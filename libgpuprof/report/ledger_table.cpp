@@ -12,7 +12,7 @@
 namespace gpuprof::report {
 namespace {
 
-constexpr std::size_t indent = 2, time_width = 10, share_width = 9, max_bar = 30;
+constexpr std::size_t ledger_indent = 2, time_width = 10, share_width = 9, max_bar = 30;
 constexpr std::size_t width_without_page = 100;
 
 time_bucket bucket_at(std::size_t i) noexcept {
@@ -44,7 +44,7 @@ constexpr std::array<short_name, time_bucket_count> short_names = {{{"", "comput
 
 std::string bar_line(std::string_view name, double ns, double all, std::size_t name_width,
                      std::size_t bar_width) {
-  std::string line(indent, ' ');
+  std::string line(ledger_indent, ' ');
   auto const share = all > 0 ? ns / all : 0;
   append_padded(line, name, name_width, false);
   append_padded(line, " " + readable_time(ns), time_width, true);
@@ -73,7 +73,7 @@ double sum_of(bucket_times const& times, std::vector<time_bucket> const& buckets
 
 std::string heading_line(std::string_view title, std::string_view of_time, std::size_t title_width,
                          std::vector<std::string_view> const& names) {
-  std::string line(indent, ' ');
+  std::string line(ledger_indent, ' ');
   append_padded(line, title, title_width, false);
   append_padded(line, of_time, time_width, true);
   for (auto const name : names) append_padded(line, name, share_width, true);
@@ -83,7 +83,7 @@ std::string heading_line(std::string_view title, std::string_view of_time, std::
 
 std::string shares_line(ledger_line const& of, std::string const& label, std::size_t title_width,
                         std::vector<time_bucket> const& buckets, bool has_others) {
-  std::string line(indent, ' ');
+  std::string line(ledger_indent, ' ');
   auto const all = of.times.total();
   auto const share = [&](double ns) {
     append_padded(line, all > 0 ? percent(ns / all) : "-", share_width, true);
@@ -103,7 +103,7 @@ std::vector<std::string> ledger_bars(bucket_times const& times, std::size_t widt
   auto const others = std::max(0.0, all - sum_of(times, buckets));
   std::size_t name_width = width_of("total");
   for (auto const bucket : buckets) name_width = std::max(name_width, width_of(name_of(bucket)));
-  auto const used = indent + name_width + time_width + share_width + 2;
+  auto const used = ledger_indent + name_width + time_width + share_width + 2;
   auto const room = (width == 0 ? width_without_page : width);
   auto const bar = std::min(max_bar, room > used ? room - used : 0);
   std::vector<std::string> lines;
@@ -123,12 +123,12 @@ std::vector<std::string> ledger_shares(std::span<ledger_line const> lines, std::
     title_width = std::max(title_width, width_of(line.label));
   }
   auto const room = width == 0 ? width_without_page : width;
-  constexpr std::size_t least_beside = indent + time_width + 2 * share_width;
+  constexpr std::size_t least_beside = ledger_indent + time_width + 2 * share_width;
   auto const for_title = room > least_beside ? room - least_beside : 0;
   title_width = std::min({title_width, room * 3 / 10, for_title});
   auto buckets = buckets_that_matter(all);
   auto const columns = std::max<std::size_t>(
-      1, (room - std::min(room, indent + title_width + time_width)) / share_width);
+      1, (room - std::min(room, ledger_indent + title_width + time_width)) / share_width);
   bool has_others = all.total() - sum_of(all, buckets) > 0.0005 * all.total();
   if (buckets.size() + (has_others ? 1 : 0) > columns) {
     has_others = true;

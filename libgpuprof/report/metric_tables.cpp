@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/metric_tables.hpp"
 
+#include "report/owned_rows.hpp"
 #include "report/summary_tables.hpp"
 
 #include <algorithm>
@@ -13,10 +14,6 @@ namespace gpuprof::report {
 namespace {
 
 using enum column_kind;
-
-std::int64_t whole(std::uint64_t value) noexcept {
-  return static_cast<std::int64_t>(value);
-}
 
 /// Nine digits: bytes up to a gigabyte are exact, and no more is counted the same way twice.
 double readable(double value) {

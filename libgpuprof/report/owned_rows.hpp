@@ -30,6 +30,10 @@ inline table table_of(std::string name, std::string title, std::vector<column> c
           }};
 }
 
+inline void append_cells(row& to, std::initializer_list<cell> cells) {
+  to.insert(to.end(), cells);
+}
+
 inline std::int64_t whole(std::uint64_t value) noexcept {
   return static_cast<std::int64_t>(value);
 }

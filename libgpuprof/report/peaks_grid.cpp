@@ -11,7 +11,7 @@ namespace gpuprof::report {
 namespace {
 
 constexpr std::size_t gap = 2;
-constexpr std::size_t share_width = 5;  // "| 97%"
+constexpr std::size_t grid_share_width = 5;  // "| 97%"
 constexpr std::size_t least_bar = 8, greatest_bar = 27;
 
 /// At most `width` characters; an eighth of a block is the finest step.
@@ -28,7 +28,8 @@ std::string bar_of(double share, std::size_t width, bool blocks) {
 std::string bar_cell(std::optional<double> share, std::size_t width, bool blocks) {
   if (!share || !std::isfinite(*share)) return {};
   std::string text;
-  append_padded(text, bar_of(*share, width - share_width, blocks), width - share_width, false);
+  append_padded(text, bar_of(*share, width - grid_share_width, blocks), width - grid_share_width,
+                false);
   char percent[16];
   std::snprintf(percent, sizeof percent, "|%3.0f%%", *share * 100);
   return text + percent;

@@ -70,7 +70,7 @@ void write_header(gpu_peaks const& gpu, std::string const& label, std::size_t wi
     write_wrapped("note: " + on_one_line(remark), 2, width, out);
 }
 
-std::string figure_text(peak_figure const& figure, readable_unit const& unit) {
+std::string peak_text(peak_figure const& figure, readable_unit const& unit) {
   return figure.is_there() ? short_number(figure.value / unit.size) : "";
 }
 
@@ -88,10 +88,10 @@ grid_line line_of(peak_result const& result) {
   grid_line line{title_of(result), {}, {}, {}};
   if (has_theory && result.burst.is_there()) line.bar = result.burst.value / result.theory;
   line.cells = {
-      figure_text(result.per_clock, {}),
+      peak_text(result.per_clock, {}),
       has_clock_share ? share_text(result.per_clock.value / result.per_clock_theory) : "",
-      figure_text(result.burst, unit),
-      figure_text(result.sustained, unit),
+      peak_text(result.burst, unit),
+      peak_text(result.sustained, unit),
       has_theory ? short_number(result.theory / unit.size) : "",
       "",
       whole_text(chip.sm_clock_mhz),

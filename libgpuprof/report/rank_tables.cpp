@@ -32,10 +32,6 @@ rank_spread means_of(line_over_ranks const& line, std::uint64_t rank_part::*what
   return spread_of(means);
 }
 
-void append(row& to, std::initializer_list<cell> cells) {
-  to.insert(to.end(), cells);
-}
-
 std::uint64_t sort_by_total(std::vector<line_over_ranks>& lines) {
   std::stable_sort(lines.begin(), lines.end(),
                    [](auto const& a, auto const& b) { return total_of(a) > total_of(b); });
@@ -49,8 +45,8 @@ row cells_of(line_over_ranks const& line, std::uint64_t all, owned_rows& out,
   auto const means = means_of(line, &rank_part::ns);
   row cells = {percent(total_of(line), all), whole(total_of(line)), whole(count_of(line)),
                whole(means.ranks)};
-  append(cells, {means.minimum, means.median, means.maximum, 100 * means.share(),
-                 out.keep(labels[means.greatest])});
+  append_cells(cells, {means.minimum, means.median, means.maximum, 100 * means.share(),
+                       out.keep(labels[means.greatest])});
   return cells;
 }
 
@@ -69,11 +65,12 @@ table ranks_table(std::vector<rank_line> const& ranks) {
   for (auto const& r : ranks) {
     auto& cells = out.rows.emplace_back();
     auto const possible = r.window_ns * std::max<std::size_t>(r.devices, 1);
-    append(cells, {out.keep(r.rank), whole(r.busy_ns),
-                   possible > 0 ? cell(percent(r.busy_ns, possible)) : cell()});
-    append(cells, {whole(r.work_ns), whole(r.collective_ns), whole(r.kernels),
-                   r.launches ? cell(whole(*r.launches)) : cell(), whole(r.window_ns),
-                   whole(r.process), out.keep(r.host), out.keep(r.gpus), out.keep(r.capture)});
+    append_cells(cells, {out.keep(r.rank), whole(r.busy_ns),
+                         possible > 0 ? cell(percent(r.busy_ns, possible)) : cell()});
+    append_cells(cells,
+                 {whole(r.work_ns), whole(r.collective_ns), whole(r.kernels),
+                  r.launches ? cell(whole(*r.launches)) : cell(), whole(r.window_ns),
+                  whole(r.process), out.keep(r.host), out.keep(r.gpus), out.keep(r.capture)});
   }
   return table_of("ranks_sum", "Rank Summary",
                   {{"Rank", text},
@@ -98,10 +95,11 @@ table rank_range_table(std::vector<line_over_ranks> lines, std::span<std::string
     auto cells = cells_of(line, all, out, labels);
     auto const work = means_of(line, &rank_part::work_ns);
     if (work.maximum > 0)
-      append(cells, {work.minimum, work.median, work.maximum, out.keep(labels[work.greatest])});
+      append_cells(cells,
+                   {work.minimum, work.median, work.maximum, out.keep(labels[work.greatest])});
     else
-      append(cells, {cell(), cell(), cell(), cell()});
-    append(cells, {out.keep(line.style), out.keep(line.name)});
+      append_cells(cells, {cell(), cell(), cell(), cell()});
+    append_cells(cells, {out.keep(line.style), out.keep(line.name)});
     out.rows.push_back(std::move(cells));
   }
   auto columns = columns_of_means();
@@ -134,11 +132,11 @@ table rank_collective_table(std::vector<collective_row> const& rows,
     row cells = {whole(r.wait_ns), percent(r.wait_ns, r.kernel_ns), whole(r.matched),
                  whole(r.unmatched), whole(r.ranks)};
     if (r.matched > 0)
-      append(cells, {r.start_spread.average, r.start_spread.median, whole(r.start_spread.maximum),
-                     out.keep(labels[r.last]), percent(r.times_last, r.matched),
-                     out.keep(labels[r.waits_longest])});
+      append_cells(cells, {r.start_spread.average, r.start_spread.median,
+                           whole(r.start_spread.maximum), out.keep(labels[r.last]),
+                           percent(r.times_last, r.matched), out.keep(labels[r.waits_longest])});
     else
-      append(cells, {cell(), cell(), cell(), cell(), cell(), cell()});
+      append_cells(cells, {cell(), cell(), cell(), cell(), cell(), cell()});
     cells.emplace_back(out.keep(r.name));
     out.rows.push_back(std::move(cells));
   }

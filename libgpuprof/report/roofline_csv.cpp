@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The roofline as a table for programs.
+#include "report/figure_text.hpp"
+#include "report/owned_rows.hpp"
 #include "report/roofline_report.hpp"
 
 #include <memory>
 
 namespace gpuprof::report {
 namespace {
-
-std::string extent_text(extent3 const& e) {
-  return std::to_string(e.x) + " " + std::to_string(e.y) + " " + std::to_string(e.z);
-}
-
-cell whole(std::uint64_t value) {
-  return static_cast<std::int64_t>(value);
-}
 
 std::string snake_case(std::string_view name) {
   std::string out;

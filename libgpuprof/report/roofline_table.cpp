@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The roofline as a table for reading.
 #include "base/readable.hpp"
+#include "report/figure_text.hpp"
 #include "report/peaks_words.hpp"
 #include "report/roofline_report.hpp"
 #include "tables/overview.hpp"
@@ -12,20 +13,6 @@
 
 namespace gpuprof::report {
 namespace {
-
-std::string fixed(std::optional<double> value, char const* format, double scale) {
-  if (!value) return {};
-  char text[64];
-  std::snprintf(text, sizeof text, format, *value * scale);
-  return text;
-}
-std::string percent(std::optional<double> share) {
-  return fixed(share, "%.1f", 100);
-}
-std::string scaled(std::optional<double> value, double scale) {
-  if (!value) return {};
-  return *value == 0 ? "0" : short_number(*value * scale);
-}
 
 constexpr double sure_within = 0.05;
 
@@ -71,11 +58,11 @@ std::string source_text(roofline_row const& line) {
   // Of a part of the time: the rates are of that part.
   auto name = std::string(name_of(line.source));
   if (line.source == flop_source::counted && line.exact_share < 0.9995)
-    return fixed(line.exact_share, "%.1f%% ", 100) + name;
+    return fixed_text(line.exact_share, "%.1f%% ", 100) + name;
   auto const is_measured =
       line.source != flop_source::not_measured && line.source != flop_source::declared;
   if (is_measured && line.known_share < 0.9995)
-    return fixed(line.known_share, "%.1f%% ", 100) + name;
+    return fixed_text(line.known_share, "%.1f%% ", 100) + name;
   return name;
 }
 
@@ -86,17 +73,17 @@ std::string units_text(roofline_row const& line) {
   if (from == figure_source::none) return {};
   std::string text;
   auto const known = std::min(line.known.dram, line.known.l2);
-  if (known > 0 && known < 0.9995) text = fixed(known, "%.1f%% ", 100);
+  if (known > 0 && known < 0.9995) text = fixed_text(known, "%.1f%% ", 100);
   if (text.empty() && from == figure_source::exact) return {};
   return text + std::string(name_of(from)) + (line.from.is_shared ? ", shared" : "");
 }
 
 /// "+1.3": so much more than what it is compared with.
 std::string difference(std::optional<double> share) {
-  return fixed(share, "%+.1f", 100);
+  return fixed_text(share, "%+.1f", 100);
 }
 
-struct shown_column {
+struct roofline_column {
   char const* name;
   bool is_number;
   std::string (*text)(roofline_row const&);
@@ -107,7 +94,7 @@ std::string with_separators(std::uint64_t value) {
   return readable_count(value);
 }
 
-constexpr shown_column columns[] = {
+constexpr roofline_column all_columns[] = {
     {"Time (%)", true, [](roofline_row const& l) { return percent(l.time_share); }},
     {"Ranges", true,
      [](roofline_row const& l) {
@@ -137,7 +124,7 @@ constexpr shown_column columns[] = {
      7},
     {"MHz", true,
      [](roofline_row const& l) {
-       return marked(fixed(l.clock, "%.0f", 1e-6), l.clock, l.clock_error);
+       return marked(fixed_text(l.clock, "%.0f", 1e-6), l.clock, l.clock_error);
      },
      5},
     {"Clock loss (%)", true, [](roofline_row const& l) { return percent(l.clock_loss); }, 1},
@@ -206,12 +193,12 @@ bool has_unsure_figures(std::span<roofline_row const> lines) {
 
 table roofline_table(std::span<roofline_row const> lines, roofline_lines of) {
   struct shown {
-    std::vector<shown_column const*> columns;
+    std::vector<roofline_column const*> columns;
     std::vector<std::vector<std::string>> rows;
   };
   auto const kept = std::make_shared<shown>();
   table made{"roofline", std::string(title_of(of)), {}, {}};
-  for (auto const& column : columns) {
+  for (auto const& column : all_columns) {
     bool const used = std::any_of(lines.begin(), lines.end(),
                                   [&](auto const& line) { return !column.text(line).empty(); });
     if (!used && std::string_view(column.name) != "Name") continue;

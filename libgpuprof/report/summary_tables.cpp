@@ -12,12 +12,8 @@ namespace {
 
 using enum column_kind;
 
-void append(row& to, std::initializer_list<cell> cells) {
-  to.insert(to.end(), cells);
-}
-
 void append_spread(row& to, statistics const& s) {
-  append(to, {s.average, s.median, whole(s.minimum), whole(s.maximum), s.deviation});
+  append_cells(to, {s.average, s.median, whole(s.minimum), whole(s.maximum), s.deviation});
 }
 
 std::vector<column> time_columns(std::string count, std::initializer_list<column> last) {
@@ -65,8 +61,8 @@ table kernel_geometry_table(std::vector<kernel_row> rows) {
   auto const total = total_of(rows);
   for (auto& r : rows) {
     auto& cells = out.rows.emplace_back(time_cells(r.time, total));
-    append(cells,
-           {out.keep(geometry(r.grid)), out.keep(geometry(r.block)), out.keep(std::move(r.name))});
+    append_cells(cells, {out.keep(geometry(r.grid)), out.keep(geometry(r.block)),
+                         out.keep(std::move(r.name))});
   }
   return table_of("cuda_gpu_kern_gb_sum", "CUDA GPU Kernel/Grid/Block Summary",
                   time_columns("Instances", {{"GridXYZ"}, {"BlockXYZ"}, {"Name"}}), std::move(out));
@@ -169,7 +165,7 @@ table work_table(char const* name, char const* title, std::vector<work_row> rows
   auto const total = total_of(rows);
   for (auto& r : rows) {
     auto& cells = out.rows.emplace_back(time_cells(r.time, total));
-    append(cells, {r.category, out.keep(std::move(r.operation))});
+    append_cells(cells, {r.category, out.keep(std::move(r.operation))});
   }
   return table_of(name, title, time_columns("Instances", {{"Category"}, {"Operation"}}),
                   std::move(out));
@@ -205,7 +201,7 @@ table range_table(std::vector<range_row> const& rows, text_of_name const& text) 
   auto const total = total_of(rows);
   for (auto const& r : rows) {
     auto& cells = out.rows.emplace_back(time_cells(r.time, total));
-    append(cells, {style_name(r.key.style), out.keep(range_name(r.key, text))});
+    append_cells(cells, {style_name(r.key.style), out.keep(range_name(r.key, text))});
   }
   return table_of("nvtx_sum", "NVTX Range Summary",
                   time_columns("Instances", {{"Style"}, {"Range"}}), std::move(out));
@@ -217,9 +213,9 @@ table range_kernel_table(std::vector<range_kernel_row> const& rows, text_of_name
   owned_rows out;
   for (auto const& r : rows) {
     auto& cells = out.rows.emplace_back();
-    append(cells, {out.keep(range_name(r.range, text)), style_name(r.range.style), whole(process),
-                   whole(os_thread(r.thread)), whole(r.range_instances), whole(r.time.count),
-                   whole(r.time.total)});
+    append_cells(cells, {out.keep(range_name(r.range, text)), style_name(r.range.style),
+                         whole(process), whole(os_thread(r.thread)), whole(r.range_instances),
+                         whole(r.time.count), whole(r.time.total)});
     append_spread(cells, r.time);
     cells.emplace_back(out.keep(labels.text(r.label)));
   }
@@ -245,12 +241,12 @@ table projection_table(std::vector<projection_row> const& rows, text_of_name con
   for (auto const& r : rows) {
     auto& cells = out.rows.emplace_back();
     auto const instances = r.projected.count;
-    append(cells, {out.keep(range_name(r.key, text)), style_name(r.key.style),
-                   whole(r.projected.total), whole(r.range_time), whole(instances)});
+    append_cells(cells, {out.keep(range_name(r.key, text)), style_name(r.key.style),
+                         whole(r.projected.total), whole(r.range_time), whole(instances)});
     append_spread(cells, r.projected);
-    append(cells,
-           {whole(r.operations), static_cast<double>(r.operations) / static_cast<double>(instances),
-            r.average_level, r.average_children});
+    append_cells(cells, {whole(r.operations),
+                         static_cast<double>(r.operations) / static_cast<double>(instances),
+                         r.average_level, r.average_children});
   }
   return table_of("nvtx_gpu_proj_sum", "NVTX GPU Projection Summary",
                   {{"Range"},
@@ -290,16 +286,16 @@ table launch_table(std::vector<launch_row> const& rows, kernel_labels const& lab
   owned_rows out;
   for (auto const& r : rows) {
     auto& cells = out.rows.emplace_back();
-    append(cells, {whole(process), whole(r.os_thread), whole(raw(r.device)), whole(r.kernel.count),
-                   whole(r.queued.count)});
+    append_cells(cells, {whole(process), whole(r.os_thread), whole(raw(r.device)),
+                         whole(r.kernel.count), whole(r.queued.count)});
     append_spread(cells, r.total);
     append_spread(cells, r.api_time);
     if (r.queued.count > 0)
       append_spread(cells, r.queued);
     else
-      append(cells, {cell{}, cell{}, cell{}, cell{}, cell{}});
+      append_cells(cells, {cell{}, cell{}, cell{}, cell{}, cell{}});
     append_spread(cells, r.kernel);
-    append(cells, {out.keep(r.api), out.keep(labels.text(r.label))});
+    append_cells(cells, {out.keep(r.api), out.keep(labels.text(r.label))});
   }
   return table_of("cuda_kern_exec_sum", "CUDA Kernel Launch & Exec Time Summary",
                   std::move(columns), std::move(out));

@@ -12,8 +12,6 @@
 namespace gpuprof::report {
 namespace {
 
-using sweep_plot::left, sweep_plot::right;
-
 /// A roof that is so much higher than all values would squeeze them to the ground.
 constexpr double highest_roof = 10;
 constexpr double name_height = 15, character_width = 6.8;
@@ -131,14 +129,15 @@ void sweep_panel::draw(svg_canvas& out, bool places_of_note) const {
 
 void sweep_panel::draw_grid(svg_canvas& out) const {
   for (auto const& [value, at] : y_.ticks()) {
-    out.line({left, at}, {right, at}, "stroke=\"#e5e8ec\"");
+    out.line({sweep_plot::left, at}, {sweep_plot::right, at}, "stroke=\"#e5e8ec\"");
     char text[32];
     std::snprintf(text, sizeof text, "%g", value);
-    out.text({left - 8, at + 4}, text, "text-anchor=\"end\"");
+    out.text({sweep_plot::left - 8, at + 4}, text, "text-anchor=\"end\"");
   }
   for (std::size_t i = 0; i < of_.points.size(); ++i)
     out.line({x_.x(i), y_.top()}, {x_.x(i), y_.bottom()}, "stroke=\"#f0f2f4\"");
-  out.frame({left, y_.top()}, {right, y_.bottom()}, "fill=\"none\" stroke=\"#9aa2ad\"");
+  out.frame({sweep_plot::left, y_.top()}, {sweep_plot::right, y_.bottom()},
+            "fill=\"none\" stroke=\"#9aa2ad\"");
   out.text({0, 0}, unit_,
            "text-anchor=\"middle\" font-size=\"14\" transform=\"translate(24 " +
                svg_number((y_.top() + y_.bottom()) / 2) + ") rotate(-90)\"");
@@ -158,12 +157,14 @@ void sweep_panel::draw_levels(svg_canvas& out) const {
   auto next = y_.top() - 6;
   for (auto const& each : levels()) {
     auto const at = y_.y(each.value);
-    auto const from = each.spans_all ? left : x_.x(of_.found.plateau->points.front()) - 12;
-    out.line({from, at}, {right, at}, each.style);
+    auto const from =
+        each.spans_all ? sweep_plot::left : x_.x(of_.found.plateau->points.front()) - 12;
+    out.line({from, at}, {sweep_plot::right, at}, each.style);
     auto const name_at = std::max(at + 4, next + name_height);
     next = name_at;
-    out.line({right, at}, {right + 7, name_at - 4}, stroke(each.colour, "0.8"));
-    out.text({right + 10, name_at},
+    out.line({sweep_plot::right, at}, {sweep_plot::right + 7, name_at - 4},
+             stroke(each.colour, "0.8"));
+    out.text({sweep_plot::right + 10, name_at},
              beginning_of(each.name, name_characters) + " " + text_of(each.value),
              "font-size=\"12\" fill=\"" + each.colour + "\"" +
                  (each.spans_all ? "" : " font-weight=\"bold\""));
@@ -192,7 +193,7 @@ void sweep_panel::draw_places(svg_canvas& out) const {
   svg_canvas names;  // above all lines
   for (auto const& each : places) {
     auto const half = character_width * static_cast<double>(width_of(each.name)) / 2;
-    auto const middle = std::clamp(each.x, left + half, right + 60 - half);
+    auto const middle = std::clamp(each.x, sweep_plot::left + half, sweep_plot::right + 60 - half);
     std::size_t const line = middle - half > ends[0] ? 0 : 1;
     ends[line] = middle + half + 10;
     auto const text_at = y_.top() - 8 - static_cast<double>(line) * 16;

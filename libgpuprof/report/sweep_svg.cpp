@@ -10,9 +10,8 @@
 namespace gpuprof::report {
 namespace {
 
-using sweep_plot::left, sweep_plot::right;
-constexpr double width = 1180, first_top = 142, panel_gap = 34, below = 62;
-constexpr double character_width = 7.4;
+constexpr double picture_width = 1180, first_top = 142, panel_gap = 34, below = 62;
+constexpr double axis_character_width = 7.4;
 
 class picture {
  public:
@@ -44,19 +43,20 @@ class picture {
   }
 
   void begin() {
-    auto const w = svg_number(width), h = svg_number(height());
+    auto const w = svg_number(picture_width), h = svg_number(height());
     out_.add("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + w + " " + h +
              "\" width=\"" + w + "\" height=\"" + h +
              "\" font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\" font-size=\"13\" "
              "fill=\"#1f2937\">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
     auto title = "Sweep of " + of_.facts.subject + " over " + of_.facts.over;
     if (!of_.facts.device.empty()) title += " on " + of_.facts.device;
-    out_.text({left, 36}, beginning_of(title, 90), "font-size=\"22\" font-weight=\"bold\"");
+    out_.text({sweep_plot::left, 36}, beginning_of(title, 90),
+              "font-size=\"22\" font-weight=\"bold\"");
     auto const findings = findings_in_words(of_);
     auto y = 60.0;
     for (std::size_t i = 0; i < std::min<std::size_t>(findings.size(), 1); ++i, y += 18)
-      out_.text({left, y}, beginning_of(findings[i], 150), "fill=\"#4b5563\"");
-    out_.text({left, y}, roofs_text(), "fill=\"#4b5563\"");
+      out_.text({sweep_plot::left, y}, beginning_of(findings[i], 150), "fill=\"#4b5563\"");
+    out_.text({sweep_plot::left, y}, roofs_text(), "fill=\"#4b5563\"");
   }
 
   std::string roofs_text() const {
@@ -79,7 +79,7 @@ class picture {
     if (count == 0) return;
     auto const label = [&](std::size_t i) { return beginning_of(of_.points[i].label, 18); };
     auto const half = [&](std::size_t i) {
-      return character_width * static_cast<double>(width_of(label(i))) / 2;
+      return axis_character_width * static_cast<double>(width_of(label(i))) / 2;
     };
     auto const last = count - 1;
     auto const room_ends = x_.x(last) - half(last) - 8;
@@ -91,8 +91,8 @@ class picture {
       out_.text({x_.x(i), bottom + 20}, label(i), "text-anchor=\"middle\"");
       end = to + 8;
     }
-    out_.text({(left + right) / 2, bottom + 46}, beginning_of(of_.facts.over, 60),
-              "text-anchor=\"middle\" font-size=\"14\"");
+    out_.text({(sweep_plot::left + sweep_plot::right) / 2, bottom + 46},
+              beginning_of(of_.facts.over, 60), "text-anchor=\"middle\" font-size=\"14\"");
   }
 
   void legend(double bottom) {
@@ -106,7 +106,7 @@ class picture {
     });
     bool const any_range = std::any_of(of_.points.begin(), of_.points.end(),
                                        [](auto const& p) { return p.captures > 1; });
-    auto const x = right + 14;
+    auto const x = sweep_plot::right + 14;
     auto y = bottom - 8 - 20 * static_cast<double>(kinds.size()) - (any_range ? 24 : 0);
     if (any_known) {
       out_.text({x, y}, "bound by", "font-weight=\"bold\"");

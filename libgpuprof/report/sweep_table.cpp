@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sweep as a table for reading, and as one for programs.
 #include "base/readable.hpp"
+#include "report/figure_text.hpp"
 #include "report/owned_rows.hpp"
 #include "report/peaks_words.hpp"
 #include "report/sweep_report.hpp"
@@ -10,17 +11,6 @@
 
 namespace gpuprof::report {
 namespace {
-
-std::string percent(std::optional<double> share) {
-  if (!share) return {};
-  char text[64];
-  std::snprintf(text, sizeof text, "%.1f", *share * 100);
-  return text;
-}
-std::string scaled(std::optional<double> value, double scale) {
-  if (!value) return {};
-  return *value == 0 ? "0" : short_number(*value * scale);
-}
 
 bool is_on_plateau(sweep_findings const& found, std::size_t point) {
   return found.plateau &&
@@ -56,7 +46,7 @@ std::optional<double> judged_spread(sweep const& of, sweep_point const& p) {
   return spread_of(p.times_per_call, p.time_per_call);
 }
 
-struct shown_column {
+struct sweep_column {
   char const* name;
   bool is_number;
   std::string (*text)(sweep const&, std::size_t);
@@ -69,7 +59,7 @@ bool has_several_of_a_size(sweep const& of) {
                      [](auto const& p) { return p.captures > 1; });
 }
 
-constexpr shown_column columns[] = {
+constexpr sweep_column sweep_columns[] = {
     {"Captures", true,
      [](sweep const& s, std::size_t i) { return readable_count(s.points[i].captures); }, 6,
      has_several_of_a_size},
@@ -101,8 +91,8 @@ constexpr shown_column columns[] = {
 
 table sweep_table(sweep const& of) {
   std::vector<column> shown = {{of.facts.over, column_kind::text, never_left_out}};
-  std::vector<shown_column const*> kept;
-  for (auto const& each : columns) {
+  std::vector<sweep_column const*> kept;
+  for (auto const& each : sweep_columns) {
     if (each.is_wanted != nullptr && !each.is_wanted(of)) continue;
     bool any = false;
     for (std::size_t i = 0; i < of.points.size() && !any; ++i) any = !each.text(of, i).empty();

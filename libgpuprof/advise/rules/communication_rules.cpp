@@ -126,7 +126,7 @@ void look_at_ranks(run_facts const& facts, std::vector<finding>& found) {
   }
 }
 
-constexpr rule rules[] = {
+constexpr rule communication_table[] = {
     {.name = "exposed_comm",
      .group = rule_group::communication,
      .needs = data::kernels,
@@ -161,7 +161,7 @@ constexpr rule rules[] = {
 }  // namespace
 
 std::span<rule const> communication_rules() noexcept {
-  return rules;
+  return communication_table;
 }
 
 }  // namespace gpuprof::advise

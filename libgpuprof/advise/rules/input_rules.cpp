@@ -91,7 +91,7 @@ void look_at_evenness(run_facts const& facts, std::vector<finding>& found) {
   found.push_back(std::move(one));
 }
 
-constexpr rule rules[] = {
+constexpr rule input_table[] = {
     {.name = "data_loading",
      .group = rule_group::input,
      .needs = data::kernels | data::ranges,
@@ -121,7 +121,7 @@ constexpr rule rules[] = {
 }  // namespace
 
 std::span<rule const> input_rules() noexcept {
-  return rules;
+  return input_table;
 }
 
 }  // namespace gpuprof::advise

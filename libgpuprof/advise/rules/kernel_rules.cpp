@@ -6,12 +6,12 @@
 namespace gpuprof::advise {
 namespace {
 
-constexpr auto counted = data::kernels | data::counters | data::peaks;
-constexpr auto explained = counted | data::explain;
+constexpr auto with_counters = data::kernels | data::counters | data::peaks;
+constexpr auto explained = with_counters | data::explain;
 
 // Launches are counted by name, in all geometries together (kernels_worth_a_look); a geometry by
 // itself may have one.
-constexpr rule rules[] = {
+constexpr rule kernel_table[] = {
     {.name = "misaligned_products",
      .group = rule_group::kernel,
      .needs = data::kernels,
@@ -29,7 +29,7 @@ constexpr rule rules[] = {
      .look = at_many_kernels<look_at_alignment>},
     {.name = "tensor_idle",
      .group = rule_group::kernel,
-     .needs = counted,
+     .needs = with_counters,
      .question = "Do products run on CUDA cores that tensor cores could compute?",
      .fires_at =
          "a product in 16 bit or FP64 with tensor cores active below 1 %, where the peak of "
@@ -55,7 +55,7 @@ constexpr rule rules[] = {
      .look = at_many_kernels<look_at_fp32_products>},
     {.name = "fp64_unwanted",
      .group = rule_group::kernel,
-     .needs = counted,
+     .needs = with_counters,
      .question = "Is there double precision on a GPU that is slow at it?",
      .fires_at = "15 % of the FLOP are FP64 (as Nsight Compute), where its peak is below 1/8 of "
                  "FP32's",
@@ -104,7 +104,7 @@ constexpr rule rules[] = {
      .look = at_each_kernel<look_at_bank_conflicts>},
     {.name = "local_memory",
      .group = rule_group::kernel,
-     .needs = counted,
+     .needs = with_counters,
      .question = "Do registers spill where memory is busy?",
      .fires_at = "local memory in use and L2 or DRAM at 0.4 of its roof",
      .gain =
@@ -126,7 +126,7 @@ constexpr rule rules[] = {
      .look = at_each_kernel<look_at_remote_memory>},
     {.name = "low_occupancy",
      .group = rule_group::kernel,
-     .needs = counted,
+     .needs = with_counters,
      .question = "Are there too few warps to hide latency?",
      .fires_at = "theoretical occupancy below 0.5, no roof and no tensor core at 0.4, warps mostly "
                  "wait for data or the instruction before: good kernels with few warps do not; "
@@ -202,7 +202,7 @@ constexpr rule rules[] = {
      .look = at_each_kernel<look_at_stalls>},
     {.name = "below_roof",
      .group = rule_group::kernel,
-     .needs = counted,
+     .needs = with_counters,
      .question = "Are kernels far from what the GPU can do, for no reason that is known?",
      .fires_at = "below 0.7 of the highest roof (libraries reach 0.81 to 0.87) and of the issue "
                  "slots, 2 % of the window, 5 us a launch; attention in one kernel: half of that, "
@@ -226,7 +226,7 @@ constexpr rule rules[] = {
      .look = look_at_clocks},
     {.name = "dram_bound",
      .group = rule_group::kernel,
-     .needs = counted,
+     .needs = with_counters,
      .question = "Which kernels are as fast as DRAM?",
      .fires_at = "0.8 of the measured DRAM rate: such kernels need fewer bytes, not more speed",
      .gain = "none in time",
@@ -235,7 +235,7 @@ constexpr rule rules[] = {
      .look = look_at_full_dram},
     {.name = "small_batch",
      .group = rule_group::kernel,
-     .needs = counted,
+     .needs = with_counters,
      .question = "Do products wait for their weights?",
      .fires_at = "tensor-core kernels at 0.7 of the DRAM roof with less than a quarter of the FLOP "
                  "per byte at the ridge, 20 % of the time",
@@ -248,7 +248,7 @@ constexpr rule rules[] = {
 }  // namespace
 
 std::span<rule const> kernel_rules() noexcept {
-  return rules;
+  return kernel_table;
 }
 
 }  // namespace gpuprof::advise

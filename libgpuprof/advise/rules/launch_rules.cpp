@@ -5,7 +5,7 @@
 namespace gpuprof::advise {
 namespace {
 
-constexpr rule rules[] = {
+constexpr rule launch_table[] = {
     {.name = "cuda_graph",
      .group = rule_group::launches,
      .needs = data::kernels | data::blocking_calls,
@@ -81,7 +81,7 @@ constexpr rule rules[] = {
 }  // namespace
 
 std::span<rule const> launch_rules() noexcept {
-  return rules;
+  return launch_table;
 }
 
 }  // namespace gpuprof::advise

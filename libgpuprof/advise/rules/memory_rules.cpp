@@ -5,7 +5,7 @@
 namespace gpuprof::advise {
 namespace {
 
-constexpr rule rules[] = {
+constexpr rule memory_table[] = {
     {.name = "pageable_copy",
      .group = rule_group::memory,
      .needs = data::kernels | data::peaks,
@@ -90,7 +90,7 @@ constexpr rule rules[] = {
 }  // namespace
 
 std::span<rule const> memory_rules() noexcept {
-  return rules;
+  return memory_table;
 }
 
 }  // namespace gpuprof::advise

@@ -125,7 +125,7 @@ constexpr std::string_view gain_of_waits =
     "starting the next work take beyond the measured round trip (synchronize): recording makes "
     "both slower; high: all of the idle time, at most P - max(B + n x pause, C)";
 
-constexpr rule rules[] = {
+constexpr rule wait_table[] = {
     {.name = "sync_point",
      .group = rule_group::synchronisation,
      .needs = data::kernels | data::blocking_calls,
@@ -163,7 +163,7 @@ constexpr rule rules[] = {
 }  // namespace
 
 std::span<rule const> wait_rules() noexcept {
-  return rules;
+  return wait_table;
 }
 
 }  // namespace gpuprof::advise

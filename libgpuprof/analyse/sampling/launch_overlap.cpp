@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyse/sampling/launch_overlap.hpp"
 
+#include "analyse/sampling/sampled_figure.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -10,9 +12,6 @@ namespace {
 /// At the edges a launch starts up or runs out, at another rate than next to them: by about so
 /// much of what is taken from there.
 constexpr double edge_doubt = 0.1;
-/// Ends of records are off by as much as work may overlap: that much of the rate at the edges is
-/// not sure, and launches are never alike to the last count.
-constexpr double least_doubt = 0.002;
 /// Those that lie in whole samples may differ so much in mean length from all of their kind.
 constexpr double max_unlike = 0.05;
 /// How far the rate next to a shared edge may be wrong, as a share of what an even split says.

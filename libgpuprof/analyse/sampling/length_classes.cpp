@@ -8,7 +8,7 @@ namespace gpuprof {
 namespace {
 
 // Launches that differ by less than this, one deviation, are taken to count alike.
-constexpr double alike = 0.2;
+constexpr double alike_within = 0.2;
 // The longest of a class to its shortest. Wider where there would be too many classes: each is
 // told apart on its own.
 constexpr double class_width = 1.6;
@@ -25,7 +25,7 @@ bool are_alike(std::span<std::uint64_t const> lengths) {
     auto const off = static_cast<double>(length) - sum / n;
     squares += off * off;
   }
-  return std::sqrt(squares / n) <= alike * sum / n;
+  return std::sqrt(squares / n) <= alike_within * sum / n;
 }
 
 std::vector<std::uint64_t> limits_by_width(std::span<std::uint64_t const> sorted, double width) {

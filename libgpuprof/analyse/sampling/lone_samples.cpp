@@ -2,6 +2,7 @@
 #include "analyse/sampling/lone_samples.hpp"
 
 #include "analyse/sampling/sample_sweep.hpp"
+#include "analyse/sampling/sampled_figure.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +14,7 @@ namespace {
 constexpr std::uint64_t enough_short_launches = 4;
 // Those seen may differ so much in mean length from all of their kind; by how much goes into the
 // error.
-constexpr double max_unlike = 0.2;
+constexpr double max_unlike_alone = 0.2;
 // Where figures are known, at least so many of the launches have to be seen to replace them.
 constexpr double usual_share = 0.25;
 // Where parts of launches were seen: how far the rest may differ from them.
@@ -22,7 +23,6 @@ constexpr double uneven_doubt = 0.25;
 constexpr double single_doubt = 0.1;
 // Of what the GPU did in idle time beside launches.
 constexpr double idle_doubt = 0.5;
-constexpr double least_doubt = 0.002;
 
 /// Of one launch, or of those in one sample; divisors are launches, ns or active cycles.
 struct seen_part {
@@ -91,7 +91,7 @@ class lone_samples {
     for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
       auto const& of = kinds_[kind];
       if (of.launches == 0 || !is_enough(kind) ||
-          of.unlike(work_.kinds()[kind].mean_ns()) > max_unlike)
+          of.unlike(work_.kinds()[kind].mean_ns()) > max_unlike_alone)
         continue;
       for (std::size_t i = 0; i < columns_.size(); ++i)
         if (auto const found = figure(kind, i)) {

@@ -8,6 +8,10 @@
 
 namespace gpuprof {
 
+/// As a share. Kernels are never alike to the last count, and the ends of records are off by as
+/// much as work may overlap: so much of a figure is not sure, however many samples there are.
+inline constexpr double least_doubt = 0.002;
+
 /// Of amounts the mean of a launch; of rates and percentages that over its time or active cycles.
 struct sampled_figure {
   double mean = 0;

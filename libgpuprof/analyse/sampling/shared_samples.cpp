@@ -5,6 +5,7 @@
 #include "analyse/sampling/clock_noise.hpp"
 #include "analyse/sampling/fit_columns.hpp"
 #include "analyse/sampling/nonnegative_fit.hpp"
+#include "analyse/sampling/sampled_figure.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -23,9 +24,6 @@ constexpr double max_inflation = 1e4;
 // Errors come from chunks of samples in a row, between which nothing is assumed to be alike.
 constexpr std::size_t least_chunk = 16, max_chunks = 256;
 constexpr std::uint64_t enough_chunks = 4;  // more than the three in small_numbers()
-
-// Kernels are not quite what the unknowns can say of them, however many samples there are.
-constexpr double least_doubt = 0.002;
 
 /// A metric that is fitted: its amounts, and for means over active cycles those cycles.
 struct fitted_metric {

@@ -8,7 +8,7 @@ struct bucket_words {
   std::string_view name, meaning;
 };
 
-constexpr std::array<bucket_words, time_bucket_count> words = {{
+constexpr std::array<bucket_words, time_bucket_count> words_of_buckets = {{
     {"compute", "kernels ran"},
     {"compute and communication", "kernels ran beside communication"},
     {"communication alone", "communication ran and no other kernel"},
@@ -33,11 +33,11 @@ constexpr std::array<bucket_words, time_bucket_count> words = {{
 }  // namespace
 
 std::string_view name_of(time_bucket bucket) noexcept {
-  return words[static_cast<std::size_t>(bucket)].name;
+  return words_of_buckets[static_cast<std::size_t>(bucket)].name;
 }
 
 std::string_view meaning_of(time_bucket bucket) noexcept {
-  return words[static_cast<std::size_t>(bucket)].meaning;
+  return words_of_buckets[static_cast<std::size_t>(bucket)].meaning;
 }
 
 }  // namespace gpuprof

@@ -2,6 +2,7 @@
 #include "counters/inventory/code_inventory.hpp"
 
 #include "base/clock.hpp"
+#include "base/count.hpp"
 #include "counters/inventory/cubin.hpp"
 
 #include <functional>
@@ -12,10 +13,6 @@ namespace {
 std::uint64_t key_of(std::string_view name) noexcept {
   static_assert(sizeof(std::size_t) == sizeof(std::uint64_t));
   return std::hash<std::string_view>{}(name);
-}
-
-void count(std::atomic<std::uint64_t>& what, std::uint64_t more = 1) noexcept {
-  what.fetch_add(more, std::memory_order_relaxed);  // read for reports alone
 }
 
 }  // namespace

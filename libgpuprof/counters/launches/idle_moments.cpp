@@ -11,9 +11,8 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::uint64_t ms = 1'000'000;
-constexpr std::uint64_t max_wait_for_answer_ns = 1 * ms;
-constexpr std::uint64_t look_again_ns = 20 * ms;  // for interruptions, while hoping
+constexpr std::uint64_t max_wait_for_answer_ns = 1 * ns_per_ms;
+constexpr std::uint64_t look_again_ns = 20 * ns_per_ms;  // for interruptions, while hoping
 
 void rest_for_moment() noexcept {
   std::this_thread::sleep_for(std::chrono::microseconds(10));

@@ -4,6 +4,7 @@
 #include "counters/launches/launch_reader.hpp"
 
 #include "base/clock.hpp"
+#include "base/count.hpp"
 #include "base/futex.hpp"
 #include "base/no_cancellation.hpp"
 #include "base/own_calls.hpp"
@@ -16,11 +17,7 @@ namespace {
 
 // A context that goes is given so long until its counters are released, and until the worker is
 // out of CUPTI: the first use of counters takes half a second town.
-constexpr std::uint64_t patience_with_release_ns = 1'000'000'000;
-
-void count(std::atomic<std::uint64_t>& counter) noexcept {
-  counter.fetch_add(1, std::memory_order_relaxed);
-}
+constexpr std::uint64_t max_release_ns = 1'000'000'000;
 
 bool has_failed(CUpti_CallbackData const& call) noexcept {
   auto const* const status = static_cast<int const*>(call.functionReturnValue);
@@ -245,9 +242,9 @@ void launch_reader::stream_ends(CUstream stream) noexcept {
 void launch_reader::release_for_ending() noexcept {
   if (halted_.load() || (!at_work_.load() && !holds_counters())) return;
   to_be_released_.store(1);
-  auto const deadline = monotonic_ns() + patience_with_release_ns;
+  auto const deadline = monotonic_ns() + max_release_ns;
   while (to_be_released_.load() != 0 && monotonic_ns() < deadline)
-    futex_wait(to_be_released_, 1, patience_with_release_ns / 100);
+    futex_wait(to_be_released_, 1, max_release_ns / 100);
 }
 
 void launch_reader::context_ending() noexcept {

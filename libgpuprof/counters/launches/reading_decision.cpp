@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What launch_reader reads: counters of each GPU, which signatures, what came of it.
 #include "base/clock.hpp"
+#include "base/count.hpp"
 #include "base/fork_guard.hpp"
 #include "counters/counter_access.hpp"
 #include "counters/launches/launch_reader.hpp"
@@ -13,23 +14,18 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::uint64_t ms = 1'000'000;
 constexpr std::uint64_t patience_with_rewriting = 4;  // readings
-constexpr std::uint64_t look_every_ns = 20 * ms;
-constexpr std::uint64_t hear_every_ns = 500 * ms;  // of other ranks
-constexpr double as_long = 0.05;                   // as a share: else it is not the same work
+constexpr std::uint64_t decide_every_ns = 20 * ns_per_ms;
+constexpr std::uint64_t hear_every_ns = 500 * ns_per_ms;  // of other ranks
+constexpr double as_long = 0.05;  // as a share: else it is not the same work
 // Of the time of signatures that still come.
 constexpr double min_unknown_share = 0.01;
 // For the second group: setting up, and some readings.
-constexpr std::uint64_t price_of_refining_ns = 500 * ms;
+constexpr std::uint64_t price_of_refining_ns = 500 * ns_per_ms;
 constexpr std::uint64_t times_as_long_rewritten = 20;  // at most
 // Of a signature: what runs longer cannot be read within the time that a call may be held,
 // and rewritten it would run up to twenty times as long.
 constexpr std::uint64_t max_kernel_ns = work_gate::max_hold_ns * 3 / 4;
-
-void count(std::atomic<std::uint64_t>& counter, std::uint64_t n) noexcept {
-  counter.fetch_add(n, std::memory_order_relaxed);
-}
 
 }  // namespace
 
@@ -109,7 +105,7 @@ void launch_reader::evaluate_all(std::vector<counter_reading>& launches) {
 
 void launch_reader::look_for_targets() noexcept {
   auto const moment = monotonic_ns();
-  if (options_.every_launch || moment - looked_ns_ < look_every_ns) return;
+  if (options_.every_launch || moment - looked_ns_ < decide_every_ns) return;
   looked_ns_ = moment;
   try {
     share_readings(moment);

@@ -12,7 +12,7 @@ namespace {
 
 // For so long an idle moment is hoped for that comes by itself; then calls are slowed down.
 constexpr std::uint64_t hope_to_end_ns = 500'000'000;
-constexpr std::uint64_t patience_at_end_ns = 200'000'000;
+constexpr std::uint64_t max_end_ns = 200'000'000;
 
 }  // namespace
 
@@ -20,7 +20,7 @@ constexpr std::uint64_t patience_at_end_ns = 200'000'000;
 void launch_reader::close(context_readings& context) {
   if (!context.is_counting() || context.has_ended()) return;
   (void)idle_moments_.shut_when_idle(context.streams, options_.every_launch ? 0 : hope_to_end_ns,
-                                     patience_at_end_ns, [&] {
+                                     max_end_ns, [&] {
                                        context.drop_open_range();
                                        std::optional<reading_batch> done;
                                        auto const ok = context.finish(done);
@@ -62,7 +62,7 @@ void launch_reader::end_contexts() noexcept {
     } catch (...) {  // what was counted is lost for want of memory
     }
   }
-  (void)release(patience_at_end_ns);
+  (void)release(max_end_ns);
   to_be_released_.store(0);
   futex_wake(to_be_released_);
 }

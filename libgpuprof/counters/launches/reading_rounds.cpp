@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What launch_reader does on the worker's thread: rounds of readings while the gate is kept.
 #include "base/clock.hpp"
+#include "base/count.hpp"
 #include "base/fork_guard.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
@@ -13,33 +14,29 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::uint64_t ms = 1'000'000;
-
 // For so long an idle moment is hoped for that comes by itself, as after a wait of the program,
 // which is let run meanwhile. Then calls are slowed down until the GPU has worked off what was
 // queued.
-constexpr std::uint64_t hope_ns = 500 * ms;
-constexpr std::uint64_t hope_at_once_ns = 20 * ms;  // before the worker looks at all else again
-constexpr std::uint64_t drain_ns = 250 * ms;
+constexpr std::uint64_t hope_ns = 500 * ns_per_ms;
+constexpr std::uint64_t hope_at_once_ns =
+    20 * ns_per_ms;  // before the worker looks at all else again
+constexpr std::uint64_t drain_ns = 250 * ns_per_ms;
 constexpr unsigned max_drains = 8;  // one after the other, where every launch is read
 // A stream that works for longer on what it has is not going to be idle soon.
-constexpr std::uint64_t long_work_ns = 250 * ms;
+constexpr std::uint64_t long_work_ns = 250 * ns_per_ms;
 // After that has failed; twice as long each time.
-constexpr std::uint64_t put_off_ns = 2'000 * ms, max_put_off_ns = 60'000 * ms;
-constexpr std::uint64_t ask_again_after_ns = 10'000 * ms;
+constexpr std::uint64_t drains_put_off_ns = 2'000 * ns_per_ms,
+                        max_drains_put_off_ns = 60'000 * ns_per_ms;
+constexpr std::uint64_t ask_again_after_ns = 10'000 * ns_per_ms;
 
 // A round ends when for so long no launch came that is to be read, or when so many did not find the
 // GPU idle.
-constexpr std::uint64_t quiet_ns = 20 * ms, max_wait_for_launch_ns = 100 * ms;
+constexpr std::uint64_t round_quiet_ns = 20 * ns_per_ms, max_wait_for_launch_ns = 100 * ns_per_ms;
 constexpr std::uint64_t max_busy = 20, max_busy_at_large = 3;
-constexpr std::uint64_t max_round_ns = 400 * ms;
+constexpr std::uint64_t max_round_ns = 400 * ns_per_ms;
 // Inside CUPTI a launch whose kernel is rewritten waits for it.
-constexpr std::uint64_t max_launch_ns = 5'000 * ms;
+constexpr std::uint64_t max_launch_ns = 5'000 * ns_per_ms;
 constexpr unsigned max_proofs = 3;  // that failed
-
-void count(std::atomic<std::uint64_t>& counter, std::uint64_t n = 1) noexcept {
-  counter.fetch_add(n, std::memory_order_relaxed);
-}
 
 }  // namespace
 
@@ -125,9 +122,9 @@ void launch_reader::round(context_readings& context, std::vector<counter_reading
     if (!drains && hopes) return;
     count(counts_.not_idle);
     budget_.spend(lost);
-    log_debug("counters: no idle moment in " + std::to_string((monotonic_ns() - began) / ms) +
-              " ms");
-    put_off_ns_ = std::clamp(2 * put_off_ns_, put_off_ns, max_put_off_ns);
+    log_debug("counters: no idle moment in " +
+              std::to_string((monotonic_ns() - began) / ns_per_ms) + " ms");
+    put_off_ns_ = std::clamp(2 * put_off_ns_, drains_put_off_ns, max_drains_put_off_ns);
     not_before_ns_ = options_.every_launch ? 0 : monotonic_ns() + put_off_ns_;
     return;
   }
@@ -150,7 +147,7 @@ void launch_reader::round(context_readings& context, std::vector<counter_reading
   budget_.spend(gate_.take_waited_ns());
   evaluate_all(launches);
   looked_ns_ = 0;  // less is wanted now
-  log_debug("counters: a round of " + std::to_string((monotonic_ns() - began) / ms) +
+  log_debug("counters: a round of " + std::to_string((monotonic_ns() - began) / ns_per_ms) +
             " ms, idle after " + std::to_string((switched - began) / 1000) + " us; " +
             std::to_string(counts_.read.load()) + " launches read so far, " +
             std::to_string(counts_.busy.load()) + " found the GPU busy, " +
@@ -169,7 +166,7 @@ bool launch_reader::serve(context_readings& context) {
   if (!advance(context)) return false;
   if (!options_.every_launch) want_signatures_of(context);
   if (!one_at_a_time_) gate_.choose();
-  auto const caller = gate_.next(options_.every_launch ? quiet_ns : max_wait_for_launch_ns);
+  auto const caller = gate_.next(options_.every_launch ? round_quiet_ns : max_wait_for_launch_ns);
   if (!caller) return false;
   gate_.shut();
   auto* const cycle = context.cycle();

@@ -31,11 +31,11 @@ constexpr families gb10x = gb100 | gb110;
 constexpr families blackwell = gb10x | gb10b | gb20x | gb20b;
 constexpr families before_ampere = gv100 | tu10x | tu11x;
 
-struct known_chip {
+struct counted_chip {
   std::string_view name;
   families family;
 };
-constexpr known_chip chips[] = {
+constexpr counted_chip chips[] = {
     {"GV100", gv100}, {"GV11B", 0},  // CUPTI knows its name and no counters
     {"TU102", tu10x}, {"TU104", tu10x}, {"TU106", tu10x}, {"TU116", tu11x}, {"TU117", tu11x},
     {"GA100", ga100}, {"GA102", ga10x}, {"GA103", ga10x}, {"GA104", ga10x}, {"GA106", ga10x},
@@ -246,7 +246,7 @@ unsigned bit_of(metric_set set) noexcept {
 families family_of(std::string_view chip) noexcept {
   auto const* const found =
       std::find_if(std::begin(chips), std::end(chips),
-                   [&](known_chip const& known) { return known.name == chip; });
+                   [&](counted_chip const& known) { return known.name == chip; });
   return found != std::end(chips) ? found->family : every;
 }
 
@@ -280,7 +280,7 @@ set_contents contents_of(metric_set set, std::string_view chip) {
 
 bool tensor_pipe_runs_all(std::string_view chip) noexcept {
   auto const* const known = std::find_if(std::begin(chips), std::end(chips),
-                                         [&](known_chip const& one) { return one.name == chip; });
+                                         [&](counted_chip const& one) { return one.name == chip; });
   return known != std::end(chips) && (known->family & (ga100 | gh100 | gb100)) != 0;
 }
 

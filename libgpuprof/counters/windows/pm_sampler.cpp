@@ -2,6 +2,7 @@
 #include "counters/windows/pm_sampler.hpp"
 
 #include "base/clock.hpp"
+#include "base/count.hpp"
 #include "base/fork_guard.hpp"
 #include "base/process.hpp"
 #include "counters/counter_access.hpp"
@@ -13,14 +14,10 @@ namespace gpuprof {
 namespace {
 
 // Another tool has the counters: it may be done some time.
-constexpr std::uint64_t ask_again_after_ns = 10'000'000'000;
+constexpr std::uint64_t refusal_holds_ns = 10'000'000'000;
 // Decoding takes some 30 us a sample, a window has 2500.
 constexpr std::uint64_t patience_ns = 1'000'000'000;  // for all GPUs together
 constexpr std::uint64_t patience_at_exit_ns = 200'000'000;
-
-void count(std::atomic<std::uint64_t>& counter, std::uint64_t n = 1) noexcept {
-  counter.fetch_add(n, std::memory_order_relaxed);
-}
 
 }  // namespace
 
@@ -34,7 +31,7 @@ bool pm_sampler::can_sample(std::span<device_id const> devices, std::uint64_t no
 
 void pm_sampler::refuse(device_id device, bool busy, std::string const& why) {
   auto const [at, is_first] = refusals_.try_emplace(device);
-  at->second = {!busy, monotonic_ns() + ask_again_after_ns};
+  at->second = {!busy, monotonic_ns() + refusal_holds_ns};
   if (busy) count(counts_.busy);
   if (is_first || !busy)
     warnings_.push_back("GPU " + std::to_string(raw(device)) + ": " + why +

@@ -10,8 +10,8 @@
 namespace gpuprof::peaks {
 namespace {
 
-constexpr std::uint64_t fill_bytes = 32u << 10;   // of one block of memory_fill
-constexpr std::uint64_t chunk_bytes = 32u << 10;  // what a block of the L2 kernels takes at a time
+constexpr std::uint64_t fill_bytes = 32u << 10;      // of one block of memory_fill
+constexpr std::uint64_t l2_chunk_bytes = 32u << 10;  // what a block takes at a time
 constexpr unsigned l2_threads = 512, local_threads = 256;
 constexpr std::uint64_t local_bytes = 28u << 10;
 
@@ -59,7 +59,7 @@ class l2_experiment final : public experiment {
     // Two blocks keep an SM busy; more only crowd the crossbar. Each has one or two chunks of its
     // own, in half of the L2: the other half may hold copies of it.
     auto const sms = in.bench.sm_count();
-    auto const fitting = l2 / 2 / chunk_bytes / sms;  // chunks of an SM
+    auto const fitting = l2 / 2 / l2_chunk_bytes / sms;  // chunks of an SM
     auto& blocks = job_.launch.blocks;
     blocks =
         std::min(blocks, sms * static_cast<unsigned>(std::clamp<std::uint64_t>(fitting, 1, 2)));
@@ -87,9 +87,9 @@ class l2_experiment final : public experiment {
 
  private:
   void prepare() {
-    auto const footprint = chunks_of_block_ * job_.launch.blocks * chunk_bytes;
+    auto const footprint = chunks_of_block_ * job_.launch.blocks * l2_chunk_bytes;
     memory_ = filled_buffer(in_, footprint);
-    job_.work = chunk_bytes;
+    job_.work = l2_chunk_bytes;
     job_.granule = chunks_of_block_;
     if (!writes_ && !in_.options.zeros)
       job_.folds = l2_read_folds(operand_seed, footprint, job_.launch.blocks);

@@ -15,7 +15,6 @@
 namespace gpuprof::peaks {
 namespace {
 
-constexpr std::uint64_t mib = 1u << 20;
 constexpr std::uint64_t wanted_bytes = 4096 * mib;
 constexpr std::uint64_t chunk_bytes = 32u << 10;  // of one block
 constexpr std::uint64_t timed = 1024;  // blocks at each edge of the grid that write down times

@@ -13,6 +13,8 @@
 
 namespace gpuprof::peaks {
 
+inline constexpr std::uint64_t mib = 1u << 20;
+
 /// Nothing to measure here, or nothing that could be believed: the reason is one line.
 class no_figure : public std::runtime_error {
  public:

@@ -12,7 +12,6 @@
 namespace gpuprof::peaks {
 namespace {
 
-constexpr std::uint64_t mib = 1u << 20;
 constexpr std::uint64_t pinned_bytes =
     64 * mib;  // of one direction; less than 16 MiB does not fill the link
 constexpr std::uint64_t pageable_bytes = 32 * mib;

@@ -306,7 +306,9 @@ class Endings(Windows):
                     run = self.counted(self.session(launches=1200, threads=2), "--exit-with", how, "--exit-at", "0.7", metrics=mode, force_overwrite="1",
                                        flush_interval_ms="50")
                     self.assertNotIn("hangs", run.err)
-                    self.assertGreater(self.kernels(), 0)
+                    # Sudden ends leave what was written by then; others write the rest.
+                    done = self.kernels() > 0
+                    self.check_in_time(done) if how in ("_exit", "kill", "throw", "abort") else self.assertTrue(done)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@
 namespace gpuprof::chrome {
 namespace {
 
-constexpr int threads_of_a_warp = 32;
+constexpr int warp_size = 32;
 
 /// Kineto's number of a CUDA version: 13010 of "13.1".
 int cuda_version(std::string const& text) {
@@ -47,7 +47,7 @@ void append_devices(export_job& job, text_buffer& out) {
     values.add_whole("totalGlobalMem", device.memory_bytes);
     values.add_whole("computeMajor", device.compute_major);
     values.add_whole("computeMinor", device.compute_minor);
-    values.add_whole("warpSize", threads_of_a_warp);
+    values.add_whole("warpSize", warp_size);
     values.add_whole("numSms", device.sm_count);
     values.add_text("uuid", job.names.text(device.uuid));
     append(out, "}");

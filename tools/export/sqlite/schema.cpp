@@ -196,7 +196,7 @@ sqlite_table const roofline_flops{
 
 std::span<sqlite_table const* const> all_sqlite_tables() noexcept {
   using namespace tables;
-  static constexpr sqlite_table const* all[] = {&string_ids,
+  static constexpr sqlite_table const* all[] = {&tables::string_ids,
                                                 &kernel,
                                                 &tables::memcpy,
                                                 &tables::memset,
@@ -225,10 +225,10 @@ std::span<sqlite_table const* const> all_sqlite_tables() noexcept {
                                                 &metrics,
                                                 &readings,
                                                 &reading_values,
-                                                &samples,
+                                                &tables::samples,
                                                 &sampling_windows,
                                                 &peaks,
-                                                &kernel_code,
+                                                &tables::kernel_code,
                                                 &declared_work,
                                                 &tables::roofline,
                                                 &roofline_flops};

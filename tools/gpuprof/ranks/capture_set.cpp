@@ -13,7 +13,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t max_named = 8;
+constexpr std::size_t max_files_named = 8;
 
 bool is_before(ranked_capture const& a, ranked_capture const& b) {
   if (a.rank.has_value() != b.rank.has_value()) return a.rank.has_value();
@@ -110,7 +110,7 @@ void say_missing(capture_set& set) {
   if (size <= there.size() || there.empty()) return;
   std::vector<std::string> missing;
   auto const count = size - there.size();
-  for (std::uint32_t rank = 0; rank < size && missing.size() < max_named; ++rank)
+  for (std::uint32_t rank = 0; rank < size && missing.size() < max_files_named; ++rank)
     if (!there.contains(rank)) missing.push_back(std::to_string(rank));
   auto const more = count - missing.size();
   set.remarks.push_back("the job has " + std::to_string(size) + " ranks, captures of " +

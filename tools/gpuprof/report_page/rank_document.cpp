@@ -16,7 +16,7 @@ namespace {
 
 // A heat map of more is as wide as no screen, and slow to draw.
 constexpr std::size_t max_cells = 60'000, least_steps_shown = 20;
-constexpr std::size_t max_rows = 1000;
+constexpr std::size_t max_rows_of_rank = 1000;
 constexpr std::array<std::string_view, 4> reports{"ranks_sum", "ranks_collective_sum",
                                                   "ranks_range_sum", "ranks_kern_sum"};
 
@@ -91,7 +91,7 @@ result<std::string> rank_document(capture_set const& set, std::string const& ste
   members.add_texts("remarks", set.remarks);
   members.add("analyze") += *advice;
   json_members tables;
-  for (auto const name : reports) tables.add(name) += table_document(read.report(name), max_rows);
+  for (auto const name : reports) tables.add(name) += table_document(read.report(name), max_rows_of_rank);
   members.add("reports") += std::move(tables).take();
   members.add("steps") += steps.document(read.waits());
   return std::move(members).take();

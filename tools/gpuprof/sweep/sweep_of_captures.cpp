@@ -12,7 +12,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t max_named = 4, max_left_out_named = 6;
+constexpr std::size_t max_sizes_named = 4, max_left_out_named = 6;
 
 /// Of the shares of the mix of reads and writes that there was, the middle one.
 std::optional<double> roof_of_the_mix(std::span<roofline_row const> rows) {
@@ -80,7 +80,7 @@ class collection {
     auto text = what + ": ";
     std::size_t shown = 0;
     for (auto const& [name, paths] : of) {
-      if (shown == max_named) {
+      if (shown == max_sizes_named) {
         text += " and " + std::to_string(of.size() - shown) + " more";
         break;
       }
@@ -94,11 +94,11 @@ class collection {
     std::size_t count = 0;
     for (auto const& point : points) {
       if (point.captures < 2) continue;
-      if (count++ < max_named)
+      if (count++ < max_sizes_named)
         sizes +=
             (sizes.empty() ? "" : ", ") + point.label + " (" + std::to_string(point.captures) + ")";
     }
-    if (count > max_named) sizes += " and " + std::to_string(count - max_named) + " more";
+    if (count > max_sizes_named) sizes += " and " + std::to_string(count - max_sizes_named) + " more";
     if (count > 0) out.push_back("several captures of a size, their mean is shown: " + sizes);
   }
   static void say_categories(std::vector<std::string>& out, std::span<sweep_point const> points) {

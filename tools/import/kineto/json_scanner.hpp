@@ -51,4 +51,10 @@ class json_scanner {
   std::string_view text_;
 };
 
+/// What no further element of an object or array follows.
+constexpr bool is_over(json_scanner::token of) noexcept {
+  using enum json_scanner::token;
+  return of == end || of == finished || of == damaged;
+}
+
 }  // namespace gpuprof

@@ -12,10 +12,6 @@ namespace {
 
 using token = json_scanner::token;
 
-bool is_over(token of) {
-  return of == token::end || of == token::finished || of == token::damaged;
-}
-
 template <class Number>
 Number number_in(std::string_view text) {
   Number value{};

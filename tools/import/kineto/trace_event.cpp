@@ -41,10 +41,6 @@ constexpr integer_argument integers[] = {
     {"Bytes", &trace_event::bytes},
 };
 
-bool is_over(token of) {
-  return of == token::end || of == token::finished || of == token::damaged;
-}
-
 /// After its `array`.
 void read_extent(json_scanner& from, std::array<std::int64_t, 3>& extent) {
   std::size_t count = 0;

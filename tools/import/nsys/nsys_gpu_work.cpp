@@ -10,7 +10,16 @@ namespace gpuprof {
 namespace {
 
 /// The columns that all tables of work begin with.
-enum { global, start, end, device, context, stream, correlation, first_other };
+enum {
+  work_global,
+  work_start,
+  work_end,
+  work_device,
+  work_context,
+  work_stream,
+  work_correlation,
+  first_other
+};
 
 template <class Id>
 Id id_at(sqlite_rows const& row, int column) {
@@ -23,13 +32,13 @@ std::uint32_t number_at(sqlite_rows const& row, int column) {
 
 template <class Record>
 bool take_common(sqlite_rows const& row, Record& record) {
-  if (row.is_null(start) || row.is_null(end)) return false;
-  record.start = {static_cast<std::uint64_t>(row.integer(start))};
-  record.duration = time_between(row.integer(start), row.integer(end));
-  record.device = id_at<device_id>(row, device);
-  record.context = id_at<context_id>(row, context);
-  record.stream = id_at<stream_id>(row, stream);
-  record.correlation = id_at<correlation_id>(row, correlation);
+  if (row.is_null(work_start) || row.is_null(work_end)) return false;
+  record.start = {static_cast<std::uint64_t>(row.integer(work_start))};
+  record.duration = time_between(row.integer(work_start), row.integer(work_end));
+  record.device = id_at<device_id>(row, work_device);
+  record.context = id_at<context_id>(row, work_context);
+  record.stream = id_at<stream_id>(row, work_stream);
+  record.correlation = id_at<correlation_id>(row, work_correlation);
   return true;
 }
 

@@ -13,7 +13,7 @@ constexpr double noticeable_conflicts = 0.1;  // of accesses, as Nsight Compute
 constexpr double busy_pipe = 0.4;             // of cycles: the pipe may hold the kernel
 constexpr double full_pipe = 0.8;             // and here it does
 constexpr double few_threads = 24;            // of a warp, as Nsight Compute
-constexpr double warp = 32;
+constexpr double threads_of_warp = 32;
 constexpr double busy_issue = 0.4;
 constexpr double noticeable_stall = 0.3;
 
@@ -73,7 +73,7 @@ void look_at_divergence(kernel_view const& view, std::vector<finding>& found) {
       "an instruction works for " + as_figure(*threads) + " of the 32 threads of its warp");
   one.because = {{"threads of an instruction", *threads, "", "counted"},
                  {"issue slots used", *issue, "", "counted"}};
-  one.gain = founded(view.time() * (1 - *threads / warp) * *issue);
+  one.gain = founded(view.time() * (1 - *threads / threads_of_warp) * *issue);
   one.arithmetic = "high: time x (1 - threads / 32) x issue use = " + in_time(view.time()) +
                    " x (1 - " + as_figure(*threads) + " / 32) x " + as_figure(*issue) +
                    "; low: half of it";

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t least_launches = 3;
 constexpr auto first_tensor = static_cast<std::size_t>(precision::tensor_fp64);
 
-struct sum {
+struct name_sum {
   double time = 0;
   std::uint64_t launches = 0;
 };
@@ -70,7 +70,7 @@ std::optional<precision> kernel_view::tensor_precision() const noexcept {
 }
 
 std::vector<kernel_view> kernels_worth_a_look(run_facts const& facts, double least_window_share) {
-  std::map<std::pair<std::string_view, device_id>, sum> names;
+  std::map<std::pair<std::string_view, device_id>, name_sum> names;
   for (auto const& kernel : facts.kernels) {
     auto& of_name = names[{kernel.name, kernel.device}];
     of_name.time += kernel.total_ns;

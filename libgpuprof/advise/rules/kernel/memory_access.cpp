@@ -13,7 +13,7 @@ constexpr double poor_sector_use = 0.75;
 constexpr double many_sectors = 16;        // of a load of a warp; 16-byte accesses need as many
 constexpr double busy_memory = 0.4;        // of L1, L2 or DRAM
 constexpr double noticeable_remote = 0.2;  // of the kernel's time
-constexpr double sector_bytes = 32;
+constexpr double bytes_of_sector = 32;
 
 /// Of the bytes that are fetched: asked for, and how that is known.
 struct used_bytes {
@@ -26,7 +26,7 @@ std::optional<used_bytes> poorly_used(derived_metrics const& seen) {
     if (*seen.sector_use >= poor_sector_use) return std::nullopt;
     return used_bytes{
         *seen.sector_use,
-        {"bytes used of each 32-byte sector", *seen.sector_use * sector_bytes, "B", "counted"}};
+        {"bytes used of each 32-byte sector", *seen.sector_use * bytes_of_sector, "B", "counted"}};
   }
   if (!seen.sectors_per_load || *seen.sectors_per_load <= many_sectors) return std::nullopt;
   return used_bytes{many_sectors / *seen.sectors_per_load,
@@ -53,7 +53,7 @@ void look_at_remote(kernel_view const& view, remote const& of, std::vector<findi
   auto const sectors = view.kernel.metric(of.metric);
   auto const link = view.peak(of.test), dram = view.peak("dram_read");
   if (!sectors || !link || !dram) return;
-  auto const bytes = *sectors * sector_bytes;
+  auto const bytes = *sectors * bytes_of_sector;
   auto const over_link = bytes / *link * 1e9;  // of a launch
   if (over_link < noticeable_remote * view.mean_ns()) return;
   auto const saved = std::min(over_link, view.mean_ns()) - bytes / *dram * 1e9;

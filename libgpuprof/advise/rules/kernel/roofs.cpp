@@ -13,7 +13,7 @@ namespace {
 
 constexpr double far_from_roof = 0.7 / 0.8;  // of what can be reached
 constexpr double least_share_of_window = 0.02;
-constexpr double shortest_ns = 5'000;  // below, what a launch takes to fill the GPU counts
+constexpr double fills_gpu_ns = 5'000;  // below, what a launch takes to fill the GPU counts
 constexpr double at_dram_roof = 0.8;
 constexpr double full_clock = 0.95;    // of the greatest
 constexpr double often_limited = 0.1;  // of the moments at which NVML was asked
@@ -161,7 +161,7 @@ void look_at_distance_to_roof(kernel_view const& view, std::vector<finding>& fou
   auto const share = view.best_share();
   auto const target = reachable_share_of(view.kernel), used = nearest_roof(view);
   if (!share || used >= far_from_roof * target || view.window_share < least_share_of_window ||
-      view.mean_ns() < shortest_ns)
+      view.mean_ns() < fills_gpu_ns)
     return;
   auto one =
       finding_on(view, "below_roof", kernel_claim::remainder,

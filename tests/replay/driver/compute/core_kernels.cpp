@@ -25,7 +25,7 @@ struct core_kernel {
   unsigned rounds;             // of all chains, in one iteration
   double operations_of_round;  // of a chain
 };
-constexpr std::array kernels{
+constexpr std::array core_kernels{
     core_kernel{"cores_fp64", 32, 2},       core_kernel{"cores_fp32", 128, 2},
     core_kernel{"cores_fp32_pairs", 64, 4}, core_kernel{"cores_fp16", 64, 4},
     core_kernel{"cores_bf16", 64, 4},       core_kernel{"cores_int32", 64, 2},
@@ -33,12 +33,12 @@ constexpr std::array kernels{
 };
 
 core_kernel const* find(std::string_view name) noexcept {
-  auto const found = std::find_if(kernels.begin(), kernels.end(),
+  auto const found = std::find_if(core_kernels.begin(), core_kernels.end(),
                                   [&](core_kernel const& k) { return k.name == name; });
-  return found == kernels.end() ? nullptr : &*found;
+  return found == core_kernels.end() ? nullptr : &*found;
 }
 
-core_kernel const& kernel_named(std::string_view name) {
+core_kernel const& core_kernel_named(std::string_view name) {
   auto const* const found = find(name);
   if (found == nullptr) throw std::out_of_range("no kernel " + std::string(name));
   return *found;
@@ -92,14 +92,14 @@ bool is_core_kernel(std::string_view kernel) noexcept {
 }
 
 double core_work(std::string_view name) {
-  auto const& kernel = kernel_named(name);
+  auto const& kernel = core_kernel_named(name);
   constexpr unsigned threads = 256, chains_of_thread = 8;
   return threads * chains_of_thread * kernel.rounds * kernel.operations_of_round;
 }
 
 std::vector<std::byte> chains_of(std::string_view name, std::uint32_t seed,
                                  std::uint64_t iterations) {
-  auto const steps = iterations * kernel_named(name).rounds;
+  auto const steps = iterations * core_kernel_named(name).rounds;
   auto const word = [seed](operand_format format) {
     return [seed, format](unsigned i) { return operand_word(format, seed, i); };
   };

@@ -113,14 +113,14 @@ void write_in_l2(unsigned blocks, kernel_arguments const& a) {
   for (std::uint64_t p = 0; p < reached * chunk; ++p) write_quad(a.output, p, written_quad(a, p));
 }
 
-constexpr std::array kernels{"memory_fill", "dram_read",   "dram_write", "dram_copy",
-                             "dram_triad",  "l2_read",     "l2_write",   "l1_read",
-                             "shared_read", "shared_write"};
+constexpr std::array memory_kernels{"memory_fill", "dram_read",   "dram_write", "dram_copy",
+                                    "dram_triad",  "l2_read",     "l2_write",   "l1_read",
+                                    "shared_read", "shared_write"};
 
 }  // namespace
 
 bool is_memory_kernel(std::string_view kernel) noexcept {
-  return std::find(kernels.begin(), kernels.end(), kernel) != kernels.end();
+  return std::find(memory_kernels.begin(), memory_kernels.end(), kernel) != memory_kernels.end();
 }
 
 double memory_work(std::string_view kernel) {

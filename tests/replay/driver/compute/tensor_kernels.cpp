@@ -46,7 +46,7 @@ struct tensor_kernel {
   }
 };
 
-constexpr std::array kernels = [] {
+constexpr std::array tensor_kernels = [] {
   using enum unit;
   using enum sum_type;
   using o = operand_format;
@@ -83,9 +83,10 @@ constexpr std::array kernels = [] {
 }();
 
 tensor_kernel const& kernel_named(std::string_view name) {
-  auto const found = std::find_if(kernels.begin(), kernels.end(),
+  auto const found = std::find_if(tensor_kernels.begin(), tensor_kernels.end(),
                                   [&](tensor_kernel const& k) { return k.name == name; });
-  if (found == kernels.end()) throw std::out_of_range("no tensor kernel " + std::string(name));
+  if (found == tensor_kernels.end())
+    throw std::out_of_range("no tensor kernel " + std::string(name));
   return *found;
 }
 
@@ -314,7 +315,7 @@ std::vector<std::byte> stored_row_by_row(tensor_kernel const& kernel, tensor_res
 }  // namespace
 
 bool is_tensor_kernel(std::string_view kernel) noexcept {
-  return std::any_of(kernels.begin(), kernels.end(),
+  return std::any_of(tensor_kernels.begin(), tensor_kernels.end(),
                      [&](tensor_kernel const& k) { return k.name == kernel; });
 }
 
