@@ -99,25 +99,22 @@ part_tidy() {
   }
 }
 
-# Tests wait for sessions to be played most of their time. The cores they leave build what the parts after them test, then run clang-tidy.
-# What a build says, and how it ended, is in $logs/ahead_NAME and $logs/ahead_NAME.code.
-builds_ahead=no
+# Tests wait for sessions to be played a third of their time. The cores they leave build what the parts after them test, then run
+# clang-tidy. What a build says, and how it ended, is in $logs/ahead_NAME and $logs/ahead_NAME.code.
+ahead=()
 ahead_job=
 part_ahead() {
-  local name code
-  for name in asan tsan fuzz; do
-    code=0
-    "build_$name" >"$logs/ahead_$name" 2>&1 || code=$?
-    echo $code >"$logs/ahead_$name.new" && mv "$logs/ahead_$name.new" "$logs/ahead_$name.code"
-  done
-  part_tidy
+  local code=0
+  "build_$1" >"$logs/ahead_$1" 2>&1 || code=$?
+  echo $code >"$logs/ahead_$1.new" && mv "$logs/ahead_$1.new" "$logs/ahead_$1.code"
 }
 start_ahead() {
-  [ "$builds_ahead" = yes ] || return 0
+  [ ${#ahead[@]} -gt 0 ] || return 0
   mkdir -p "$logs"
   rm -f "$logs"/ahead_*
   # Where the kernel shares the cores out by sessions a process's own niceness is nothing to those of others.
-  setsid nice -n 15 bash -c 'echo 19 2>/dev/null >/proc/self/autogroup; exec "$0" ahead' "${BASH_SOURCE[0]}" >"$logs/ahead.log" 2>&1 &
+  setsid nice -n 15 bash -c 'echo 19 2>/dev/null >/proc/self/autogroup; exec "$0" "$@"' "${BASH_SOURCE[0]}" "${ahead[@]/#/ahead_}" tidy \
+    >"$logs/ahead.log" 2>&1 &
   ahead_job=$!
   trap 'kill -- "-$ahead_job" 2>/dev/null || true' EXIT  # with all it started; a trap that fails would fail the script
 }
@@ -128,9 +125,9 @@ built() {
     "build_$1"
     return
   fi
-  while [ ! -e "$logs/ahead_$1.code" ] && kill -0 "$ahead_job" 2>/dev/null; do sleep 1; done
+  while [ ! -e "$logs/ahead_$1.code" ] && kill -0 "$ahead_job" 2>/dev/null; do sleep 0.2; done
   cat "$logs/ahead_$1"
-  say "Waiting for that ... $((SECONDS - begin)) s"
+  say "Waited $((SECONDS - begin)) s for that."
   [ "$(cat "$logs/ahead_$1.code" 2>/dev/null)" = 0 ]
 }
 finish_ahead() {
@@ -199,7 +196,10 @@ build_fuzz() {
   local targets
   stage "Configuring (fuzz)" configure_preset fuzz || return 1
   mapfile -t targets < <(fuzzer_targets)
-  [ ${#targets[@]} -gt 0 ] || fail "the build has no fuzzers"
+  if [ ${#targets[@]} = 0 ]; then
+    say "error: the build has no fuzzers"
+    return 1
+  fi
   stage "Building (fuzz)" cmake --build "$root/build/fuzz" --target "${targets[@]}"
 }
 part_fuzz() {
@@ -222,20 +222,26 @@ if [ "${parts[*]}" = all ]; then
     parts=("${parts[@]:1}")
   fi
 fi
-if [[ " ${parts[*]} " == *" asan "*" tsan "*" fuzz "*" tidy "* ]]; then
-  builds_ahead=yes
-  install_packages clang clang-format-14 doxygen "${client_packages[@]}"  # now: two at once would wait for the other's lock
+is_asked_for() { [[ " ${parts[*]} " == *" $1 "* ]]; }
+if is_asked_for tidy; then
+  for part in asan tsan fuzz; do
+    if is_asked_for $part; then ahead+=($part); fi
+  done
+fi
+if [ ${#ahead[@]} -gt 0 ]; then
+  install_packages clang clang-format-14 doxygen "${client_packages[@]}"  # now: two at once would wait for each other's lock
 fi
 failed=()
 [[ " ${parts[*]} " != *" asan "*" clients "* ]] || start_fetching
-[[ " ${parts[*]} " == *" release "* ]] || start_ahead  # else once that is built
+is_asked_for release || start_ahead  # else once that is built
 for part in "${parts[@]}"; do
   if [ "$part" = tidy ] && [ -n "$ahead_job" ]; then
     finish_ahead || failed+=(tidy)
     continue
   fi
   case "$part" in
-    release | rest | format | reference | clients | tidy | asan | tsan | fuzz | ahead) "part_$part" || failed+=("$part") ;;
+    release | rest | format | reference | clients | tidy | asan | tsan | fuzz) "part_$part" || failed+=("$part") ;;
+    ahead_*) part_ahead "${part#ahead_}" ;;
     *) fail "unknown part \"$part\". Parts: all, or some of release, rest, format, reference, clients, tidy, asan, tsan, fuzz" ;;
   esac
 done

@@ -18,11 +18,11 @@ broken="$(cat "$SCRATCH/broken" 2>/dev/null)"
 [ -n "$broken" ] && [[ "$call" == *"$broken"* ]] && exit 1
 """
 STANDS_FOR = {
-    "cmake": """
-if [ -e "$SCRATCH/slow" ] && [[ "$*" == *--build*asan ]]; then
+    "ctest": """
+if [ -e "$SCRATCH/slow" ] && [[ "$*" == *asan* ]]; then
   for _ in {1..600}; do [ -e "$SCRATCH/tidy_runs" ] && break; sleep 0.05; done
 fi""",
-    "ctest": "", "clang-format-14": "", "doxygen": "", "nproc": "echo 2",
+    "cmake": "", "clang-format-14": "", "doxygen": "", "nproc": "echo 2",
     "dpkg-query": "echo install ok installed",
     "ninja": "echo fuzz_text: phony",
     # The interpreter: a new venv holds a pip, which installs clang-tidy; what it is given otherwise is run-clang-tidy.py.
