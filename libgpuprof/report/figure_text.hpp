@@ -2,7 +2,6 @@
 // Figures as cells of a table show them; nothing for one that is missing.
 #pragma once
 
-#include "model/records.hpp"
 #include "report/peaks_words.hpp"
 
 #include <cstdio>
@@ -20,19 +19,14 @@ inline std::string fixed_text(std::optional<double> value, char const* format, d
 }
 
 /// "12.3", without a sign of its own: the column's name says that it is a percentage.
-inline std::string percent(std::optional<double> share) {
+inline std::string percent_text(std::optional<double> share) {
   return fixed_text(share, "%.1f", 100);
 }
 
 /// In few digits.
-inline std::string scaled(std::optional<double> value, double scale) {
+inline std::string scaled_text(std::optional<double> value, double scale) {
   if (!value) return {};
   return *value == 0 ? "0" : short_number(*value * scale);
-}
-
-/// "32 4 1"
-inline std::string extent_text(extent3 const& e) {
-  return std::to_string(e.x) + " " + std::to_string(e.y) + " " + std::to_string(e.z);
 }
 
 }  // namespace gpuprof::report

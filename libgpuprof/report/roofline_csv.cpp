@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The roofline as a table for programs.
-#include "report/figure_text.hpp"
 #include "report/owned_rows.hpp"
 #include "report/roofline_report.hpp"
 
@@ -8,6 +7,10 @@
 
 namespace gpuprof::report {
 namespace {
+
+std::string extent_cell(extent3 const& e) {
+  return std::to_string(e.x) + " " + std::to_string(e.y) + " " + std::to_string(e.z);
+}
 
 std::string snake_case(std::string_view name) {
   std::string out;
@@ -82,7 +85,7 @@ table roofline_csv_table(std::span<roofline_row const> lines, roofline_lines of)
       "roofline", "Roofline", columns_of(of),
       [lines, of](std::function<void(row const&)> const& take) {
         for (auto const& line : lines) {
-          auto const grid = extent_text(line.grid), block = extent_text(line.block);
+          auto const grid = extent_cell(line.grid), block = extent_cell(line.block);
           row cells = {std::string_view(line.name)};
           if (of == roofline_lines::signatures) {
             cells.emplace_back(std::string_view(grid));

@@ -95,31 +95,33 @@ std::string with_separators(std::uint64_t value) {
 }
 
 constexpr roofline_column all_columns[] = {
-    {"Time (%)", true, [](roofline_row const& l) { return percent(l.time_share); }},
+    {"Time (%)", true, [](roofline_row const& l) { return percent_text(l.time_share); }},
     {"Ranges", true,
      [](roofline_row const& l) {
        return l.instances == 0 ? std::string() : with_separators(l.instances);
      },
      11},
     {"Launches", true, [](roofline_row const& l) { return with_separators(l.launches); }, 14},
-    {"Avg (us)", true, [](roofline_row const& l) { return scaled(l.mean_ns, 1e-3); }, 13},
+    {"Avg (us)", true, [](roofline_row const& l) { return scaled_text(l.mean_ns, 1e-3); }, 13},
     {"TFLOP/s", true,
      [](roofline_row const& l) {
-       return marked(scaled(l.total_flops, 1e-12), l.total_flops, l.total_flops_error);
+       return marked(scaled_text(l.total_flops, 1e-12), l.total_flops, l.total_flops_error);
      }},
     {"Mostly", false, main_precision, 2},
     {"FLOP from", false, source_text, 10},
     {"DRAM GB/s", true,
      [](roofline_row const& l) {
-       return marked(scaled(l.dram_rate, 1e-9), l.dram_rate, l.dram_error);
+       return marked(scaled_text(l.dram_rate, 1e-9), l.dram_rate, l.dram_error);
      },
      15},
     {"L2 GB/s", true,
-     [](roofline_row const& l) { return marked(scaled(l.l2_rate, 1e-9), l.l2_rate, l.l2_error); },
+     [](roofline_row const& l) {
+       return marked(scaled_text(l.l2_rate, 1e-9), l.l2_rate, l.l2_error);
+     },
      3},
     {"FLOP/B", true,
      [](roofline_row const& l) {
-       return marked(scaled(l.intensity, 1), l.intensity, intensity_error(l));
+       return marked(scaled_text(l.intensity, 1), l.intensity, intensity_error(l));
      },
      7},
     {"MHz", true,
@@ -127,22 +129,25 @@ constexpr roofline_column all_columns[] = {
        return marked(fixed_text(l.clock, "%.0f", 1e-6), l.clock, l.clock_error);
      },
      5},
-    {"Clock loss (%)", true, [](roofline_row const& l) { return percent(l.clock_loss); }, 1},
+    {"Clock loss (%)", true, [](roofline_row const& l) { return percent_text(l.clock_loss); }, 1},
     {"Occ. (%)", true,
      [](roofline_row const& l) {
-       return marked(percent(l.occupancy), l.occupancy, shown_error(l.occupancy_error));
+       return marked(percent_text(l.occupancy), l.occupancy, shown_error(l.occupancy_error));
      },
      9},
     {"Tensor (%)", true,
      [](roofline_row const& l) {
-       return marked(percent(l.tensor_active), l.tensor_active, shown_error(l.tensor_active_error));
+       return marked(percent_text(l.tensor_active), l.tensor_active,
+                     shown_error(l.tensor_active_error));
      },
      8},
     {"Units from", false, units_text, 4},
     {"Bound by", false, [](roofline_row const& l) { return std::string(name_of(l.bound)); }},
-    {"Of roof (%)", true, [](roofline_row const& l) { return percent(l.of_roof); }},
-    {"To roof (us)", true, [](roofline_row const& l) { return scaled(l.to_roof_ns, 1e-3); }, 6},
-    {"Potential gain (%)", true, [](roofline_row const& l) { return percent(l.potential_gain); }},
+    {"Of roof (%)", true, [](roofline_row const& l) { return percent_text(l.of_roof); }},
+    {"To roof (us)", true, [](roofline_row const& l) { return scaled_text(l.to_roof_ns, 1e-3); },
+     6},
+    {"Potential gain (%)", true,
+     [](roofline_row const& l) { return percent_text(l.potential_gain); }},
     {"Nodes' DRAM (%)", true, [](roofline_row const& l) { return difference(l.nodes.dram); }},
     {"Nodes' L2 (%)", true, [](roofline_row const& l) { return difference(l.nodes.l2); }},
     {"Nodes' tensor (%)", true,

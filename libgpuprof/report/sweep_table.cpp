@@ -7,7 +7,6 @@
 #include "report/sweep_report.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace gpuprof::report {
 namespace {
@@ -66,24 +65,25 @@ constexpr sweep_column sweep_columns[] = {
     {"Calls", true, [](sweep const& s, std::size_t i) { return readable_count(s.points[i].calls); },
      5},
     {"GPU time/call (us)", true,
-     [](sweep const& s, std::size_t i) { return scaled(s.points[i].time_per_call, 1e-3); }},
+     [](sweep const& s, std::size_t i) { return scaled_text(s.points[i].time_per_call, 1e-3); }},
     {"TFLOP/s", true,
-     [](sweep const& s, std::size_t i) { return scaled(s.points[i].flops, 1e-12); }},
+     [](sweep const& s, std::size_t i) { return scaled_text(s.points[i].flops, 1e-12); }},
     {"FLOP from", false,
      [](sweep const& s, std::size_t i) {
        auto const& p = s.points[i];
        return p.flops ? std::string(name_of(p.flops_from)) : std::string();
      },
      3},
-    {"GB/s", true, [](sweep const& s, std::size_t i) { return scaled(s.points[i].bytes, 1e-9); }},
+    {"GB/s", true,
+     [](sweep const& s, std::size_t i) { return scaled_text(s.points[i].bytes, 1e-9); }},
     {"Bytes from", false,
      [](sweep const& s, std::size_t i) { return bytes_from_text(s.points[i]); }, 2},
     {"Spread (%)", true,
-     [](sweep const& s, std::size_t i) { return percent(judged_spread(s, s.points[i])); }, 4},
+     [](sweep const& s, std::size_t i) { return percent_text(judged_spread(s, s.points[i])); }, 4},
     {"Bound by", false,
      [](sweep const& s, std::size_t i) { return std::string(name_of(s.points[i].bound)); }},
     {"Of roof (%)", true,
-     [](sweep const& s, std::size_t i) { return percent(s.points[i].of_roof); }},
+     [](sweep const& s, std::size_t i) { return percent_text(s.points[i].of_roof); }},
     {"Remarks", false, remarks_on},
 };
 

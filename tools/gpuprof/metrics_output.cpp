@@ -2,6 +2,7 @@
 #include "metrics_output.hpp"
 
 #include "tables/table.hpp"
+#include "texts.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -125,12 +126,6 @@ ordered_json json_of(metric_list const& list) {
 }
 
 /// "basic,roofline"
-std::string joined(std::vector<std::string> const& words, char const* between) {
-  std::string text;
-  for (auto const& word : words) text += (text.empty() ? "" : between) + word;
-  return text;
-}
-
 std::string count_of(std::size_t count, std::string const& one, std::string const& several) {
   return std::to_string(count) + " " + (count == 1 ? one : several);
 }

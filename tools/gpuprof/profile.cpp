@@ -16,6 +16,7 @@
 #include "run_program.hpp"
 #include "subcommands.hpp"
 #include "tables/overview.hpp"
+#include "texts.hpp"
 #include "value_words.hpp"
 #include "word_option.hpp"
 
@@ -81,12 +82,6 @@ class run_notes_file {
  private:
   std::string path_;
 };
-
-std::string joined(std::vector<std::string> const& values) {
-  std::string text;
-  for (auto const& value : values) text += (text.empty() ? "" : ";") + value;
-  return text;
-}
 
 /// "none|repeat[:N]|regex:EXPRESSION": none, repeat, regex:. What stands for something is no word.
 std::vector<std::string> words_of(std::string_view syntax, char separator) {
@@ -165,7 +160,7 @@ result<settings> read_arguments(profile_arguments const& arguments, variables& c
   auto s = read_settings(environ).values;
   for (auto const& [name, values] : arguments.given) {
     auto const& o = *find_option(name);
-    auto const value = joined(values);
+    auto const value = joined(values, ";");
     if (auto const read = set_option(s, o, value, "--" + std::string(name)); !read) {
       return error{read.message()};
     }

@@ -4,6 +4,7 @@
 #include "base/readable.hpp"
 #include "captured_settings.hpp"
 #include "counters/sampling_budget.hpp"
+#include "texts.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -20,31 +21,19 @@ constexpr double unseen_from = 0.02;
 /// More would not be read.
 constexpr std::size_t max_missing = 2;
 
-std::string percent(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f%%", share * 100);
-  return text;
-}
-
-std::string joined(std::vector<std::string> const& parts, std::string_view separator) {
-  std::string text;
-  for (auto const& part : parts) text.append(text.empty() ? "" : separator).append(part);
-  return text;
-}
-
 /// Chips with the processor's memory count no DRAM bytes, samples of short kernels not all of them.
 std::string rates_words(roofline const& roofs) {
-  auto const dram = percent(roofs.dram_share()), l2 = percent(roofs.l2_share());
+  auto const dram = percent_of(roofs.dram_share()), l2 = percent_of(roofs.l2_share());
   if (dram == l2) return "DRAM and L2 rates of " + dram;
   return "DRAM rates of " + dram + ", L2 rates of " + l2;
 }
 
 std::string known_line(roofline const& roofs, std::map<std::uint32_t, std::string> const& peaks) {
   auto line = "known: " + rates_words(roofs) + " of the kernel time, FLOP of " +
-              percent(roofs.known_share());
+              percent_of(roofs.known_share());
   std::vector<std::string> sources;
   auto const add = [&](double share, char const* source) {
-    if (share > 0) sources.push_back(percent(share) + " " + source);
+    if (share > 0) sources.push_back(percent_of(share) + " " + source);
   };
   auto const without = roofs.without_flop_share();
   add(std::max(0.0, roofs.exact_share() - without), "counted");
@@ -100,9 +89,9 @@ std::string cost_line(trace_contents const& trace, report::overview const& about
   auto const run = readable_time(about.seconds * 1e9);
   auto const asked = captured_metrics(trace);
   if (asked.mode == metrics_mode::exact)
-    return line + percent(all / about.seconds) + " of " + run + " for counters";
+    return line + percent_of(all / about.seconds) + " of " + run + " for counters";
   auto const once = once_of(trace, asked, all - samples, samples);
-  line += percent(std::max(0.0, all - once) / about.seconds) + " of " + run + " for counters";
+  line += percent_of(std::max(0.0, all - once) / about.seconds) + " of " + run + " for counters";
   if (once > 0) line += ", and " + readable_time(once * 1e9) + " once";
   return line + " (--overhead-budget " + figure(asked.budget_percent) + " %, --overhead-once " +
          figure(seconds_once(trace, asked)) + " s and 0.1 s for samples)";
@@ -119,7 +108,7 @@ bool counts_no_flop(launch_metrics const& metrics) {
 /// What would tell more FLOP, with the option that does.
 std::string missing_flop(trace_contents const& trace, roofline_reading const& read,
                          roofline const& roofs) {
-  auto const what = "FLOP of " + percent(1 - roofs.known_share()) + " of the kernel time";
+  auto const what = "FLOP of " + percent_of(1 - roofs.known_share()) + " of the kernel time";
   auto const mode = trace.fact("environment.GPUPROF_METRICS");
   if (counts_no_flop(read.exact()))
     return what + ": the metrics that were chosen count none; --set roofline does";
@@ -152,7 +141,7 @@ std::vector<std::string> all_missing(trace_contents const& trace, roofline_readi
   if (sampling.intervals > 0 && !not_used.empty())
     missing.push_back("samples in time are not used: " + not_used);
   if (sampling.intervals > 0 && not_used.empty() && sampling.unseen >= unseen_from)
-    missing.push_back("what else the GPU did: it worked for " + percent(sampling.unseen) +
+    missing.push_back("what else the GPU did: it worked for " + percent_of(sampling.unseen) +
                       " of the time in which nothing of this capture ran, and samples count that");
   if (!has_peaks)
     missing.emplace_back(
@@ -163,7 +152,7 @@ std::vector<std::string> all_missing(trace_contents const& trace, roofline_readi
   auto const least_known = dram > 0 && l2 > 0 ? std::min(dram, l2) : std::max(dram, l2);
   if (sampling.intervals > 0 && not_used.empty() && least_known < enough)
     missing.push_back((dram < l2 && dram > 0 ? "DRAM rates of " : "rates of ") +
-                      percent(1 - least_known) +
+                      percent_of(1 - least_known) +
                       " of the kernel time: too few samples; a longer run has more");
   return missing;
 }

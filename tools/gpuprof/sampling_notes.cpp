@@ -3,17 +3,11 @@
 
 #include "base/readable.hpp"
 #include "tables/overview.hpp"
+#include "texts.hpp"
 
-#include <cstdio>
 
 namespace gpuprof {
 namespace {
-
-std::string percent(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f%%", share * 100);
-  return text;
-}
 
 std::string what_was_sampled(sampling_facts const& facts) {
   auto line = "samples in time: " + counted(facts.intervals, "intervals");
@@ -36,7 +30,7 @@ std::string what_was_sampled(sampling_facts const& facts) {
 constexpr double unseen_from = 0.02;
 
 std::string unseen_line(double share) {
-  return "the GPU worked " + percent(share) +
+  return "the GPU worked " + percent_of(share) +
          " of the time in which nothing of this capture ran: other programs, or what was left out "
          "by filters. Samples count that too";
 }
@@ -44,7 +38,7 @@ std::string unseen_line(double share) {
 std::string price_line(sampling_price const& price) {
   auto const off = price.ratio - 1;
   return "sampling: " + counted(price.workloads, "workloads") + " took " +
-         percent(off < 0 ? -off : off) + (off < -0.0005 ? " less" : " longer") +
+         percent_of(off < 0 ? -off : off) + (off < -0.0005 ? " less" : " longer") +
          " inside its windows than outside (median by time)";
 }
 

@@ -2,15 +2,10 @@
 #include "shell_completions.hpp"
 
 #include "text_replacement.hpp"
+#include "texts.hpp"
 
 namespace gpuprof {
 namespace {
-
-std::string joined(std::vector<std::string> const& words, std::string const& between) {
-  std::string text;
-  for (auto const& word : words) text += (text.empty() ? "" : between) + word;
-  return text;
-}
 
 std::string subcommand_names(std::vector<documented_command> const& commands) {
   std::string names;

@@ -11,6 +11,7 @@
 #include "stats_reports.hpp"
 #include "subcommands.hpp"
 #include "terminal.hpp"
+#include "texts.hpp"
 #include "value_words.hpp"
 #include "word_option.hpp"
 
@@ -45,12 +46,6 @@ std::vector<std::string> reports_of_one() {
 }
 std::vector<std::string> reports_of_ranks() {
   return {"ranks_sum", "ranks_range_sum", "ranks_kern_sum", "ranks_collective_sum"};
-}
-
-std::string joined(std::vector<std::string> const& words) {
-  std::string text;
-  for (auto const& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
 }
 
 using report::time_unit;
@@ -182,7 +177,8 @@ void add_stats(CLI::App& app, int& exit_code) {
           "-r,--report", options->reports,
           ("NAME[:base|:mangled][,NAME...]: reports to print; kernels go by their full, base or "
            "mangled name. Default: " +
-           joined(reports_of_one()) + "; of several captures " + joined(reports_of_ranks()))
+           joined(reports_of_one(), ", ") + "; of several captures " +
+           joined(reports_of_ranks(), ", "))
               .c_str()),
       {.words = report_name_list(), .is_list = true});
   complete_with(
