@@ -10,7 +10,7 @@
 # Exports are opened by the programs that they are for (nsys, HTA, Perfetto, DuckDB, Polars, Spark) in the part clients, which fetches
 # them: a gigabyte, from Debian and PyPI. In the part release such tests are skipped, and said to be, unless they were fetched before.
 #
-# FUZZ_SECONDS: how long each fuzzer runs (20).
+# FUZZ_SECONDS: how long each fuzzer runs (20). AHEAD_NICENESS: of what is built while tests wait (19).
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib_setup.sh"
 
@@ -101,6 +101,7 @@ part_tidy() {
 
 # Tests wait for sessions to be played a third of their time. The cores they leave build what the parts after them test, then run
 # clang-tidy. What a build says, and how it ended, is in $logs/ahead_NAME and $logs/ahead_NAME.code.
+export AHEAD_NICENESS="${AHEAD_NICENESS:-19}"
 ahead=()
 ahead_job=
 part_ahead() {
@@ -113,8 +114,8 @@ start_ahead() {
   mkdir -p "$logs"
   rm -f "$logs"/ahead_*
   # Where the kernel shares the cores out by sessions a process's own niceness is nothing to those of others.
-  setsid nice -n 15 bash -c 'echo 19 2>/dev/null >/proc/self/autogroup; exec "$0" "$@"' "${BASH_SOURCE[0]}" "${ahead[@]/#/ahead_}" tidy \
-    >"$logs/ahead.log" 2>&1 &
+  setsid nice -n "$AHEAD_NICENESS" bash -c 'echo "$AHEAD_NICENESS" 2>/dev/null >/proc/self/autogroup; exec "$0" "$@"' \
+    "${BASH_SOURCE[0]}" "${ahead[@]/#/ahead_}" tidy >"$logs/ahead.log" 2>&1 &
   ahead_job=$!
   trap 'kill -- "-$ahead_job" 2>/dev/null || true' EXIT  # with all it started; a trap that fails would fail the script
 }
