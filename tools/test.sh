@@ -14,10 +14,14 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib_setup.sh"
 
-# run_tests PRESET JOBS
+parts=("$@")
+[ ${#parts[@]} -gt 0 ] || parts=(release)
+is_asked_for() { [[ " ${parts[*]} " == *" $1 "* ]]; }
+
+# run_tests PRESET JOBS [OPTION...]
 run_tests() {
   local preset="$1"
-  stage "Testing ($preset)" env -C "$root" ctest --preset "$preset" -j "$2" || {
+  stage "Testing ($preset)" env -C "$root" ctest --preset "$preset" -j "${@:2}" || {
     say "What failed, from the whole output:"
     grep -aE -B 4 -A 12 '^[^ ]+: FAILED:|^(FAIL|ERROR): |\*\*\*(Failed|Timeout)|ERROR: [A-Za-z]*Sanitizer' "$logs/Testing__${preset}_.log" | head -n 120
     return 1
@@ -42,7 +46,9 @@ part_release() {
   find_disassembler
   build_preset ci -DGPUPROF_BUILD_BENCHMARKS=OFF -DGPUPROF_BUILD_GPU_CHECK=OFF || return 1
   start_ahead
-  run_tests ci $((2 * $(nproc))) || return 1
+  local except=()
+  if is_asked_for clients && has_clients; then except=(-LE clients); fi  # they are tested then
+  run_tests ci $((2 * $(nproc))) "${except[@]}" || return 1
   [ "$state" != "$(tree_state)" ] || echo "$state" >"$passed"  # else it was changed meanwhile
 }
 
@@ -214,8 +220,6 @@ part_fuzz() {
 install_packages "${build_packages[@]}" "${test_packages[@]}"
 find_cuda
 
-parts=("$@")
-[ ${#parts[@]} = 0 ] && parts=(release)
 if [ "${parts[*]}" = all ]; then
   parts=(release rest format reference asan tsan fuzz clients tidy)
   if has_passed; then
@@ -223,7 +227,6 @@ if [ "${parts[*]}" = all ]; then
     parts=("${parts[@]:1}")
   fi
 fi
-is_asked_for() { [[ " ${parts[*]} " == *" $1 "* ]]; }
 if is_asked_for tidy; then
   for part in asan tsan fuzz; do
     if is_asked_for $part; then ahead+=($part); fi
@@ -233,7 +236,7 @@ if [ ${#ahead[@]} -gt 0 ]; then
   install_packages clang clang-format-14 doxygen "${client_packages[@]}"  # now: two at once would wait for each other's lock
 fi
 failed=()
-[[ " ${parts[*]} " != *" asan "*" clients "* ]] || start_fetching
+if is_asked_for asan && is_asked_for clients; then start_fetching; fi
 is_asked_for release || start_ahead  # else once that is built
 for part in "${parts[@]}"; do
   if [ "$part" = tidy ] && [ -n "$ahead_job" ]; then
