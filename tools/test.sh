@@ -38,7 +38,7 @@ tree_state() {
 passed="$root/build/ci/passed_for_tree"
 has_passed() { [ -n "$(tree_state)" ] && [ "$(tree_state)" = "$(cat "$passed" 2>/dev/null)" ]; }
 
-# The longest tests wait for sessions to be played and need no core: twice as many at once.
+# The longest tests wait for sessions to be played and need no core: twice as many at once. Under sanitizers they need one.
 part_release() {
   local state
   state="$(tree_state)"
@@ -154,13 +154,13 @@ part_reference() {
 
 build_asan() { build_preset asan; }
 # Programs that read exports gain nothing from sanitizers in ours.
-part_asan() { built asan && GPUPROF_CLIENTS="$root/build/no-clients" run_tests asan $((2 * $(nproc))); }
+part_asan() { built asan && GPUPROF_CLIENTS="$root/build/no-clients" run_tests asan "$(nproc)"; }
 
 # The library alone: the command, half of the code, has hardly a second thread. Tests use that of the release build.
 build_tsan() { build_preset tsan -DGPUPROF_BUILT_COMMAND="$root/build/ci/bin/gpuprof"; }
 part_tsan() {
   stage "Configuring (ci)" configure_preset ci && stage "Building the command" cmake --build "$root/build/ci" --target gpuprof_cli &&
-    built tsan && run_tests tsan $((2 * $(nproc)))
+    built tsan && run_tests tsan "$(nproc)"
 }
 
 # Starts from the stored inputs; what it finds new stays in the build folder.

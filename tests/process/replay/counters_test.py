@@ -74,13 +74,15 @@ class Counters(Gpuprof):
 
     def losses(self):
         """{what: how many} of the line that says what is missing."""
-        found = re.findall(r"(\d+) ([a-z ]+?)s?(?:, |$)", self.lost().removeprefix("lost: ").split(". ")[0])
-        return {what: int(number) for number, what in found}
+        found = re.findall(r"([\d,]+) ([a-z ]+?)s?(?:, |$)", self.lost().removeprefix("lost: ").split(". ")[0])
+        return {what: int(number.replace(",", "")) for number, what in found}
 
     def check_that_few_are_lost(self, launched):
         """Around a rewritten kernel no others are recorded: who had to wait for too long beside one is counted as lost."""
+        if "whatever came last" in self.lost():  # at its end a program is not held up for as long as that may take
+            return self.check_in_time(False)
         lost = self.losses()
-        self.assertEqual(self.kernels() + lost.get("kernel", 0), launched)
+        self.assertEqual(self.kernels() + lost.get("kernel", 0), launched, self.lost())
         # Where steps take twenty times as long also samples, and what nobody read out of rings that were full.
         self.check_in_time(lost.keys() <= {"kernel"})
         self.check_in_time(lost.get("kernel", 0) < 20)

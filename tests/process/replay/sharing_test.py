@@ -40,7 +40,8 @@ class Sharing(Gpuprof):
 
     def check_capture(self, kernels=KERNELS):
         self.assertEqual(self.kernels(), kernels, self.lost())
-        self.assertIn("nothing", self.lost())
+        # When samples are read is a matter of time.
+        self.assertRegex(self.lost(), r"^lost: (nothing|\d+ sampling overflows?\b)")
 
     def test_one_session_in_the_middle(self):
         for way in WAYS:

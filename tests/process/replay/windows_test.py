@@ -73,7 +73,7 @@ class Sampled(Windows):
         self.assertLessEqual(len(self.log_lines("sampling start")), 41)
         self.check_in_time(len(self.log_lines("sampling start")) >= self.LEAST_WINDOWS)
         self.check_in_time(len(self.log_lines("sampling enable")) == 1)  # one burst: a GPU that others slow is released in between
-        self.assertLessEqual(self.cost_ms(), 145)
+        self.check_in_time(self.cost_ms() <= 145)
         self.assertGreater(self.cost_ms(), len(self.log_lines("sampling start")) * 50 * 0.05)  # what lies between windows costs, too
 
     def test_nothing_is_held_when_the_budget_is_spent(self):
@@ -95,7 +95,7 @@ class Sampled(Windows):
         run = self.counted(self.session(launches=4000), metrics="sampled", overhead_budget="1")
         self.assertEqual(run.code, 0, run.err)
         # A tenth of the time: a fifth of the price, which is the least, and so no end of windows in 4 s.
-        self.assertLessEqual(self.cost_ms(), 4200 * 0.05 * 0.2 + 10)
+        self.check_in_time(self.cost_ms() <= 4200 * 0.05 * 0.2 + 10)
         self.check_in_time(len(self.log_lines("sampling start")) >= 42)
 
     def test_a_gpu_that_does_nothing_is_left_alone(self):
