@@ -91,7 +91,7 @@ table roofline_csv_table(std::span<roofline_row const> lines, roofline_lines of)
             cells.emplace_back(std::string_view(grid));
             cells.emplace_back(std::string_view(block));
           }
-          if (of == roofline_lines::ranges) cells.push_back(whole(line.instances));
+          if (of == roofline_lines::ranges) cells.emplace_back(whole(line.instances));
           cells.insert(cells.end(), {whole(line.launches), whole(line.samples),
                                      number_cell(line.total_ns), number_cell(line.time_share),
                                      number_cell(line.mean_ns), number_cell(line.total_flops),
