@@ -5,7 +5,6 @@
 #include "tables/overview.hpp"
 #include "texts.hpp"
 
-
 namespace gpuprof {
 namespace {
 

@@ -91,7 +91,8 @@ result<std::string> rank_document(capture_set const& set, std::string const& ste
   members.add_texts("remarks", set.remarks);
   members.add("analyze") += *advice;
   json_members tables;
-  for (auto const name : reports) tables.add(name) += table_document(read.report(name), max_rows_of_rank);
+  for (auto const name : reports)
+    tables.add(name) += table_document(read.report(name), max_rows_of_rank);
   members.add("reports") += std::move(tables).take();
   members.add("steps") += steps.document(read.waits());
   return std::move(members).take();

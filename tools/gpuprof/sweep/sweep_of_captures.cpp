@@ -98,7 +98,8 @@ class collection {
         sizes +=
             (sizes.empty() ? "" : ", ") + point.label + " (" + std::to_string(point.captures) + ")";
     }
-    if (count > max_sizes_named) sizes += " and " + std::to_string(count - max_sizes_named) + " more";
+    if (count > max_sizes_named)
+      sizes += " and " + std::to_string(count - max_sizes_named) + " more";
     if (count > 0) out.push_back("several captures of a size, their mean is shown: " + sizes);
   }
   static void say_categories(std::vector<std::string>& out, std::span<sweep_point const> points) {
