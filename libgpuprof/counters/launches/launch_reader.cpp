@@ -16,7 +16,7 @@ namespace gpuprof {
 namespace {
 
 // A context that goes is given so long until its counters are released, and until the worker is
-// out of CUPTI: the first use of counters takes half a second town.
+// out of CUPTI: the first use of counters takes half a second.
 constexpr std::uint64_t max_release_ns = 1'000'000'000;
 
 bool has_failed(CUpti_CallbackData const& call) noexcept {

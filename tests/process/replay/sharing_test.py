@@ -4,6 +4,7 @@ import pathlib
 import shutil
 
 import processes
+from counters_test import IS_SLOWED
 from gpuprof_test import Gpuprof
 
 THREADS, LAUNCHES, GRAPHS, NODES = 4, 2000, 20, 5
@@ -40,8 +41,8 @@ class Sharing(Gpuprof):
 
     def check_capture(self, kernels=KERNELS):
         self.assertEqual(self.kernels(), kernels, self.lost())
-        # When samples are read is a matter of time.
-        self.assertRegex(self.lost(), r"^lost: (nothing|\d+ sampling overflows?\b)")
+        # Where each step takes twenty times as long, samples may come too late.
+        self.assertRegex(self.lost(), r"^lost: (nothing|\d+ sampling overflows?\b)" if IS_SLOWED else "nothing")
 
     def test_one_session_in_the_middle(self):
         for way in WAYS:

@@ -307,8 +307,8 @@ class Endings(Windows):
                                        flush_interval_ms="50")
                     self.assertNotIn("hangs", run.err)
                     # Sudden ends leave what was written by then; others write the rest.
-                    done = self.kernels() > 0
-                    self.check_in_time(done) if how in ("_exit", "kill", "throw", "abort") else self.assertTrue(done)
+                    check = self.check_in_time if how in ("_exit", "kill", "throw", "abort") else self.assertTrue
+                    check(self.kernels() > 0)
 
 
 if __name__ == "__main__":
