@@ -316,7 +316,7 @@ void drain::judge_counters() {
 // while.
 void drain::wait_for_the_gpu(std::uint64_t patience_ns) {
   auto* const tracer = tracer_.load(std::memory_order_acquire);
-  auto const deadline = monotonic_ns() + options_.flush_timeout_ms * (ns_per_second / 1000);
+  auto const deadline = monotonic_ns() + options_.flush_timeout_ms * ns_per_ms;
   fetch(false);
   while (tracer != nullptr && !at_rest(patience_ns) && monotonic_ns() < deadline) {
     wait_for_wake(std::chrono::milliseconds(2));
@@ -345,7 +345,7 @@ bool drain::serve_requests() {
   } else if (assembler_ != nullptr && !assembler_->window_open()) {
     // gpuprof_stop(): all the capture saw, but with time left to write it before the caller gives
     // up.
-    wait_for_the_gpu(options_.flush_timeout_ms * (ns_per_second / 1000) / 2);
+    wait_for_the_gpu(options_.flush_timeout_ms * ns_per_ms / 2);
     round(true);
   } else {
     round(true);

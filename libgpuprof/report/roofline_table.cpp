@@ -179,8 +179,8 @@ std::string_view title_of(roofline_lines of) {
 
 std::string arguments_text(roofline_row const& line) {
   if (!line.arguments) return {};
-  if (*line.arguments == 0) return "unknown";
-  if (*line.arguments == 1) return "others";
+  if (*line.arguments == arguments_not_looked_at) return "unknown";
+  if (*line.arguments == arguments_of_many_values) return "others";
   char text[9];
   std::snprintf(text, sizeof text, "%08x", static_cast<unsigned>(*line.arguments));
   return text;
