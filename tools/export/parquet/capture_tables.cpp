@@ -7,6 +7,7 @@
 #include "export/parquet/parquet_file.hpp"
 #include "export/parquet/range_places.hpp"
 #include "export/parquet/raw_columns.hpp"
+#include "export/parquet/table_failed.hpp"
 #include "trace/ordered_rows.hpp"
 
 #include <algorithm>
@@ -16,11 +17,6 @@
 
 namespace gpuprof {
 namespace {
-
-/// Thrown by the writing of one table, caught by that of all.
-struct table_failed {
-  std::string message;
-};
 
 /// A table while it is written: rows are gathered to batches.
 template <class Row>

@@ -3,6 +3,7 @@
 
 #include "base/utf8.hpp"
 #include "export/parquet/parquet_file.hpp"
+#include "export/parquet/table_failed.hpp"
 
 #include <cmath>
 #include <memory>
@@ -21,11 +22,6 @@ struct finish_statement {
 };
 using database_handle = std::unique_ptr<sqlite3, close_database>;
 using statement_handle = std::unique_ptr<sqlite3_stmt, finish_statement>;
-
-/// Thrown here, caught by write_database_tables.
-struct table_failed {
-  std::string message;
-};
 
 [[noreturn]] void fail(sqlite3* database) {
   if (sqlite3_errcode(database) == SQLITE_NOMEM) throw std::bad_alloc();
