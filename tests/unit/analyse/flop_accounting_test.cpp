@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "counters/planning/metric_sets.hpp"
+#include "support/analysed.hpp"
 #include "support/catch.hpp"
-#include "support/counted_trace.hpp"
 
 #include <algorithm>
 #include <set>

@@ -2,8 +2,8 @@
 // FLOP of CUDA cores that follow from the instructions on their FMA pipes.
 #include "analyse/fma_rates.hpp"
 
+#include "support/analysed.hpp"
 #include "support/catch.hpp"
-#include "support/counted_trace.hpp"
 
 using namespace gpuprof;
 using namespace gpuprof::test;

@@ -2,8 +2,8 @@
 // FLOP that follow from the machine code of kernels.
 #include "analyse/kernel_codes.hpp"
 
+#include "support/analysed.hpp"
 #include "support/catch.hpp"
-#include "support/counted_trace.hpp"
 
 using namespace gpuprof;
 using namespace gpuprof::test;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyse/metric_summary.hpp"
+#include "support/analysed.hpp"
 #include "support/catch.hpp"
-#include "support/counted_trace.hpp"
 
 #include <cmath>
 

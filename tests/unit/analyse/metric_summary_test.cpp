@@ -2,8 +2,8 @@
 #include "analyse/metric_summary.hpp"
 
 #include "report/metric_tables.hpp"
+#include "support/analysed.hpp"
 #include "support/catch.hpp"
-#include "support/counted_trace.hpp"
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "support/analysed.hpp"
 #include "support/catch.hpp"
-#include "support/counted_trace.hpp"
 
 using namespace gpuprof;
 using namespace gpuprof::test;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "live/live_metrics.hpp"
 
+#include "support/analysed.hpp"
 #include "support/catch.hpp"
-#include "support/counted_trace.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that analysing a small trace needs, kept together.
+#pragma once
+
+#include "analyse/counted_outside.hpp"
+#include "analyse/roofline.hpp"
+#include "analyse/sampling/sample_attribution.hpp"
+#include "support/counted_trace.hpp"
+
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace gpuprof::test {
+
+struct analysed {
+  counted_trace const& from;
+  launch_metrics metrics;
+  sample_attribution sampled;
+  std::optional<workload_metrics> figures;
+  workload_times times{metrics};
+  range_tree tree;
+  open_ranges open;
+  launch_ranges launched;
+  std::map<device_id, roofline_device> devices;
+  kernel_labels labels;
+  std::vector<range_work> ranges;
+  kernel_codes codes;
+
+  explicit analysed(counted_trace const& c,
+                    std::map<range_id, range_declaration> const& declared = {});
+  analysed(analysed const&) = delete;
+  ~analysed();
+
+  roofline roofs() const;
+  std::vector<roofline_row> by_kernel() const;
+  std::vector<roofline_row> by_signature() const;
+  std::vector<roofline_row> by_range() const;
+  workload_id workload_of(std::size_t kernel) const;
+
+ private:
+  void attribute_samples();
+};
+
+roofline_row const* row_named(std::vector<roofline_row> const& rows, std::string_view name);
+
+/// The figure of the first kernel of this name.
+std::optional<workload_figure> figure_of(analysed const& a, std::string_view kernel,
+                                         std::string_view metric);
+
+}  // namespace gpuprof::test
