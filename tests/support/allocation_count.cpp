@@ -8,7 +8,7 @@
 namespace {
 std::atomic<std::uint64_t> count{0};
 
-void* counted(std::size_t size) noexcept {
+void* allocated(std::size_t size) noexcept {
   count.fetch_add(1, std::memory_order_relaxed);
   return std::malloc(size);
 }
@@ -19,12 +19,12 @@ std::uint64_t gpuprof::test::allocations() noexcept {
 }
 
 void* operator new(std::size_t size) {
-  if (void* const memory = counted(size)) return memory;
+  if (void* const memory = allocated(size)) return memory;
   throw std::bad_alloc();
 }
 // std::stable_sort takes its buffer by this one and gives it back by the plain delete.
 void* operator new(std::size_t size, std::nothrow_t const&) noexcept {
-  return counted(size);
+  return allocated(size);
 }
 void operator delete(void* memory) noexcept {
   std::free(memory);

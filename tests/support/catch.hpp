@@ -8,3 +8,11 @@ using Catch::Approx;
 #else
 #include <catch2/catch.hpp>
 #endif
+
+namespace gpuprof::test {
+
+inline Approx within(double value, double share) {
+  return Approx(value).epsilon(share);
+}
+
+}  // namespace gpuprof::test

@@ -16,13 +16,13 @@ constexpr auto fma_metric = "TPC.TriageCompute.sm__inst_executed_pipe_fma_realti
 constexpr double launch_s = 200e-6, instructions_of_launch = 10'000;
 
 /// A kernel of this code, complete.
-kernel_code code_with(fma_instructions fma, instruction_set holds = fp32) {
+kernel_code fma_code(fma_instructions fma, instruction_set holds = fp32) {
   return {90, holds, true, fma};
 }
 
 /// Twenty launches of 200 us of "k" on a GH100, each of 10,000 instructions on the FMA pipes by
 /// samples, every second in blocks of another size. Nothing was counted around launches.
-counted_trace sampled_trace(kernel_code const& code, double in_an_interval = 1000) {
+counted_trace fma_trace(kernel_code const& code, double in_an_interval = 1000) {
   std::vector<event> events;
   for (int i = 0; i < 20; ++i)
     events.push_back(
@@ -41,7 +41,7 @@ counted_trace sampled_trace(kernel_code const& code, double in_an_interval = 100
   return c;
 }
 
-roofline_row row_of(counted_trace const& c) {
+roofline_row row_of_fma(counted_trace const& c) {
   auto const rows = analysed(c).by_kernel();
   REQUIRE(rows.size() == 1);
   return rows[0];
@@ -50,7 +50,7 @@ roofline_row row_of(counted_trace const& c) {
 }  // namespace
 
 TEST_CASE("what nobody counted is told from the FMA pipes and the code, half of it either way") {
-  auto const row = row_of(sampled_trace(code_with({10, 5, 0})));
+  auto const row = row_of_fma(fma_trace(fma_code({10, 5, 0})));
   CHECK(row.source == flop_source::sampled);
   REQUIRE(row.total_flops);
   CHECK(*row.total_flops ==
@@ -64,12 +64,12 @@ TEST_CASE("what nobody counted is told from the FMA pipes and the code, half of 
 }
 
 TEST_CASE("no instruction computes more than a multiply-add") {
-  auto const row = row_of(sampled_trace(code_with({10, 19, 0})));
+  auto const row = row_of_fma(fma_trace(fma_code({10, 19, 0})));
   CHECK(*row.total_flops == Approx(64 * instructions_of_launch / launch_s).epsilon(0.01));
 }
 
 TEST_CASE("FP16 is told likewise") {
-  auto const row = row_of(sampled_trace(code_with({10, 0, 5}, fp16)));
+  auto const row = row_of_fma(fma_trace(fma_code({10, 0, 5}, fp16)));
   CHECK(*row.flops[static_cast<std::size_t>(precision::fp16)] ==
         Approx(32 * 1.4 * 0.5 * instructions_of_launch / launch_s).epsilon(0.01));
   CHECK(*row.flops[static_cast<std::size_t>(precision::fp32)] == 0);
@@ -77,20 +77,20 @@ TEST_CASE("FP16 is told likewise") {
 
 TEST_CASE("it is not told of kernels that compute with more than that") {
   for (auto const holds : {fp32 | fp64, fp32 | wgmma_bf16 | wgmma_fp16}) {
-    auto const row = row_of(sampled_trace(code_with({10, 5, 0}, holds)));
+    auto const row = row_of_fma(fma_trace(fma_code({10, 5, 0}, holds)));
     CHECK_FALSE(row.total_flops);
     CHECK(row.known_share == 0);
   }
-  auto incomplete = code_with({10, 5, 0});
+  auto incomplete = fma_code({10, 5, 0});
   incomplete.is_complete = false;
-  CHECK_FALSE(row_of(sampled_trace(incomplete)).total_flops);
-  auto of_other_chip = sampled_trace(code_with({10, 5, 0}));
+  CHECK_FALSE(row_of_fma(fma_trace(incomplete)).total_flops);
+  auto of_other_chip = fma_trace(fma_code({10, 5, 0}));
   of_other_chip.device.chip = of_other_chip.t.names.intern("GB100");
-  CHECK_FALSE(row_of(of_other_chip).total_flops);
+  CHECK_FALSE(row_of_fma(of_other_chip).total_flops);
 }
 
 TEST_CASE("what was counted of one geometry says what the instructions of another compute") {
-  auto c = sampled_trace(code_with({10, 5, 0}));
+  auto c = fma_trace(fma_code({10, 5, 0}));
   c.plan(1, {tensor("bf16_dst_fp32"), tensor("fp16"), tensor("fp8"), tensor("tf32_dst_fp32"),
              tensor("int8"), tensor("fp64")});
   std::vector<std::string> cuda_cores;
@@ -118,28 +118,28 @@ TEST_CASE("what was counted of one geometry says what the instructions of anothe
 TEST_CASE("an estimate says that a roof is far, not that it is near") {
   constexpr auto fp32_roof = compute_roofs + static_cast<std::size_t>(precision::fp32);
   // Of 50 TFLOP/s: 5, and 30.
-  auto far_from_it = sampled_trace(code_with({10, 5, 0}), 4.5e6);
+  auto far_from_it = fma_trace(fma_code({10, 5, 0}), 4.5e6);
   far_from_it.with_peaks();
-  auto const far_row = row_of(far_from_it);
+  auto const far_row = row_of_fma(far_from_it);
   REQUIRE(far_row.shares[fp32_roof]);
   CHECK(*far_row.shares[fp32_roof] == Approx(0.1).epsilon(0.05));
   CHECK(far_row.bound.what == bound_by::kind::latency);
 
-  auto near_to_it = sampled_trace(code_with({10, 5, 0}), 27e6);
+  auto near_to_it = fma_trace(fma_code({10, 5, 0}), 27e6);
   near_to_it.with_peaks();
-  auto const near_row = row_of(near_to_it);
+  auto const near_row = row_of_fma(near_to_it);
   CHECK(*near_row.total_flops == Approx(30e12).epsilon(0.05));
   CHECK_FALSE(near_row.shares[fp32_roof]);
   CHECK(near_row.bound.what == bound_by::kind::unknown);
 }
 
 TEST_CASE("samples that saw nothing, and counts that lack what the code holds, tell nothing") {
-  CHECK_FALSE(row_of(sampled_trace(code_with({10, 5, 0}), 0)).total_flops);
-  CHECK_FALSE(row_of(sampled_trace(code_with({10, 0, 0}))).total_flops);
+  CHECK_FALSE(row_of_fma(fma_trace(fma_code({10, 5, 0}), 0)).total_flops);
+  CHECK_FALSE(row_of_fma(fma_trace(fma_code({10, 0, 0}))).total_flops);
 }
 
 TEST_CASE("FP32 and FP16 together are no more than the pipes can do") {
-  auto const both = code_with({10, 10, 20}, fp32 | fp16);
+  auto const both = fma_code({10, 10, 20}, fp32 | fp16);
   auto const rate = fma_rate_by_code(&both, "GH100");
   REQUIRE(rate);
   CHECK(rate->fp32 / 64 + rate->fp16 / 128 == Approx(1));

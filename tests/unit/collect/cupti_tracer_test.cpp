@@ -50,8 +50,8 @@ constexpr trace_options everything{.cuda_api = true,
                                    .sync = true,
                                    .whole_graphs = true};
 
-struct scene {
-  explicit scene(unsigned version = 130001)
+struct tracer_scene {
+  explicit tracer_scene(unsigned version = 130001)
       : cupti(version), callbacks(observer), tracer(cupti.library, budget, 64 << 10, callbacks) {}
 
   result<void> start(trace_options const& choice = everything) {
@@ -98,7 +98,7 @@ bool contains(std::string const& text, std::string const& part) {
 }  // namespace
 
 TEST_CASE("attaching takes the subscriber slot and listens for the profiler calls alone") {
-  scene s;
+  tracer_scene s;
   REQUIRE(s.tracer.attach());
   CHECK(s.tracer.attached());
   CHECK(s.cupti.subscribed());
@@ -109,7 +109,7 @@ TEST_CASE("attaching takes the subscriber slot and listens for the profiler call
 }
 
 TEST_CASE("counters hear of it when code is unloaded, since handles may mean others then") {
-  scene s;
+  tracer_scene s;
   static listening_gate gate;
   s.callbacks.place_gate(gate);
   REQUIRE(s.start());
@@ -128,7 +128,7 @@ TEST_CASE("counters hear of it when code is unloaded, since handles may mean oth
 }
 
 TEST_CASE("with counters it is heard of streams and contexts, only while a capture runs") {
-  scene s;
+  tracer_scene s;
   std::set<std::pair<int, int>> const of_counters{
       {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED},
       {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING},
@@ -161,7 +161,7 @@ TEST_CASE("modules are heard of from attaching on, between captures too, where s
   struct deaf final : code_observer {
     void code_loaded(std::span<std::uint8_t const>) noexcept override {}
   } reader;
-  scene s;
+  tracer_scene s;
   s.callbacks.place_code_observer(reader);
   REQUIRE(s.tracer.attach());
   std::pair<int, int> const loading{CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED};
@@ -172,14 +172,14 @@ TEST_CASE("modules are heard of from attaching on, between captures too, where s
 }
 
 TEST_CASE("an older CUPTI is subscribed to by the older call") {
-  scene s(20);
+  tracer_scene s(20);
   s.cupti.library.api.cuptiSubscribe_v2 = nullptr;
   REQUIRE(s.tracer.attach());
   CHECK(s.cupti.count("cuptiSubscribe") == 1);
 }
 
 TEST_CASE("when CUPTI is held, the holder is named") {
-  scene s;
+  tracer_scene s;
   s.cupti.hold_as("Nsight Systems");
   auto const ok = s.start();
   REQUIRE(!ok);
@@ -189,14 +189,14 @@ TEST_CASE("when CUPTI is held, the holder is named") {
 }
 
 TEST_CASE("a holder without a name is described") {
-  scene s;
+  tracer_scene s;
   s.cupti.hold_as("<not provided>");
   auto const ok = s.start();
   CHECK(contains(ok.message(), "a tool that gives no name, in this process"));
 }
 
 TEST_CASE("with an older CUPTI the holder cannot be named, but the reason is") {
-  scene s(20);
+  tracer_scene s(20);
   s.cupti.library.api.cuptiSubscribe_v2 = nullptr;
   s.cupti.hold_as("Nsight Systems");
   auto const ok = s.start();
@@ -205,7 +205,7 @@ TEST_CASE("with an older CUPTI the holder cannot be named, but the reason is") {
 }
 
 TEST_CASE("a holder that goes away leaves room at the next try") {
-  scene s;
+  tracer_scene s;
   s.cupti.hold_as("Nsight Systems");
   REQUIRE(!s.start());
   s.cupti.hold_as("");
@@ -213,7 +213,7 @@ TEST_CASE("a holder that goes away leaves room at the next try") {
 }
 
 TEST_CASE("what is asked for is enabled, and no more") {
-  scene s;
+  tracer_scene s;
   REQUIRE(s.start({}));
   CHECK(s.warnings.empty());
   CHECK(s.cupti.kinds() == std::set<int>{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
@@ -223,7 +223,7 @@ TEST_CASE("what is asked for is enabled, and no more") {
 }
 
 TEST_CASE("everything there is can be asked for") {
-  scene s;
+  tracer_scene s;
   REQUIRE(s.start());
   CHECK(s.warnings.empty());
   CHECK(s.cupti.kinds() ==
@@ -236,7 +236,7 @@ TEST_CASE("everything there is can be asked for") {
 }
 
 TEST_CASE("of the calls only those that block are heard of, and no others after the stop") {
-  scene s;
+  tracer_scene s;
   REQUIRE(s.start({}));
   auto const without = s.cupti.callbacks();
   s.tracer.stop();
@@ -270,7 +270,7 @@ TEST_CASE("of the calls only those that block are heard of, and no others after 
 
 TEST_CASE(
     "calls that block are written down in each capture that wants them, when there is a context") {
-  scene s;
+  tracer_scene s;
   REQUIRE(s.tracer.attach());
   s.cupti.resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
   static memory_budget for_logs(64u << 20);
@@ -303,7 +303,7 @@ TEST_CASE(
 }
 
 TEST_CASE("all calls include those that block, of which CUPTI tells then") {
-  scene s;
+  tracer_scene s;
   REQUIRE(s.start({}));
   auto const without = s.cupti.callbacks();
   s.tracer.stop();
@@ -316,12 +316,12 @@ TEST_CASE("calls that block and CUPTI refuses to tell of cost nothing else") {
   std::set<std::pair<int, int>> without;
   unsigned asked = 0;
   {
-    scene s;
+    tracer_scene s;
     REQUIRE(s.start({}));
     without = s.cupti.callbacks();
     asked = s.cupti.count("cuptiEnableCallback");
   }
-  scene s;
+  tracer_scene s;
   s.cupti.fail_nth("cuptiEnableCallback", asked + 3, CUPTI_ERROR_NOT_SUPPORTED);
   REQUIRE(s.start({.blocking_calls = true}));
   REQUIRE(s.warnings.size() == 1);
@@ -332,7 +332,7 @@ TEST_CASE("calls that block and CUPTI refuses to tell of cost nothing else") {
 }
 
 TEST_CASE("thread ids are chosen before the records that carry them are enabled") {
-  scene s;
+  tracer_scene s;
   REQUIRE(s.start());
   auto const calls = s.cupti.calls();
   auto const place = [&](std::string const& call) {
@@ -343,7 +343,7 @@ TEST_CASE("thread ids are chosen before the records that carry them are enabled"
 }
 
 TEST_CASE("buffers are asked for zeroed, and few of them on the device, before anything records") {
-  scene s;
+  tracer_scene s;
   REQUIRE(s.start());
   auto const calls = s.cupti.calls();
   auto const first = [&](std::string const& name) {
@@ -357,7 +357,7 @@ TEST_CASE("buffers are asked for zeroed, and few of them on the device, before a
 }
 
 TEST_CASE("stopping undoes the start in reverse and stays attached") {
-  scene s;
+  tracer_scene s;
   REQUIRE(s.start());
   auto enabled = starting_with(s.cupti.calls(), "cuptiActivityEnable");
   s.cupti.forget_calls();
@@ -374,7 +374,7 @@ TEST_CASE("stopping undoes the start in reverse and stays attached") {
 }
 
 TEST_CASE("stopping twice undoes once") {
-  scene s;
+  tracer_scene s;
   REQUIRE(s.start());
   s.tracer.stop();
   s.cupti.forget_calls();
@@ -383,7 +383,7 @@ TEST_CASE("stopping twice undoes once") {
 }
 
 TEST_CASE("leaving stops, unsubscribes and finalises, in that order; a later start works") {
-  scene s;
+  tracer_scene s;
   REQUIRE(s.start());
   s.cupti.forget_calls();
   CHECK(s.tracer.leave());
@@ -400,7 +400,7 @@ TEST_CASE("leaving stops, unsubscribes and finalises, in that order; a later sta
 }
 
 TEST_CASE("a CUPTI below 12.6 is stopped and stays, and a later capture works") {
-  scene s(22);
+  tracer_scene s(22);
   REQUIRE(s.start());
   s.cupti.forget_calls();
   CHECK(s.tracer.leave());
@@ -410,24 +410,24 @@ TEST_CASE("a CUPTI below 12.6 is stopped and stays, and a later capture works") 
   REQUIRE(s.start());
   CHECK(s.cupti.count("cuptiSubscribe") == 0);
   CHECK(s.cupti.kinds().count(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == 1);
-  scene newer(24);
+  tracer_scene newer(24);
   REQUIRE(newer.start());
   CHECK(newer.tracer.leave());
   CHECK(newer.cupti.count("cuptiFinalize") == 1);
 }
 
 TEST_CASE("of the first CUPTI 13.0 records of kernels are never switched off") {
-  scene s(130000);
+  tracer_scene s(130000);
   REQUIRE(s.start());
   s.tracer.stop();
   CHECK(s.cupti.kinds() == std::set<int>{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL});
   CHECK_FALSE(s.tracer.kernels().pause());
   CHECK_FALSE(s.tracer.may_flush_at_any_time());
-  CHECK(scene(130001).tracer.may_flush_at_any_time());
+  CHECK(tracer_scene(130001).tracer.may_flush_at_any_time());
 }
 
 TEST_CASE("unified-memory counters that must wait for cuInit come on later, without a word") {
-  scene s;
+  tracer_scene s;
   s.cupti.fail_nth("cuptiActivityConfigureUnifiedMemoryCounter", 1, CUPTI_ERROR_NOT_READY);
   REQUIRE(s.start());
   CHECK(s.warnings.empty());
@@ -445,7 +445,7 @@ TEST_CASE("unified-memory counters that must wait for cuInit come on later, with
 }
 
 TEST_CASE("a CUPTI that has given up is not called again") {
-  scene s;
+  tracer_scene s;
   REQUIRE(s.start());
   s.cupti.forget_calls();
   s.tracer.abandon();
@@ -461,13 +461,13 @@ TEST_CASE(
     "whichever single call fails: one feature less with a clear line, or all undone, never more") {
   unsigned calls_to_start = 0;
   {
-    scene s;
+    tracer_scene s;
     REQUIRE(s.start());
     calls_to_start = static_cast<unsigned>(s.cupti.calls().size());
   }
   REQUIRE(calls_to_start > 20);
   for (unsigned n = 1; n <= calls_to_start; ++n) {
-    scene s;
+    tracer_scene s;
     s.cupti.fail_call(n, CUPTI_ERROR_UNKNOWN);
     auto const ok = s.start();
     auto const failed = s.cupti.calls().at(n - 1);
@@ -507,14 +507,14 @@ TEST_CASE(
 TEST_CASE("whichever call of the way out fails, the rest of it is still done") {
   unsigned to_start = 0, calls = 0;
   {
-    scene s;
+    tracer_scene s;
     REQUIRE(s.start());
     to_start = static_cast<unsigned>(s.cupti.calls().size());
     REQUIRE(s.tracer.leave());
     calls = static_cast<unsigned>(s.cupti.calls().size());
   }
   for (auto n = to_start + 1; n <= calls; ++n) {
-    scene s;
+    tracer_scene s;
     REQUIRE(s.start());
     s.cupti.fail_call(n, CUPTI_ERROR_UNKNOWN);
     CHECK(s.tracer.leave());
@@ -525,7 +525,7 @@ TEST_CASE("whichever call of the way out fails, the rest of it is still done") {
 }
 
 TEST_CASE("functions this CUPTI does not have cost their feature alone") {
-  scene s(20);
+  tracer_scene s(20);
   s.cupti.library.api.cuptiActivityConfigureUnifiedMemoryCounter = nullptr;
   s.cupti.library.api.cuptiSetThreadIdType = nullptr;
   REQUIRE(s.start());
@@ -536,7 +536,7 @@ TEST_CASE("functions this CUPTI does not have cost their feature alone") {
 }
 
 TEST_CASE("buffers go from the pool to CUPTI and come back filled, oldest first") {
-  scene s;
+  tracer_scene s;
   REQUIRE(s.start());
   auto const [a, a_size] = s.cupti.request_buffer();
   auto const [b, b_size] = s.cupti.request_buffer();
@@ -558,7 +558,7 @@ TEST_CASE("buffers go from the pool to CUPTI and come back filled, oldest first"
 }
 
 TEST_CASE("when no buffer is left CUPTI is refused, and takes that") {
-  scene s;
+  tracer_scene s;
   REQUIRE(s.start());
   std::vector<std::pair<std::uint8_t*, std::size_t>> taken;
   for (int i = 0; i < 16; ++i) taken.push_back(s.cupti.request_buffer());
@@ -572,7 +572,7 @@ TEST_CASE("when no buffer is left CUPTI is refused, and takes that") {
 }
 
 TEST_CASE("a buffer of another client is counted and left alone") {
-  scene s;
+  tracer_scene s;
   REQUIRE(s.start());
   std::vector<std::uint8_t> theirs(4096);
   s.cupti.complete_buffer(theirs.data(), theirs.size(), 10);
@@ -581,7 +581,7 @@ TEST_CASE("a buffer of another client is counted and left alone") {
 }
 
 TEST_CASE("two threads never flush at once: the second is told and goes on") {
-  scene s;
+  tracer_scene s;
   REQUIRE(s.start());
   std::atomic<int> inside{0}, most{0}, second_result{-1};
   s.cupti.when_called("cuptiActivityFlushAll", [&] {
@@ -607,13 +607,13 @@ TEST_CASE("two threads never flush at once: the second is told and goes on") {
 }
 
 TEST_CASE("nothing is flushed before CUPTI is attached") {
-  scene s;
+  tracer_scene s;
   CHECK(s.tracer.flush(true));
   CHECK(s.cupti.calls().empty());
 }
 
 TEST_CASE("records CUPTI dropped are added up at each flush, and on leaving") {
-  scene s;
+  tracer_scene s;
   REQUIRE(s.start());
   s.cupti.drop_records(5);
   REQUIRE(s.tracer.flush(false));
@@ -626,7 +626,7 @@ TEST_CASE("records CUPTI dropped are added up at each flush, and on leaving") {
 }
 
 TEST_CASE("listening to any call enables the driver domain, while attached") {
-  scene s;
+  tracer_scene s;
   s.tracer.listen_to_any_call();
   CHECK_FALSE(s.cupti.listens_to_whole_domain(CUPTI_CB_DOMAIN_DRIVER_API));
   REQUIRE(s.tracer.attach());
@@ -635,14 +635,14 @@ TEST_CASE("listening to any call enables the driver domain, while attached") {
 }
 
 TEST_CASE("the chip's name is passed on, or empty when CUPTI cannot tell") {
-  scene s;
+  tracer_scene s;
   CHECK(s.tracer.chip_name(0) == "GH100");
   s.cupti.library.api.cuptiDeviceGetChipName = nullptr;
   CHECK(s.tracer.chip_name(0).empty());
 }
 
 TEST_CASE("flushing on several threads while another leaves is safe") {
-  scene s;
+  tracer_scene s;
   std::atomic<bool> over{false};
   std::atomic<int> in_cupti{0}, at_once{0};
   auto const alone = [&] {

@@ -31,8 +31,8 @@ CUptiResult CUPTIAPI disable(CUpti_ActivityKind kind) {
   return CUPTI_SUCCESS;
 }
 
-struct scene {
-  scene() {
+struct switch_scene {
+  switch_scene() {
     recording = calls = 0;
     refuses = out_of_order = false;
     api.cuptiActivityEnable = enable;
@@ -46,7 +46,7 @@ struct scene {
 }  // namespace
 
 TEST_CASE("records are on while a capture wants them and nobody pauses them") {
-  scene s;
+  switch_scene s;
   REQUIRE(s.records.want(true));
   CHECK(recording == 1);
   REQUIRE(s.records.pause());
@@ -62,7 +62,7 @@ TEST_CASE("records are on while a capture wants them and nobody pauses them") {
 }
 
 TEST_CASE("a capture that ends or begins during a pause has its way after it") {
-  scene s;
+  switch_scene s;
   REQUIRE(s.records.want(true));
   REQUIRE(s.records.pause());
   REQUIRE(s.records.want(false));
@@ -77,7 +77,7 @@ TEST_CASE("a capture that ends or begins during a pause has its way after it") {
 }
 
 TEST_CASE("a refusal is told to the capture, and nothing is on then") {
-  scene s;
+  switch_scene s;
   refuses = true;
   CHECK_FALSE(s.records.want(true));
   refuses = false;
@@ -89,7 +89,7 @@ TEST_CASE("a refusal is told to the capture, and nothing is on then") {
 }
 
 TEST_CASE("where records cannot be stopped they stay on, and nothing pauses them") {
-  scene s;
+  switch_scene s;
   kernel_switch stays(s.api, s.switches, false);
   REQUIRE(stays.want(true));
   CHECK_FALSE(stays.pause());
@@ -101,7 +101,7 @@ TEST_CASE("where records cannot be stopped they stay on, and nothing pauses them
 }
 
 TEST_CASE("a CUPTI that has torn itself down is not called") {
-  scene s;
+  switch_scene s;
   REQUIRE(s.records.want(true));
   s.records.abandon();
   auto const before = calls.load();
@@ -112,7 +112,7 @@ TEST_CASE("a CUPTI that has torn itself down is not called") {
 }
 
 TEST_CASE("threads that pause and a capture that comes and goes leave what is wanted") {
-  scene s;
+  switch_scene s;
   REQUIRE(s.records.want(true));
   std::atomic<bool> recorded_in_pause{false};
   {

@@ -48,8 +48,8 @@ struct launches_only {
 };
 
 /// The callbacks with a fake CUPTI in front and an observer behind.
-struct scene {
-  scene() : callbacks(observer) { callbacks.learn_calls(cupti.library.api); }
+struct callback_scene {
+  callback_scene() : callbacks(observer) { callbacks.learn_calls(cupti.library.api); }
 
   void enter(std::uint32_t cbid, std::uint32_t correlation) {
     correlation_data = 0;
@@ -108,7 +108,7 @@ constexpr auto copy_call = CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2;
 }  // namespace
 
 TEST_CASE("a launch says which kernel, and a graph when: names go with code that is unloaded") {
-  scene s;
+  callback_scene s;
   char name[8] = "first";
   auto& kernels = kernels_by_pointer();
   auto const launch = [&](std::uint32_t cbid, std::uint32_t correlation) {
@@ -176,7 +176,7 @@ TEST_CASE("driver calls are sorted by their names, also those no CUPTI has yet")
 }
 
 TEST_CASE("callback ids beyond the table are no call of interest") {
-  scene s;
+  callback_scene s;
   CHECK(s.callbacks.class_of(1023) == call_class::none);
   CHECK(s.callbacks.class_of(1024) == call_class::none);
   CHECK(s.callbacks.class_of(0xffffffff) == call_class::none);
@@ -185,7 +185,7 @@ TEST_CASE("callback ids beyond the table are no call of interest") {
 }
 
 TEST_CASE("a launch is written down with its correlation, when the call has returned") {
-  scene s;
+  callback_scene s;
   std::size_t before_return = 99;
   auto const notes = s.record([&] {
     s.enter(launch_kernel, 41);
@@ -203,13 +203,13 @@ TEST_CASE("a launch is written down with its correlation, when the call has retu
 }
 
 TEST_CASE("a launch that failed is marked: no record will follow") {
-  scene s;
+  callback_scene s;
   auto const notes = s.record([&] { s.whole(launch_kernel, 1, 701); });
   CHECK(notes.at(0).flags == launch_failed);
 }
 
 TEST_CASE("a launch that became a graph node is marked, and only that one") {
-  scene s;
+  callback_scene s;
   auto const notes = s.record([&] {
     s.enter(launch_kernel, 1);
     s.resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
@@ -225,7 +225,7 @@ TEST_CASE("a launch that became a graph node is marked, and only that one") {
 }
 
 TEST_CASE("a node created on another thread does not mark this thread's launch") {
-  scene s;
+  callback_scene s;
   auto const notes = s.record([&] {
     s.enter(launch_kernel, 1);
     std::thread([&] { s.resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED); }).join();
@@ -235,7 +235,7 @@ TEST_CASE("a node created on another thread does not mark this thread's launch")
 }
 
 TEST_CASE("graph launches and copies are told apart from kernel launches") {
-  scene s;
+  callback_scene s;
   auto const notes = s.record([&] {
     s.whole(graph_launch, 1);
     s.whole(copy_call, 2);
@@ -249,7 +249,7 @@ TEST_CASE("graph launches and copies are told apart from kernel launches") {
 }
 
 TEST_CASE("nothing is written while no capture runs") {
-  scene s;
+  callback_scene s;
   s.record([] {});
   s.whole(launch_kernel, 1);
   launches_only sink;
@@ -258,14 +258,14 @@ TEST_CASE("nothing is written while no capture runs") {
 }
 
 TEST_CASE("a call under way when the capture starts is not written: its start was not seen") {
-  scene s;
+  callback_scene s;
   s.enter(launch_kernel, 1);
   auto const notes = s.record([&] { s.leave(launch_kernel); });
   CHECK(notes.empty());
 }
 
 TEST_CASE("a call under way when the capture ends is not written") {
-  scene s;
+  callback_scene s;
   s.record([&] { s.enter(launch_kernel, 1); });
   s.leave(launch_kernel);
   launches_only sink;
@@ -274,7 +274,7 @@ TEST_CASE("a call under way when the capture ends is not written") {
 }
 
 TEST_CASE("filters are asked for kernels alone, once the call has succeeded") {
-  scene s;
+  callback_scene s;
   s.callbacks.ask_observer(true);
   s.observer.selects = false;
   auto const notes = s.record([&] {
@@ -292,13 +292,13 @@ TEST_CASE("filters are asked for kernels alone, once the call has succeeded") {
 }
 
 TEST_CASE("no filter is asked while none is set") {
-  scene s;
+  callback_scene s;
   s.record([&] { s.whole(launch_kernel, 1); });
   CHECK(s.observer.events.empty());
 }
 
 TEST_CASE("the profiler's start is told after the call, its stop before") {
-  scene s;
+  callback_scene s;
   s.enter(CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, 1);
   CHECK(s.observer.events.empty());
   s.leave(CUPTI_DRIVER_TRACE_CBID_cuProfilerStart);
@@ -310,7 +310,7 @@ TEST_CASE("the profiler's start is told after the call, its stop before") {
 }
 
 TEST_CASE("a context's end is told before the call that resets it") {
-  scene s;
+  callback_scene s;
   s.enter(CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxReset_v2, 1);
   CHECK(s.observer.events == std::vector<std::string>{"context ends"});
   s.leave(CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxReset_v2);
@@ -318,7 +318,7 @@ TEST_CASE("a context's end is told before the call that resets it") {
 }
 
 TEST_CASE("resource callbacks, in which CUPTI allows no flush, tell nobody") {
-  scene s;
+  callback_scene s;
   s.resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
   s.resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
   CHECK(s.observer.events.empty());
@@ -333,7 +333,7 @@ struct code_reader final : code_observer {
   std::vector<std::string> images;
 };
 
-void show_module(scene& s, CUpti_CallbackId id, char const* image, std::size_t bytes) {
+void show_module(callback_scene& s, CUpti_CallbackId id, char const* image, std::size_t bytes) {
   CUpti_ModuleResourceData module{};
   module.cubinSize = bytes;
   module.pCubin = image;
@@ -345,7 +345,7 @@ void show_module(scene& s, CUpti_CallbackId id, char const* image, std::size_t b
 }  // namespace
 
 TEST_CASE("the image of a module that is loaded is shown, not that of one CUPTI has rewritten") {
-  scene s;
+  callback_scene s;
   code_reader reader;
   show_module(s, CUPTI_CBID_RESOURCE_MODULE_LOADED, "early", 5);
   s.callbacks.place_code_observer(reader);
@@ -358,7 +358,7 @@ TEST_CASE("the image of a module that is loaded is shown, not that of one CUPTI 
 }
 
 TEST_CASE("CUPTI's giving up is told with its reason; lesser errors are not") {
-  scene s;
+  callback_scene s;
   CUpti_StateData data{};
   data.notification.result = CUPTI_ERROR_UNKNOWN;
   data.notification.message = "sticky";
@@ -369,7 +369,7 @@ TEST_CASE("CUPTI's giving up is told with its reason; lesser errors are not") {
 }
 
 TEST_CASE("CUPTI is left at the end of any driver call, once that is wanted") {
-  scene s;
+  callback_scene s;
   s.whole(CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent, 1);
   CHECK(s.observer.events.empty());
   s.callbacks.leave_at_next_call(true);
@@ -380,14 +380,14 @@ TEST_CASE("CUPTI is left at the end of any driver call, once that is wanted") {
 }
 
 TEST_CASE("a callback without data, or of a domain nobody asked for, does nothing") {
-  scene s;
+  callback_scene s;
   launch_callbacks::entry(&s.callbacks, CUPTI_CB_DOMAIN_DRIVER_API, launch_kernel, nullptr);
   launch_callbacks::entry(&s.callbacks, CUPTI_CB_DOMAIN_RUNTIME_API, 1, &s.call);
   CHECK(s.observer.events.empty());
 }
 
 TEST_CASE("a forked child records nothing and asks nobody") {
-  scene s;
+  callback_scene s;
   s.record([&] { s.whole(launch_kernel, 1); });  // watches for forks from here on
   keep_children_inert();                         // as whoever subscribes to callbacks does
   auto const child = fork();
@@ -406,7 +406,7 @@ TEST_CASE("a forked child records nothing and asks nobody") {
 }
 
 TEST_CASE("launches of many threads are kept apart") {
-  scene s;
+  callback_scene s;
   auto const notes = s.record([&] {
     std::vector<std::thread> threads;
     for (std::uint32_t t = 0; t < 4; ++t) {
@@ -448,7 +448,7 @@ bool somebody_holds(int) noexcept {
 }  // namespace
 
 TEST_CASE("of the releases of a context the one that ends it is told") {
-  scene s;
+  callback_scene s;
   bool const from_the_start = GENERATE(true, false);
   holders = from_the_start ? 0 : 1;  // one of before we listened
   s.callbacks.ask_of_primary_contexts(&somebody_holds);
@@ -527,7 +527,7 @@ struct noting_gate final : launch_gate {
 
 using events = std::vector<std::string>;
 
-struct gated_scene : scene {
+struct gated_scene : callback_scene {
   gated_scene() { callbacks.place_gate(gate); }
   /// A call whose parameters are `parameters`; what the gate was told before and after it.
   template <class Parameters>

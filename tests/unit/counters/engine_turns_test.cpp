@@ -4,16 +4,16 @@
 
 #include "counters/sampling_budget.hpp"
 #include "support/catch.hpp"
+#include "support/moments.hpp"
 
 #include <algorithm>
 #include <vector>
 
 using namespace gpuprof;
+using namespace gpuprof::test;
 using enum counter_turn;
 
 namespace {
-
-constexpr std::uint64_t ms = 1'000'000;
 
 counter_needs at(std::uint64_t now_ms, bool want, bool window = true) {
   return {.now_ns = now_ms * ms,

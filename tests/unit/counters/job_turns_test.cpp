@@ -4,13 +4,15 @@
 
 #include "counters/sampling_budget.hpp"
 #include "support/catch.hpp"
+#include "support/moments.hpp"
 
 #include <vector>
 
 using namespace gpuprof;
+using namespace gpuprof::test;
 
 namespace {
-constexpr std::uint64_t ms = 1'000'000, second = 1'000'000'000, today = 1'795'000'000 * second;
+constexpr std::uint64_t today = 1'795'000'000 * second;
 constexpr std::uint64_t every = 7 * second;
 }  // namespace
 

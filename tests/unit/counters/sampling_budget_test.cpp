@@ -3,12 +3,10 @@
 #include "counters/sampling_budget.hpp"
 
 #include "support/catch.hpp"
+#include "support/moments.hpp"
 
 using namespace gpuprof;
-
-namespace {
-constexpr std::uint64_t second = 1'000'000'000;
-}
+using namespace gpuprof::test;
 
 TEST_CASE("a short run may spend six times the share, and then something once and the share") {
   constexpr auto once = sampling_budget::usual_once_ns;

@@ -3,12 +3,10 @@
 #include "counters/slowdown.hpp"
 
 #include "support/catch.hpp"
+#include "support/moments.hpp"
 
 using namespace gpuprof;
-
-namespace {
-constexpr std::uint64_t second = 1'000'000'000;
-}
+using namespace gpuprof::test;
 
 TEST_CASE("a program that is held most of the time takes many times as long") {
   CHECK(times_slower({.passed_ns = 2 * second, .held_ns = second * 19 / 10}) == 20);

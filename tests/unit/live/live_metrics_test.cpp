@@ -14,7 +14,7 @@ using namespace gpuprof::test;
 
 namespace {
 
-constexpr timestamp_ns the_end{~std::uint64_t{0}};
+constexpr timestamp_ns no_end{~std::uint64_t{0}};
 constexpr auto fp32 = static_cast<std::size_t>(precision::fp32);
 
 Approx near(double value) {
@@ -56,7 +56,7 @@ achieved_snapshot achieved_in(counted_trace const& c, live_metrics::capacity lim
   for (auto const& sample : c.samples) live.expect_reading(sample.correlation);
   feed_work(live, c);
   feed_readings(live, c);
-  live.judge(the_end);
+  live.judge(no_end);
   return live.snapshot();
 }
 
@@ -157,12 +157,12 @@ TEST_CASE("readings may come before the records of their launches, and unannounc
   feed_definitions(early, step);
   feed_readings(early, step);
   feed_work(early, step);
-  early.judge(the_end);
+  early.judge(no_end);
   live_metrics unannounced(step.t.text());
   feed_definitions(unannounced, step);
   feed_work(unannounced, step);
   feed_readings(unannounced, step);
-  unannounced.judge(the_end);
+  unannounced.judge(no_end);
   for (auto* const live : {&early, &unannounced}) {
     auto const found = live->snapshot();
     REQUIRE(found.kernels.size() == usual.kernels.size());
@@ -223,7 +223,7 @@ TEST_CASE("launches of one live reading are one sample, and each of them can spo
     feed_work(live, c);
     for (auto& sample : c.samples) sample.reading = 4;
     live.add({c.samples, c.values});
-    live.judge(the_end);
+    live.judge(no_end);
     return live.snapshot();
   };
   CHECK(of({}).valid_readings == 1);
@@ -280,7 +280,7 @@ TEST_CASE("in any order of records, readings are judged as with the whole trace 
         if (sample.reading == number) together.launches.push_back(sample);
       live.add(together);
     }
-    live.judge(the_end);
+    live.judge(no_end);
     auto const found = live.snapshot();
     CHECK(found.valid_readings == whole.metrics.valid_samples());
     CHECK(found.discarded.without_kernel == whole.metrics.discarded().without_kernel);
@@ -344,7 +344,7 @@ TEST_CASE("a launch is expected for as long as a kernel in flight holds back its
     live.add(std::span(&other, 1));
   }
   feed_readings(live, c);
-  live.judge(the_end);
+  live.judge(no_end);
   CHECK(live.snapshot().valid_readings == 1);
 }
 
@@ -491,7 +491,7 @@ TEST_CASE("a range that declares and is forgotten takes its FLOP and its time wi
     end.time = begin.time;
     live.add(end);
   }
-  live.judge(the_end);
+  live.judge(no_end);
   CHECK(*live.snapshot().ranges.at(0).total_flops == near(1e6 / 10e-6));
 }
 
@@ -513,7 +513,7 @@ TEST_CASE("readings of many launches in a row are all judged, however many kerne
       live.add(std::span(c.t.kernels).subspan(from, together));
     }
     feed_readings(live, c);
-    live.judge(the_end);
+    live.judge(no_end);
     auto const found = live.snapshot();
     CHECK(found.valid_readings == 1024);
     CHECK(found.discarded.all() == 0);
@@ -552,7 +552,7 @@ TEST_CASE("a graph that was read is one workload from then on") {
   live.expect_reading(c.samples[0].correlation);
   live.add(std::span(c.t.kernels).first(2));
   feed_readings(live, c);
-  live.judge(the_end);
+  live.judge(no_end);
   live.add(std::span(c.t.kernels).subspan(2));
   auto const found = live.snapshot();
   CHECK(found.valid_readings == 1);
@@ -600,7 +600,7 @@ achieved_snapshot achieved_one_by_one(counted_trace const& c, bool announced) {
     live.add(launch_of(c, launch).first(7));  // batches end anywhere
     live.add(launch_of(c, launch).subspan(7));
     if (is_read) live.add(reading_of(c, launch));
-    live.judge(the_end);
+    live.judge(no_end);
   }
   return live.snapshot();
 }
@@ -630,7 +630,7 @@ TEST_CASE("launches of one graph whose kernels come mixed are told apart") {
   live.expect_reading(c.samples[0].correlation);
   live.add(launch_of(c, 0));
   live.add(reading_of(c, 0));
-  live.judge(the_end);
+  live.judge(no_end);
   live.expect_reading(c.samples[1].correlation);
   for (std::size_t node = 0; node < 20; ++node)
     for (std::size_t launch = 1; launch < 4; ++launch)
@@ -649,9 +649,9 @@ TEST_CASE("counters around a launch that was not known as a graph take nothing f
   live.expect_reading(c.samples[0].correlation);
   live.add(c.t.kernels);
   live.add(reading_of(c, 0));
-  live.judge(the_end);
+  live.judge(no_end);
   live.add(reading_of(c, 1));  // of a launch whose kernels came before the graph was known
-  live.judge(the_end);
+  live.judge(no_end);
   auto const later = graph_trace(3, 0);
   live.add(launch_of(later, 2));
   auto const found = live.snapshot();
@@ -697,7 +697,7 @@ TEST_CASE("a reading that comes too late to be judged, or with too many others, 
   feed_definitions(live, c);
   feed_work(live, c);
   feed_readings(live, c);
-  live.judge(the_end);
+  live.judge(no_end);
   CHECK(live.snapshot().valid_readings == 0);
   CHECK(live.snapshot().discarded.without_kernel == 3);
   // Announced, two of the three are kept however much comes after them.
@@ -735,7 +735,7 @@ TEST_CASE("live snapshots taken while another thread adds are each consistent") 
     while (!stop) {
       live.add(step.t.kernels);
       feed_readings(live, step);
-      live.judge(the_end);
+      live.judge(no_end);
     }
   });
   while (live.snapshot().valid_readings == 0) std::this_thread::yield();

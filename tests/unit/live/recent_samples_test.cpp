@@ -14,7 +14,7 @@ using namespace gpuprof::test;
 
 namespace {
 
-constexpr timestamp_ns the_end{~std::uint64_t{0}};
+constexpr timestamp_ns end_of_time{~std::uint64_t{0}};
 constexpr duration_ns window_length = 50_ms;
 
 struct kernel_kind {
@@ -94,7 +94,7 @@ sampled_figures figures_in(counted_trace const& c, duration_ns every) {
   sampled_figures known;
   for (auto const& window : windows_in(c, every)) {
     add_window(samples, c, window);
-    known.take(what_is_said(samples, the_end), 100);
+    known.take(what_is_said(samples, end_of_time), 100);
   }
   CHECK(samples.passed_over() == 0);
   return known;
@@ -162,7 +162,7 @@ TEST_CASE("work may come before the samples of its window, or after") {
   define(before, c);
   add_work(before, c);
   add_window(before, c, window);
-  auto const known = mean_of(what_is_said(before, the_end));
+  auto const known = mean_of(what_is_said(before, end_of_time));
   CHECK(known == Approx(20e6).epsilon(0.05));
 
   recent_samples after(no_pause());
@@ -172,7 +172,7 @@ TEST_CASE("work may come before the samples of its window, or after") {
   add_work(after, c);
   CHECK(what_is_said(after, {window.end.value - 1}).empty());
   CHECK(mean_of(what_is_said(after, window.end)) == known);
-  CHECK(what_is_said(after, the_end).empty());  // once
+  CHECK(what_is_said(after, end_of_time).empty());  // once
   CHECK(after.taken() == 1);
 }
 
@@ -191,7 +191,7 @@ TEST_CASE("samples come while their window lasts") {
   for (auto const& sample : all) (sample.start < half ? first : second).push_back(sample);
   in_parts.add({}, first);
   in_parts.add({&window, 1}, second);
-  auto const one = what_is_said(at_once, the_end), other = what_is_said(in_parts, the_end);
+  auto const one = what_is_said(at_once, end_of_time), other = what_is_said(in_parts, end_of_time);
   for (auto const& kind : kinds) {
     auto const workload = workload_of(c, kind.name);
     REQUIRE(one.find(workload, dram_read_metric) != nullptr);
@@ -209,11 +209,11 @@ TEST_CASE("windows that come while one waits, or soon after one, are passed over
   add_work(samples, c);
   add_window(samples, c, windows[0]);
   add_window(samples, c, windows[1]);
-  CHECK_FALSE(what_is_said(samples, the_end).empty());
+  CHECK_FALSE(what_is_said(samples, end_of_time).empty());
   CHECK(samples.passed_over() == 1);
   for (std::size_t i = 2; i < windows.size(); ++i) {
     add_window(samples, c, windows[i]);
-    what_is_said(samples, the_end);
+    what_is_said(samples, end_of_time);
   }
   CHECK(samples.taken() == 3);  // at 5, 1005 and 2005 ms
   CHECK(samples.taken() + samples.passed_over() == windows.size());
@@ -248,9 +248,9 @@ TEST_CASE("where several GPUs are sampled, each has its turn") {
       rows.back().value *= 2;
     }
     samples.add(both, rows);
-    known.take(what_is_said(samples, the_end), 100);
+    known.take(what_is_said(samples, end_of_time), 100);
   }
-  known.take(what_is_said(samples, the_end), 100);
+  known.take(what_is_said(samples, end_of_time), 100);
   CHECK(samples.taken() == 6);  // three of each in 4.2 s
   auto workload = workload_of(c, "copy");
   CHECK(known.find(workload, dram_read_metric)->mean == Approx(20e6).epsilon(0.05));
@@ -267,7 +267,7 @@ TEST_CASE("a window is passed over when the work of its time has made room for l
   define(samples, c);
   add_work(samples, c);
   add_window(samples, c, window);
-  CHECK(what_is_said(samples, the_end).empty());
+  CHECK(what_is_said(samples, end_of_time).empty());
   CHECK(samples.passed_over() == 1);
 }
 
@@ -281,7 +281,7 @@ TEST_CASE("a window whose work has gone makes room for one whose work has not") 
   add_window(samples, c, windows[0]);
   add_work(samples, c);
   add_window(samples, c, windows[2]);
-  CHECK_FALSE(what_is_said(samples, the_end).empty());
+  CHECK_FALSE(what_is_said(samples, end_of_time).empty());
   CHECK((samples.taken() == 1 && samples.passed_over() == 1));
 }
 
@@ -293,9 +293,9 @@ TEST_CASE("a window in whose time records were lost is passed over, later ones a
   add_work(samples, c);
   add_window(samples, c, windows[0]);
   samples.lose_records();
-  CHECK(what_is_said(samples, the_end).empty());
+  CHECK(what_is_said(samples, end_of_time).empty());
   add_window(samples, c, windows[1]);
-  CHECK_FALSE(what_is_said(samples, the_end).empty());
+  CHECK_FALSE(what_is_said(samples, end_of_time).empty());
   CHECK((samples.taken() == 1 && samples.passed_over() == 1));
 }
 
@@ -307,7 +307,7 @@ TEST_CASE("where work is left out, no window says anything any more") {
   samples.give_up();
   add_work(samples, c);
   for (auto const& window : windows_in(c, 100_ms)) add_window(samples, c, window);
-  CHECK(what_is_said(samples, the_end).empty());
+  CHECK(what_is_said(samples, end_of_time).empty());
   CHECK(samples.taken() == 0);
 }
 
@@ -322,7 +322,7 @@ TEST_CASE("what ran after a capture has no record, and its samples are not used"
   define(samples, c);
   add_work(samples, c);
   add_window(samples, c, window);
-  auto const known = what_is_said(samples, the_end);
+  auto const known = what_is_said(samples, end_of_time);
   auto const* const figure = known.find(workload_of(c, "copy"), dram_read_metric);
   REQUIRE(figure != nullptr);
   CHECK(std::abs(figure->mean - 20e6) < 3 * figure->error);
@@ -347,7 +347,7 @@ TEST_CASE(
     samples.add(kernel, true);
   }
   add_window(samples, c, windows_in(c, 1000_ms).front());
-  auto const known = what_is_said(samples, the_end);
+  auto const known = what_is_said(samples, end_of_time);
   CHECK(known.workloads() == 1);
   auto const* const figure =
       known.find({c.device.device, {}, static_cast<graph_id>(7)}, dram_read_metric);
@@ -368,7 +368,7 @@ TEST_CASE("only so many kernels of a window are told apart, those that ran longe
   define(samples, c);
   add_work(samples, c);
   add_window(samples, c, windows_in(c, 1000_ms).front());
-  auto const known = what_is_said(samples, the_end);
+  auto const known = what_is_said(samples, end_of_time);
   CHECK(known.find(workload_of(c, "gemm"), active_cycles_metric) != nullptr);
   CHECK(known.find(workload_of(c, "copy"), active_cycles_metric) != nullptr);
   CHECK(known.find(workload_of(c, "softmax"), active_cycles_metric) == nullptr);
@@ -419,7 +419,7 @@ TEST_CASE("a program that is sampled in time knows what its kernels and ranges a
   live.add(c.t.kernels);
   for (auto const& end : c.t.ends) live.add(end);
   live.add(sampling_results{c.windows, c.rows});
-  live.judge(the_end);
+  live.judge(end_of_time);
   auto const now = live.snapshot();
   CHECK(now.sampled_windows == 1);
   REQUIRE(now.ranges.size() == 1);
@@ -452,7 +452,7 @@ TEST_CASE("windows are divided when somebody asks, no more than the last of them
   REQUIRE(windows.size() == 6);
   auto const add = [&](sampling_window_record const& window) {
     live.add(sampling_results{{window}, samples_in(c, window)});
-    live.judge(the_end);
+    live.judge(end_of_time);
   };
   for (std::size_t i = 0; i < 5; ++i) add(windows[i]);
   auto const first = live.snapshot();
@@ -476,7 +476,7 @@ TEST_CASE("windows that nobody asks about take no more room than they may") {
   live.add(c.t.kernels);
   for (auto const& window : windows) {
     live.add(sampling_results{{window}, samples_in(c, window)});
-    live.judge(the_end);
+    live.judge(end_of_time);
   }
   CHECK(live.snapshot().sampled_windows == 1);
 }
@@ -514,7 +514,7 @@ TEST_CASE("what dividing one window costs", "[.][cost]") {
     auto const taking = seconds_of([&] { samples.add(c.windows, c.rows); });
     std::size_t workloads = 0;
     auto const judging =
-        seconds_of([&] { workloads = what_is_said(samples, the_end).workloads(); });
+        seconds_of([&] { workloads = what_is_said(samples, end_of_time).workloads(); });
     std::cout << c.t.kernels.size() << " kernels, " << c.rows.size() << " values, " << workloads
               << " workloads: " << 1e9 * adding / static_cast<double>(c.t.kernels.size())
               << " ns a kernel, " << 1e3 * taking << " ms to take the samples, " << 1e3 * judging

@@ -15,7 +15,7 @@ using namespace gpuprof::peaks;
 
 namespace {
 
-constexpr std::uint32_t seed = 20260;
+constexpr std::uint32_t chain_seed = 20260;
 
 std::vector<compute_kernel> chain_kernels() {
   std::vector<compute_kernel> found;
@@ -28,7 +28,7 @@ std::vector<compute_kernel> chain_kernels() {
 std::string verdict(compute_kernel const& kernel, std::vector<std::byte> const& bytes,
                     std::uint64_t iterations) {
   auto const& check = std::get<chain_check>(kernel.check);
-  return check_chains(check.kind, bytes, seed, iterations * check.steps);
+  return check_chains(check.kind, bytes, chain_seed, iterations * check.steps);
 }
 
 }  // namespace
@@ -46,14 +46,15 @@ TEST_CASE("chains come out the same, however long they are") {
   for (auto const& kernel : chain_kernels()) {
     for (std::uint64_t const iterations : {0u, 1u, 2u, 5u}) {
       INFO(kernel.name << ", iterations " << iterations);
-      CHECK(verdict(kernel, replay::chains_of(kernel.name, seed, iterations), iterations) == "");
+      CHECK(verdict(kernel, replay::chains_of(kernel.name, chain_seed, iterations), iterations) ==
+            "");
     }
   }
 }
 
 TEST_CASE("any chain that is off in any number it stores is found") {
   for (auto const& kernel : chain_kernels()) {
-    auto const right = replay::chains_of(kernel.name, seed, 2);
+    auto const right = replay::chains_of(kernel.name, chain_seed, 2);
     bool const is_packed = kernel.name == "cores_fp16" || kernel.name == "cores_bf16";
     auto const number = is_packed ? 2u : kernel.name == "cores_fp64" ? 8u : 4u;
     unsigned passed = 0;
@@ -71,7 +72,7 @@ TEST_CASE("any chain that is off in any number it stores is found") {
 TEST_CASE("the last bit of exact chains counts") {
   for (auto const& kernel : chain_kernels()) {
     if (kernel.name == "cores_special") continue;
-    auto wrong = replay::chains_of(kernel.name, seed, 2);
+    auto wrong = replay::chains_of(kernel.name, chain_seed, 2);
     wrong[0] ^= std::byte{1};
     INFO(kernel.name);
     CHECK(verdict(kernel, wrong, 2) != "");
@@ -81,13 +82,13 @@ TEST_CASE("the last bit of exact chains counts") {
 TEST_CASE("chains that are exchanged, of another seed, too short or too long are found") {
   for (auto const& kernel : chain_kernels()) {
     INFO(kernel.name);
-    auto const right = replay::chains_of(kernel.name, seed, 2);
+    auto const right = replay::chains_of(kernel.name, chain_seed, 2);
     auto exchanged = right;
     auto const value = static_cast<std::ptrdiff_t>(right.size() / 256);
     std::swap_ranges(exchanged.begin(), exchanged.begin() + value, exchanged.begin() + value);
     CHECK(verdict(kernel, std::vector<std::byte>(right.size()), 2) != "");
     if (kernel.name == "cores_special") continue;  // all run into the same number
-    CHECK(verdict(kernel, replay::chains_of(kernel.name, seed + 1, 1), 1) != "");
+    CHECK(verdict(kernel, replay::chains_of(kernel.name, chain_seed + 1, 1), 1) != "");
     CHECK(verdict(kernel, exchanged, 2) != "");
     CHECK(verdict(kernel, right, 1) != "");
     CHECK(verdict(kernel, right, 3) != "");

@@ -10,7 +10,7 @@ namespace {
 
 driver_facts const driver{.cuda_version = 13000, .version = "580.159.04", .devices = {}};
 
-device_facts h200() {
+device_facts h200_facts() {
   device_facts device;
   device.name = "NVIDIA H200";
   device.uuid = "GPU-4c7d";
@@ -42,7 +42,7 @@ peaks_key key(device_facts const& device, nvml_facts const& facts) {
 }  // namespace
 
 TEST_CASE("the key of a GPU is what its results depend on") {
-  auto const k = key(h200(), board());
+  auto const k = key(h200_facts(), board());
   CHECK(k.uuid == "GPU-4c7d");
   CHECK(k.driver_version == "580.159.04");
   CHECK(k.kernels == "k1");
@@ -53,55 +53,55 @@ TEST_CASE("the key of a GPU is what its results depend on") {
   CHECK(k.ecc);
   CHECK(k.sm_count == 132);
   CHECK(k.memory_bytes == 150'000'000'000);
-  CHECK(k == key(h200(), board()));
+  CHECK(k == key(h200_facts(), board()));
 }
 
 TEST_CASE("whatever would change results changes the key") {
-  auto const k = key(h200(), board());
-  auto device = h200();
+  auto const k = key(h200_facts(), board());
+  auto device = h200_facts();
   device.uuid = "MIG-4c7d";
   CHECK_FALSE(k == key(device, board()));
-  device = h200();
+  device = h200_facts();
   device.sm_count = 16;
   CHECK_FALSE(k == key(device, board()));
-  device = h200();
+  device = h200_facts();
   device.memory_bytes /= 7;
   CHECK_FALSE(k == key(device, board()));
-  device = h200();
+  device = h200_facts();
   device.max_sm_clock_khz = 1'830'000;
   CHECK_FALSE(k == key(device, board()));
   auto facts = board();
   facts.power_limit_w = 500;
-  CHECK_FALSE(k == key(h200(), facts));
+  CHECK_FALSE(k == key(h200_facts(), facts));
   facts = board();
   facts.application_sm_clock_mhz = 1500;
-  CHECK_FALSE(k == key(h200(), facts));
+  CHECK_FALSE(k == key(h200_facts(), facts));
   facts = board();
   facts.ecc = false;
-  CHECK_FALSE(k == key(h200(), facts));
-  CHECK_FALSE(k == make_key(driver, h200(), board(), "k2"));
+  CHECK_FALSE(k == key(h200_facts(), facts));
+  CHECK_FALSE(k == make_key(driver, h200_facts(), board(), "k2"));
   auto newer = driver;
   newer.version = "590.1";
-  CHECK_FALSE(k == make_key(newer, h200(), board(), "k1"));
+  CHECK_FALSE(k == make_key(newer, h200_facts(), board(), "k1"));
 }
 
 TEST_CASE("names and idle links do not change the key") {
-  auto device = h200();
+  auto device = h200_facts();
   device.name = "another";
   device.ordinal = 3;
   auto facts = board();
   facts.pcie_generation = 5;
-  CHECK(key(h200(), board()) == key(device, facts));
+  CHECK(key(h200_facts(), board()) == key(device, facts));
 }
 
 TEST_CASE("without NVML the CUDA version stands for the driver's") {
   auto nameless = driver;
   nameless.version.clear();
-  CHECK(make_key(nameless, h200(), {}, "k1").driver_version == "CUDA 13.0");
+  CHECK(make_key(nameless, h200_facts(), {}, "k1").driver_version == "CUDA 13.0");
 }
 
 TEST_CASE("theory gets the clocks, the bus and the greatest link") {
-  auto const chip = chip_facts_of(h200(), board());
+  auto const chip = chip_facts_of(h200_facts(), board());
   CHECK(chip.compute_major == 9);
   CHECK(chip.compute_minor == 0);
   CHECK(chip.sm_count == 132);
@@ -116,12 +116,12 @@ TEST_CASE("a virtual machine that understates its link does not lower the theory
   auto facts = board();
   facts.max_pcie_generation = 3;
   facts.pcie_generation = 5;
-  CHECK(chip_facts_of(h200(), facts).pcie_generation == 5);
+  CHECK(chip_facts_of(h200_facts(), facts).pcie_generation == 5);
 }
 
 TEST_CASE("copies that take NVLink-C2C have no PCIe theory") {
   auto facts = board();
   facts.c2c_links = 14;
-  CHECK(chip_facts_of(h200(), facts).pcie_generation == 0);
-  CHECK(theory_of(test_id::h2d, chip_facts_of(h200(), facts)).rate == 0);
+  CHECK(chip_facts_of(h200_facts(), facts).pcie_generation == 0);
+  CHECK(theory_of(test_id::h2d, chip_facts_of(h200_facts(), facts)).rate == 0);
 }

@@ -14,13 +14,13 @@ using namespace gpuprof::peaks;
 
 namespace {
 
-constexpr std::uint32_t seed = 20260;
+constexpr std::uint32_t fill_seed = 20260;
 constexpr std::uint64_t fill_bytes = 32 * 1024, l2_chunk_bytes = 32 * 1024;
 
 std::vector<std::uint32_t> filled(std::uint64_t bytes) {
   std::vector<std::uint32_t> words(bytes / 4);
   kernel_arguments a{};
-  a.seed = seed;
+  a.seed = fill_seed;
   a.output = words.data();
   replay::run_on_memory("memory_fill", static_cast<unsigned>(bytes / fill_bytes), a);
   return words;
@@ -28,7 +28,7 @@ std::vector<std::uint32_t> filled(std::uint64_t bytes) {
 
 kernel_arguments over(std::vector<std::uint32_t>& words, std::uint64_t iterations) {
   kernel_arguments a{};
-  a.seed = seed;
+  a.seed = fill_seed;
   a.input = a.output = words.data();
   a.bytes = words.size() * 4;
   a.iterations = iterations;
@@ -40,16 +40,16 @@ kernel_arguments over(std::vector<std::uint32_t>& words, std::uint64_t iteration
 TEST_CASE("every word of a filled buffer is known by its place, and so is their sum") {
   auto const words = filled(8 * fill_bytes);
   unsigned wrong = 0;
-  for (std::size_t i = 0; i < words.size(); ++i) wrong += words[i] != filled_word(seed, i);
+  for (std::size_t i = 0; i < words.size(); ++i) wrong += words[i] != filled_word(fill_seed, i);
   CHECK(wrong == 0);
-  CHECK(filled_sum(seed, words.size()) == std::accumulate(words.begin(), words.end(), 0u));
-  CHECK(filled_sum(seed, 0) == 0);
-  CHECK(filled_word(seed, 5) != filled_word(seed + 1, 5));
+  CHECK(filled_sum(fill_seed, words.size()) == std::accumulate(words.begin(), words.end(), 0u));
+  CHECK(filled_sum(fill_seed, 0) == 0);
+  CHECK(filled_word(fill_seed, 5) != filled_word(fill_seed + 1, 5));
 }
 
 TEST_CASE("filled words are finite floats, far from zero and from each other") {
   for (std::uint64_t i = 0; i < 100'000; ++i) {
-    auto const word = filled_word(seed, i);
+    auto const word = filled_word(fill_seed, i);
     float value = 0;
     std::memcpy(&value, &word, sizeof value);
     auto const size = std::abs(value);
@@ -63,7 +63,7 @@ TEST_CASE("every word that is written is known by its place") {
     bool const is_l2 = std::string(kernel) == "l2_write";
     replay::run_on_memory(kernel, is_l2 ? 3 : 4, over(words, 4));
     unsigned wrong = 0;
-    for (std::size_t i = 0; i < words.size(); ++i) wrong += words[i] != written_word(seed, i);
+    for (std::size_t i = 0; i < words.size(); ++i) wrong += words[i] != written_word(fill_seed, i);
     INFO(kernel);
     CHECK(wrong == 0);
   }
@@ -73,7 +73,7 @@ TEST_CASE("each block of an L2 read reports the fold of its own chunks") {
   for (unsigned const blocks : {1u, 3u, 8u}) {
     for (unsigned const each : {1u, 2u, 3u}) {
       auto words = filled(std::uint64_t{blocks} * each * l2_chunk_bytes);
-      auto const wanted = l2_read_folds(seed, words.size() * 4, blocks);
+      auto const wanted = l2_read_folds(fill_seed, words.size() * 4, blocks);
       REQUIRE(wanted.size() == blocks);
       for (unsigned b = 0; b < blocks; ++b) {
         for (unsigned const rounds : {1u, 5u})
@@ -97,18 +97,18 @@ TEST_CASE("a fold tells a thread that did nothing, though all others agree") {
 TEST_CASE("reads of L1 and shared memory report the same fold, of the same words") {
   auto words = filled(fill_bytes);
   for (std::uint64_t const iterations : {1u, 2u, 3u, 7u}) {
-    auto const wanted = local_read_fold(seed, iterations);
+    auto const wanted = local_read_fold(fill_seed, iterations);
     CHECK(replay::fold_of_blocks("l1_read", over(words, iterations)) == wanted);
     CHECK(replay::fold_of_blocks("shared_read", over(words, iterations)) == wanted);
   }
   words[1] += 1;  // of the first thread, which all rounds read
-  CHECK(replay::fold_of_blocks("l1_read", over(words, 3)) != local_read_fold(seed, 3));
+  CHECK(replay::fold_of_blocks("l1_read", over(words, 3)) != local_read_fold(fill_seed, 3));
 }
 
 TEST_CASE("writes of shared memory report what lay there last") {
   std::vector<std::uint32_t> nothing;
   for (std::uint64_t const iterations : {1u, 2u, 3u, 10u})
     CHECK(replay::fold_of_blocks("shared_write", over(nothing, iterations)) ==
-          shared_write_fold(seed, iterations));
-  CHECK(shared_write_fold(seed, 2) != shared_write_fold(seed, 3));
+          shared_write_fold(fill_seed, iterations));
+  CHECK(shared_write_fold(fill_seed, 2) != shared_write_fold(fill_seed, 3));
 }

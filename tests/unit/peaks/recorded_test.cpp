@@ -22,7 +22,7 @@ namespace {
 
 std::string const path = std::string(GPUPROF_TEST_DATA) + "/peaks/h200.json";
 
-gpu_peaks h200() {
+gpu_peaks recorded_h200() {
   auto read = read_peaks_file(path);
   if (!read) FAIL(read.message());
   REQUIRE(read->size() == 1);
@@ -57,7 +57,7 @@ double share_per_clock(gpu_peaks const& gpu, test_id test) {
 }  // namespace
 
 TEST_CASE("an H200 has a result of every test, in order, and none failed") {
-  auto const gpu = h200();
+  auto const gpu = recorded_h200();
   REQUIRE(gpu.results.size() == all_tests().size());
   for (std::size_t i = 0; i < gpu.results.size(); ++i) {
     auto const& r = gpu.results[i];
@@ -75,7 +75,7 @@ TEST_CASE("an H200 has a result of every test, in order, and none failed") {
 }
 
 TEST_CASE("what an H200 reaches is within theory, which is worked out again") {
-  for (auto const& r : h200().results) {
+  for (auto const& r : recorded_h200().results) {
     if (r.outcome != peak_outcome::measured) continue;
     INFO(r.test);
     auto const test = select_tests(r.test)->front();
@@ -91,7 +91,7 @@ TEST_CASE("what an H200 reaches is within theory, which is worked out again") {
 }
 
 TEST_CASE("rate per clock, clock and rate per second are of one piece") {
-  for (auto const& r : h200().results) {
+  for (auto const& r : recorded_h200().results) {
     if (r.clock.empty()) continue;
     INFO(r.test);
     bool const is_dram = r.clock == "memory clock";
@@ -106,7 +106,7 @@ TEST_CASE("rate per clock, clock and rate per second are of one piece") {
 
 TEST_CASE("sustained figures stand where power matters, with the watts it took") {
   std::set<std::string> sustained;
-  for (auto const& r : h200().results) {
+  for (auto const& r : recorded_h200().results) {
     if (!r.sustained.is_there()) continue;
     sustained.insert(r.test);
     INFO(r.test);
@@ -120,7 +120,7 @@ TEST_CASE("sustained figures stand where power matters, with the watts it took")
 }
 
 TEST_CASE("tensor cores, CUDA cores and shared memory reach their targets per clock") {
-  auto const gpu = h200();
+  auto const gpu = recorded_h200();
   for (auto const test : {test_id::tensor_bf16, test_id::tensor_fp16, test_id::tensor_fp16_acc16,
                           test_id::tensor_tf32, test_id::tensor_fp8, test_id::tensor_int8}) {
     INFO(info_of(test).name);
@@ -135,7 +135,7 @@ TEST_CASE("tensor cores, CUDA cores and shared memory reach their targets per cl
 }
 
 TEST_CASE("DRAM reaches its targets") {
-  auto const gpu = h200();
+  auto const gpu = recorded_h200();
   CHECK(result_of(gpu, test_id::dram_read).burst.value >= 0.93 * h200_dram_bytes_per_second);
   CHECK(result_of(gpu, test_id::dram_write).burst.value >= 0.92 * h200_dram_bytes_per_second);
   CHECK(result_of(gpu, test_id::dram_triad).burst.value >= 0.87 * h200_dram_bytes_per_second);
@@ -149,7 +149,7 @@ TEST_CASE("DRAM reaches its targets") {
 }
 
 TEST_CASE("the recording reads and writes as the same bytes, and comes back from the store") {
-  auto const gpu = h200();
+  auto const gpu = recorded_h200();
   CHECK(to_json(std::vector{gpu}) == read_file(path));
   scratch_folder const scratch;
   REQUIRE(save_peaks(scratch / "store", gpu));
@@ -163,7 +163,7 @@ TEST_CASE("the recording reads and writes as the same bytes, and comes back from
 }
 
 TEST_CASE("a choice of tests keeps their results alone") {
-  auto gpu = h200();
+  auto gpu = recorded_h200();
   keep_only(gpu, *select_tests("tensor_bf16,links"));
   REQUIRE(gpu.results.size() == 7);
   CHECK(gpu.results[0].test == "tensor_bf16");
@@ -172,7 +172,7 @@ TEST_CASE("a choice of tests keeps their results alone") {
 }
 
 TEST_CASE("the recording answers who asks for no more than was measured") {
-  auto const gpu = h200();
+  auto const gpu = recorded_h200();
   measure_options asked;
   for (auto const& test : all_tests()) asked.tests.push_back(test.id);
   CHECK(answers(gpu, asked));
@@ -185,6 +185,7 @@ TEST_CASE("the recording answers who asks for no more than was measured") {
 
 TEST_CASE("the report of an H200 is as it was read in review") {
   std::string text;
-  report::write_peaks(std::vector{h200()}, {}, [&](std::string_view piece) { text += piece; });
+  report::write_peaks(std::vector{recorded_h200()}, {},
+                      [&](std::string_view piece) { text += piece; });
   check_golden("peaks_h200.txt", text);
 }

@@ -14,7 +14,7 @@ using namespace gpuprof::peaks;
 
 namespace {
 
-constexpr std::uint32_t seed = 20260;
+constexpr std::uint32_t tensor_seed = 20260;
 constexpr std::uint64_t iterations = 2;
 
 std::vector<compute_kernel> tensor_kernels() {
@@ -31,14 +31,15 @@ tensor_check const& check_of(compute_kernel const& kernel) {
 
 std::string verdict(compute_kernel const& kernel, std::vector<std::byte> const& bytes,
                     std::uint64_t after = iterations) {
-  return check_tensor(check_of(kernel).geometry, bytes, seed, after * check_of(kernel).repeats);
+  return check_tensor(check_of(kernel).geometry, bytes, tensor_seed,
+                      after * check_of(kernel).repeats);
 }
 std::string verdict(compute_kernel const& kernel, replay::tensor_result const& result) {
   return verdict(kernel, replay::stored(kernel.name, result));
 }
 
 replay::tensor_result right_result(compute_kernel const& kernel) {
-  return replay::multiplied(kernel.name, seed, iterations);
+  return replay::multiplied(kernel.name, tensor_seed, iterations);
 }
 
 double greatest_of(replay::tensor_result const& result) {
@@ -88,7 +89,8 @@ TEST_CASE("what the fragments come to is what rows and columns come to") {
     INFO(kernel.name);
     CHECK(verdict(kernel, right_result(kernel)) == "");
     if (is_large(kernel)) continue;
-    auto const longer = replay::stored(kernel.name, replay::multiplied(kernel.name, seed, 3));
+    auto const longer =
+        replay::stored(kernel.name, replay::multiplied(kernel.name, tensor_seed, 3));
     CHECK(verdict(kernel, longer, 3) == "");
   }
 }
@@ -163,7 +165,8 @@ TEST_CASE("registers and lanes that are exchanged are found") {
 TEST_CASE("a multiplication that is missing is found") {
   for (auto const& kernel : tensor_kernels()) {
     INFO(kernel.name);
-    auto const fewer = replay::multiplied(kernel.name, seed, iterations, {.rounds_missing = 1});
+    auto const fewer =
+        replay::multiplied(kernel.name, tensor_seed, iterations, {.rounds_missing = 1});
     CHECK(verdict(kernel, fewer) != "");
     auto const nothing = std::vector<std::byte>(replay::stored_bytes(kernel.name));
     CHECK(verdict(kernel, nothing) != "");
@@ -174,7 +177,7 @@ TEST_CASE("a kernel that adds what it is to subtract is found") {
   for (auto const& kernel : tensor_kernels()) {
     if (!check_of(kernel).geometry.subtracts_odd_steps) continue;
     INFO(kernel.name);
-    CHECK(verdict(kernel, replay::multiplied(kernel.name, seed, iterations,
+    CHECK(verdict(kernel, replay::multiplied(kernel.name, tensor_seed, iterations,
                                              {.adds_odd_steps = true})) != "");
   }
 }
@@ -183,7 +186,7 @@ TEST_CASE("operands of another seed and results cut short are found") {
   for (auto const& kernel : tensor_kernels()) {
     if (is_large(kernel) && kernel.name != "wgmma_bf16") continue;  // all are made alike
     INFO(kernel.name);
-    CHECK(verdict(kernel, replay::multiplied(kernel.name, seed + 1, iterations)) != "");
+    CHECK(verdict(kernel, replay::multiplied(kernel.name, tensor_seed + 1, iterations)) != "");
     auto bytes = replay::stored(kernel.name, right_result(kernel));
     bytes.pop_back();
     CHECK(verdict(kernel, bytes) == "its result is missing");

@@ -22,7 +22,7 @@ std::string refusal(std::string_view names) {
   return tests.message();
 }
 
-bool contains(std::string const& text, std::string_view part) {
+bool lists(std::string const& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -60,10 +60,10 @@ TEST_CASE("an unknown name is refused with the nearest one, the tests and the gr
   CHECK(
       text.starts_with("there is no peak test \"tensr_bf16\" (did you mean tensor_bf16?); tests: "
                        "fp64, fp32, "));
-  CHECK(contains(text, "synchronize; groups: cuda_cores, tensor_cores, memory, links, latency"));
-  CHECK(contains(refusal("tensor_core"), "(did you mean tensor_cores?)"));
-  CHECK_FALSE(contains(refusal("everything"), "did you mean"));
-  CHECK(contains(refusal("FP32"), "there is no peak test \"FP32\""));
+  CHECK(lists(text, "synchronize; groups: cuda_cores, tensor_cores, memory, links, latency"));
+  CHECK(lists(refusal("tensor_core"), "(did you mean tensor_cores?)"));
+  CHECK_FALSE(lists(refusal("everything"), "did you mean"));
+  CHECK(lists(refusal("FP32"), "there is no peak test \"FP32\""));
 }
 
 TEST_CASE("naming nothing is refused: it is not all of them") {

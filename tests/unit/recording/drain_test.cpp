@@ -26,14 +26,14 @@ using namespace gpuprof::test;
 namespace {
 
 /// A drain with room for few buffers, in an open capture window.
-struct scene {
+struct drain_scene {
   static constexpr std::size_t buffer_bytes = 64 << 10;
   static constexpr std::size_t buffers = 8;
 
   /// Never destroyed: its flushing thread lives as long as the process.
-  static scene& writing_to(std::string const& output) { return *new scene(output); }
+  static drain_scene& writing_to(std::string const& output) { return *new drain_scene(output); }
 
-  explicit scene(std::string const& output)
+  explicit drain_scene(std::string const& output)
       : callbacks(observer),
         tracer(cupti.library, budget, buffer_bytes, callbacks),
         filter(std::move(*kernel_filter::make(options))),
@@ -92,8 +92,8 @@ std::uint64_t count_of(drain const& rounds, std::string const& name) {
 TEST_CASE(
     "what a flush brings is decoded while it lasts, however much more than there is room for") {
   scratch_folder const folder;
-  auto& s = scene::writing_to(folder / "capture");
-  constexpr unsigned many = 20 * scene::buffers;
+  auto& s = drain_scene::writing_to(folder / "capture");
+  constexpr unsigned many = 20 * drain_scene::buffers;
   constexpr std::uint64_t patience_ns = 5'000'000'000;  // of a test that is going to fail
   std::atomic<unsigned> handed_over{0};
   s.cupti.when_called("cuptiActivityFlushAll", [&] {
@@ -118,7 +118,7 @@ TEST_CASE(
 TEST_CASE(
     "a drain is at rest before any capture, and after one when a whole flush brought nothing") {
   scratch_folder const folder;
-  auto& s = scene::writing_to(folder / "capture");
+  auto& s = drain_scene::writing_to(folder / "capture");
   CHECK(s.rounds.at_rest(patient));
   s.rounds.round(true);
   CHECK_FALSE(s.rounds.at_rest(0));  // the window is open, however long nothing comes
@@ -132,7 +132,7 @@ TEST_CASE(
 
 TEST_CASE("a flush that cannot be done is not counted as one that brought nothing") {
   scratch_folder const folder;
-  auto& s = scene::writing_to(folder / "capture");
+  auto& s = drain_scene::writing_to(folder / "capture");
   s.rounds.round(true);
   s.close_window();
   bool once = false;
@@ -149,7 +149,7 @@ TEST_CASE("a flush that cannot be done is not counted as one that brought nothin
 
 TEST_CASE("who waits for a flush gets what the drain thread answers, or gives up in time") {
   scratch_folder const folder;
-  auto& s = scene::writing_to(folder / "capture");
+  auto& s = drain_scene::writing_to(folder / "capture");
   CHECK_FALSE(s.rounds.serve_requests());  // nobody has asked
   CHECK(s.rounds.path().empty());
   CHECK_FALSE(s.rounds.flush_and_wait(1));  // nobody answers
@@ -167,7 +167,7 @@ TEST_CASE("who waits for a flush gets what the drain thread answers, or gives up
 TEST_CASE(
     "the end writes what CUPTI still holds, the windows in their order, and what was dropped") {
   scratch_folder const folder;
-  auto& s = scene::writing_to(folder / "capture");
+  auto& s = drain_scene::writing_to(folder / "capture");
   s.close_window();
   s.rounds.post({true, 2, now(), "again"});
   auto const inside = now();
@@ -196,7 +196,7 @@ TEST_CASE(
 
 TEST_CASE("kernels whose launches are never seen are written at the end of the capture") {
   scratch_folder const folder;
-  auto& s = scene::writing_to(folder / "capture");
+  auto& s = drain_scene::writing_to(folder / "capture");
   s.rounds.round(false);
   REQUIRE(s.hand_over_a_buffer());
   s.close_window();
@@ -211,7 +211,7 @@ TEST_CASE("kernels whose launches are never seen are written at the end of the c
 }
 
 TEST_CASE("without a file there are totals all the same") {
-  auto& s = scene::writing_to("/no such folder/capture");
+  auto& s = drain_scene::writing_to("/no such folder/capture");
   s.rounds.round(false);
   REQUIRE(s.hand_over_a_buffer());
   s.close_window();

@@ -11,7 +11,7 @@ using enum instruction_class;
 
 namespace {
 
-struct scene {
+struct code_scene {
   void load(std::string const& kernel, machine_word word) {
     inventory.add_module(made_cubin{90, {{kernel, {word}, {}, false}}}.bytes());
   }
@@ -28,7 +28,7 @@ struct scene {
 }  // namespace
 
 TEST_CASE("kernels that ran get a row each, once") {
-  scene s;
+  code_scene s;
   s.load("1", sass::ffma);
   s.load("2", sass::dfma);
   auto const first = s.after({1, 0, 1});
@@ -41,14 +41,14 @@ TEST_CASE("kernels that ran get a row each, once") {
 }
 
 TEST_CASE("a kernel whose module is loaded after its first records gets its row then") {
-  scene s;
+  code_scene s;
   CHECK(s.after({3}).empty());
   s.load("3", sass::ffma);
   CHECK(s.after({}).size() == 1);
 }
 
 TEST_CASE("a second kernel of the same name changes the row of the first") {
-  scene s;
+  code_scene s;
   s.load("4", sass::ffma);
   REQUIRE(s.after({4}).size() == 1);
   s.load("4", sass::dfma);

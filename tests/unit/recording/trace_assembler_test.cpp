@@ -20,8 +20,8 @@ using namespace gpuprof;
 namespace {
 
 /// An assembler with a file behind it; read() closes the file and gives what is in it.
-struct scene {
-  explicit scene(trace_assembler::kernel_predicate wants = nullptr)
+struct assembler_scene {
+  explicit assembler_scene(trace_assembler::kernel_predicate wants = nullptr)
       : path(std::filesystem::temp_directory_path() /
              ("assembler_" + std::to_string(getpid()) + ".gpuprof")),
         file(std::move(*capture::writer::create(path, capture::create_mode::overwrite))),
@@ -29,7 +29,7 @@ struct scene {
         written(*file),
         live({&totals}),
         assembler(records, names, std::move(wants)) {}
-  ~scene() { std::filesystem::remove(path); }
+  ~assembler_scene() { std::filesystem::remove(path); }
 
   void open(std::uint64_t start = 1000) { assembler.open_window({1, {start}, {}, {}}); }
   shape_id shape(char const* name) {
@@ -98,7 +98,7 @@ Record gpu_time(std::uint64_t start) {
 }  // namespace
 
 TEST_CASE("a kernel gets the thread, the range and the time of its launch") {
-  scene s;
+  assembler_scene s;
   s.open();
   s.launch(7, 0, 99);
   s.kernel(7);
@@ -115,7 +115,7 @@ TEST_CASE("a kernel gets the thread, the range and the time of its launch") {
 }
 
 TEST_CASE("copies, sets and whole graphs get theirs too") {
-  scene s;
+  assembler_scene s;
   s.open();
   s.launch(1, launch_is_copy, 11);
   s.launch(2, launch_is_copy, 12);
@@ -135,7 +135,7 @@ TEST_CASE("copies, sets and whole graphs get theirs too") {
 }
 
 TEST_CASE("a record that comes before its launch has been read waits for it") {
-  scene s;
+  assembler_scene s;
   s.open();
   s.kernel(7);
   CHECK(s.counts().kernels == 0);
@@ -148,7 +148,7 @@ TEST_CASE("a record that comes before its launch has been read waits for it") {
 
 TEST_CASE("work that has ended lately waits on for its launch, other work stays without") {
   constexpr timestamp_ns long_ago{1};
-  scene s;
+  assembler_scene s;
   s.open();
   s.kernel(7);
   s.assembler.settle_pending(long_ago);
@@ -159,7 +159,7 @@ TEST_CASE("work that has ended lately waits on for its launch, other work stays 
   CHECK(s.counts().kernels == 1);
   CHECK(s.counts().kernels_unattributed == 0);
   CHECK(s.read<kernel_record>().at(0).range == range_id{99});
-  scene late;
+  assembler_scene late;
   late.open();
   late.kernel(7);
   late.assembler.settle_pending({1'000'000'000'000});
@@ -168,7 +168,7 @@ TEST_CASE("work that has ended lately waits on for its launch, other work stays 
 }
 
 TEST_CASE("work waits for its launch though later launches were noted first") {
-  scene s;
+  assembler_scene s;
   s.open(1000);
   s.launch(8, 0, 98);
   s.kernel(7, 1500);
@@ -183,7 +183,7 @@ TEST_CASE("work waits for its launch though later launches were noted first") {
 }
 
 TEST_CASE("so much work that waits was launched by nobody we saw") {
-  scene s;
+  assembler_scene s;
   s.open();
   constexpr std::uint32_t most = 10'000;
   for (std::uint32_t i = 0; i <= most; ++i) s.kernel(7 + i);
@@ -192,7 +192,7 @@ TEST_CASE("so much work that waits was launched by nobody we saw") {
 }
 
 TEST_CASE("a record that waits is written once, also when settled twice") {
-  scene s;
+  assembler_scene s;
   s.open();
   s.assembler.copy(gpu_work<copy_record>(1));
   s.assembler.set(gpu_work<memset_record>(2));
@@ -207,7 +207,7 @@ TEST_CASE("a record that waits is written once, also when settled twice") {
 }
 
 TEST_CASE("work nobody was seen to launch is kept, without thread, when it ran inside a window") {
-  scene s;
+  assembler_scene s;
   s.open(1000);
   s.kernel(7, 1500);
   s.kernel(8, 999);
@@ -219,7 +219,7 @@ TEST_CASE("work nobody was seen to launch is kept, without thread, when it ran i
 }
 
 TEST_CASE("work launched inside a window is kept though it runs after the window's end") {
-  scene s;
+  assembler_scene s;
   s.open(1000);
   s.launch(5);
   s.assembler.close_window({3000});
@@ -231,7 +231,7 @@ TEST_CASE("work launched inside a window is kept though it runs after the window
 }
 
 TEST_CASE("work of the windows alone is progress") {
-  scene s;
+  assembler_scene s;
   s.open(1000);
   s.launch(5);
   s.launch(6);
@@ -256,7 +256,7 @@ TEST_CASE("work of the windows alone is progress") {
 }
 
 TEST_CASE("windows are written when they open and again when they close") {
-  scene s;
+  assembler_scene s;
   CHECK_FALSE(s.assembler.window_open());
   s.open(1000);
   CHECK(s.assembler.window_open());
@@ -283,7 +283,7 @@ TEST_CASE("a launch without a record gets that of its pattern, up to its own end
                        .ran_to = {5300 + correlation}};
   };
   auto const pattern_comes_late = GENERATE(false, true);
-  scene s;
+  assembler_scene s;
   s.open(1000);
   auto const shape = s.shape("kernel");
   s.launch(1, launch_is_pattern);
@@ -308,7 +308,7 @@ TEST_CASE("a launch without a record gets that of its pattern, up to its own end
 }
 
 TEST_CASE("a kernel without a time is a loss when it was launched in a window") {
-  scene s;
+  assembler_scene s;
   s.open(1000);
   s.launch(1);
   s.kernel(1, 0);
@@ -321,7 +321,7 @@ TEST_CASE("a kernel without a time is a loss when it was launched in a window") 
 }
 
 TEST_CASE("a launch whose pattern is not of this capture owes a record for good") {
-  scene s;
+  assembler_scene s;
   s.open(1000);
   s.assembler.launch({.correlation = correlation_id{2},
                       .time = {1002},
@@ -334,7 +334,7 @@ TEST_CASE("a launch whose pattern is not of this capture owes a record for good"
 }
 
 TEST_CASE("between two windows nothing is kept, inside either of them everything") {
-  scene s;
+  assembler_scene s;
   s.open(1000);
   s.assembler.close_window({2000});
   s.assembler.open_window({2, {3000}, {}, {}});
@@ -346,7 +346,7 @@ TEST_CASE("between two windows nothing is kept, inside either of them everything
 
 TEST_CASE(
     "work launched between two windows belongs to neither, though it runs inside the second") {
-  scene s;
+  assembler_scene s;
   s.open(1000);
   s.launch(1);
   s.assembler.close_window({2000});
@@ -360,7 +360,7 @@ TEST_CASE(
 }
 
 TEST_CASE("launches that failed or went into a graph owe nothing") {
-  scene s;
+  assembler_scene s;
   s.open();
   s.launch(1, launch_failed);
   s.launch(2, launch_captured);
@@ -371,7 +371,7 @@ TEST_CASE("launches that failed or went into a graph owe nothing") {
 }
 
 TEST_CASE("each launch without a record is missed, and made good when the record comes") {
-  scene s;
+  assembler_scene s;
   s.open();
   for (std::uint32_t c = 1; c <= 10; ++c) s.launch(c);
   for (std::uint32_t c = 1; c <= 7; ++c) s.kernel(c);
@@ -383,7 +383,7 @@ TEST_CASE("each launch without a record is missed, and made good when the record
 
 TEST_CASE(
     "a graph launch is accounted for by its first node's record, and gives all nodes its range") {
-  scene s;
+  assembler_scene s;
   s.open();
   s.launch(5, launch_of_graph, 42);
   CHECK(s.assembler.outstanding() == 1);
@@ -396,7 +396,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a kernel without a time accounts for its launch and is not written") {
-  scene s;
+  assembler_scene s;
   s.open();
   s.launch(1);
   s.kernel(1, 0);
@@ -410,7 +410,7 @@ TEST_CASE("a kernel without a time accounts for its launch and is not written") 
 }
 
 TEST_CASE("a launch outside the launch filters takes its kernel with it, and is no loss") {
-  scene s;
+  assembler_scene s;
   s.open();
   s.launch(1, launch_not_selected);
   s.kernel(1);
@@ -421,7 +421,7 @@ TEST_CASE("a launch outside the launch filters takes its kernel with it, and is 
 }
 
 TEST_CASE("all is known up to the oldest launch that has no record, and not beyond the flush") {
-  scene s;
+  assembler_scene s;
   s.open();
   auto const until = [&](std::uint64_t flushed) {
     return s.assembler.complete_until({flushed}).value;
@@ -444,7 +444,7 @@ TEST_CASE("all is known up to the oldest launch that has no record, and not beyo
 }
 
 TEST_CASE("a launch without a record holds back the others for ten seconds, and is counted") {
-  scene s;
+  assembler_scene s;
   s.open();
   s.launch(1);
   s.launch(2);
@@ -459,7 +459,7 @@ TEST_CASE("a launch without a record holds back the others for ten seconds, and 
 }
 
 TEST_CASE("a record that waits for its launch is not known yet") {
-  scene s;
+  assembler_scene s;
   s.open();
   s.kernel(9, 2000);
   CHECK(s.assembler.complete_until({5000}).value == 1999);
@@ -469,7 +469,7 @@ TEST_CASE("a record that waits for its launch is not known yet") {
 
 TEST_CASE("graph nodes are filtered by name, each name asked for once") {
   std::vector<std::string> asked;
-  scene s([&](std::string_view name) {
+  assembler_scene s([&](std::string_view name) {
     asked.emplace_back(name);
     return name == "wanted";
   });
@@ -488,7 +488,7 @@ TEST_CASE("graph nodes are filtered by name, each name asked for once") {
 TEST_CASE(
     "API calls, synchronisations and memory are kept inside windows alone, and not the profiler's "
     "own") {
-  scene s;
+  assembler_scene s;
   s.open(1000);
   note_own_thread(77);
   api_record call;
@@ -515,7 +515,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a call that its thread wrote down becomes a row like CUPTI's own, in windows alone") {
-  scene s;
+  assembler_scene s;
   s.assembler.name_calls([&](std::uint32_t id) { return s.names.intern(std::to_string(id)); });
   auto const call = [&](std::uint64_t start, std::uint32_t correlation) {
     s.assembler.call({{start},
@@ -551,7 +551,7 @@ TEST_CASE("a call that its thread wrote down becomes a row like CUPTI's own, in 
 }
 
 TEST_CASE("calls that the profiler makes on threads of the program are no part of the trace") {
-  scene s;
+  assembler_scene s;
   s.open(1000);
   auto const call = [&](std::uint32_t thread, std::uint64_t start, std::int64_t length) {
     api_record made;
@@ -576,7 +576,7 @@ TEST_CASE("calls that the profiler makes on threads of the program are no part o
 }
 
 TEST_CASE("a context is written once, before the first work in it") {
-  scene s;
+  assembler_scene s;
   s.open();
   for (std::uint32_t c = 1; c <= 3; ++c) {
     s.launch(c);
@@ -586,7 +586,7 @@ TEST_CASE("a context is written once, before the first work in it") {
 }
 
 TEST_CASE("ranges and marks go to the file, and ranges to the totals with the work inside") {
-  scene s;
+  assembler_scene s;
   s.open();
   s.shape("gemm");
   s.assembler.begin({.time = {1000}, .range = range_id{9}, .name = s.names.intern("step")});
@@ -624,7 +624,7 @@ TEST_CASE("without a file the totals are kept all the same") {
 
 TEST_CASE("launches forgotten for want of room are counted, and their kernels are not lost") {
   constexpr std::uint32_t launches = (1u << 20) + 5;
-  scene s;
+  assembler_scene s;
   s.open();
   for (std::uint32_t c = 1; c <= launches; ++c) s.launch(c);
   CHECK(s.assembler.launches_forgotten() == 5);
@@ -637,7 +637,7 @@ TEST_CASE("launches forgotten for want of room are counted, and their kernels ar
 }
 
 TEST_CASE("copies that never have a record, as from host to host, are no loss and fill no memory") {
-  scene s;
+  assembler_scene s;
   s.open();
   for (std::uint32_t c = 1; c <= 3'000'000; ++c)
     s.assembler.launch({.correlation = static_cast<correlation_id>(c),
@@ -648,7 +648,7 @@ TEST_CASE("copies that never have a record, as from host to host, are no loss an
 }
 
 TEST_CASE("all kernels of a graph get its thread and range, whatever is launched meanwhile") {
-  scene s;
+  assembler_scene s;
   s.open();
   s.launch(1, launch_of_graph, 77);
   s.kernel(1);
@@ -667,7 +667,7 @@ TEST_CASE("all kernels of a graph get its thread and range, whatever is launched
 
 TEST_CASE("a correlation id that comes again hours later is another launch's") {
   constexpr std::uint64_t hours = 2 * 3'600'000'000'000;
-  scene s;
+  assembler_scene s;
   s.open();
   s.launch(7, 0, 99);
   s.launch(8, launch_is_copy, 99);  // from host to host
@@ -685,7 +685,7 @@ TEST_CASE("a correlation id that comes again hours later is another launch's") {
 }
 
 TEST_CASE("work nobody was seen to launch is kept when correlation ids begin again in the window") {
-  scene s;
+  assembler_scene s;
   s.open(1000);
   s.assembler.launch({.correlation = correlation_id{0xffff'fff0}, .time = {1500}});
   s.kernel(0xffff'ff00, 1600);  // launched before the window
@@ -705,7 +705,7 @@ TEST_CASE("work nobody was seen to launch is kept when correlation ids begin aga
 }
 
 TEST_CASE("totals count what a thread without ranges launched in the range that waits for it") {
-  scene s;
+  assembler_scene s;
   s.open();
   range_begin step;
   step.time = {1002};

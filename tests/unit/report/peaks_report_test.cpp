@@ -14,7 +14,7 @@ using namespace gpuprof::test;
 
 namespace {
 
-std::string text_of(std::vector<gpu_peaks> const& gpus, report::peaks_layout const& layout = {}) {
+std::string shown(std::vector<gpu_peaks> const& gpus, report::peaks_layout const& layout = {}) {
   std::string text;
   report::write_peaks(gpus, layout, [&](std::string_view piece) { text += piece; });
   return text;
@@ -41,7 +41,7 @@ gpu_peaks gpu_with(peak_result result) {
   return gpu;
 }
 
-bool has(std::string const& text, std::string_view part) {
+bool includes(std::string const& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -51,8 +51,8 @@ TEST_CASE("a GPU is shown in full: what it is, then a table for each group with 
   auto gpu = pretended_gpu();
   gpu.remarks = {"a remark on everything"};
   gpu.key.application_sm_clock_mhz = 900;
-  check_golden("peaks_one_gpu.txt", text_of({gpu}));
-  auto const ascii = text_of({gpu}, {.width = 100, .blocks = false, .labels = {}});
+  check_golden("peaks_one_gpu.txt", shown({gpu}));
+  auto const ascii = shown({gpu}, {.width = 100, .blocks = false, .labels = {}});
   check_golden("peaks_one_gpu_ascii.txt", ascii);
   CHECK(std::all_of(ascii.begin(), ascii.end(), [](char c) { return c > 0; }));
 }
@@ -63,18 +63,18 @@ TEST_CASE("several GPUs stand side by side, with the spread between them") {
       without_figure(second.results[0], peak_outcome::failed, "the GPU was taken away");
   auto third = pretended_gpu(3, 1.02);
   third.results.erase(third.results.begin() + 1);
-  check_golden("peaks_three_gpus.txt", text_of({pretended_gpu(), second, third}));
+  check_golden("peaks_three_gpus.txt", shown({pretended_gpu(), second, third}));
 }
 
 TEST_CASE("GPUs that do not fit beside each other go on below") {
   std::vector<gpu_peaks> gpus;
   for (int i = 0; i < 16; ++i) gpus.push_back(pretended_gpu(i % 10));
-  auto const text = text_of(gpus);
+  auto const text = shown(gpus);
   CHECK(widest_line(text) <= 120);
-  CHECK(has(text, "GPU 15"));
-  CHECK(
-      has(text_of({gpus[0], gpus[1]}, {.width = 120, .blocks = true, .labels = {"left", "GPU 7"}}),
-          "   left   GPU 7  spread"));
+  CHECK(includes(text, "GPU 15"));
+  CHECK(includes(
+      shown({gpus[0], gpus[1]}, {.width = 120, .blocks = true, .labels = {"left", "GPU 7"}}),
+      "   left   GPU 7  spread"));
 }
 
 TEST_CASE("no line is wider than was asked for, as long as words are not") {
@@ -85,16 +85,17 @@ TEST_CASE("no line is wider than was asked for, as long as words are not") {
   gpu.results[2].title = "Tensor FP16, FP32 accumulate";
   gpu.results[2].sustained.chip.limiters = 0x4 | 0x20;
   for (std::size_t const width : {120u, 200u}) {
-    auto const text = text_of({gpu}, {.width = width, .blocks = true, .labels = {}});
+    auto const text = shown({gpu}, {.width = width, .blocks = true, .labels = {}});
     INFO(text);
     CHECK(widest_line(text) <= width);
   }
 }
 
 TEST_CASE("a row without a figure says why instead of numbers") {
-  auto const text = text_of({pretended_gpu()});
-  CHECK(has(line_with(text, "Tensor FP8 (E4M3)"), "  failed: its result is wrong in 3 of 256"));
-  CHECK(has(line_with(text, "Tensor FP4 (NVFP4)"), "  not available: compute capability 9.0"));
+  auto const text = shown({pretended_gpu()});
+  CHECK(
+      includes(line_with(text, "Tensor FP8 (E4M3)"), "  failed: its result is wrong in 3 of 256"));
+  CHECK(includes(line_with(text, "Tensor FP4 (NVFP4)"), "  not available: compute capability 9.0"));
 }
 
 TEST_CASE("units are scaled to what people say") {
@@ -127,49 +128,48 @@ TEST_CASE("limiters are named, the exact one in place of the general one") {
 TEST_CASE("a limit in the burst or in the sustained run shows in the row") {
   auto result = pretended_gpu().results[2];
   result.burst.chip.limiters = 0x20;
-  CHECK(has(text_of({gpu_with(result)}), "power, thermal\n"));
+  CHECK(includes(shown({gpu_with(result)}), "power, thermal\n"));
 }
 
 TEST_CASE("operands that are all zero are said so beside the title") {
   auto result = pretended_gpu().results[2];
   result.operands = "zeros";
-  CHECK(has(text_of({gpu_with(result)}), "\nTensor BF16, zeros  "));
+  CHECK(includes(shown({gpu_with(result)}), "\nTensor BF16, zeros  "));
 }
 
 TEST_CASE("bars keep their length whatever the figure") {
   auto const bar_for = [](double share) {
     auto result = measured("x", "memory", "X", "B/s", share * 1e12, 1e12);
-    return line_with(text_of({gpu_with(result)}, {.width = 120, .blocks = false, .labels = {}}),
-                     "X");
+    return line_with(shown({gpu_with(result)}, {.width = 120, .blocks = false, .labels = {}}), "X");
   };
-  CHECK(has(bar_for(0.5), "  ###########           | 50%"));
-  CHECK(has(bar_for(0), "                        |  0%"));
-  CHECK(has(bar_for(1.004), "  ######################|100%"));
-  CHECK(has(bar_for(20), "  ######################|2000%"));
+  CHECK(includes(bar_for(0.5), "  ###########           | 50%"));
+  CHECK(includes(bar_for(0), "                        |  0%"));
+  CHECK(includes(bar_for(1.004), "  ######################|100%"));
+  CHECK(includes(bar_for(20), "  ######################|2000%"));
 }
 
 TEST_CASE("times have a median and no bar") {
-  auto const text = text_of({gpu_with(pretended_gpu().results.back())});
-  CHECK(has(text, "Latency, us "));
-  CHECK(has(text, "median"));
-  CHECK_FALSE(has(text, "theory  "));
-  CHECK(has(line_with(text, "Launch: "), "5.00   12.0%"));
+  auto const text = shown({gpu_with(pretended_gpu().results.back())});
+  CHECK(includes(text, "Latency, us "));
+  CHECK(includes(text, "median"));
+  CHECK_FALSE(includes(text, "theory  "));
+  CHECK(includes(line_with(text, "Launch: "), "5.00   12.0%"));
 }
 
 TEST_CASE("results of different times say so") {
   auto gpu = pretended_gpu();
   gpu.results[0].measured_at = "2025-12-01T00:00:00Z";
   gpu.results[3].measured_at = "2025-11-01T00:00:00Z";
-  CHECK(has(text_of({gpu}), "some tests earlier, since 2025-11-01T00:00:00Z"));
+  CHECK(includes(shown({gpu}), "some tests earlier, since 2025-11-01T00:00:00Z"));
 }
 
 TEST_CASE("peers of one test are lines of their own, also side by side") {
   auto gpu = pretended_gpu();
   gpu.results = {measured("p2p", "links", "Peer copy to 0000:02", "B/s", 300e9, 0),
                  measured("p2p", "links", "Peer copy to 0000:03", "B/s", 200e9, 0)};
-  auto const text = text_of({gpu, gpu});
-  CHECK(has(line_with(text, "Peer copy to 0000:02"), "300.0  300.0    0.0%"));
-  CHECK(has(line_with(text, "Peer copy to 0000:03"), "200.0  200.0    0.0%"));
+  auto const text = shown({gpu, gpu});
+  CHECK(includes(line_with(text, "Peer copy to 0000:02"), "300.0  300.0    0.0%"));
+  CHECK(includes(line_with(text, "Peer copy to 0000:03"), "200.0  200.0    0.0%"));
 }
 
 TEST_CASE("text from a file cannot break the table") {
@@ -178,21 +178,21 @@ TEST_CASE("text from a file cannot break the table") {
   auto gpu = gpu_with(result);
   gpu.name = "N\nN";
   gpu.measured_at = "x\ty";
-  auto const text = text_of({gpu});
-  CHECK_FALSE(has(text, "\x1b"));
-  CHECK(has(text, "N N (GPU-"));
-  CHECK(has(text, "two lines"));
-  CHECK(has(text, "My group, GB/s"));
+  auto const text = shown({gpu});
+  CHECK_FALSE(includes(text, "\x1b"));
+  CHECK(includes(text, "N N (GPU-"));
+  CHECK(includes(text, "two lines"));
+  CHECK(includes(text, "My group, GB/s"));
 }
 
 TEST_CASE("nothing known is nothing shown") {
-  CHECK(text_of({}).empty());
-  CHECK(has(text_of({gpu_peaks{}}), "a GPU without a name\n"));
+  CHECK(shown({}).empty());
+  CHECK(includes(shown({gpu_peaks{}}), "a GPU without a name\n"));
   peak_result bare;
   bare.outcome = peak_outcome::measured;
-  CHECK_FALSE(text_of({gpu_with(bare)}).empty());
+  CHECK_FALSE(shown({gpu_with(bare)}).empty());
   bare.outcome = peak_outcome::failed;
-  CHECK(has(text_of({gpu_with(bare)}), "failed\n"));
+  CHECK(includes(shown({gpu_with(bare)}), "failed\n"));
 }
 
 TEST_CASE("CSV has a row for each GPU and test with every field") {

@@ -48,7 +48,7 @@ bool holds(finding const& one, double won) {
   return one.gain.low_ns <= won && won <= one.gain.high_ns;
 }
 
-made_kernel sgemm() {
+made_kernel measured_sgemm() {
   return kernel_of("cutlass_80_simt_sgemm_256x128_8x4_nn_align1", 581_ms)
       .launched(1503)
       .shaped({128, 1, 1}, {256, 1, 1})
@@ -64,7 +64,7 @@ made_kernel good_product(duration_ns total, double rate) {
       .computing(precision::tensor_bf16, rate)
       .with_tensor_cores_active(0.956);
 }
-made_kernel odd_product() {
+made_kernel measured_odd_product() {
   return kernel_of("cutlass_75_tensorop_bf16_s1688gemm_bf16_256x128_nn_align1", 1354_ms)
       .launched(12024)
       .shaped({128, 1, 1}, {256, 1, 1})
@@ -87,7 +87,7 @@ made_kernel chasing(std::uint32_t shared) {
 
 TEST_CASE("a product in FP32 whose FLOP nothing tells: TF32 won 430.9 of 581 ms") {
   auto const first =
-      first_of(sampled_alone(on_h100({sgemm(), good_product(818_ms, 765e12)}, 2.322e9)));
+      first_of(sampled_alone(on_h100({measured_sgemm(), good_product(818_ms, 765e12)}, 2.322e9)));
   CHECK(first.rule == "fp32_products");
   CHECK(holds(first, 430.9 * ms));
   CHECK(first.gain.high_ns == Approx(581 * ms * (1 - 66.4 / 483)));
@@ -95,14 +95,15 @@ TEST_CASE("a product in FP32 whose FLOP nothing tells: TF32 won 430.9 of 581 ms"
 
 TEST_CASE("a product in FP32 whose FLOP samples tell: TF32 won 430.9 of 581 ms") {
   auto const counted =
-      sgemm().at_peak_of(precision::fp32, 0.67).computing(precision::fp32, 44.4e12);
+      measured_sgemm().at_peak_of(precision::fp32, 0.67).computing(precision::fp32, 44.4e12);
   auto const first = first_of(on_h100({counted, good_product(818_ms, 765e12)}, 2.322e9));
   CHECK(first.rule == "fp32_products");
   CHECK(holds(first, 430.9 * ms));
 }
 
 TEST_CASE("products of 2047: padding won 956.2 of 1354 ms, more than 0.8 of the roof would give") {
-  auto const first = first_of(on_h100({odd_product(), good_product(778_ms, 806e12)}, 3.044e9));
+  auto const first =
+      first_of(on_h100({measured_odd_product(), good_product(778_ms, 806e12)}, 3.044e9));
   CHECK(first.rule == "misaligned_products");
   CHECK(holds(first, 956.2 * ms));
   CHECK(first.gain.high_ns == Approx(1354 * ms * (1 - 152.6 / 806)));

@@ -9,10 +9,6 @@ using namespace gpuprof::test;
 
 namespace {
 
-Approx within(double value, double share) {
-  return Approx(value).epsilon(share);
-}
-
 /// `times` launches of 200 to 240 us with pauses.
 simulated_gpu alone(int times) {
   simulated_gpu gpu(3);

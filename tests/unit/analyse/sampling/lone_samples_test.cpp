@@ -8,14 +8,6 @@
 using namespace gpuprof;
 using namespace gpuprof::test;
 
-namespace {
-
-Approx within(double value, double share) {
-  return Approx(value).epsilon(share);
-}
-
-}  // namespace
-
 TEST_CASE("a small kernel has figures of samples that it has to itself") {
   simulated_gpu gpu(1);
   for (int i = 0; i < 200; ++i) {

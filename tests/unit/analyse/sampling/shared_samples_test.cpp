@@ -39,10 +39,6 @@ simulated_gpu steps(unsigned seed, int launches) {
   return gpu;
 }
 
-Approx within(double value, double share) {
-  return Approx(value).epsilon(share);
-}
-
 }  // namespace
 
 TEST_CASE("kernels shorter than a sample are told apart by what else ran in theirs") {

@@ -8,8 +8,8 @@ using namespace gpuprof;
 namespace {
 
 /// On a stream, in nanoseconds.
-gpu_item work(std::uint32_t stream, std::uint64_t launched, std::uint64_t start,
-              std::uint64_t end) {
+gpu_item item_of(std::uint32_t stream, std::uint64_t launched, std::uint64_t start,
+                 std::uint64_t end) {
   gpu_item item;
   item.start = {start};
   item.end = {end};
@@ -21,9 +21,9 @@ constexpr std::uint32_t default_stream = 7;
 
 serialised_sum kept_apart(std::uint64_t second_launched, bool fits) {
   serialised_streams found([fits](device_id, std::uint32_t, std::uint32_t) { return fits; });
-  found.add(work(20, 1000, 10'000, 110'000), {}, {});
-  found.add(work(default_stream, 1100, 110'000, 120'000), {}, {});
-  found.add(work(21, second_launched, 120'000, 220'000), {}, {});
+  found.add(item_of(20, 1000, 10'000, 110'000), {}, {});
+  found.add(item_of(default_stream, 1100, 110'000, 120'000), {}, {});
+  found.add(item_of(21, second_launched, 120'000, 220'000), {}, {});
   return found.sums().empty() ? serialised_sum{} : found.sums().at(device_id{});
 }
 

@@ -3,16 +3,17 @@
 #include "counters/launches/reading_cycle.hpp"
 
 #include "support/catch.hpp"
+#include "support/moments.hpp"
 
 #include <array>
 #include <optional>
 #include <set>
 
 using namespace gpuprof;
+using namespace gpuprof::test;
 
 namespace {
 
-constexpr std::uint64_t ms = 1'000'000;
 constexpr std::uint64_t patience = reading_cycle::limits{}.patience_ns;
 
 /// A signature that is to be read.

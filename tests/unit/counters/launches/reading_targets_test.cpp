@@ -3,14 +3,15 @@
 #include "counters/launches/reading_targets.hpp"
 
 #include "support/catch.hpp"
+#include "support/moments.hpp"
 
 #include <set>
 
 using namespace gpuprof;
+using namespace gpuprof::test;
 
 namespace {
 
-constexpr std::uint64_t us = 1'000, second = 1'000'000'000;
 constexpr auto for_ever = ~std::uint64_t{0};
 
 struct program {

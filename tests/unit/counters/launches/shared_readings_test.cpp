@@ -18,7 +18,8 @@ using namespace gpuprof::test;
 namespace {
 
 constexpr std::uint64_t setup = 7;
-constexpr shared_reading first{0x1234567890abcdef, 0b11, 2500}, second{5, 0b1, 1'000'000'000'000};
+constexpr shared_reading first{0x1234567890abcdef, 0b11, 2500},
+    second_reading{5, 0b1, 1'000'000'000'000};
 
 std::string capture(scratch_folder const& folder, int rank) {
   return folder / ("run.rank" + std::to_string(rank) + ".gpuprof");
@@ -51,8 +52,8 @@ other_process telling(scratch_folder const& folder, std::vector<shared_reading> 
 TEST_CASE("a rank hears what another has read, as long as that one runs") {
   scratch_folder const folder;
   rank ours(folder, 0);
-  auto other = telling(folder, {first, second});
-  CHECK(ours.shared.hear() == std::vector{first, second});
+  auto other = telling(folder, {first, second_reading});
+  CHECK(ours.shared.hear() == std::vector{first, second_reading});
   other.kill();
   CHECK(std::filesystem::exists(readings(folder, 1)));
   CHECK(ours.shared.hear().empty());
@@ -62,8 +63,8 @@ TEST_CASE("what a run before has left is written anew, and nothing of it is hear
   scratch_folder const folder;
   telling(folder, {first}).kill();
   rank ours(folder, 0);
-  auto const other = telling(folder, {second});
-  CHECK(ours.shared.hear() == std::vector{second});
+  auto const other = telling(folder, {second_reading});
+  CHECK(ours.shared.hear() == std::vector{second_reading});
 }
 
 TEST_CASE("a rank with other counters is not believed, nor what is no such file") {
@@ -93,7 +94,7 @@ TEST_CASE("the file goes at the end of a capture, and comes again with all that 
   REQUIRE(std::filesystem::exists(readings(folder, 0)));
   ours.shared.end();
   CHECK_FALSE(std::filesystem::exists(readings(folder, 0)));
-  ours.shared.tell(std::span(&second, 1));
+  ours.shared.tell(std::span(&second_reading, 1));
   CHECK(std::filesystem::file_size(readings(folder, 0)) > 100);  // two lines and the first
   ours.shared.end();
 }
@@ -111,6 +112,6 @@ TEST_CASE("nothing is shared before there is a capture, or in a folder that cann
   CHECK(shared.hear().empty());
   CHECK(std::filesystem::is_empty(std::string(folder / "")));
   path = capture(folder, 0);
-  shared.tell(std::span(&second, 1));  // and then all of it
+  shared.tell(std::span(&second_reading, 1));  // and then all of it
   CHECK(std::filesystem::file_size(readings(folder, 0)) > 100);
 }

@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint64_t soon_ns = 60'000'000'000;
 
 /// Waits without patience of its own: what it waits for comes, or the test hangs.
-void until(std::function<bool()> const& holds) {
+void wait_until(std::function<bool()> const& holds) {
   while (!holds()) std::this_thread::yield();
 }
 
@@ -33,7 +33,7 @@ class caller {
     thread_ = std::jthread([this, &gate, what] {
       is_read_ = gate.enter(what);
       is_inside_ = true;
-      until([this] { return may_leave_.load(); });
+      wait_until([this] { return may_leave_.load(); });
       is_read_ ? gate.leave_read(correlation_id{41}, false) : gate.leave();
       is_over_ = true;
     });
@@ -46,11 +46,11 @@ class caller {
   bool is_read() const { return is_read_; }
   bool is_over() const { return is_over_; }
   void wait_until_inside() const {
-    until([this] { return is_inside(); });
+    wait_until([this] { return is_inside(); });
   }
   void leave() { may_leave_ = true; }
   void wait_until_over() const {
-    until([this] { return is_over(); });
+    wait_until([this] { return is_over(); });
   }
 
  private:
@@ -84,7 +84,7 @@ TEST_CASE("the time for which any call waits is counted once, however many wait"
     for (int i = 0; i < 6; ++i) all.emplace_back(gate);
     REQUIRE(gate.next(soon_ns));
     auto const since = monotonic_ns();
-    until([&] { return monotonic_ns() - since >= wait_ns; });
+    wait_until([&] { return monotonic_ns() - since >= wait_ns; });
     CHECK(gate.held_ns() >= wait_ns);  // that they still wait counts
     gate.open();
     for (auto& one : all) one.leave();
@@ -180,7 +180,7 @@ TEST_CASE("the gate cannot be held while a call is inside, and others wait for t
   REQUIRE(gate.next(soon_ns));
   CHECK_FALSE(late.is_inside());
   gate.leave();
-  until([&] { return gate.hold(); });  // one that looks at the gate is inside for a moment
+  wait_until([&] { return gate.hold(); });  // one that looks at the gate is inside for a moment
   CHECK_FALSE(late.is_inside());
   gate.relax();
   CHECK(gate.hold());
@@ -197,7 +197,7 @@ TEST_CASE("nobody's patience runs out while the keeper is inside CUPTI") {
     REQUIRE(gate.next(soon_ns));
     // Another call, that would have gone on long ago.
     auto const began = monotonic_ns();
-    until([&] { return monotonic_ns() - began > 5 * work_gate::max_hold_ns; });
+    wait_until([&] { return monotonic_ns() - began > 5 * work_gate::max_hold_ns; });
     CHECK_FALSE(one.is_inside());
     CHECK(gate.impatient() == 0);
     gate.open();
@@ -219,7 +219,7 @@ TEST_CASE("a call has its whole patience again when the keeper comes out of CUPT
     one = &made.emplace(gate);
     REQUIRE(gate.next(soon_ns));
     auto const began = monotonic_ns();
-    until([&] { return monotonic_ns() - began > 2 * work_gate::max_hold_ns; });
+    wait_until([&] { return monotonic_ns() - began > 2 * work_gate::max_hold_ns; });
     out = monotonic_ns();
   }
   one->wait_until_inside();
@@ -282,7 +282,7 @@ TEST_CASE("a call that is read waits after it until it was counted, and says wha
     CHECK(departure->correlation == correlation_id{41});
     CHECK_FALSE(departure->failed);
     // It is not inside any more: the keeper may hold the gate and end the range.
-    until([&] { return gate.hold(); });
+    wait_until([&] { return gate.hold(); });
     auto const waited = gate.release_read();
     one->wait_until_over();
     gate.open();

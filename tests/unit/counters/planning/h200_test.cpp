@@ -12,17 +12,17 @@ using gpuprof::test::real_cupti;
 
 namespace {
 
-std::vector<std::uint8_t> image(std::string const& name) {
+std::vector<std::uint8_t> availability_image(std::string const& name) {
   std::ifstream file(GPUPROF_TEST_DATA "/counters/" + name, std::ios::binary);
   REQUIRE(file);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-result<pass_plan> plan_of(cupti_api const& api, std::vector<std::string> metrics) {
+result<pass_plan> h200_plan_of(cupti_api const& api, std::vector<std::string> metrics) {
   return plan_passes(api, {.chip = "GH100",
                            .metrics = std::move(metrics),
-                           .range_availability = image("gh100_ranges.bin"),
-                           .sampling_availability = image("gh100_sampling.bin"),
+                           .range_availability = availability_image("gh100_ranges.bin"),
+                           .sampling_availability = availability_image("gh100_sampling.bin"),
                            .on_progress = {}});
 }
 
@@ -50,7 +50,7 @@ TEST_CASE("what was sampled together on an H200 is planned as one pass") {
       "TPC.TriageCompute.sm__inst_executed_pipe_fma_realtime.avg",
       "TPC.TriageCompute.sm__inst_executed_pipe_alu_realtime.avg",
       "TPC.TriageCompute.sm__inst_executed_realtime.avg"};
-  auto const plan = plan_of(cupti->api, metrics);
+  auto const plan = h200_plan_of(cupti->api, metrics);
   REQUIRE(plan);
   CHECK(plan->sampling_passes == 1);
   CHECK(plan->sampled == metrics);
@@ -60,7 +60,7 @@ TEST_CASE("what was sampled together on an H200 is planned as one pass") {
 TEST_CASE("operations and NVLink are not sampled there") {
   auto const* const cupti = real_cupti();
   if (cupti == nullptr) return;
-  auto const plan = plan_of(
+  auto const plan = h200_plan_of(
       cupti->api, {"sm__cycles_active.avg", "sm__ops_path_tensor_src_bf16_dst_fp32.sum",
                    "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "nvlrx__bytes.sum"});
   REQUIRE(plan);
@@ -73,7 +73,7 @@ TEST_CASE("operations and NVLink are not sampled there") {
 TEST_CASE("the basic set is one pass there, launched or sampled") {
   auto const* const cupti = real_cupti();
   if (cupti == nullptr) return;
-  auto const plan = plan_of(cupti->api, contents_of(metric_set::basic, "GH100").metrics);
+  auto const plan = h200_plan_of(cupti->api, contents_of(metric_set::basic, "GH100").metrics);
   REQUIRE(plan);
   CHECK(plan->launch_passes() == 1);
   CHECK(plan->sampling_passes == 1);
@@ -86,7 +86,7 @@ TEST_CASE("a metric with a suffix of any kind is read in one pass") {
        {".sum", ".max", ".avg.per_second", ".avg.pct_of_peak_sustained_elapsed",
         ".sum.per_cycle_active", ".min.peak_sustained_active.per_second"}) {
     INFO(suffix);
-    auto const plan = plan_of(cupti->api, {std::string("sm__cycles_active") + suffix});
+    auto const plan = h200_plan_of(cupti->api, {std::string("sm__cycles_active") + suffix});
     REQUIRE(plan);
     CHECK(plan->launch_passes() == 1);
   }
@@ -95,7 +95,7 @@ TEST_CASE("a metric with a suffix of any kind is read in one pass") {
 TEST_CASE("bad names are explained, the nearest given, and lose nothing but themselves") {
   auto const* const cupti = real_cupti();
   if (cupti == nullptr) return;
-  auto const plan = plan_of(
+  auto const plan = h200_plan_of(
       cupti->api, {"sm__cycles_actve.avg", "sm__cycles_active", "sm__cycles_active.average",
                    "sm__cycles_active.avg", "TPC.TriageCompute.sm__inst_executed_realtim.avg"});
   REQUIRE(plan);

@@ -5,13 +5,12 @@
 #include "base/clock.hpp"
 #include "support/catch.hpp"
 #include "support/fake_cupti.hpp"
+#include "support/moments.hpp"
 
 using namespace gpuprof;
 using namespace gpuprof::test;
 
 namespace {
-
-constexpr std::uint64_t us = 1'000;
 
 struct sampled_program {
   explicit sampled_program(unsigned version = 130001) : cupti(version) {}
