@@ -5,7 +5,8 @@
 #   tools/test.sh            all a newcomer needs to trust the build: optimised, as installed; 20 minutes on 2 cores
 #   tools/test.sh all        also what only runs on a GPU is built, clang-format, the reference, sanitizers, fuzzers, clang-tidy; an hour.
 #                            What has passed for this very tree is not run again
-#   tools/test.sh PART...    parts: release, rest, format, reference, clients, asan, tsan, fuzz, tidy
+#   tools/test.sh PART...    parts: release, rest, format, reference, clients, asan, tsan, fuzz, tidy; dev, not in all: each file is
+#                            compiled alone, and says what it forgot to include
 #
 # Exports are opened by the programs that they are for (nsys, HTA, Perfetto, DuckDB, Polars, Spark) in the part clients, which fetches
 # them: a gigabyte, from Debian and PyPI. In the part release such tests are skipped, and said to be, unless they were fetched before.
@@ -95,10 +96,13 @@ part_clients() {
       ctest --test-dir "$root/build/ci" -L clients --no-tests=error --output-on-failure -j $((2 * $(nproc)))  # they wait a lot
 }
 
+# All others take several files at a time.
+part_dev() { build_preset dev; }
+
 part_tidy() {
   find_clang_tidy && stage "Configuring (tidy)" configure_preset tidy || return 1
   stage "Checking with clang-tidy" python3 "$clang_tidy/run-clang-tidy.py" -clang-tidy-binary "$clang_tidy/clang-tidy" \
-    -quiet -hide-progress -j "$(nproc)" -p "$root/build/tidy" "(libgpuprof|tools)/.*[.]cpp\$" || {
+    -quiet -hide-progress -j "$(nproc)" -p "$root/build/tidy" "(libgpuprof|tools)/.*[.](cpp|cxx)\$" || {
     say "What it found, each once:"
     grep -aE ': (error|warning): |terminated by signal|Error while processing' "$logs/Checking_with_clang_tidy.log" | sort -u | head -n 60
     return 1
@@ -244,9 +248,9 @@ for part in "${parts[@]}"; do
     continue
   fi
   case "$part" in
-    release | rest | format | reference | clients | tidy | asan | tsan | fuzz) "part_$part" || failed+=("$part") ;;
+    release | rest | format | reference | clients | dev | tidy | asan | tsan | fuzz) "part_$part" || failed+=("$part") ;;
     ahead_*) part_ahead "${part#ahead_}" ;;
-    *) fail "unknown part \"$part\". Parts: all, or some of release, rest, format, reference, clients, tidy, asan, tsan, fuzz" ;;
+    *) fail "unknown part \"$part\". Parts: all, or some of release, rest, format, reference, clients, tidy, asan, tsan, fuzz, dev" ;;
   esac
 done
 [ ${#failed[@]} = 0 ] || fail "these parts failed: ${failed[*]}"

@@ -5,11 +5,11 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib_setup.sh"
 
 find_clang_tidy
-commands="$root/build/tidy/compile_commands.json"
+commands="$root/build/tidy-files/compile_commands.json"
 for file in "$@"; do
   grep -qs "/$file\"" "$commands" && continue  # it is known how to compile it
   find_cuda
-  stage "Configuring (tidy)" configure_preset tidy
+  stage "Configuring (tidy-files)" configure_preset tidy-files
   break
 done
-cd "$root" && exec "$clang_tidy/clang-tidy" -quiet -p build/tidy "$@"
+cd "$root" && exec "$clang_tidy/clang-tidy" -quiet -p build/tidy-files "$@"

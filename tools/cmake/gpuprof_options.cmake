@@ -13,8 +13,8 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
-# Eight files at a time take less time than one by one: they read their headers once. Debug builds, for work on gpuprof, and clang-tidy take
-# them one by one: they say what a file forgot to include.
+# Eight files at a time take less time than one by one: they read their headers once. Debug builds, for work on gpuprof, take them one by
+# one: they say what a file forgot to include.
 if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT DEFINED CMAKE_UNITY_BUILD)
   set(CMAKE_UNITY_BUILD ON)
 endif()

@@ -11,7 +11,7 @@ clients="${GPUPROF_CLIENTS:-$top/build/clients}"
 packages() {
   local folder="$1"
   shift
-  python3 -m pip -q --disable-pip-version-check install --only-binary :all: --target "$folder" "$@" >&2
+  python3 -m pip -q --disable-pip-version-check install --no-compile --only-binary :all: --target "$folder" "$@" >&2
 }
 
 # Reads tables, and has the libraries that write them.
@@ -21,7 +21,7 @@ parquet() { packages "$1" pyarrow==26.0.1 duckdb==2.0.1 polars==2.1.0; }
 nsys_recipes() { packages "$1" numpy==2.4.6 pandas==3.1.1 pyarrow==26.0.1 psutil==7.2.2 dask==2026.8.0 distributed==2026.8.0; }
 
 # 456 MB, built here: no wheel is published. Runs on Debian's openjdk-17-jre-headless.
-spark() { python3 -m pip -q --disable-pip-version-check install --target "$1" pyspark==4.3.0 >&2; }
+spark() { python3 -m pip -q --disable-pip-version-check install --no-compile --target "$1" pyspark==4.3.0 >&2; }
 
 # Checks documents against a schema.
 jsonschema() { packages "$1" jsonschema==4.26.0; }

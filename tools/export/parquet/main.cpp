@@ -11,6 +11,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <exception>
 #include <new>
 
 namespace gpuprof {
@@ -78,5 +79,7 @@ int main(int argc, char** argv) {
     return plugin_words::needs_more_memory;
   } catch (export_interrupted const& by) {
     return 128 + by.signal;
+  } catch (std::exception const& other) {  // of Arrow
+    return fail(other.what());
   }
 }
