@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Catch2, version 2.13 or 3, under one include.
+// Catch2, version 2.13 or 3, under one include; and how near is near.
 #pragma once
 
 #if __has_include(<catch2/catch_all.hpp>)
@@ -11,6 +11,7 @@ using Catch::Approx;
 
 namespace gpuprof::test {
 
+/// As near as this share of the value: 0.01 is one per cent.
 inline Approx within(double value, double share) {
   return Approx(value).epsilon(share);
 }

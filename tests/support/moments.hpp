@@ -2,10 +2,12 @@
 // Nanoseconds, for tests that count time in numbers.
 #pragma once
 
+#include "base/time.hpp"
+
 #include <cstdint>
 
 namespace gpuprof::test {
 
-inline constexpr std::uint64_t us = 1'000, ms = 1'000'000, second = 1'000'000'000;
+inline constexpr std::uint64_t us = 1'000, ms = ns_per_ms, second = ns_per_second;
 
 }  // namespace gpuprof::test

@@ -36,15 +36,13 @@ bool is_part_of(reading const& read, sample const& content) {
          is_subsequence(read.ranges, content.ranges);
 }
 
-// All of a byte; where a sanitizer makes each reading slow another one in each byte.
-std::vector<unsigned> bits_flipped(std::size_t at) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return {static_cast<unsigned>(at % 8)};
+// Each bit of a byte is flipped. The address sanitizer makes that a minute: one of each byte then,
+// in turn.
+#ifdef __SANITIZE_ADDRESS__
+constexpr std::size_t bits_of_a_byte = 1;
 #else
-  static_cast<void>(at);
-  return {0, 1, 2, 3, 4, 5, 6, 7};
+constexpr std::size_t bits_of_a_byte = 8;
 #endif
-}
 
 bool is_all_of(reading const& read, sample const& content) {
   return same(read.kernels, content.kernels) && same(read.ranges, content.ranges) &&
@@ -119,7 +117,8 @@ TEST_CASE("no flipped bit gives a wrong row, and none that costs rows goes unrep
   stored_sample const stored;
   std::size_t harmless = 0;
   for (std::size_t at = 0; at < stored.bytes.size(); ++at) {
-    for (auto const bit : bits_flipped(at)) {
+    for (std::size_t i = 0; i < bits_of_a_byte; ++i) {
+      auto const bit = (at + i) % 8;
       auto changed = stored.bytes;
       changed[at] = static_cast<char>(changed[at] ^ (1 << bit));
       auto const read = stored.read_changed(changed);
@@ -134,7 +133,7 @@ TEST_CASE("no flipped bit gives a wrong row, and none that costs rows goes unrep
     }
   }
   // zstd leaves a few bits without a meaning.
-  CHECK(harmless * 100 < stored.bytes.size() * bits_flipped(0).size());
+  CHECK(harmless * 100 < stored.bytes.size() * bits_of_a_byte);
 }
 
 TEST_CASE("a damaged block costs its own rows and no others") {

@@ -11,17 +11,17 @@ using namespace gpuprof::peaks;
 
 namespace {
 
-chip_facts const h200_chip{.compute_major = 9,
-                           .compute_minor = 0,
-                           .sm_count = 132,
-                           .max_sm_clock_mhz = 1980,
-                           .max_memory_clock_mhz = 3201,
-                           .memory_bus_bits = 6144,
-                           .pcie_generation = 5,
-                           .pcie_width = 16};
+chip_facts const h200_by_datasheet{.compute_major = 9,
+                                   .compute_minor = 0,
+                                   .sm_count = 132,
+                                   .max_sm_clock_mhz = 1980,
+                                   .max_memory_clock_mhz = 3201,
+                                   .memory_bus_bits = 6144,
+                                   .pcie_generation = 5,
+                                   .pcie_width = 16};
 
 chip_facts chip(int major, int minor) {
-  auto facts = h200_chip;
+  auto facts = h200_by_datasheet;
   facts.compute_major = major;
   facts.compute_minor = minor;
   return facts;
@@ -34,7 +34,7 @@ double per_clock(test_id test, int major, int minor) {
 }  // namespace
 
 TEST_CASE("an H200 reaches what its datasheet and its clocks make") {
-  auto const tera = [](test_id test) { return theory_of(test, h200_chip).rate / 1e12; };
+  auto const tera = [](test_id test) { return theory_of(test, h200_by_datasheet).rate / 1e12; };
   CHECK(tera(test_id::fp32) == Approx(66.9).margin(0.05));
   CHECK(tera(test_id::fp64) == Approx(33.45).margin(0.05));
   CHECK(tera(test_id::fp16) == Approx(133.8).margin(0.05));
@@ -53,18 +53,20 @@ TEST_CASE("an H200 reaches what its datasheet and its clocks make") {
 }
 
 TEST_CASE("DRAM is judged by the bus the board says it has, not by that of the full chip") {
-  auto board = h200_chip;
+  auto board = h200_by_datasheet;
   board.memory_bus_bits = 6016;  // as H200 boards report it: the 4.8 TB/s of their datasheet
   CHECK(theory_of(test_id::dram_read, board).rate / 1e12 == Approx(4.814).margin(0.0005));
   CHECK(theory_of(test_id::dram_read, board).per_clock == 1504);
 }
 
 TEST_CASE("formulas say where a rate comes from") {
-  CHECK(theory_of(test_id::fp32, h200_chip).formula == "132 SM x 1980 MHz x 256 FLOP/clk");
-  CHECK(theory_of(test_id::tensor_int8, h200_chip).formula == "132 SM x 1980 MHz x 8192 op/clk");
-  CHECK(theory_of(test_id::shared_write, h200_chip).formula == "132 SM x 1980 MHz x 128 B/clk");
-  CHECK(theory_of(test_id::dram_triad, h200_chip).formula == "6144 bit / 8 x 3201 MHz x 2");
-  CHECK(theory_of(test_id::h2d, h200_chip).formula ==
+  CHECK(theory_of(test_id::fp32, h200_by_datasheet).formula == "132 SM x 1980 MHz x 256 FLOP/clk");
+  CHECK(theory_of(test_id::tensor_int8, h200_by_datasheet).formula ==
+        "132 SM x 1980 MHz x 8192 op/clk");
+  CHECK(theory_of(test_id::shared_write, h200_by_datasheet).formula ==
+        "132 SM x 1980 MHz x 128 B/clk");
+  CHECK(theory_of(test_id::dram_triad, h200_by_datasheet).formula == "6144 bit / 8 x 3201 MHz x 2");
+  CHECK(theory_of(test_id::h2d, h200_by_datasheet).formula ==
         "PCIe gen5: 32 GT/s x 16 lanes / 8 x 128/130");
 }
 
@@ -161,7 +163,7 @@ TEST_CASE("a chip newer than the table measures without theory what all chips ha
 }
 
 TEST_CASE("what is not known of a chip leaves out what depends on it") {
-  auto no_clock = h200_chip;
+  auto no_clock = h200_by_datasheet;
   no_clock.max_sm_clock_mhz = no_clock.max_memory_clock_mhz = 0;
   no_clock.pcie_width = 0;
   CHECK(theory_of(test_id::tensor_bf16, no_clock).per_clock == 4096);
@@ -175,7 +177,7 @@ TEST_CASE("what is not known of a chip leaves out what depends on it") {
 
 TEST_CASE("host links reach what their encoding leaves, both directions twice of it") {
   auto const gigabytes = [](test_id test, int generation, int width) {
-    auto facts = h200_chip;
+    auto facts = h200_by_datasheet;
     facts.pcie_generation = generation;
     facts.pcie_width = width;
     return theory_of(test, facts).rate / 1e9;
@@ -188,14 +190,14 @@ TEST_CASE("host links reach what their encoding leaves, both directions twice of
   CHECK(gigabytes(test_id::h2d, 6, 16) == Approx(121.0).margin(0.01));
   CHECK(gigabytes(test_id::h2d, 1, 16) == Approx(4.0));
   CHECK(gigabytes(test_id::h2d, 99, 16) == 0);
-  CHECK(theory_of(test_id::h2d, h200_chip).per_clock == 0);
+  CHECK(theory_of(test_id::h2d, h200_by_datasheet).per_clock == 0);
 }
 
 TEST_CASE("nothing says how fast latencies and peer copies could be") {
   for (auto const test : {test_id::p2p, test_id::launch_latency, test_id::launch_throughput,
                           test_id::graph_node, test_id::synchronize}) {
-    CHECK(theory_of(test, h200_chip).rate == 0);
-    CHECK(theory_of(test, h200_chip).per_clock == 0);
+    CHECK(theory_of(test, h200_by_datasheet).rate == 0);
+    CHECK(theory_of(test, h200_by_datasheet).per_clock == 0);
   }
 }
 
@@ -224,7 +226,7 @@ TEST_CASE("only kinds and chips that are sold with half the rate may have it") {
     auto const given = theory_of(test, facts);
     return fitted_to(given, test, facts, given.per_clock / 2).per_clock / given.per_clock;
   };
-  CHECK(fitted(test_id::tensor_bf16, h200_chip) == 1);
+  CHECK(fitted(test_id::tensor_bf16, h200_by_datasheet) == 1);
   CHECK(fitted(test_id::tensor_bf16, chip(8, 0)) == 1);
   CHECK(fitted(test_id::tensor_fp16_acc16, chip(8, 9)) == 1);
   CHECK(fitted(test_id::tensor_int8, chip(8, 9)) == 1);
