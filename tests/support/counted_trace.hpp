@@ -3,6 +3,7 @@
 // had counted.
 #pragma once
 
+#include "model/kernel_code.hpp"
 #include "support/trace_of.hpp"
 
 #include <map>
