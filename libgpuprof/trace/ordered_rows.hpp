@@ -15,7 +15,8 @@ namespace gpuprof {
 
 /// Rows stand in a file as buffers came back, so those of several streams and threads overlap. A
 /// first look takes the earliest time of each block; a block is then read when its turn has come,
-/// and forgotten when its last row has gone. Rows of one time come in file order.
+/// and forgotten when its last row has gone. Rows of one time come in file order. With `windows`
+/// there are the rows alone that begin within one of them; blocks without any are not read.
 ///
 ///   ordered_rows<kernel_record> kernels(trace.file());
 ///   while (auto const* kernel = kernels.next()) write(*kernel);
@@ -23,8 +24,9 @@ template <class Row>
 class ordered_rows {
  public:
   /// The reader outlives it. `wanted`: columns to decode, beside the time.
-  explicit ordered_rows(capture::reader& file, capture::column_set<Row> wanted = {})
-      : file_(&file), wanted_(wanted) {
+  explicit ordered_rows(capture::reader& file, capture::column_set<Row> wanted = {},
+                        time_windows windows = {})
+      : file_(&file), wanted_(wanted), windows_(std::move(windows)) {
     wanted_.insert(time_member<Row>());
     find_begins();
   }
@@ -71,13 +73,18 @@ class ordered_rows {
   void find_begins() {
     for (auto const block : file_->template blocks_of<Row>()) {
       begin_of_block begin{{~std::uint64_t{0}}, block};
+      bool any = false;
       file_->template for_each_in<Row>(
           block,
           [&](std::span<Row const> rows) {
-            for (auto const& row : rows) begin.first = std::min(begin.first, time_of(row));
+            for (auto const& row : rows) {
+              if (!is_within(time_of(row), windows_)) continue;
+              begin.first = std::min(begin.first, time_of(row));
+              any = true;
+            }
           },
           capture::only(time_member<Row>()));
-      begins_.push_back(begin);
+      if (any) begins_.push_back(begin);
     }
     std::stable_sort(begins_.begin(), begins_.end(),
                      [](auto const& a, auto const& b) { return a.first < b.first; });
@@ -92,6 +99,9 @@ class ordered_rows {
           opened.rows.insert(opened.rows.end(), rows.begin(), rows.end());
         },
         wanted_);
+    if (!windows_.empty())
+      std::erase_if(opened.rows,
+                    [&](Row const& row) { return !is_within(time_of(row), windows_); });
     if (opened.rows.empty()) return;  // damaged
     auto const is_before = [](Row const& a, Row const& b) { return time_of(a) < time_of(b); };
     if (!std::is_sorted(opened.rows.begin(), opened.rows.end(), is_before))
@@ -124,6 +134,7 @@ class ordered_rows {
 
   capture::reader* file_;
   capture::column_set<Row> wanted_;
+  time_windows windows_;
   std::vector<begin_of_block> begins_;  // by time
   std::size_t next_block_ = 0;
   std::vector<open_block> active_;  // a heap, the earliest row in front

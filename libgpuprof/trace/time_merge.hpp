@@ -10,21 +10,14 @@ namespace gpuprof {
 
 template <class Row, class F>
 ordered_rows<Row> rows_wanted_by(F const& f, capture::reader& file,
-                                 capture::column_set<Row> columns) {
+                                 capture::column_set<Row> columns, time_windows const& windows) {
   if constexpr (requires { f.template wants<Row>(); })
     if (!f.template wants<Row>()) return ordered_rows<Row>::none(file);
-  return ordered_rows<Row>(file, columns);
+  return ordered_rows<Row>(file, columns, windows);
 }
 
-/// Calls f(row) for every row of the tables named, earliest first; of those at one time, in the
-/// order in which the tables are named. `wanted`: the columns of each to decode, beside the time.
-///
-///   for_each_in_time<kernel_record, copy_record>(trace.file(), [&](auto const& row) { ... });
-///
-/// A table for which f.template wants<Row>() is false is not read, where f has such a function.
-template <class... Rows, class F>
-void for_each_in_time(capture::reader& file, F&& f, capture::column_set<Rows>... wanted) {
-  std::tuple<ordered_rows<Rows>...> tables{rows_wanted_by<Rows>(f, file, wanted)...};
+template <class F, class... Rows>
+void for_each_merged(F& f, std::tuple<ordered_rows<Rows>...> tables) {
   for (;;) {
     timestamp_ns earliest{~std::uint64_t{0}};
     bool any = false;
@@ -45,12 +38,22 @@ void for_each_in_time(capture::reader& file, F&& f, capture::column_set<Rows>...
   }
 }
 
-/// The same with all columns.
+/// Calls f(row) for every row of the tables named, earliest first; of those at one time, in the
+/// order in which the tables are named. `wanted`: the columns of each to decode, beside the time.
+///
+/// A table for which f.template wants<Row>() is false is not read, where f has such a function.
+template <class... Rows, class F>
+void for_each_in_time(capture::reader& file, F&& f, capture::column_set<Rows>... wanted) {
+  for_each_merged(f, std::tuple{rows_wanted_by<Rows>(f, file, wanted, {})...});
+}
+
+/// The same with all columns; of rows that begin within one of the windows, where there are any.
 ///
 ///   for_each_in_time<kernel_record, copy_record>(trace.file(), [&](auto const& row) { ... });
 template <class... Rows, class F>
-void for_each_in_time(capture::reader& file, F&& f) {
-  for_each_in_time<Rows...>(file, std::forward<F>(f), capture::column_set<Rows>{}...);
+void for_each_in_time(capture::reader& file, F&& f, time_windows const& windows = {}) {
+  for_each_merged(
+      f, std::tuple{rows_wanted_by<Rows>(f, file, capture::column_set<Rows>{}, windows)...});
 }
 
 }  // namespace gpuprof

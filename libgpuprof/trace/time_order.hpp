@@ -4,7 +4,25 @@
 
 #include "model/records.hpp"
 
+#include <algorithm>
+#include <vector>
+
 namespace gpuprof {
+
+/// Moments from `begin` until before `end`.
+struct time_window {
+  timestamp_ns begin{0};
+  timestamp_ns end{~std::uint64_t{0}};
+};
+/// No windows: no limit.
+using time_windows = std::vector<time_window>;
+
+inline bool is_within(timestamp_ns time, time_windows const& windows) noexcept {
+  return windows.empty() ||
+         std::any_of(windows.begin(), windows.end(), [time](time_window const& window) {
+           return window.begin <= time && time < window.end;
+         });
+}
 
 /// The member that says when such a record began.
 template <class Row>

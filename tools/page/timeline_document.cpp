@@ -42,6 +42,7 @@ class document_writer {
     add("joined_below_ns", made_.bars.joined_below_ns());
     add("lanes_left_out", made_.lanes_left_out);
     add("pieces_left_out", made_.pieces_left_out);
+    finer();
     add("idle_joined_below_ns", idle_.bars().joined_below_ns());
     lanes();
     idle();
@@ -108,6 +109,17 @@ class document_writer {
     }
     head() += ']';
     bars(order, "idle-");
+  }
+
+  void finer() {
+    head() += ",\"finer\":[";
+    for (auto const& window : made_.finer) {
+      next();
+      head() += "{\"begin_ns\":" + std::to_string(window.begin_ns - begin_) +
+                ",\"end_ns\":" + std::to_string(window.end_ns - begin_) + "}";
+    }
+    head() += ']';
+    add("finer_joined_below_ns", made_.finer_below_ns);
   }
 
   static std::vector<lane const*> order_of(std::vector<lane> const& lanes) {

@@ -39,11 +39,13 @@ struct timeline_steps {
 };
 
 /// {"begin_ns", "end_ns", "joined_below_ns", "lanes_left_out", "pieces_left_out",
+///  "finer": [{"begin_ns", "end_ns"}], "finer_joined_below_ns",
 ///  "lanes": [{"group", "name", "bars"}], "names": [...],
 ///  "idle_joined_below_ns", "idle": [{"device", "cause", "bars"}],
 ///  "counters": [{"device", "from": "samples" or "nvml", "points", "joined_below_ns", "left_out",
 ///                "tracks": [{"name", "unit", "source", "main", "least", "greatest"}]}],
 ///  "steps": {"name", "count", "left_out"}}
+/// Finer: windows, from "begin_ns" on, in which nothing is joined, or only what is shorter.
 /// Columns, each as page::packed(page::planes_of(...)), in the order of the lists above:
 ///  start, length, pause, name, count, longest; idle-start, idle-length, idle-pause, idle-count:
 ///    start after the start before (of the first of a lane, after begin_ns), length less busy time

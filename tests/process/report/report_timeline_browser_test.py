@@ -299,6 +299,7 @@ class Shown(Browser):
             notes = tab.inner_text("#timeline-notes")
             self.assertIn("Summarised: pieces of work shorter than", notes)
             self.assertIn("Summarised: gaps of one cause", notes)
+            self.assertRegex(notes, r"In the slowest steps and in one of median length, \d+ stretches of time, each piece is a bar of its own\.")
             tab.click("#timeline-add")
             self.assertIn("in 600,000 pieces", tab.inner_text("#timeline-sum"))
         with self.opened(self.page_of(self.made_shape("steps", 20))) as tab:

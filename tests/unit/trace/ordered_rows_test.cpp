@@ -86,6 +86,22 @@ TEST_CASE("every row comes once and in order, however blocks and times are mixed
   CHECK(rows.next() == nullptr);
 }
 
+TEST_CASE(
+    "within windows there are the rows that begin in one, from its beginning until before its "
+    "end") {
+  file f;
+  for (std::uint32_t const start : {10, 90, 20}) f.kernel(start, start);
+  f.block_ends();
+  for (std::uint32_t const start : {30, 40}) f.kernel(start, start);
+  f.block_ends();
+  for (std::uint32_t const start : {80, 15, 99}) f.kernel(start, start);
+  auto reader = f.read();
+  std::vector<std::uint32_t> found;
+  auto const keep = [&](kernel_record const& row) { found.push_back(raw(row.correlation)); };
+  for_each_in_time<kernel_record>(reader, keep, {{{15}, {21}}, {{80}, {99}}});
+  CHECK(found == std::vector<std::uint32_t>{15, 20, 80, 90});
+}
+
 TEST_CASE("columns that nobody asked for keep their default, the time is always there") {
   file f;
   f.kernel(7, 3);

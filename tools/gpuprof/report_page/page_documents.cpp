@@ -131,20 +131,35 @@ page::timeline_steps steps_of(std::string const& name, std::vector<step_time> co
   return steps;
 }
 
+captured_window around(page::timeline_step const& step) {
+  auto const length = std::max(step.end_ns - step.begin_ns, step.period_ns);
+  auto const edge = length / 10;
+  return {step.begin_ns - std::min(edge, step.begin_ns), step.begin_ns + length + edge};
+}
+
+/// What people look at first: the slowest step, one of median time, and more slow ones.
+std::vector<captured_window> steps_to_look_into(page::timeline_steps const& steps) {
+  constexpr std::size_t max_slow = 16;
+  auto by_time = steps.shown;
+  // As the page does, which goes to the first of the slowest.
+  std::stable_sort(by_time.begin(), by_time.end(),
+                   [](auto const& a, auto const& b) { return a.period_ns > b.period_ns; });
+  std::vector<captured_window> windows;
+  for (std::size_t i = 0; i < std::min(by_time.size(), max_slow); ++i)
+    windows.push_back(around(by_time[i]));
+  if (!windows.empty()) windows.insert(windows.begin() + 1, around(by_time[by_time.size() / 2]));
+  return windows;
+}
+
 void add_timeline(std::vector<page::data_block>& blocks, page::timeline_document document) {
   blocks.push_back({"timeline", page::packed(document.head)});
   for (auto& [name, bytes] : document.columns)
     blocks.push_back({"timeline-" + name, std::move(bytes)});
 }
 
-/// The timeline and, read in the same pass, the details of kernels.
-struct details_read {
-  page::timeline bars;
-  std::string kernels;  // packed
-};
-
-details_read read_details(parts_inputs const& inputs, watched_kernels const& watched,
-                          trace_contents& trace) {
+/// Of the timeline the first pass; the details of kernels, read in the same, packed.
+std::string read_details(page::timeline_reader& bars, parts_inputs const& inputs,
+                         watched_kernels const& watched, trace_contents& trace) {
   page::kernel_details details(watched.kernels, watched.signatures, {});
   auto const undisturbed = undisturbed_lengths(trace);
   capture_visitor also;
@@ -157,9 +172,9 @@ details_read read_details(parts_inputs const& inputs, watched_kernels const& wat
   also.copy = [&](captured_copy const& copy) { details.add_other(copy); };
   also.fill = [&](captured_fill const& fill) { details.add_other(fill); };
   also.sample = [&](captured_sample const& sample) { details.add(sample); };
-  auto bars = page::read_timeline(inputs.capture, inputs.max_bars, inputs.advance, also);
+  bars.read(inputs.advance, also);
   details.finish();
-  return {std::move(bars), page::packed(kernel_document(watched, details, trace))};
+  return page::packed(kernel_document(watched, details, trace));
 }
 
 /// What analyze says, and what its pass through the capture hears of for the timeline.
@@ -203,11 +218,13 @@ result<capture_parts> read_parts(parts_inputs const& inputs) try {
   auto opened = capture::reader::open(inputs.capture);
   if (!opened) return error{opened.message()};
   trace_contents trace(*std::move(opened));
-  auto details = read_details(inputs, watched, trace);
+  page::timeline_reader bars(inputs.capture, inputs.max_bars);
+  auto details = read_details(bars, inputs, watched, trace);
   counted_parts counted(trace);
   auto const roofline = page::packed(counted.roofline_of(inputs.max_rows));
   auto const advice = waiting.get();
   if (!advice) return error{advice.message()};
+  bars.read_finer(steps_to_look_into(heard.steps));
   capture_parts parts;
   parts.time = std::move(heard.time);
   auto& blocks = parts.blocks;
@@ -216,8 +233,8 @@ result<capture_parts> read_parts(parts_inputs const& inputs) try {
   blocks.push_back({"roofline", roofline});
   blocks.push_back({"places", page::packed(counted.ranges(inputs, parts.time))});
   blocks.push_back({"facts", page::packed(facts_document(inputs.capture, trace))});
-  blocks.push_back({"details", std::move(details.kernels)});
-  add_timeline(blocks, page::document_of(details.bars, heard.idle, heard.steps));
+  blocks.push_back({"details", std::move(details)});
+  add_timeline(blocks, page::document_of(bars.made(), heard.idle, heard.steps));
   return parts;
 } catch (std::runtime_error const& what) {
   return error{what.what()};

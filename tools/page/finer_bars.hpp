@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of a timeline whose bars were joined, read once more: in some windows each piece of work
+// is a bar again.
+#pragma once
+
+#include "page/timeline_bars.hpp"
+#include "page/timeline_pieces.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gpuprof::page {
+
+/// Windows grow to multiples of the stretch within which bars were joined. No joined bar lies
+/// across such a moment, so it is known which lanes are free then, pieces find the lanes that they
+/// had, and together they are just the bars that begin in the window.
+class finer_bars {
+ public:
+  /// At most `limit` bars. `wanted`: in order of time.
+  finer_bars(timeline_bars const& joined, lanes_by_row rows,
+             std::vector<captured_window> const& wanted, std::size_t limit);
+
+  /// What is to be read, in order of time, and apart.
+  std::vector<captured_window> const& windows() const noexcept { return windows_; }
+
+  /// Of all that begins in these windows, by time.
+  void add(timeline_piece const& piece, std::uint32_t name);
+
+  /// The same lanes with what was added.
+  timeline_bars const& bars() const noexcept { return bars_; }
+
+ private:
+  void enter(captured_window const& window);
+
+  timeline_bars const& joined_;
+  lanes_by_row rows_;
+  std::vector<captured_window> windows_;
+  std::size_t entered_ = 0;  // of windows_
+  timeline_bars bars_;
+};
+
+}  // namespace gpuprof::page

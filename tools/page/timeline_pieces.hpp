@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a timeline shows of a capture, piece by piece in order of time, and on which row.
+#pragma once
+
+#include <gpuprof/capture.hpp>
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace gpuprof::page {
+
+/// The row of a stream or thread; what overlaps on it takes several lanes.
+struct row_key {
+  int group = 0;                     // 0: GPUs, 1: ranges, 2: calls
+  std::uint64_t of = 0, number = 0;  // GPU and stream, thread and domain
+  auto operator<=>(row_key const&) const = default;
+};
+
+/// A kernel, graph, copy, fill, range or call.
+struct timeline_piece {
+  row_key row;
+  std::uint64_t start_ns = 0, length_ns = 0;
+  std::string_view what;      // of one text always the same bytes, for as long as timeline_pieces
+  std::size_t max_lanes = 0;  // of its row, that pieces of its kind may take
+};
+
+/// A lane of a row, and when its last piece ended.
+struct used_lane {
+  std::size_t lane = 0;  // of timeline_bars
+  std::uint64_t busy_until_ns = 0;
+};
+using lanes_by_row = std::map<row_key, std::vector<used_lane>>;  // from top to bottom
+
+/// Where a piece goes that begins then: the topmost lane that is free; their number if none is.
+std::size_t first_free(std::vector<used_lane> const& lanes, std::uint64_t start_ns) noexcept;
+
+/// Of 300 bytes at most: names of kernels reach 10 kB.
+std::string shortened_name(std::string_view name);
+
+class timeline_pieces {
+ public:
+  /// Throws std::runtime_error as gpuprof::capture_file does.
+  explicit timeline_pieces(std::string const& capture) : run_(capture) {}
+
+  /// `also` hears of all kinds of records that it has a function for, of each before the next
+  /// piece. `within`: as capture_file::visit has it.
+  void visit(std::function<void(timeline_piece const&)> const& add, capture_visitor const& also,
+             std::vector<captured_window> const& within = {});
+
+  std::string group_of(row_key const& row) const;  // "GPU 0"
+  std::string name_of(row_key const& row) const;   // "stream 7"
+
+ private:
+  capture_file run_;
+  std::map<std::uint8_t, std::string> copy_names_;
+  // Texts of a capture_file stand where they are for as long as it lives. The default domain first.
+  std::unordered_map<std::string_view, std::uint64_t> domains_{{"", 0}};
+  std::vector<std::string_view> domain_names_{""};
+};
+
+}  // namespace gpuprof::page
