@@ -45,13 +45,20 @@ const kernelRows = (() => {
     if (high > 0) Object.assign(row, {least: low, gain: high});
   }
 
-  // Findings name kernels, and ranges where most of it happens. Of one grid and block they tell only where a kernel has no other.
+  // Findings name kernels. Of one grid and block among several the roofline knows what its roof would save, which is at most all that they say.
+  function giveToRoof(row, kernel) {
+    const apart = known(row.roof) ? row.total * Math.max(0, 1 - row.roof) : null;
+    if (kernel && known(kernel.gain) && known(apart)) Object.assign(row, {least: 0, gain: Math.min(apart, kernel.gain), isToRoof: true});
+  }
+
   function addFindings(of, findings) {
-    const launches = new Map(of.kernels.map((row) => [row.name, row.launches]));
+    const kernels = new Map(of.kernels.map((row) => [row.name, row]));
     for (const row of of.kernels) give(row, findings.filter((one) => one.where.kernel === row.name));
     for (const row of of.signatures) {
-      row.isWholeKernel = launches.get(row.name) === row.launches;
-      if (row.isWholeKernel) give(row, findings.filter((one) => one.where.kernel === row.name));
+      const kernel = kernels.get(row.name);
+      row.isWholeKernel = kernel !== undefined && kernel.launches === row.launches;
+      if (row.isWholeKernel) give(row, kernel.findings);
+      else giveToRoof(row, kernel);
     }
     for (const row of of.ranges) give(row, findings.filter((one) => one.where.range === row.name));
   }
@@ -86,6 +93,7 @@ const kernelRows = (() => {
   function gainSource(row, by) {
     const place = by === 'ranges' ? ', most of it in this range' : '';
     if (row.findings.length > 0) return row.findings.map((one) => one.rule + ': ' + one.what + place).join('; ');
+    if (row.isToRoof) return 'what its roof would save, as gpuprof roofline has it, up to what gpuprof analyze finds in all launches of the kernel';
     if (by === 'signatures' && !row.isWholeKernel) return 'the findings of gpuprof analyze are of all launches of a kernel, not of one grid and block';
     return 'no finding of gpuprof analyze names this ' + {kernels: 'kernel', signatures: 'kernel', ranges: 'range', graphs: 'graph'}[by];
   }
