@@ -44,6 +44,7 @@ class document_writer {
     add("pieces_left_out", made_.pieces_left_out);
     finer();
     add("idle_joined_below_ns", idle_.bars().joined_below_ns());
+    head() += std::string(",\"idle_is_finer\":") + (idle_.has_finer() ? "true" : "false");
     lanes();
     idle();
     counters();
@@ -235,22 +236,6 @@ class document_writer {
 };
 
 }  // namespace
-
-void idle_times::add(std::uint32_t device, std::string_view cause, std::uint64_t begin_ns,
-                     std::uint64_t end_ns) {
-  std::pair const wanted(device, cause);
-  if (last_ >= lanes_.size() || lanes_[last_] != wanted) {
-    auto const known = std::find(lanes_.begin(), lanes_.end(), wanted);
-    last_ = static_cast<std::size_t>(known - lanes_.begin());
-    if (known == lanes_.end()) {
-      lanes_.push_back(wanted);
-      bars_.add_lane(std::to_string(device), std::string(cause), device);
-    }
-  }
-  begin_ = std::min(begin_, begin_ns);
-  end_ = std::max(end_, end_ns);
-  bars_.add(last_, begin_ns, end_ns - begin_ns, 0);
-}
 
 timeline_document document_of(timeline const& made, idle_times const& idle,
                               timeline_steps const& steps) {

@@ -2,32 +2,14 @@
 // A timeline as a page holds it: a JSON object that says what there is, and columns of numbers.
 #pragma once
 
+#include "page/idle_times.hpp"
 #include "page/timeline_reading.hpp"
 
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace gpuprof::page {
-
-/// Of each GPU the time in which nothing ran, by cause; a lane a cause, in order of time.
-class idle_times {
- public:
-  explicit idle_times(std::size_t max_bars) : bars_(max_bars) {}
-
-  void add(std::uint32_t device, std::string_view cause, std::uint64_t begin_ns,
-           std::uint64_t end_ns);
-  timeline_bars const& bars() const noexcept { return bars_; }  // group: device, name: cause
-  std::uint64_t begin_ns() const noexcept { return begin_; }
-  std::uint64_t end_ns() const noexcept { return end_; }
-
- private:
-  timeline_bars bars_;
-  std::uint64_t begin_ = ~std::uint64_t{0}, end_ = 0;
-  std::vector<std::pair<std::uint32_t, std::string_view>> lanes_;  // of bars_
-  std::size_t last_ = 0;
-};
 
 struct timeline_step {
   std::uint64_t begin_ns = 0, end_ns = 0, period_ns = 0;
@@ -41,11 +23,12 @@ struct timeline_steps {
 /// {"begin_ns", "end_ns", "joined_below_ns", "lanes_left_out", "pieces_left_out",
 ///  "finer": [{"begin_ns", "end_ns"}], "finer_joined_below_ns",
 ///  "lanes": [{"group", "name", "bars"}], "names": [...],
-///  "idle_joined_below_ns", "idle": [{"device", "cause", "bars"}],
+///  "idle_joined_below_ns", "idle_is_finer", "idle": [{"device", "cause", "bars"}],
 ///  "counters": [{"device", "from": "samples" or "nvml", "points", "joined_below_ns", "left_out",
 ///                "tracks": [{"name", "unit", "source", "main", "least", "greatest"}]}],
 ///  "steps": {"name", "count", "left_out"}}
-/// Finer: windows, from "begin_ns" on, in which nothing is joined, or only what is shorter.
+/// Finer: windows, from "begin_ns" on, in which nothing is joined, or only what is shorter; idle
+/// time has windows of its own.
 /// Columns, each as page::packed(page::planes_of(...)), in the order of the lists above:
 ///  start, length, pause, name, count, longest; idle-start, idle-length, idle-pause, idle-count:
 ///    start after the start before (of the first of a lane, after begin_ns), length less busy time

@@ -95,6 +95,11 @@ std::vector<captured_window> timeline_reader::with_room(
   std::vector<captured_window> windows;
   std::size_t pieces = 0;
   for (auto const& window : wanted) {
+    auto const middle = window.begin_ns + (window.end_ns - window.begin_ns) / 2;
+    if (std::any_of(windows.begin(), windows.end(), [&](captured_window const& taken) {
+          return taken.begin_ns <= middle && middle < taken.end_ns;
+        }))
+      continue;
     pieces += pieces_in(window);
     if (!windows.empty() && pieces > limits_.finer_bars) break;
     windows.push_back(window);

@@ -62,9 +62,9 @@ class timeline_reader {
   /// pass serves both.
   void read(std::function<void()> const& advance, capture_visitor const& also = {});
 
-  /// Reads once more what begins in these windows, if bars were joined; the first ones count more:
-  /// together they have at most a tenth as many pieces as the timeline bars, or are the first
-  /// alone. Without any: in the middle of the capture.
+  /// Reads once more what begins in these windows, if bars were joined. The first ones count more:
+  /// together they have at most a tenth as many pieces as the timeline has bars, or the first one
+  /// is alone. Without any: in the middle of the capture.
   void read_finer(std::vector<captured_window> const& wanted);
 
   timeline const& made() const noexcept { return made_; }

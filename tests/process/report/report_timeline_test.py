@@ -118,6 +118,11 @@ class Held(report_pages.Case):
         slowest = begins[periods.index(max(periods))]
         windows = [(one["begin_ns"], one["end_ns"]) for one in head["finer"]]
         self.assertTrue(any(begin <= slowest and slowest + max(periods) <= end for begin, end in windows))
+        idle = self.bars_of([{**lane, "group": lane["device"], "name": lane["cause"]} for lane in head["idle"]], lambda name, size: column("idle-" + name, size))
+        of_step = [count for gaps in idle.values() for start, _, count in gaps if slowest <= start < slowest + max(periods)]
+        self.assertGreater(head["idle_joined_below_ns"], 0)
+        self.assertGreater(len(of_step), 100)
+        self.assertEqual(set(of_step), {1})
         for begin, end in windows:
             kernels = [(start - offset, length, 1) for start, length in self.kernels_within(capture, begin + offset, end + offset)]
             self.assertEqual([bar for bar in bars if begin <= bar[0] < end], [kernel for kernel in kernels if begin <= kernel[0] < end])

@@ -26,7 +26,7 @@ std::string column_of(std::vector<std::uint64_t> const& numbers) {
 }  // namespace
 
 TEST_CASE("idle time has a lane for each cause of each GPU, in order of the GPUs") {
-  idle_times idle(100);
+  idle_times idle(100, 100);
   idle.add(1, "start_up", begin, begin + 10);
   idle.add(0, "launch_bound", begin + 5, begin + 7);
   idle.add(0, "cpu_work", begin + 9, begin + 10);
@@ -42,7 +42,7 @@ TEST_CASE("idle time has a lane for each cause of each GPU, in order of the GPUs
 }
 
 TEST_CASE("more gaps than the limit lose nothing of their time, cause by cause") {
-  idle_times idle(1000);
+  idle_times idle(1000, 100);
   for (std::uint64_t i = 0; i < 100'000; ++i)
     idle.add(0, i % 2 == 0 ? "launch_bound" : "cpu_work", begin + 100 * i, begin + 100 * i + 30);
   CHECK(idle.bars().size() <= 1000);
@@ -54,8 +54,32 @@ TEST_CASE("more gaps than the limit lose nothing of their time, cause by cause")
   }
 }
 
+TEST_CASE("within windows each gap is kept, and none is lost at their edges") {
+  idle_times idle(1000, 5000);
+  idle.look_into({{begin + 1'000'050, begin + 1'300'050}, {begin + 8'000'000, begin + 8'200'000}});
+  for (std::uint64_t i = 0; i < 100'000; ++i)
+    idle.add(0, i % 2 == 0 ? "launch_bound" : "cpu_work", begin + 100 * i, begin + 100 * i + 30);
+  auto const stretch = idle.bars().joined_below_ns();
+  REQUIRE(stretch > 200);
+  idle.finish();
+  CHECK(idle.has_finer());
+  for (auto const& lane : idle.bars().lanes()) {
+    std::uint64_t busy = 0, pieces = 0;
+    for (auto const& one : lane.bars) {
+      busy += one.busy_ns;
+      pieces += one.count;
+    }
+    CHECK(busy == 50'000u * 30);
+    CHECK(pieces == 50'000);
+    auto const of = lane.first_from(begin + 1'000'050 + stretch);
+    auto const to = lane.first_from(begin + 1'300'050 - stretch);
+    CHECK(to - of == static_cast<std::ptrdiff_t>((300'000 - 2 * stretch) / 200));
+    CHECK(std::all_of(of, to, [](bar const& one) { return one.count == 1; }));
+  }
+}
+
 TEST_CASE("a timeline of nothing begins and ends at 0") {
-  auto const document = document_of(timeline(timeline_limits(100)), idle_times(100), {});
+  auto const document = document_of(timeline(timeline_limits(100)), idle_times(100, 100), {});
   CHECK(document.head.starts_with("{\"begin_ns\":0,\"end_ns\":0,"));
   CHECK(document.head.find(R"("lanes":[],"names":[],"idle":[],"counters":[],)"
                            R"("steps":{"name":"","count":0,"left_out":0}})") != std::string::npos);
@@ -63,7 +87,7 @@ TEST_CASE("a timeline of nothing begins and ends at 0") {
 
 TEST_CASE("steps stand one after the other, with the time to the next") {
   timeline_steps const steps{"step", {{begin, begin + 10, 12}, {begin + 12, begin + 20, 8}}, 3};
-  idle_times idle(100);
+  idle_times idle(100, 100);
   idle.add(0, "start_up", begin, begin + 20);
   auto const document = document_of(timeline(timeline_limits(100)), idle, steps);
   CHECK(document.head.find(R"("steps":{"name":"step","count":2,"left_out":3})") !=

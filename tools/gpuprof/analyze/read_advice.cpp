@@ -60,9 +60,8 @@ read_capture read_one(std::string const& path, std::string const& rank,
     return made;
   }
   run_reading run(trace, wanted.is_everything() ? nullptr : &wanted, inputs.step_name,
-                  inputs.timeline != nullptr ? inputs.timeline->idle : idle_listener());
+                  inputs.timeline);
   run.read();
-  if (inputs.timeline != nullptr) inputs.timeline->steps(run.facts().steps.name, run.steps());
   auto const& facts = run.facts();
   made.overview = trace.overview();
   if (facts.devices.empty()) {

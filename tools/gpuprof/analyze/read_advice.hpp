@@ -12,12 +12,6 @@
 
 namespace gpuprof {
 
-/// Called while one capture is read, with what a timeline shows.
-struct timeline_listener {
-  idle_listener idle;
-  std::function<void(std::string const& name, std::vector<step_time> const&)> steps;
-};
-
 struct advice_inputs {
   std::vector<std::string> captures;
   filter_options filters;

@@ -58,11 +58,8 @@ struct pace_walk {
 }  // namespace
 
 run_reading::run_reading(trace_contents& trace, selection const* wanted, std::string step_name,
-                         idle_listener on_idle)
-    : trace_(trace),
-      wanted_(wanted),
-      step_name_(std::move(step_name)),
-      on_idle_(std::move(on_idle)) {}
+                         timeline_listener const* heard)
+    : trace_(trace), wanted_(wanted), step_name_(std::move(step_name)), heard_(heard) {}
 run_reading::~run_reading() = default;
 
 void run_reading::read() {
@@ -72,6 +69,7 @@ void run_reading::read() {
   counters_->read(false);
   take_devices();
   steps_ = number_steps(trace_.ranges(), trace_.text(), step_name_);
+  if (heard_ != nullptr) heard_->ahead(steps(periods_ahead(trace_, steps_)));
   measure_pace();
   go_through_time();
   for (auto& device : facts_.devices)
@@ -83,17 +81,18 @@ void run_reading::read() {
   take_what_is_there();
   take_texts(trace_, *pass_, facts_);
   facts_.steps = read_steps(trace_, steps_, *pass_, facts_.window_ns, has_calls_);
+  if (heard_ != nullptr) heard_->steps(facts_.steps.name, steps(facts_.steps.period_ns));
   take_migrations();
   take_clock_limits();
   add_remarks();
 }
 
-std::vector<step_time> run_reading::steps() const {
+std::vector<step_time> run_reading::steps(std::vector<double> const& periods_ns) const {
   std::vector<step_time> times;
   times.reserve(steps_.instances.size());
   for (std::size_t i = 0; i < steps_.instances.size(); ++i) {
     auto const& step = trace_.ranges()[steps_.instances[i]];
-    times.push_back({step.begin, step.end, facts_.steps.period_ns[i]});
+    times.push_back({step.begin, step.end, periods_ns[i]});
   }
   return times;
 }
@@ -142,7 +141,7 @@ void run_reading::go_through_time() {
       .loads_data =
           [&](range_key const& key) { return is_name_of_loading(trace_.text()(key.name)); },
       .fits_beside = room_for_both(),
-      .on_idle = on_idle_});
+      .on_idle = heard_ != nullptr ? heard_->idle : idle_listener()});
   std::vector<time_stretch> windows;
   for (auto const& window : trace_.windows()) {
     auto const end = window.end.value != 0 ? window.end : trace_.last_moment();

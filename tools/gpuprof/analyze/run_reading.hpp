@@ -8,6 +8,7 @@
 #include "analyse/timeline/timeline_pass.hpp"
 #include "trace/trace_contents.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,13 +22,21 @@ struct step_time {
   double period_ns = 0;  // to the beginning of the next, without what this profiler took
 };
 
+/// Called while a capture is read, with what a timeline shows.
+struct timeline_listener {
+  /// Before the first gap: the steps in order of their beginning, whose periods are not exact yet.
+  std::function<void(std::vector<step_time> const&)> ahead;
+  idle_listener idle;
+  std::function<void(std::string const& name, std::vector<step_time> const&)> steps;
+};
+
 /// Does not move once read.
 class run_reading {
  public:
   /// `wanted`: GPU work and calls outside of it do not count; null: all does. `step_name`: the NVTX
-  /// range that is a step; empty: it is found. All outlive it.
+  /// range that is a step; empty: it is found. `heard` may be null. All outlive it.
   run_reading(trace_contents& trace, selection const* wanted, std::string step_name,
-              idle_listener on_idle = {});
+              timeline_listener const* heard = nullptr);
   ~run_reading();
   run_reading(run_reading const&) = delete;
   run_reading& operator=(run_reading const&) = delete;
@@ -36,12 +45,11 @@ class run_reading {
 
   advise::run_facts const& facts() const noexcept { return facts_; }
   time_ledger const& ledger() const noexcept { return pass_->ledger(); }
-  /// In order of their beginning.
-  std::vector<step_time> steps() const;
   /// What limits the answer, a line each.
   std::vector<std::string> const& remarks() const noexcept { return remarks_; }
 
  private:
+  std::vector<step_time> steps(std::vector<double> const& periods_ns) const;
   void measure_pace();
   void go_through_time();
   void take_devices();
@@ -54,7 +62,7 @@ class run_reading {
   trace_contents& trace_;
   selection const* wanted_;
   std::string step_name_;
-  idle_listener on_idle_;
+  timeline_listener const* heard_;
   step_ranges steps_;
   pace pace_;
   timestamp_ns tenth_launched_{};  // of the kernels; 0: not known

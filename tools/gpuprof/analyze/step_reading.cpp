@@ -2,6 +2,7 @@
 #include "analyze/step_reading.hpp"
 
 #include "advise/slow_steps.hpp"
+#include "analyse/selection.hpp"
 #include "analyze/fact_texts.hpp"
 
 #include <algorithm>
@@ -23,6 +24,18 @@ std::vector<double> periods_of(range_tree const& tree, step_ranges const& steps)
     next->second = step.begin;
   }
   return periods;
+}
+
+/// Of the step that had begun last.
+void subtract(std::vector<double>& periods, range_tree const& tree, step_ranges const& steps,
+              timestamp_ns begin, timestamp_ns end) {
+  auto const& all = steps.instances;
+  auto const next =
+      std::upper_bound(all.begin(), all.end(), begin,
+                       [&](timestamp_ns at, std::uint32_t step) { return at < tree[step].begin; });
+  if (next == all.begin() || end < begin) return;
+  auto& period = periods[static_cast<std::size_t>(next - all.begin() - 1)];
+  period = std::max(0.0, period - static_cast<double>((end - begin).value));
 }
 
 /// What the GPUs idled while this profiler set up counters or read them is no part of a step.
@@ -78,6 +91,26 @@ double median_of(std::vector<double> values) {
   auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
+}
+
+std::vector<double> periods_ahead(trace_contents& trace, step_ranges const& steps) {
+  std::vector<time_stretch> taken;
+  trace.file().for_each<hold_record>([&](std::span<hold_record const> rows) {
+    for (auto const& row : rows) taken.push_back({row.start, row.start + row.duration});
+  });
+  trace.file().for_each<sampled_launch_record>([&](std::span<sampled_launch_record const> rows) {
+    for (auto const& row : rows) taken.push_back({row.opened, row.closed});
+  });
+  std::sort(taken.begin(), taken.end(),
+            [](auto const& one, auto const& other) { return one.begin < other.begin; });
+  auto const& tree = trace.ranges();
+  auto periods = periods_of(tree, steps);
+  timestamp_ns until{};
+  for (auto const& [begin, end] : taken) {
+    subtract(periods, tree, steps, std::max(begin, until), end);
+    until = std::max(until, end);
+  }
+  return periods;
 }
 
 advise::step_facts read_steps(trace_contents& trace, step_ranges const& steps,

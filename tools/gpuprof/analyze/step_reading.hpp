@@ -13,6 +13,10 @@ namespace gpuprof {
 /// The upper one of two; 0: there are none.
 double median_of(std::vector<double> values);
 
+/// From each step to the next one of its thread, ns, without the times in which this profiler held
+/// launches or read them; `step_facts::period_ns` leaves out just what GPUs idled for it.
+std::vector<double> periods_ahead(trace_contents& trace, step_ranges const& steps);
+
 /// Of a capture without steps all is of the window, and there are no periods. `has_calls`: it is
 /// known how long threads waited.
 advise::step_facts read_steps(trace_contents& trace, step_ranges const& steps,

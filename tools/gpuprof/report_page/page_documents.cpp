@@ -138,8 +138,8 @@ captured_window around(page::timeline_step const& step) {
 }
 
 /// What people look at first: the slowest step, one of median time, and more slow ones.
-std::vector<captured_window> steps_to_look_into(page::timeline_steps const& steps) {
-  constexpr std::size_t max_slow = 16;
+std::vector<captured_window> steps_to_look_into(page::timeline_steps const& steps,
+                                                std::size_t max_slow) {
   auto by_time = steps.shown;
   // As the page does, which goes to the first of the slowest.
   std::stable_sort(by_time.begin(), by_time.end(),
@@ -179,22 +179,38 @@ std::string read_details(page::timeline_reader& bars, parts_inputs const& inputs
 
 /// What analyze says, and what its pass through the capture hears of for the timeline.
 struct advice_read {
-  explicit advice_read(std::size_t max_bars) : limits(max_bars), idle(limits.idle_bars) {}
+  explicit advice_read(std::size_t max_bars)
+      : limits(max_bars), idle(limits.idle_bars, limits.finer_bars) {}
 
   result<std::string> read(parts_inputs const& inputs) {
     timeline_listener const listener{
+        [&](std::vector<step_time> const& all) {
+          constexpr std::size_t max_slow = 16;
+          looked_into = steps_to_look_into(steps_of({}, all, limits.steps), max_slow);
+          idle.look_into(looked_into);
+        },
         [&](device_id device, time_bucket cause, timestamp_ns begin, timestamp_ns end) {
           idle.add(raw(device), report::key_of(cause), begin.value, end.value);
         },
         [&](std::string const& name, std::vector<step_time> const& all) {
           steps = steps_of(name, all, limits.steps);
         }};
-    return advice_document({{inputs.capture}, {}, inputs.step_name, {}, &listener}, &time);
+    auto text = advice_document({{inputs.capture}, {}, inputs.step_name, {}, &listener}, &time);
+    idle.finish();
+    return text;
+  }
+
+  /// Those of which each gap is known, after what the exact times of steps say.
+  std::vector<captured_window> to_look_into() const {
+    auto all = steps_to_look_into(steps, 1);
+    all.insert(all.end(), looked_into.begin(), looked_into.end());
+    return all;
   }
 
   page::timeline_limits const limits;
   page::idle_times idle;
   page::timeline_steps steps;
+  std::vector<captured_window> looked_into;
   report::ledger time;
 };
 
@@ -224,7 +240,7 @@ result<capture_parts> read_parts(parts_inputs const& inputs) try {
   auto const roofline = page::packed(counted.roofline_of(inputs.max_rows));
   auto const advice = waiting.get();
   if (!advice) return error{advice.message()};
-  bars.read_finer(steps_to_look_into(heard.steps));
+  bars.read_finer(heard.to_look_into());
   capture_parts parts;
   parts.time = std::move(heard.time);
   auto& blocks = parts.blocks;

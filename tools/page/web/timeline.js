@@ -136,7 +136,7 @@ const timeline = (() => {
       const where = steps.count === 0 ? 'In the middle of the capture' : 'In the slowest steps and in one of median length, ' + count(head.finer.length) + (head.finer.length === 1 ? ' stretch' : ' stretches') + ' of time,';
       note(where + ' each piece is a bar of its own' + (head.finer_joined_below_ns > 0 ? ', down to ' + time(head.finer_joined_below_ns) : '') + '.');
     }
-    if (head.idle_joined_below_ns > 0) note('Summarised: gaps of one cause that stand within ' + time(head.idle_joined_below_ns) + ' are one; their time is as it was.');
+    if (head.idle_joined_below_ns > 0) note('Summarised: gaps of one cause that stand within ' + time(head.idle_joined_below_ns) + ' are one; their time is as it was.' + (head.idle_is_finer ? ' In the slowest steps each stands alone.' : ''));
     for (const of of known.counters) {
       if (of.joined_below_ns > 0) note('Summarised: ' + (of.from === 'nvml' ? 'power and clocks' : 'samples') + ' of GPU ' + of.device + ' that lie within ' + time(of.joined_below_ns) + ' are one value with mean, least and greatest.');
       if (of.left_out > 0) note(count(of.left_out) + ' more counters of GPU ' + of.device + ' are left out.');
