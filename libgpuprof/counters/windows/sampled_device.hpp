@@ -77,6 +77,7 @@ class sampled_device {
         held_since_(held_since) {}
   static result<device_turn> turn_at(device_turns* turns, std::string const& gpu, bool& busy);
   result<bool> decode_once(sampling_results& to);
+  bool is_too_long(decoded_samples::interval const& sample) const noexcept;
   void keep(decoded_samples const& decoded, sampling_results& to);
   void note_activity(decoded_samples const& decoded, std::span<std::size_t const> good);
 

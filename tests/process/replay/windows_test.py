@@ -284,6 +284,14 @@ class Refusals(Windows):
         self.assertIn("sampling overflows", self.lost())
 
 
+    def test_a_sample_that_covers_others_is_a_loss_and_no_figure(self):
+        run = self.counted(self.session(launches=4000), env={"REPLAY_LONG_SAMPLE": "5"}, metrics="sampled", pm_sampling_interval="100us")
+        self.assertEqual(run.code, 0, run.err)
+        self.check_in_time("sampling overflows" in self.lost())
+        lengths = {row["duration"] for row in self.tables()["metric_sample"]}
+        self.assertLessEqual(max(lengths, default=0), 200000)
+
+
 class Endings(Windows):
     def test_nothing_is_asked_of_a_cupti_that_has_shut_itself_down(self):
         for mode in ("sampled", "auto"):

@@ -39,7 +39,8 @@ faults::faults()
       unload_us(static_cast<unsigned>(number("REPLAY_UNLOAD_US", 0))),
       drop_every_(number("REPLAY_DROP", 0)),
       zero_every_(number("REPLAY_ZERO_TIMES", 0)),
-      overflow_every_(number("REPLAY_SAMPLING_OVERFLOW", 0)) {
+      overflow_every_(number("REPLAY_SAMPLING_OVERFLOW", 0)),
+      long_sample_every_(number("REPLAY_LONG_SAMPLE", 0)) {
   read_failing_calls(variable("REPLAY_FAIL"));
 }
 

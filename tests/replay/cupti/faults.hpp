@@ -27,6 +27,7 @@ class faults {
 
   bool drops_this_record() noexcept { return hits(drop_every_, dropped_counter_); }
   bool overflows_this_decode() noexcept { return hits(overflow_every_, decode_counter_); }
+  bool has_a_long_sample() noexcept { return hits(long_sample_every_, long_sample_counter_); }
   bool zeroes_this_kernel() noexcept { return hits(zero_every_, zeroed_counter_); }
 
  private:
@@ -45,7 +46,9 @@ class faults {
 
   std::vector<failing_call*> failing_;  // never freed: the process ends with them
   std::uint64_t drop_every_ = 0, zero_every_ = 0, overflow_every_ = 0;
+  std::uint64_t long_sample_every_ = 0;
   std::atomic<std::uint64_t> dropped_counter_{0}, zeroed_counter_{0}, decode_counter_{0};
+  std::atomic<std::uint64_t> long_sample_counter_{0};
 };
 
 }  // namespace gpuprof::replay

@@ -119,6 +119,7 @@ void sampling_session::add_samples(std::span<std::uint8_t> image, sample_buffer:
   auto const interval = wanted_.interval;
   std::vector<counts> counted(taken.count, counts_of_idling(interval, sms_of(device_)));
   if (taken.first == 0) counted[0] = counts_of_idling(interval + stale_ns, sms_of(device_));
+  bool const is_long = faults::get().has_a_long_sample();
   auto& work = gpu_work::get();
   work.add_to(counted, device_, buffer_.begin_of(taken.first), interval);
   work.keep_from(device_, buffer_.begin_of(taken.first + taken.count));
@@ -128,7 +129,8 @@ void sampling_session::add_samples(std::span<std::uint8_t> image, sample_buffer:
     }
     auto const start = buffer_.begin_of(taken.first + i);
     auto const stale = taken.first + i == 0 ? stale_ns : 0;
-    sample_data::add(image, {start - stale, start + interval, counted[i]});
+    auto const end = start + interval + (i == 0 && is_long ? too_long_ns : 0);
+    sample_data::add(image, {start - stale, end, counted[i]});
   }
   decoded_ += taken.count;
 }

@@ -20,6 +20,7 @@ namespace gpuprof::replay {
 inline constexpr std::size_t bytes_of_raw_sample = 4096;
 /// So long before the start the first sample begins, as on a GPU: nobody reset its counters.
 inline constexpr std::uint64_t stale_ns = 1'000'000'000;
+inline constexpr std::uint64_t too_long_ns = 206'000'000;  // beyond its interval
 
 /// An object of one device: enabled, set up, started.
 class sampling_session {
