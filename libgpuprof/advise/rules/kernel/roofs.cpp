@@ -120,8 +120,9 @@ void say(clocks_seen const& seen, device_facts const& gpu, run_facts const& fact
   auto const time = time_of(seen.slow);
   auto const loss = seen.lost_ns / time;
   auto const& limits = gpu.limits;
-  auto const is_hot =
-      static_cast<double>(limits.by_heat) > often_limited * static_cast<double>(limits.moments);
+  auto const is_often = [&](std::size_t moments) {
+    return static_cast<double>(moments) > often_limited * static_cast<double>(limits.moments);
+  };
   auto const lowered = !seen.any_full && seen.any_slow_without_power;
   one.because.insert(
       one.because.begin(),
@@ -130,7 +131,7 @@ void say(clocks_seen const& seen, device_facts const& gpu, run_facts const& fact
   one.arithmetic = "time of kernels that SMs hold x clock lost: " + in_time(time) + " x " +
                    in_percent(loss) + " = " + in_time(seen.lost_ns);
   add_reasons(one, limits);
-  if (is_hot) {
+  if (is_often(limits.by_heat)) {
     one.level = severity::warning;
     one.what = "heat limits the SM clock: " + in_percent(loss) + " below the greatest";
     one.gain = possible(seen.lost_ns);
@@ -144,13 +145,15 @@ void say(clocks_seen const& seen, device_facts const& gpu, run_facts const& fact
         "Run nvidia-smi -q -d PERFORMANCE,CLOCK while the program runs: heat, a locked "
         "clock or a power limit that others use up hold the clock down.";
   } else {
-    one.what = "power limits the SM clock under load: " + in_percent(loss) +
-               " below the greatest, in kernels with " + in_percent(time / facts.all_windows_ns()) +
-               " of the time";
+    auto const by_power = limits.moments == 0 || is_often(limits.by_power);
+    one.what = (by_power ? "power limits the SM clock under load: "
+                         : "under load the SM clock goes down, for less time than NVML shows: ") +
+               in_percent(loss) + " below the greatest, in kernels with " +
+               in_percent(time / facts.all_windows_ns()) + " of the time";
     one.to_do =
-        "Nothing in the program is wrong. Compare these kernels with sustained peaks, or "
-        "raise the power limit.";
-    one.arithmetic += "; no gain is claimed, for full load draws this power";
+        std::string("Nothing in the program is wrong. Compare these kernels with sustained peaks") +
+        (by_power ? ", or raise the power limit." : ".");
+    one.arithmetic += "; no gain is claimed: it is what full load does";
   }
   found.push_back(std::move(one));
 }

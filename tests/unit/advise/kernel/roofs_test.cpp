@@ -92,6 +92,20 @@ TEST_CASE("of a clock that heat lowers NVML says so, whatever the load") {
   CHECK(found->gain.high_ns == Approx(400e6 * 0.1));
 }
 
+TEST_CASE("power is named where NVML names it, or was not asked") {
+  auto run = run_of({kernel_of("gemm", 400_ms)
+                         .at_peak_of(precision::tensor_bf16, 0.85)
+                         .with_tensor_cores_active(0.85)
+                         .clocked(0.1)});
+  auto const names_power = [&](clock_limits limits) {
+    run.devices[0].limits = limits;
+    return found_by("clock_loss", run)->what.find("power") != std::string::npos;
+  };
+  CHECK(names_power({}));
+  CHECK(names_power({.moments = 100, .by_power = 11, .by_heat = 0}));
+  CHECK(!names_power({.moments = 100, .by_power = 10, .by_heat = 0}));
+}
+
 TEST_CASE("a clock that is low in all kernels, also in light ones, is a warning") {
   auto const light = kernel_of("light", 400_ms).at_l2(0.5).clocked(0.3);
   auto const found = found_by("clock_loss", light);
