@@ -353,13 +353,18 @@ launching_thread timeline_pass::thread_of(gpu_item const& after, timestamp_ns be
   if (after.launched <= begin) return thread;
   timestamp_ns const middle{begin.value + (after.launched.value - begin.value) / 2};
   auto const range = thread_ranges_.innermost(after.thread, middle);
-  if (range == no_range) {
-    thread.is_between_steps = !in_.steps->empty();
-    return thread;
-  }
-  thread.loads_data = in_.loads_data && in_.loads_data(key_of((*in_.ranges)[range]));
-  thread.is_between_steps = !in_.steps->empty() && in_.steps->step_of_range[range] == no_step;
+  thread.is_between_steps =
+      is_among_steps(middle) && (range == no_range || in_.steps->step_of_range[range] == no_step);
+  if (range != no_range)
+    thread.loads_data = in_.loads_data && in_.loads_data(key_of((*in_.ranges)[range]));
   return thread;
+}
+
+/// Before the first and after the last there is nothing between steps.
+bool timeline_pass::is_among_steps(timestamp_ns moment) const {
+  auto const& all = in_.steps->instances;
+  if (all.empty()) return false;
+  return (*in_.ranges)[all.front()].begin < moment && moment < (*in_.ranges)[all.back()].end;
 }
 
 bool timeline_pass::reads_result(gpu_item const& after, gap_cause const& cause) const {

@@ -57,6 +57,16 @@ TEST_CASE("a wait that returned in the gap drained the queue") {
   CHECK(cause.sure_ns == 29'000);  // of the gap; the wait was longer
 }
 
+TEST_CASE("what a thread did for longer than it had waited is its own work") {
+  scene of;
+  of.calls = {call(call_kind::synchronise, 80, 105)};
+  CHECK(of.of(100, 300, 293).bucket == time_bucket::synchronisation);  // it may have launched
+  CHECK(of.of(100, 6'000'000, 5'999'993).bucket == time_bucket::cpu_work);
+  of.calls = {call(call_kind::synchronise, 20, 2'000)};
+  CHECK(of.of(1'900, 3'500, 3'493).bucket == time_bucket::synchronisation);
+  CHECK(of.of(1'900, 6'000, 5'993).bucket == time_bucket::cpu_work);
+}
+
 TEST_CASE("returning from a wait and starting take no longer, for sure, than the machine needs") {
   scene of;
   of.calls = {call(call_kind::synchronise, 20, 118)};

@@ -344,3 +344,20 @@ TEST_CASE("copies of one kind in a row are counted, a kernel between them ends t
   CHECK(made.pass.transfers()[0].second.count == 6);
   CHECK(made.pass.transfers()[0].second.in_a_row == 4);
 }
+
+TEST_CASE("before the first step and after the last nothing is between steps") {
+  std::vector<range_begin> begins;
+  std::vector<range_end> ends;
+  for (std::uint32_t i = 1; i <= 2; ++i) {
+    begins.push_back({.time = us(20'000.0 * i), .range = range_id{i}, .thread = program});
+    ends.push_back({us(20'000.0 * i + 5'000), range_id{i}, program});
+  }
+  pass_without_ranges made;
+  made.ranges = range_tree(begins, ends, us(100'000));
+  made.steps = {"step", {0, 1}, {0, 1}};
+  made.pass.begin_window(us(0), us(100'000));
+  for (auto const at : {1'000, 21'000, 41'000, 61'000}) made.pass.add_kernel(work(at, at + 10));
+  made.pass.finish();
+  CHECK(made.of()[time_bucket::between_steps] == 19'990'000);
+  CHECK(made.of()[time_bucket::cpu_work] == 2 * 19'990'000);
+}
