@@ -109,9 +109,11 @@ class sampling_budget {
   bool allows(std::uint64_t now_ns, std::uint64_t price_ns = 0) const noexcept {
     return left(now_ns) > price_ns;
   }
-  /// Reading has been set up: the next launch may be read.
+  /// Reading has been set up: the next launch may be read. That setting up took longer than anybody
+  /// expected, as in the first process on a machine, is no reason to have done it for nothing.
   bool may_go_on(std::uint64_t now_ns) const noexcept {
-    return share_ <= 0 || claimed() < granted(now_ns) + to_go_on_ns / ranks_;
+    auto const unexpected = less(noted_once(), std::max(once_ns_, usual_once_ns));
+    return share_ <= 0 || claimed() < granted(now_ns) + to_go_on_ns / ranks_ + unexpected;
   }
   /// The same without what may be spent once, which is for what has never been read.
   bool has_earned(std::uint64_t now_ns) const noexcept {

@@ -64,6 +64,19 @@ TEST_CASE("what was begun may go on for a moment beyond, and no longer") {
   CHECK(sampling_budget(0).may_go_on(0));
 }
 
+TEST_CASE("what was set up is used though it took longer than expected") {
+  constexpr std::uint64_t unexpected = 400'000'000;
+  sampling_budget budget(1);
+  budget.begin(second);
+  budget.spend(sampling_budget::usual_once_ns + unexpected);
+  CHECK_FALSE(budget.may_go_on(11 * second));  // it was not for setting up
+  budget.note_once(sampling_budget::usual_once_ns + unexpected);
+  CHECK(budget.may_go_on(11 * second));
+  CHECK_FALSE(budget.allows(11 * second));  // nothing more is begun
+  budget.spend(100'000'000 + sampling_budget::to_go_on_ns);
+  CHECK_FALSE(budget.may_go_on(11 * second));
+}
+
 TEST_CASE("what was spent once is told apart from the rest") {
   sampling_budget budget(1);
   budget.spend(230);
