@@ -208,7 +208,7 @@ constexpr auto columns = std::to_array<column_note>({
     {"sampling_window", "end", "ns of CLOCK_REALTIME", "", "to when"},
     {"sampling_window", "interval", "ns", "", "as it was asked for"},
     {"sampling_window", "samples", "", "", "how many were kept; each has a value of every sampled metric"},
-    {"sampling_window", "overflows", "", "", "how often the hardware's buffer ran over: samples are missing"},
+    {"sampling_window", "overflows", "", "", "how often samples are missing: the hardware's buffer ran over, or one sample covered others"},
     {"chip_state", "sm_clock_mhz", "MHz", "", "of its SMs; 0 in these columns: NVML did not say"},
     {"chip_state", "memory_clock_mhz", "MHz", "", "of its memory"},
     {"chip_state", "power_mw", "mW", "", "what the board draws at the moment; before driver 530 the mean of a second"},

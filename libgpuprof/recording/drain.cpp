@@ -380,8 +380,10 @@ void drain::say_what_was_written() {
     for (auto const name : assembler_->kernel_names()) kernels.push_back(names().text(name));
     log_warning(why_no_kernel_was_selected(options_, seen.kernels_filtered, kernels));
   }
-  auto const* const next = options_.metrics.mode == metrics_mode::none ? "stats " : "roofline ";
-  log_info(line + "; next: gpuprof " + next + output_.path());
+  // roofline wants kernels, and stats anything.
+  auto const is_counted =
+      options_.metrics.mode != metrics_mode::none && seen.kernels + seen.graphs != 0;
+  log_info(line + "; next: gpuprof " + (is_counted ? "roofline " : "stats ") + output_.path());
 }
 
 bool drain::flush_and_wait(std::uint32_t timeout_ms) {

@@ -70,7 +70,7 @@ std::string gain_of(advise::joined_finding const& of) {
   return text;
 }
 
-/// "7 of 8 ranks, 120 ms (rank 3) to 140 ms (rank 5) at best"
+/// "on 7 of 8 ranks, 120 ms (rank 3) to 140 ms (rank 5) at best"
 std::string ranks_of(advise::joined_finding const& of, std::size_t all) {
   if (all < 2 || of.ranks.empty()) return {};
   auto const [least, greatest] = std::minmax_element(
@@ -79,8 +79,10 @@ std::string ranks_of(advise::joined_finding const& of, std::size_t all) {
   auto const figure = [](advise::gain_of_rank const& rank) {
     return readable_time(rank.gain.high_ns) + " (rank " + rank.rank + ")";
   };
-  auto text = "on " + std::to_string(of.ranks.size()) + " of " + std::to_string(all) + " ranks, ";
-  return text +
+  auto const text =
+      "on " + std::to_string(of.ranks.size()) + " of " + std::to_string(all) + " ranks";
+  if (greatest->gain.high_ns <= 0) return text;
+  return text + ", " +
          (of.ranks.size() == 1 ? figure(*least) : figure(*least) + " to " + figure(*greatest)) +
          " at best";
 }

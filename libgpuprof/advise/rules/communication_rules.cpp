@@ -135,7 +135,7 @@ constexpr rule communication_table[] = {
      .gain = "low: 0; high: min(time alone, compute) x (2 - r), r: how much longer the same "
              "communication takes beside kernels in this capture, 1 at best where none does",
      .ignores = "kernels that need the result; ranks that come late (late_rank)",
-     .next = "the captures of all ranks on the command line",
+     .next = "gpuprof report of all ranks: what runs beside it, and who comes late",
      .look = look_at_exposed},
     {.name = "slow_link",
      .group = rule_group::communication,

@@ -224,6 +224,14 @@ class Measured(export_cases.Case):
         for name, total in sums.items():
             self.assertAlmostEqual(found[name], total, delta=1e-9 * abs(total), msg=name)
 
+    def test_power_and_clocks_are_counters(self):
+        events = parsed(self.export(self.with_power(), "chrome", name="p.json"))["traceEvents"]
+        found = collections.defaultdict(list)
+        for event in of_category(events, "hardware_counters"):
+            found[event["name"]].append(event["args"]["value"])
+        self.assertEqual({name: values for name, values in found.items() if name[-1] == ")"},
+                         {"power (W)": [650] * 3, "SM clock by NVML (MHz)": [1700] * 3, "temperature (\u00b0C)": [60] * 3})
+
     def test_each_launch_has_the_counters_of_its_workload(self):
         events = parsed(self.export(self.job_rank(2), "chrome", name="r.json.gz"))["traceEvents"]
         launches = [e for e in of_category(events, "cuda_runtime") if e["name"] == "cudaLaunchKernel"]

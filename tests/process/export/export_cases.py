@@ -52,6 +52,13 @@ class Case(Gpuprof):
             subprocess.run([processes.path("BUILT_MADE_CAPTURES"), file, "--profiled-job", str(steps), "--rank", str(rank)], check=True)
         return file
 
+    def with_power(self):
+        """A capture of 20 steps in which NVML said 650 W, 1,700 MHz and 60 degrees at three moments."""
+        file = pathlib.Path(_kept.name) / "steps.gpuprof"
+        if not file.exists():
+            subprocess.run([processes.path("BUILT_MADE_CAPTURES"), file, "--steps", "20"], check=True)
+        return file
+
     def of_session(self, name):
         """The capture of a session that was recorded on an H200, with API calls, played here."""
         file = pathlib.Path(_kept.name) / f"{name}.gpuprof"

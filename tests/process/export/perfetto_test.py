@@ -277,6 +277,12 @@ class Imported(Perfetto):
                 found[row["name"]].append(row["value"])
         self.assertEqual(found, {name: values for name, all_ in rows.samples().items() if (values := [v for _, v in all_ if v != 0])})
 
+    def test_power_and_clocks_are_counters_of_the_process(self):
+        with self.browser.opened(self.exported(self.with_power()).file) as ui:
+            found = ui.query("select t.name, t.unit, c.value from counter c join counter_track t on c.track_id = t.id where t.name like 'GPU 0 %' order by t.name, c.ts")
+        self.assertEqual([tuple(row.values()) for row in found],
+                         [("GPU 0 SM clock by NVML", "MHz", 1700)] * 3 + [("GPU 0 power", "W", 650)] * 3 + [("GPU 0 temperature", "\u00b0C", 60)] * 3)
+
     def test_a_kernels_counters_are_in_its_time(self):
         exported = self.of_h200("mixed_exact")
         rows = exported.rows

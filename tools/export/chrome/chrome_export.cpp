@@ -84,6 +84,7 @@ result<export_notes> write_chrome(export_job& job, std::string const& path, bool
   gpu.write();
   write_threads(job, events, names, cpu);
   write_samples(job, events);
+  write_chip_states(job, events);
   write_memory(job, events);
   write_rows(job, events, cpu, rows);
   write_footer(job, text.text());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "export/chrome/counter_events.hpp"
 
+#include "export/chip_state_figures.hpp"
 #include "trace/ordered_rows.hpp"
 
 #include <map>
@@ -38,6 +39,15 @@ void write_samples(export_job& job, event_writer& to) {
     job.advance(rows.size());
   });
   for (auto const& [id, metric] : metrics) end_of(metric);
+}
+
+void write_chip_states(export_job& job, event_writer& to) {
+  ordered_rows<chip_state_record> rows(job.trace.file());
+  while (auto const* row = rows.next())
+    for (auto const& figure : chip_state_figures)
+      if (auto const value = figure.value(*row); value > 0)
+        to.counter(quoted(std::string(figure.name) + " (" + figure.unit + ")"), raw(row->device),
+                   row->time, value);
 }
 
 void write_memory(export_job& job, event_writer& to) {

@@ -52,7 +52,7 @@ enum class process_descriptor : field_number {
   process_labels = 8
 };
 enum class thread_descriptor : field_number { pid = 1, tid = 2, thread_name = 5 };
-enum class counter_descriptor : field_number { unit = 3 };
+enum class counter_descriptor : field_number { unit = 3, unit_name = 6 };
 inline constexpr std::int32_t unit_size_bytes = 3;
 
 enum class track_event : field_number {
@@ -62,6 +62,7 @@ enum class track_event : field_number {
   name_iid = 10,
   track_uuid = 11,
   counter_value = 30,
+  double_counter_value = 44,
   gpu_correlation = 3000,  // an extension
 };
 inline constexpr std::int32_t slice_begin = 1, slice_end = 2, instant = 3, counter = 4;

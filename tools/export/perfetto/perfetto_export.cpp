@@ -3,6 +3,7 @@
 
 #include "export/perfetto/api_calls.hpp"
 #include "export/perfetto/capture_windows.hpp"
+#include "export/perfetto/chip_states.hpp"
 #include "export/perfetto/counter_samples.hpp"
 #include "export/perfetto/gpu_work.hpp"
 #include "export/perfetto/machine_facts.hpp"
@@ -28,6 +29,7 @@ result<export_notes> write_perfetto(export_job& job, std::string const& path, bo
   ranges.write();
   ranges.add_notes(notes);
   write_counter_samples(file, job);
+  write_chip_states(file, job, tracks);
   write_allocations(file, job, tracks);
   write_unified_memory(file, job, tracks);
   write_synchronisation(file, job, tracks);

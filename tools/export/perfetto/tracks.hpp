@@ -29,6 +29,7 @@ class tracks {
   /// A new one each time; Perfetto shows those of one name and parent as one.
   track_id child_of(track_id parent, std::string_view name);
   track_id counter_in_bytes(std::string_view name);
+  track_id counter(std::string_view name, std::string_view unit);
 
  private:
   track_id next();
