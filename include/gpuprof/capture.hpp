@@ -204,9 +204,10 @@ struct capture_visitor {
   std::function<void(captured_chip_state const&)> chip_state; /**< clocks and power over time */
 };
 
-/** A part of a capture: from begin_ns until before end_ns, ns of CLOCK_REALTIME. */
-struct captured_window {
-  std::uint64_t begin_ns = 0, end_ns = 0;
+/** A part of a capture's time, ns of CLOCK_REALTIME. */
+struct captured_stretch {
+  std::uint64_t begin_ns = 0; /**< the first moment of it */
+  std::uint64_t end_ns = 0;   /**< the first moment after it */
 };
 
 /** A rate that this GPU was measured to reach, as stored with the capture. */
@@ -240,10 +241,10 @@ class GPUPROF_CAPTURE_EXPORT capture_file {
   capture_file(capture_file&&) noexcept;            /**< The other one may only be destroyed. */
   capture_file& operator=(capture_file&&) noexcept; /**< The other one may only be destroyed. */
 
-  /** Calls the functions of the visitor for all records, earliest first; with `within`, for those
-   *  alone that begin in one of these windows, and the rest of the file is not decoded. What they
-   *  throw comes through. May be called again. */
-  void visit(capture_visitor const& visitor, std::vector<captured_window> const& within = {});
+  /** Calls the functions of the visitor for all records, earliest first; of `within`, where
+   *  it is not empty, for those alone that begin in one of these stretches: of other parts of the
+   *  file times alone are decoded. What they throw comes through. May be called again. */
+  void visit(capture_visitor const& visitor, std::vector<captured_stretch> const& within = {});
 
   /** What is known of host, process, settings and driver: keys of docs/capture-format.md. */
   std::vector<std::pair<std::string_view, std::string_view>> facts();

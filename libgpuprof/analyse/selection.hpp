@@ -7,6 +7,7 @@
 #include "analyse/launch_ranges.hpp"
 #include "analyse/range_tree.hpp"
 #include "base/result.hpp"
+#include "model/time_stretch.hpp"
 
 #include <map>
 #include <optional>
@@ -16,12 +17,6 @@
 #include <vector>
 
 namespace gpuprof {
-
-/// Moments of the trace's clock; an event that overlaps the stretch is inside.
-struct time_stretch {
-  timestamp_ns begin{0};
-  timestamp_ns end{~std::uint64_t{0}};
-};
 
 /// NAME[@DOMAIN][/INDEX], the syntax of nsys --filter-nvtx. A backslash takes the next character
 /// as it is. Without a domain: the default domain, or DOMAIN:NAME, as reports show ranges; domain

@@ -112,7 +112,7 @@ class sampling_budget {
   /// Reading has been set up: the next launch may be read. That setting up took longer than anybody
   /// expected, as in the first process on a machine, is no reason to have done it for nothing.
   bool may_go_on(std::uint64_t now_ns) const noexcept {
-    auto const unexpected = less(noted_once(), std::max(once_ns_, usual_once_ns));
+    auto const unexpected = less(noted_once(), std::max(granted_once(now_ns), usual_once_ns));
     return share_ <= 0 || claimed() < granted(now_ns) + to_go_on_ns / ranks_ + unexpected;
   }
   /// The same without what may be spent once, which is for what has never been read.
@@ -135,8 +135,10 @@ class sampling_budget {
   /// For launches, by now, and what was spent of it.
   std::uint64_t granted(std::uint64_t now_ns) const noexcept {
     auto const all = earned(now_ns);
-    auto const once = once_at_any_time_ ? once_ns_ : std::min(once_ns_, faster_once * all);
-    return once + (ranks_ > 1 ? all / 2 / ranks_ : all);
+    return granted_once(now_ns) + (ranks_ > 1 ? all / 2 / ranks_ : all);
+  }
+  std::uint64_t granted_once(std::uint64_t now_ns) const noexcept {
+    return once_at_any_time_ ? once_ns_ : std::min(once_ns_, faster_once * earned(now_ns));
   }
   std::uint64_t claimed() const noexcept {
     auto const sampling = ranks_ > 1 ? 0 : less(spent_on_sampling(), sampling_once_ns);

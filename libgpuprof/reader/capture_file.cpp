@@ -34,14 +34,14 @@ capture_file::capture_file(capture_file&&) noexcept = default;
 capture_file& capture_file::operator=(capture_file&&) noexcept = default;
 
 void capture_file::visit(capture_visitor const& visitor,
-                         std::vector<captured_window> const& within) {
-  time_windows windows;
-  for (auto const& one : within) windows.push_back({{one.begin_ns}, {one.end_ns}});
+                         std::vector<captured_stretch> const& within) {
+  time_stretches stretches;
+  for (auto const& one : within) stretches.push_back({{one.begin_ns}, {one.end_ns}});
   captured_records records(contents_->trace, contents_->names, visitor);
   for_each_in_time<range_begin, mark_record, api_record, kernel_record, graph_record, copy_record,
                    memset_record, sync_record, memory_record, sampled_launch_record,
                    metric_sample_record, chip_state_record>(contents_->trace.file(), records,
-                                                            windows);
+                                                            stretches);
 }
 
 std::vector<std::pair<std::string_view, std::string_view>> capture_file::facts() {

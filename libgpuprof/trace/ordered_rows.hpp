@@ -15,7 +15,7 @@ namespace gpuprof {
 
 /// Rows stand in a file as buffers came back, so those of several streams and threads overlap. A
 /// first look takes the earliest time of each block; a block is then read when its turn has come,
-/// and forgotten when its last row has gone. Rows of one time come in file order. With `windows`
+/// and forgotten when its last row has gone. Rows of one time come in file order. With `stretches`
 /// there are the rows alone that begin within one of them; blocks without any are not read.
 ///
 ///   ordered_rows<kernel_record> kernels(trace.file());
@@ -25,8 +25,8 @@ class ordered_rows {
  public:
   /// The reader outlives it. `wanted`: columns to decode, beside the time.
   explicit ordered_rows(capture::reader& file, capture::column_set<Row> wanted = {},
-                        time_windows windows = {})
-      : file_(&file), wanted_(wanted), windows_(std::move(windows)) {
+                        time_stretches stretches = {})
+      : file_(&file), wanted_(wanted), stretches_(std::move(stretches)) {
     wanted_.insert(time_member<Row>());
     find_begins();
   }
@@ -78,7 +78,7 @@ class ordered_rows {
           block,
           [&](std::span<Row const> rows) {
             for (auto const& row : rows) {
-              if (!is_within(time_of(row), windows_)) continue;
+              if (!is_within(time_of(row), stretches_)) continue;
               begin.first = std::min(begin.first, time_of(row));
               any = true;
             }
@@ -99,9 +99,9 @@ class ordered_rows {
           opened.rows.insert(opened.rows.end(), rows.begin(), rows.end());
         },
         wanted_);
-    if (!windows_.empty())
+    if (!stretches_.empty())
       std::erase_if(opened.rows,
-                    [&](Row const& row) { return !is_within(time_of(row), windows_); });
+                    [&](Row const& row) { return !is_within(time_of(row), stretches_); });
     if (opened.rows.empty()) return;  // damaged
     auto const is_before = [](Row const& a, Row const& b) { return time_of(a) < time_of(b); };
     if (!std::is_sorted(opened.rows.begin(), opened.rows.end(), is_before))
@@ -134,7 +134,7 @@ class ordered_rows {
 
   capture::reader* file_;
   capture::column_set<Row> wanted_;
-  time_windows windows_;
+  time_stretches stretches_;
   std::vector<begin_of_block> begins_;  // by time
   std::size_t next_block_ = 0;
   std::vector<open_block> active_;  // a heap, the earliest row in front

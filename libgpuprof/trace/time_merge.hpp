@@ -10,10 +10,11 @@ namespace gpuprof {
 
 template <class Row, class F>
 ordered_rows<Row> rows_wanted_by(F const& f, capture::reader& file,
-                                 capture::column_set<Row> columns, time_windows const& windows) {
+                                 capture::column_set<Row> columns,
+                                 time_stretches const& stretches) {
   if constexpr (requires { f.template wants<Row>(); })
     if (!f.template wants<Row>()) return ordered_rows<Row>::none(file);
-  return ordered_rows<Row>(file, columns, windows);
+  return ordered_rows<Row>(file, columns, stretches);
 }
 
 template <class F, class... Rows>
@@ -47,13 +48,13 @@ void for_each_in_time(capture::reader& file, F&& f, capture::column_set<Rows>...
   for_each_merged(f, std::tuple{rows_wanted_by<Rows>(f, file, wanted, {})...});
 }
 
-/// The same with all columns; of rows that begin within one of the windows, where there are any.
+/// The same with all columns; of rows that begin within one of the stretches, where there are any.
 ///
 ///   for_each_in_time<kernel_record, copy_record>(trace.file(), [&](auto const& row) { ... });
 template <class... Rows, class F>
-void for_each_in_time(capture::reader& file, F&& f, time_windows const& windows = {}) {
+void for_each_in_time(capture::reader& file, F&& f, time_stretches const& stretches = {}) {
   for_each_merged(
-      f, std::tuple{rows_wanted_by<Rows>(f, file, capture::column_set<Rows>{}, windows)...});
+      f, std::tuple{rows_wanted_by<Rows>(f, file, capture::column_set<Rows>{}, stretches)...});
 }
 
 }  // namespace gpuprof

@@ -3,24 +3,20 @@
 #pragma once
 
 #include "model/records.hpp"
+#include "model/time_stretch.hpp"
 
 #include <algorithm>
 #include <vector>
 
 namespace gpuprof {
 
-/// Moments from `begin` until before `end`.
-struct time_window {
-  timestamp_ns begin{0};
-  timestamp_ns end{~std::uint64_t{0}};
-};
-/// No windows: no limit.
-using time_windows = std::vector<time_window>;
+/// None: no limit.
+using time_stretches = std::vector<time_stretch>;
 
-inline bool is_within(timestamp_ns time, time_windows const& windows) noexcept {
-  return windows.empty() ||
-         std::any_of(windows.begin(), windows.end(), [time](time_window const& window) {
-           return window.begin <= time && time < window.end;
+inline bool is_within(timestamp_ns time, time_stretches const& stretches) noexcept {
+  return stretches.empty() ||
+         std::any_of(stretches.begin(), stretches.end(), [time](time_stretch const& one) {
+           return one.begin <= time && time < one.end;
          });
 }
 

@@ -135,9 +135,9 @@ std::vector<std::string> all_missing(trace_contents const& trace, roofline_readi
   auto const& sampling = read.sampling();
   auto const& not_used = read.samples_not_used();
   if (sampling.overflows > 0)
-    missing.push_back("samples: the GPU's buffer for them ran over " +
-                      counted(sampling.overflows, "times") +
-                      "; a longer --pm-sampling-interval keeps them");
+    missing.push_back("samples, " + counted(sampling.overflows, "times") +
+                      ": the GPU's buffer for them ran over (a longer --pm-sampling-interval "
+                      "helps), or one sample covered others");
   if (sampling.intervals > 0 && !not_used.empty())
     missing.push_back("samples in time are not used: " + not_used);
   if (sampling.intervals > 0 && not_used.empty() && sampling.unseen >= unseen_from)

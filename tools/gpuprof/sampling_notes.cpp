@@ -47,9 +47,9 @@ std::vector<std::string> sampling_notes(roofline_reading const& read) {
   auto const& facts = read.sampling();
   std::vector<std::string> notes;
   if (facts.overflows > 0)
-    notes.push_back("samples are missing: the GPU's buffer for them ran over " +
-                    counted(facts.overflows, "times") +
-                    "; what ran then is told from the samples that are left");
+    notes.push_back("samples are missing, " + counted(facts.overflows, "times") +
+                    ": the GPU's buffer for them ran over, or one sample covered others; what ran "
+                    "then is told from the samples that are left");
   if (facts.intervals == 0) return notes;
   if (auto const& reason = read.samples_not_used(); !reason.empty()) {
     notes.push_back("samples in time are not used: " + reason);

@@ -7,18 +7,24 @@
 
 namespace gpuprof::page {
 
-finer_bars::finer_bars(timeline_bars const& joined, lanes_by_row rows,
-                       std::vector<captured_window> const& wanted, std::size_t limit)
-    : joined_(joined), rows_(std::move(rows)), bars_(limit) {
-  auto const stretch = std::max<std::uint64_t>(1, joined.joined_below_ns());
+std::vector<captured_stretch> grown(std::vector<captured_stretch> const& wanted,
+                                    std::uint64_t joined_below_ns) {
+  auto const length = std::max<std::uint64_t>(1, joined_below_ns);
+  std::vector<captured_stretch> windows;
   for (auto const& window : wanted) {
-    auto const begin = window.begin_ns / stretch * stretch;
-    auto const end = (window.end_ns / stretch + 1) * stretch;
-    if (!windows_.empty() && begin <= windows_.back().end_ns)
-      windows_.back().end_ns = std::max(windows_.back().end_ns, end);
+    auto const begin = window.begin_ns / length * length;
+    auto const end = (window.end_ns + length - 1) / length * length;
+    if (!windows.empty() && begin <= windows.back().end_ns)
+      windows.back().end_ns = std::max(windows.back().end_ns, end);
     else
-      windows_.push_back({begin, end});
+      windows.push_back({begin, end});
   }
+  return windows;
+}
+
+finer_bars::finer_bars(timeline_bars const& joined, lanes_by_row rows,
+                       std::vector<captured_stretch> windows, std::size_t limit)
+    : joined_(joined), rows_(std::move(rows)), windows_(std::move(windows)), bars_(limit) {
   for (auto const& lane : joined.lanes()) bars_.add_lane(lane.group, lane.name, lane.order);
 }
 
@@ -32,7 +38,7 @@ void finer_bars::add(timeline_piece const& piece, std::uint32_t name) {
   bars_.add(lanes[at].lane, piece.start_ns, piece.length_ns, name);
 }
 
-void finer_bars::enter(captured_window const& window) {
+void finer_bars::enter(captured_stretch const& window) {
   for (auto& [_, lanes] : rows_)
     for (auto& one : lanes) {
       auto const& of = joined_.lanes()[one.lane];

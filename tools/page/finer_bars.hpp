@@ -12,17 +12,19 @@
 
 namespace gpuprof::page {
 
-/// Windows grow to multiples of the stretch within which bars were joined. No joined bar lies
+/// To multiples of the length within which bars were joined, outwards; those that meet are one.
+/// `wanted`: in order of time.
+std::vector<captured_stretch> grown(std::vector<captured_stretch> const& wanted,
+                                    std::uint64_t joined_below_ns);
+
+/// Windows lie between multiples of the length within which bars were joined. No joined bar lies
 /// across such a moment, so it is known which lanes are free then, pieces find the lanes that they
 /// had, and together they are just the bars that begin in the window.
 class finer_bars {
  public:
-  /// At most `limit` bars. `wanted`: in order of time.
-  finer_bars(timeline_bars const& joined, lanes_by_row rows,
-             std::vector<captured_window> const& wanted, std::size_t limit);
-
-  /// What is to be read, in order of time, and apart.
-  std::vector<captured_window> const& windows() const noexcept { return windows_; }
+  /// At most `limit` bars. `windows`: grown ones.
+  finer_bars(timeline_bars const& joined, lanes_by_row rows, std::vector<captured_stretch> windows,
+             std::size_t limit);
 
   /// Of all that begins in these windows, by time.
   void add(timeline_piece const& piece, std::uint32_t name);
@@ -31,11 +33,11 @@ class finer_bars {
   timeline_bars const& bars() const noexcept { return bars_; }
 
  private:
-  void enter(captured_window const& window);
+  void enter(captured_stretch const& window);
 
   timeline_bars const& joined_;
   lanes_by_row rows_;
-  std::vector<captured_window> windows_;
+  std::vector<captured_stretch> windows_;
   std::size_t entered_ = 0;  // of windows_
   timeline_bars bars_;
 };

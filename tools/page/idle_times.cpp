@@ -7,7 +7,7 @@
 
 namespace gpuprof::page {
 
-void idle_times::look_into(std::vector<captured_window> windows) {
+void idle_times::look_into(std::vector<captured_stretch> windows) {
   windows_ = std::move(windows);
 }
 
@@ -26,7 +26,7 @@ void idle_times::add(std::uint32_t device, std::string_view cause, std::uint64_t
   begin_ = std::min(begin_, begin_ns);
   end_ = std::max(end_, end_ns);
   bars_.add(last_, begin_ns, end_ns - begin_ns, 0);
-  if (std::any_of(windows_.begin(), windows_.end(), [&](captured_window const& window) {
+  if (std::any_of(windows_.begin(), windows_.end(), [&](captured_stretch const& window) {
         return window.begin_ns <= begin_ns && begin_ns < window.end_ns;
       }))
     finer_.add(last_, begin_ns, end_ns - begin_ns, 0);

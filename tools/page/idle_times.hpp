@@ -21,7 +21,7 @@ class idle_times {
   idle_times(std::size_t max_bars, std::size_t max_finer) : bars_(max_bars), finer_(max_finer) {}
 
   /// Before what lies in them is added.
-  void look_into(std::vector<captured_window> windows);
+  void look_into(std::vector<captured_stretch> windows);
 
   /// Of a cause of a GPU in order of time.
   void add(std::uint32_t device, std::string_view cause, std::uint64_t begin_ns,
@@ -31,11 +31,12 @@ class idle_times {
 
   timeline_bars const& bars() const noexcept { return bars_; }  // group: device, name: cause
   bool has_finer() const noexcept { return has_finer_; }        // in windows less is joined
+  std::uint64_t finer_below_ns() const noexcept { return finer_.joined_below_ns(); }  // there
   std::uint64_t begin_ns() const noexcept { return begin_; }
   std::uint64_t end_ns() const noexcept { return end_; }
 
  private:
-  std::vector<captured_window> windows_;
+  std::vector<captured_stretch> windows_;
   timeline_bars bars_, finer_;  // with the same lanes
   bool has_finer_ = false;
   std::uint64_t begin_ = ~std::uint64_t{0}, end_ = 0;

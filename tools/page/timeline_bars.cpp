@@ -8,6 +8,7 @@ namespace gpuprof::page {
 namespace {
 
 constexpr std::uint64_t first_stretch_ns = 1024;
+constexpr std::uint64_t last_stretch_ns = std::uint64_t{1} << 50;  // 13 days
 
 void join(bar& last, bar const& next) noexcept {
   last.length_ns = next.end_ns() - last.start_ns;
@@ -61,7 +62,8 @@ void timeline_bars::take(timeline_bars const& finer, std::uint64_t begin_ns, std
 
 // Each turn doubles the stretch until a quarter of the room is free again, so that turns are few.
 void timeline_bars::join_all() {
-  while (size_ > limit_ - limit_ / 4) {
+  // A limit below the number of lanes cannot be met.
+  while (size_ > limit_ - limit_ / 4 && joined_below_ < last_stretch_ns) {
     joined_below_ = std::max(first_stretch_ns, joined_below_ * 2);
     size_ = 0;
     for (auto& [group, name, order, bars] : lanes_) {
@@ -75,8 +77,6 @@ void timeline_bars::join_all() {
       bars.resize(kept);
       size_ += kept;
     }
-    // One bar a lane is all that is left: a limit below the number of lanes cannot be met.
-    if (size_ <= lanes_.size()) return;
   }
 }
 

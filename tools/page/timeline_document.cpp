@@ -45,6 +45,7 @@ class document_writer {
     finer();
     add("idle_joined_below_ns", idle_.bars().joined_below_ns());
     head() += std::string(",\"idle_is_finer\":") + (idle_.has_finer() ? "true" : "false");
+    add("idle_finer_joined_below_ns", idle_.finer_below_ns());
     lanes();
     idle();
     counters();
@@ -116,8 +117,10 @@ class document_writer {
     head() += ",\"finer\":[";
     for (auto const& window : made_.finer) {
       next();
-      head() += "{\"begin_ns\":" + std::to_string(window.begin_ns - begin_) +
-                ",\"end_ns\":" + std::to_string(window.end_ns - begin_) + "}";
+      // They have grown beyond what there is.
+      auto const begin = std::max(window.begin_ns, begin_), end = std::min(window.end_ns, end_);
+      head() += "{\"begin_ns\":" + std::to_string(begin - begin_) +
+                ",\"end_ns\":" + std::to_string(std::max(begin, end) - begin_) + "}";
     }
     head() += ']';
     add("finer_joined_below_ns", made_.finer_below_ns);

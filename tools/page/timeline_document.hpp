@@ -23,7 +23,8 @@ struct timeline_steps {
 /// {"begin_ns", "end_ns", "joined_below_ns", "lanes_left_out", "pieces_left_out",
 ///  "finer": [{"begin_ns", "end_ns"}], "finer_joined_below_ns",
 ///  "lanes": [{"group", "name", "bars"}], "names": [...],
-///  "idle_joined_below_ns", "idle_is_finer", "idle": [{"device", "cause", "bars"}],
+///  "idle_joined_below_ns", "idle_is_finer",
+///  "idle_finer_joined_below_ns", "idle": [{"device", "cause", "bars"}],
 ///  "counters": [{"device", "from": "samples" or "nvml", "points", "joined_below_ns", "left_out",
 ///                "tracks": [{"name", "unit", "source", "main", "least", "greatest"}]}],
 ///  "steps": {"name", "count", "left_out"}}

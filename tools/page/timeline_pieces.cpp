@@ -44,7 +44,7 @@ std::string shortened_name(std::string_view name) {
 
 void timeline_pieces::visit(std::function<void(timeline_piece const&)> const& add,
                             capture_visitor const& also,
-                            std::vector<captured_window> const& within) {
+                            std::vector<captured_stretch> const& within) {
   capture_visitor visitor = also;
   visitor.kernel = [&](captured_kernel const& kernel) {
     add(piece_of(kernel, kernel.base_name));

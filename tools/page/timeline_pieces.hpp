@@ -52,7 +52,7 @@ class timeline_pieces {
   /// `also` hears of all kinds of records that it has a function for, of each before the next
   /// piece. `within`: as capture_file::visit has it.
   void visit(std::function<void(timeline_piece const&)> const& add, capture_visitor const& also,
-             std::vector<captured_window> const& within = {});
+             std::vector<captured_stretch> const& within = {});
 
   std::string group_of(row_key const& row) const;  // "GPU 0"
   std::string name_of(row_key const& row) const;   // "stream 7"

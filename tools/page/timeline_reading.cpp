@@ -69,7 +69,7 @@ void timeline_reader::order_lanes() {
   }
 }
 
-std::size_t timeline_reader::pieces_in(captured_window const& window) const {
+std::size_t timeline_reader::pieces_in(captured_stretch const& window) const {
   std::size_t sum = 0;
   for (auto const& lane : made_.bars.lanes()) {
     auto const end = lane.first_from(window.end_ns);
@@ -79,8 +79,8 @@ std::size_t timeline_reader::pieces_in(captured_window const& window) const {
 }
 
 // Half of what it was, until there is room for it.
-captured_window timeline_reader::middle() const {
-  captured_window window{made_.begin_ns, made_.end_ns};
+captured_stretch timeline_reader::middle() const {
+  captured_stretch window{made_.begin_ns, made_.end_ns};
   while (window.end_ns - window.begin_ns > made_.bars.joined_below_ns() &&
          pieces_in(window) > limits_.finer_bars) {
     auto const quarter = (window.end_ns - window.begin_ns) / 4;
@@ -90,13 +90,16 @@ captured_window timeline_reader::middle() const {
   return window;
 }
 
-std::vector<captured_window> timeline_reader::with_room(
-    std::vector<captured_window> const& wanted) const {
-  std::vector<captured_window> windows;
+/// Each is grown first: what is read is counted.
+std::vector<captured_stretch> timeline_reader::with_room(
+    std::vector<captured_stretch> const& wanted) const {
+  auto const joined_below = made_.bars.joined_below_ns();
+  std::vector<captured_stretch> windows;
   std::size_t pieces = 0;
-  for (auto const& window : wanted) {
-    auto const middle = window.begin_ns + (window.end_ns - window.begin_ns) / 2;
-    if (std::any_of(windows.begin(), windows.end(), [&](captured_window const& taken) {
+  for (auto const& one : wanted) {
+    auto const window = grown({one}, joined_below).front();
+    auto const middle = one.begin_ns + (one.end_ns - one.begin_ns) / 2;
+    if (std::any_of(windows.begin(), windows.end(), [&](captured_stretch const& taken) {
           return taken.begin_ns <= middle && middle < taken.end_ns;
         }))
       continue;
@@ -106,20 +109,20 @@ std::vector<captured_window> timeline_reader::with_room(
   }
   std::sort(windows.begin(), windows.end(),
             [](auto const& a, auto const& b) { return a.begin_ns < b.begin_ns; });
-  return windows;
+  return grown(windows, joined_below);
 }
 
-void timeline_reader::read_finer(std::vector<captured_window> const& wanted) {
+void timeline_reader::read_finer(std::vector<captured_stretch> const& wanted) {
   if (made_.bars.joined_below_ns() == 0) return;
   auto const windows = with_room(wanted.empty() ? std::vector{middle()} : wanted);
   finer_bars finer(made_.bars, rows_, windows, limits_.finer_bars);
   pieces_.visit([&](timeline_piece const& piece) { finer.add(piece, number_of(piece.what)); }, {},
-                finer.windows());
+                windows);
   auto const& bars = finer.bars();
   if (bars.joined_below_ns() >= made_.bars.joined_below_ns()) return;
-  made_.finer = finer.windows();
+  made_.finer = windows;
   made_.finer_below_ns = bars.joined_below_ns();
-  for (auto const& window : made_.finer) made_.bars.take(bars, window.begin_ns, window.end_ns);
+  for (auto const& window : windows) made_.bars.take(bars, window.begin_ns, window.end_ns);
 }
 
 }  // namespace gpuprof::page

@@ -45,8 +45,8 @@ struct timeline {
   std::uint64_t begin_ns = ~std::uint64_t{0}, end_ns = 0;
   std::vector<std::string> names;  // of bars
   timeline_bars bars;
-  std::vector<captured_window> finer;  // where less was joined
-  std::uint64_t finer_below_ns = 0;    // joined_below_ns of these
+  std::vector<captured_stretch> finer;  // where less was joined
+  std::uint64_t finer_below_ns = 0;     // joined_below_ns of these
   counter_tracks counters;
   chip_state_tracks chip_states;
   std::size_t lanes_left_out = 0;   // streams and threads beyond the most that a page shows
@@ -65,7 +65,7 @@ class timeline_reader {
   /// Reads once more what begins in these windows, if bars were joined. The first ones count more:
   /// together they have at most a tenth as many pieces as the timeline has bars, or the first one
   /// is alone. Without any: in the middle of the capture.
-  void read_finer(std::vector<captured_window> const& wanted);
+  void read_finer(std::vector<captured_stretch> const& wanted);
 
   timeline const& made() const noexcept { return made_; }
 
@@ -73,9 +73,9 @@ class timeline_reader {
   void add(timeline_piece const& piece);
   std::uint32_t number_of(std::string_view what);
   void order_lanes();
-  std::size_t pieces_in(captured_window const& window) const;
-  captured_window middle() const;
-  std::vector<captured_window> with_room(std::vector<captured_window> const& wanted) const;
+  std::size_t pieces_in(captured_stretch const& window) const;
+  captured_stretch middle() const;
+  std::vector<captured_stretch> with_room(std::vector<captured_stretch> const& wanted) const;
 
   timeline_pieces pieces_;
   timeline_limits limits_;

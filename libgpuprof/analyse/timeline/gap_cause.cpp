@@ -60,7 +60,7 @@ host_activity activity_in(timestamp_ns from, timestamp_ns to, double skew,
 
 /// Without the wait the thread would have been ahead by as long as it waited: what it did for
 /// longer than that, and for longer than launching takes, emptied the queue in any case.
-bool emptied_the_queue(host_activity const& host, gpu_item const& after) noexcept {
+bool wait_emptied_the_queue(host_activity const& host, gpu_item const& after) noexcept {
   auto const wait = between(host.waited_from, host.last_wait->end);
   return between(host.last_wait->end, after.launched) <= std::max(longest_launching_ns, wait);
 }
@@ -139,7 +139,7 @@ gap_cause cause_of_gap(timestamp_ns begin, timestamp_ns end, gpu_item const& aft
     return {.bucket = time_bucket::dependency, .sure_ns = sure};
   }
   if (thread.loads_data) return {.bucket = time_bucket::data_loading};
-  if (host.last_wait != nullptr && emptied_the_queue(host, after)) {
+  if (host.last_wait != nullptr && wait_emptied_the_queue(host, after)) {
     auto const wait = between(host.waited_from, host.last_wait->end);
     auto const own = not_sure_of_turnaround(*host.last_wait, begin, after, run);
     return blamed(time_bucket::synchronisation, *host.last_wait,

@@ -17,7 +17,7 @@ struct launching_thread {
   bool calls_recorded = false;         // blocking ones at least
   bool is_first_of_kernel = false;     // libraries load a kernel when it is first launched
   bool loads_data = false;             // it was in a range that loads data
-  bool is_between_steps = false;       // there are steps, and it was in none
+  bool is_between_steps = false;       // after the first step began, before the last ended, in none
 };
 
 struct gap_cause {

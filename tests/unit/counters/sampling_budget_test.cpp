@@ -77,6 +77,14 @@ TEST_CASE("what was set up is used though it took longer than expected") {
   CHECK_FALSE(budget.may_go_on(11 * second));
 }
 
+TEST_CASE("more that may be spent once is no reason to use less of it") {
+  sampling_budget budget(1, second);
+  budget.begin(second);
+  budget.spend(600'000'000);
+  budget.note_once(600'000'000);
+  CHECK(budget.may_go_on(6 * second));  // 0.25 s of it were granted by then
+}
+
 TEST_CASE("what was spent once is told apart from the rest") {
   sampling_budget budget(1);
   budget.spend(230);

@@ -7,7 +7,7 @@
 #include <random>
 
 using namespace gpuprof::page;
-using gpuprof::captured_window;
+using gpuprof::captured_stretch;
 
 namespace {
 
@@ -58,18 +58,18 @@ drawn drawn_of(std::vector<timeline_piece> const& pieces, std::size_t limit) {
 
 /// Reads the windows once more; what is joined in them then, 0: nothing.
 std::uint64_t look_into(drawn& made, std::vector<timeline_piece> const& pieces,
-                        std::vector<captured_window> const& wanted, std::size_t limit) {
-  finer_bars finer(made.bars, made.rows, wanted, limit);
-  for (auto const& window : finer.windows())
+                        std::vector<captured_stretch> const& wanted, std::size_t limit) {
+  auto const windows = grown(wanted, made.bars.joined_below_ns());
+  finer_bars finer(made.bars, made.rows, windows, limit);
+  for (auto const& window : windows)
     for (auto const& one : pieces)
       if (window.begin_ns <= one.start_ns && one.start_ns < window.end_ns) finer.add(one, 0);
-  for (auto const& window : finer.windows())
-    made.bars.take(finer.bars(), window.begin_ns, window.end_ns);
+  for (auto const& window : windows) made.bars.take(finer.bars(), window.begin_ns, window.end_ns);
   return finer.bars().joined_below_ns();
 }
 
 using extent = std::pair<std::uint64_t, std::uint64_t>;
-std::vector<extent> bars_within(lane const& of, captured_window const& window) {
+std::vector<extent> bars_within(lane const& of, captured_stretch const& window) {
   std::vector<extent> found;
   for (auto at = of.first_from(window.begin_ns); at != of.first_from(window.end_ns); ++at)
     found.emplace_back(at->start_ns, at->length_ns);
@@ -91,7 +91,7 @@ TEST_CASE("within windows each piece is a bar again, on the lane that it had") {
     auto const whole = drawn_of(pieces, 1'000'000);
     auto made = drawn_of(pieces, 2000);
     REQUIRE(made.bars.joined_below_ns() > 0);
-    std::vector<captured_window> const windows{{1'000'400, 1'200'000}, {7'000'000, 7'040'100}};
+    std::vector<captured_stretch> const windows{{1'000'400, 1'200'000}, {7'000'000, 7'040'100}};
     CHECK(look_into(made, pieces, windows, 5000) == 0);
     REQUIRE(whole.bars.lanes().size() == made.bars.lanes().size());
     for (std::size_t lane = 0; lane < whole.bars.lanes().size(); ++lane)
@@ -106,7 +106,7 @@ TEST_CASE("bars of which one ends where the next begins are told apart, too") {
   std::vector<timeline_piece> pieces;
   for (std::uint64_t i = 0; i < 100'000; ++i) pieces.push_back(piece_on(1, 100 * i, 100));
   auto made = drawn_of(pieces, 1000);
-  captured_window const window{5'000'000, 5'100'000};
+  captured_stretch const window{5'000'000, 5'100'000};
   look_into(made, pieces, {window}, 5000);
   CHECK(bars_within(made.bars.lanes()[0], window).size() == 1000);
   CHECK(pieces_of(made.bars) == pieces.size());
@@ -122,9 +122,12 @@ TEST_CASE("windows that hold too much have less joined than before, and lose not
   CHECK(pieces_of(made.bars) == pieces.size());
 }
 
-TEST_CASE("windows that meet are read as one") {
-  auto const made = drawn_of(work(5, 10'000), 2000);
-  finer_bars const finer(made.bars, made.rows, {{1'000'000, 1'200'000}, {1'200'100, 1'300'000}},
-                         1000);
-  CHECK(finer.windows().size() == 1);
+TEST_CASE("windows grow to multiples once, and those that meet are one") {
+  auto const windows = grown({{1'000, 1'150}, {1'160, 1'290}, {2'000, 2'100}}, 100);
+  REQUIRE(windows.size() == 2);
+  CHECK(windows[0].begin_ns == 1'000);
+  CHECK(windows[0].end_ns == 1'300);
+  CHECK(windows[1].end_ns == 2'100);
+  auto const again = grown(windows, 100);
+  CHECK(again[0].end_ns == 1'300);
 }

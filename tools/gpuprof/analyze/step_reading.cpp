@@ -20,7 +20,7 @@ std::vector<double> periods_of(range_tree const& tree, step_ranges const& steps)
     auto const& step = tree[all[i]];
     auto const [next, is_last] = next_begin.try_emplace(step.thread);
     auto const end = is_last ? step.end : next->second;
-    periods[i] = static_cast<double>((end - step.begin).value);
+    periods[i] = end > step.begin ? static_cast<double>((end - step.begin).value) : 0;
     next->second = step.begin;
   }
   return periods;

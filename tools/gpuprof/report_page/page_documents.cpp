@@ -126,25 +126,25 @@ page::timeline_steps steps_of(std::string const& name, std::vector<step_time> co
                               std::size_t max_steps) {
   page::timeline_steps steps{name, {}, all.size() - std::min(all.size(), max_steps)};
   for (auto const& step : std::span(all).first(all.size() - steps.left_out))
-    steps.shown.push_back(
-        {step.begin.value, step.end.value, static_cast<std::uint64_t>(step.period_ns)});
+    steps.shown.push_back({step.begin.value, std::max(step.begin, step.end).value,
+                           static_cast<std::uint64_t>(step.period_ns)});
   return steps;
 }
 
-captured_window around(page::timeline_step const& step) {
+captured_stretch around(page::timeline_step const& step) {
   auto const length = std::max(step.end_ns - step.begin_ns, step.period_ns);
   auto const edge = length / 10;
   return {step.begin_ns - std::min(edge, step.begin_ns), step.begin_ns + length + edge};
 }
 
 /// What people look at first: the slowest step, one of median time, and more slow ones.
-std::vector<captured_window> steps_to_look_into(page::timeline_steps const& steps,
-                                                std::size_t max_slow) {
+std::vector<captured_stretch> steps_to_look_into(page::timeline_steps const& steps,
+                                                 std::size_t max_slow) {
   auto by_time = steps.shown;
   // As the page does, which goes to the first of the slowest.
   std::stable_sort(by_time.begin(), by_time.end(),
                    [](auto const& a, auto const& b) { return a.period_ns > b.period_ns; });
-  std::vector<captured_window> windows;
+  std::vector<captured_stretch> windows;
   for (std::size_t i = 0; i < std::min(by_time.size(), max_slow); ++i)
     windows.push_back(around(by_time[i]));
   if (!windows.empty()) windows.insert(windows.begin() + 1, around(by_time[by_time.size() / 2]));
@@ -201,7 +201,7 @@ struct advice_read {
   }
 
   /// Those of which each gap is known, after what the exact times of steps say.
-  std::vector<captured_window> to_look_into() const {
+  std::vector<captured_stretch> to_look_into() const {
     auto all = steps_to_look_into(steps, 1);
     all.insert(all.end(), looked_into.begin(), looked_into.end());
     return all;
@@ -210,7 +210,7 @@ struct advice_read {
   page::timeline_limits const limits;
   page::idle_times idle;
   page::timeline_steps steps;
-  std::vector<captured_window> looked_into;
+  std::vector<captured_stretch> looked_into;
   report::ledger time;
 };
 

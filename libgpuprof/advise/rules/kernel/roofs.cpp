@@ -145,9 +145,9 @@ void say(clocks_seen const& seen, device_facts const& gpu, run_facts const& fact
         "Run nvidia-smi -q -d PERFORMANCE,CLOCK while the program runs: heat, a locked "
         "clock or a power limit that others use up hold the clock down.";
   } else {
-    auto const by_power = limits.moments == 0 || is_often(limits.by_power);
+    auto const by_power = limits.moments == 0 || limits.by_power > 0;
     one.what = (by_power ? "power limits the SM clock under load: "
-                         : "under load the SM clock goes down, for less time than NVML shows: ") +
+                         : "the SM clock goes down under load, and NVML names no reason: ") +
                in_percent(loss) + " below the greatest, in kernels with " +
                in_percent(time / facts.all_windows_ns()) + " of the time";
     one.to_do =
