@@ -137,7 +137,8 @@ void launch_reader::round(context_readings& context, std::vector<counter_reading
   }
   busy_in_round_ = 0;
   one_at_a_time_ = options_.every_launch;
-  while (goes_on && !is_interrupted() && monotonic_ns() - switched < max_round_ns &&
+  auto const set_up = monotonic_ns();
+  while (goes_on && !is_interrupted() && monotonic_ns() - set_up < max_round_ns &&
          (options_.every_launch || busy_in_round_ < max_busy)) {
     goes_on = serve(context);
     if (options_.every_launch) evaluate_all(launches);  // those of a cycle: calls wait meanwhile

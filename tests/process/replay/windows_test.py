@@ -201,6 +201,11 @@ class Ranks(Windows):
 
 
 class Turns(Windows):
+    def test_what_took_long_to_set_up_is_used(self):
+        run = self.counted(self.session(launches=5000), env={"REPLAY_START_MS": "600"}, overhead_budget="3")
+        self.assertEqual(run.code, 0, run.err)
+        self.check_in_time(self.ranges())
+
     def test_launches_and_windows_take_turns(self):
         run = self.counted(self.session(launches=LONG), metrics="auto")
         self.assertEqual(run.code, 0, run.err)

@@ -37,6 +37,7 @@ faults::faults()
       decode_us(static_cast<unsigned>(number("REPLAY_DECODE_US", 0))),
       plan_us(static_cast<unsigned>(number("REPLAY_PLAN_US", 0))),
       unload_us(static_cast<unsigned>(number("REPLAY_UNLOAD_US", 0))),
+      start_ms(static_cast<unsigned>(number("REPLAY_START_MS", 0))),
       drop_every_(number("REPLAY_DROP", 0)),
       zero_every_(number("REPLAY_ZERO_TIMES", 0)),
       overflow_every_(number("REPLAY_SAMPLING_OVERFLOW", 0)),

@@ -295,6 +295,8 @@ void range_profiler::disable(range_session& session) {
 }
 
 CUptiResult range_profiler::start(range_session& session) {
+  // The first one of a process sets things up.
+  if (auto const ms = std::exchange(faults::get().start_ms, 0); ms != 0) sleep_ns(ms * 1000000ull);
   std::lock_guard const hold(lock);
   auto& hardware = counter_hardware::get();
   if (!hardware.take(device_of_contexts, &session)) return CUPTI_ERROR_HARDWARE_BUSY;
