@@ -79,8 +79,7 @@ std::string ranks_of(advise::joined_finding const& of, std::size_t all) {
   auto const figure = [](advise::gain_of_rank const& rank) {
     return readable_time(rank.gain.high_ns) + " (rank " + rank.rank + ")";
   };
-  auto const text =
-      "on " + std::to_string(of.ranks.size()) + " of " + std::to_string(all) + " ranks";
+  auto text = "on " + std::to_string(of.ranks.size()) + " of " + std::to_string(all) + " ranks";
   if (greatest->gain.high_ns <= 0) return text;
   return text + ", " +
          (of.ranks.size() == 1 ? figure(*least) : figure(*least) + " to " + figure(*greatest)) +
