@@ -339,7 +339,7 @@ struct sampling_window_record {
   timestamp_ns end;
   duration_ns interval;         // as asked for
   std::uint64_t samples = 0;    // kept; each has a value of every sampled metric
-  std::uint64_t overflows = 0;  // how often samples are missing, as the hardware's buffer ran over
+  std::uint64_t overflows = 0;  // how often samples are missing
 };
 
 /// A time in which calls of the program that put work on GPUs waited, 1 ms or longer, while the

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "page/idle_times.hpp"
 
+#include "page/timeline_pieces.hpp"
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -26,10 +28,7 @@ void idle_times::add(std::uint32_t device, std::string_view cause, std::uint64_t
   begin_ = std::min(begin_, begin_ns);
   end_ = std::max(end_, end_ns);
   bars_.add(last_, begin_ns, end_ns - begin_ns, 0);
-  if (std::any_of(windows_.begin(), windows_.end(), [&](captured_stretch const& window) {
-        return window.begin_ns <= begin_ns && begin_ns < window.end_ns;
-      }))
-    finer_.add(last_, begin_ns, end_ns - begin_ns, 0);
+  if (is_in(windows_, begin_ns)) finer_.add(last_, begin_ns, end_ns - begin_ns, 0);
 }
 
 // No joined bar lies across a multiple of the stretch: those are the edges of what is exchanged.

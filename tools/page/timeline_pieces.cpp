@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "page/timeline_pieces.hpp"
 
+#include <algorithm>
+
 namespace gpuprof::page {
 namespace {
 
@@ -28,6 +30,12 @@ timeline_piece piece_of(captured_work const& work, std::string_view what) {
 }
 
 }  // namespace
+
+bool is_in(std::vector<captured_stretch> const& stretches, std::uint64_t moment_ns) noexcept {
+  return std::any_of(stretches.begin(), stretches.end(), [&](captured_stretch const& one) {
+    return one.begin_ns <= moment_ns && moment_ns < one.end_ns;
+  });
+}
 
 std::size_t first_free(std::vector<used_lane> const& lanes, std::uint64_t start_ns) noexcept {
   std::size_t at = 0;

@@ -31,6 +31,9 @@ struct timeline_piece {
   std::size_t max_lanes = 0;  // of its row, that pieces of its kind may take
 };
 
+/// The moment lies in one of them.
+bool is_in(std::vector<captured_stretch> const& stretches, std::uint64_t moment_ns) noexcept;
+
 /// A lane of a row, and when its last piece ended.
 struct used_lane {
   std::size_t lane = 0;  // of timeline_bars

@@ -98,11 +98,7 @@ std::vector<captured_stretch> timeline_reader::with_room(
   std::size_t pieces = 0;
   for (auto const& one : wanted) {
     auto const window = grown({one}, joined_below).front();
-    auto const middle = one.begin_ns + (one.end_ns - one.begin_ns) / 2;
-    if (std::any_of(windows.begin(), windows.end(), [&](captured_stretch const& taken) {
-          return taken.begin_ns <= middle && middle < taken.end_ns;
-        }))
-      continue;
+    if (is_in(windows, one.begin_ns + (one.end_ns - one.begin_ns) / 2)) continue;
     pieces += pieces_in(window);
     if (!windows.empty() && pieces > limits_.finer_bars) break;
     windows.push_back(window);

@@ -53,6 +53,7 @@ struct timeline {
   std::size_t pieces_left_out = 0;  // of these, and of what overlaps too often on one
 };
 
+/// One capture, in one pass or two.
 class timeline_reader {
  public:
   /// Throws std::runtime_error as gpuprof::capture_file does, here and while it reads.

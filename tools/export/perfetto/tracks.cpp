@@ -95,26 +95,27 @@ track_id tracks::child_of(track_id parent, std::string_view name) {
   return id;
 }
 
-track_id tracks::counter_in_bytes(std::string_view name) {
+template <class AddUnit>
+track_id tracks::add_counter(std::string_view name, AddUnit add_unit) {
   auto const id = next();
   add_description(file_, id, [&](message<track_descriptor>& track) {
     track.add_uint64(track_descriptor::parent_uuid, static_cast<std::uint64_t>(process_));
     track.add_string(track_descriptor::name, name.data(), name.size());
-    message<counter_descriptor>(track, track_descriptor::counter)
-        .add_enum(counter_descriptor::unit, unit_size_bytes);
+    message<counter_descriptor> of(track, track_descriptor::counter);
+    add_unit(of);
   });
   return id;
 }
 
+track_id tracks::counter_in_bytes(std::string_view name) {
+  return add_counter(
+      name, [](auto& counter) { counter.add_enum(counter_descriptor::unit, unit_size_bytes); });
+}
+
 track_id tracks::counter(std::string_view name, std::string_view unit) {
-  auto const id = next();
-  add_description(file_, id, [&](message<track_descriptor>& track) {
-    track.add_uint64(track_descriptor::parent_uuid, static_cast<std::uint64_t>(process_));
-    track.add_string(track_descriptor::name, name.data(), name.size());
-    message<counter_descriptor>(track, track_descriptor::counter)
-        .add_string(counter_descriptor::unit_name, unit.data(), unit.size());
+  return add_counter(name, [&](auto& counter) {
+    counter.add_string(counter_descriptor::unit_name, unit.data(), unit.size());
   });
-  return id;
 }
 
 }  // namespace gpuprof::perfetto

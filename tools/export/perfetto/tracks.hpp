@@ -32,6 +32,8 @@ class tracks {
   track_id counter(std::string_view name, std::string_view unit);
 
  private:
+  template <class AddUnit>
+  track_id add_counter(std::string_view name, AddUnit add_unit);
   track_id next();
   void describe_process();
 

@@ -2,8 +2,8 @@
 #include "analyze/step_reading.hpp"
 
 #include "advise/slow_steps.hpp"
-#include "analyse/selection.hpp"
 #include "analyze/fact_texts.hpp"
+#include "model/time_stretch.hpp"
 
 #include <algorithm>
 #include <map>
