@@ -60,7 +60,7 @@ install_packages() {
     fail "the packages could not be installed; see above"
 }
 
-build_packages=(cmake ninja-build g++ libspdlog-dev libeigen3-dev catch2 libcli11-dev libzstd-dev llvm-14-dev
+build_packages=(cmake ninja-build g++ ccache libspdlog-dev libeigen3-dev catch2 libcli11-dev libzstd-dev llvm-14-dev
   libdeflate-dev libprotozero-dev libsqlite3-dev zlib1g-dev
   nlohmann-json3-dev libbenchmark-dev python3 python3-venv)
 test_packages=(fish zsh)  # shells whose completions are tried
@@ -133,12 +133,9 @@ find_clang_tidy() {
   clang_tidy="$(echo "$target"/lib/python3*/site-packages/clang_tidy/data/bin)"
 }
 
-# A build folder keeps the CUDA toolkit it was configured with; the cache is used when there is one.
+# A build folder keeps the CUDA toolkit it was configured with.
 configure_preset() {
-  local launcher=()
-  command -v ccache >/dev/null &&
-    launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
-  (cd "$root" && cmake --preset "$1" ${cuda_root:+"-DCUDAToolkit_ROOT=$cuda_root"} "${launcher[@]}" "${@:2}")
+  (cd "$root" && cmake --preset "$1" ${cuda_root:+"-DCUDAToolkit_ROOT=$cuda_root"} "${@:2}")
 }
 
 build_preset() {

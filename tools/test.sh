@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds gpuprof and runs every test that needs no GPU. Installs what is missing (Debian 12, Ubuntu 24.04).
 #
-#   tools/test.sh            all a newcomer needs to trust the build: optimised, as installed; 20 minutes on 2 cores
-#   tools/test.sh all        also what only runs on a GPU is built, clang-format, the reference, sanitizers, fuzzers, clang-tidy; an hour.
-#                            What has passed for this very tree is not run again
-#   tools/test.sh PART...    parts: release, rest, format, reference, clients, asan, tsan, fuzz, tidy; dev, not in all: each file is
-#                            compiled alone, and says what it forgot to include
+#   tools/test.sh            the release build and its tests
+#   tools/test.sh ci         the same, the format, and unit tests and fuzz inputs under the address sanitizer: what CI runs for each change
+#   tools/test.sh all        everything: also the other sanitized tests, fuzzers, clang-tidy, the programs that read exports, the reference
+#                            and what only runs on a GPU is built. CI runs it each night
+#   tools/test.sh PART...    parts: release, timing, rest, format, reference, clients, unit_asan, asan, tsan, fuzz, tidy, dev (each file is
+#                            compiled alone and says what it forgot to include; not in all)
+#
+# tests/README.md says how long each takes. A test whose verdict depends on the machine's speed has the label timing: it runs alone, after
+# all others, and may be tried three times. The run prints which tests needed more than one try.
 #
 # Exports are opened by the programs that they are for (nsys, HTA, Perfetto, DuckDB, Polars, Spark) in the part clients, which fetches
 # them: a gigabyte, from Debian and PyPI. In the part release such tests are skipped, and said to be, unless they were fetched before.
@@ -19,15 +23,15 @@ parts=("$@")
 [ ${#parts[@]} -gt 0 ] || parts=(release)
 is_asked_for() { [[ " ${parts[*]} " == *" $1 "* ]]; }
 
-# run_tests PRESET JOBS [OPTION...]
+# run_tests PRESET JOBS [OPTION...]: all tests but those of timing.
 run_tests() {
-  local preset="$1"
-  stage "Testing ($preset)" env -C "$root" ctest --preset "$preset" -j "${@:2}" || {
+  local preset="$1" log="$logs/Testing__$1_.log"
+  stage "Testing ($preset)" env -C "$root" ctest --preset "$preset" -LE '^timing$' -j "${@:2}" || {
     say "What failed, from the whole output:"
-    grep -aE -B 4 -A 12 '^[^ ]+: FAILED:|^(FAIL|ERROR): |\*\*\*(Failed|Timeout)|ERROR: [A-Za-z]*Sanitizer' "$logs/Testing__${preset}_.log" | head -n 120
+    grep -aE -B 4 -A 12 '^[^ ]+: FAILED:|^(FAIL|ERROR): |\*\*\*(Failed|Timeout)|ERROR: [A-Za-z]*Sanitizer' "$log" | head -n 120
     return 1
   }
-  grep -E 'tests passed|tests failed' "$logs/Testing__${preset}_.log" || true
+  grep -E 'tests passed|tests failed' "$log" || true
   { grep -ohE "skipped ['\"].*" "$root/build/$preset/Testing/Temporary/LastTest.log" || true; } | sort -u
 }
 
@@ -51,6 +55,19 @@ part_release() {
   if is_asked_for clients && has_clients; then except=(-LE clients); fi  # they are tested then
   run_tests ci $((2 * $(nproc))) "${except[@]}" || return 1
   [ "$state" != "$(tree_state)" ] || echo "$state" >"$passed"  # else it was changed meanwhile
+}
+
+# Comes after every other part of the release build: nothing else of this script runs beside it.
+part_timing() {
+  local log="$logs/Testing_what_depends_on_timing.log" name tries
+  stage "Testing what depends on timing" env -C "$root" ctest --preset ci -L '^timing$' -j 1 --repeat until-pass:3 || {
+    grep -aE -B 4 -A 12 '^(FAIL|ERROR): |FAILED:|\*\*\*(Failed|Timeout)' "$log" | head -n 120
+    return 1
+  }
+  grep -E 'tests passed|tests failed' "$log" || true
+  sed -nE 's/^ +Start +[0-9]+: //p' "$log" | sort | uniq -c | while read -r tries name; do
+    [ "$tries" = 1 ] || say "$name needed $tries tries."
+  done
 }
 
 part_rest() {
@@ -121,11 +138,13 @@ part_ahead() {
 }
 start_ahead() {
   [ ${#ahead[@]} -gt 0 ] || return 0
+  local then=()
+  if is_asked_for tidy; then then=(tidy); fi
   mkdir -p "$logs"
   rm -f "$logs"/ahead_*
   # Where the kernel shares the cores out by sessions a process's own niceness is nothing to those of others.
   setsid nice -n "$AHEAD_NICENESS" bash -c 'echo "$AHEAD_NICENESS" 2>/dev/null >/proc/self/autogroup; exec "$0" "$@"' \
-    "${BASH_SOURCE[0]}" "${ahead[@]/#/ahead_}" tidy >"$logs/ahead.log" 2>&1 &
+    "${BASH_SOURCE[0]}" "${ahead[@]/#/ahead_}" "${then[@]}" >"$logs/ahead.log" 2>&1 &
   ahead_job=$!
   trap 'kill -- "-$ahead_job" 2>/dev/null || true' EXIT  # with all it started; a trap that fails would fail the script
 }
@@ -155,6 +174,13 @@ part_reference() {
   mkdir -p "$root/build/reference"
   stage "Writing the reference" env -C "$root" doxygen docs/Doxyfile
 }
+
+# Unit tests and fuzz inputs alone: the command and what replays sessions take longer to build than these.
+build_unit_asan() {
+  stage "Configuring (asan)" configure_preset asan &&
+    stage "Building unit tests (asan)" cmake --build "$root/build/asan" --target gpuprof_unit_tests
+}
+part_unit_asan() { built unit_asan && run_tests asan "$(nproc)" -L '^(unit|fuzz)$'; }
 
 build_asan() { build_preset asan; }
 # Programs that read exports gain nothing from sanitizers in ours.
@@ -224,8 +250,13 @@ part_fuzz() {
 install_packages "${build_packages[@]}" "${test_packages[@]}"
 find_cuda
 
-if [ "${parts[*]}" = all ]; then
-  parts=(release rest format reference asan tsan fuzz clients tidy)
+if [ "${parts[*]}" = release ]; then
+  parts=(release timing)
+elif [ "${parts[*]}" = ci ]; then
+  parts=(release format unit_asan timing)
+  ahead=(unit_asan)
+elif [ "${parts[*]}" = all ]; then
+  parts=(release rest format reference asan tsan fuzz clients tidy timing)
   if has_passed; then
     say "The release part has passed for this tree."
     parts=("${parts[@]:1}")
@@ -236,9 +267,9 @@ if is_asked_for tidy; then
     if is_asked_for $part; then ahead+=($part); fi
   done
 fi
-if [ ${#ahead[@]} -gt 0 ]; then
-  install_packages clang clang-format-14 doxygen "${client_packages[@]}"  # now: two at once would wait for each other's lock
-fi
+# Packages come before anything runs beside the tests: two installations at once would wait for each other's lock.
+if is_asked_for format; then install_packages clang-format-14; fi
+if is_asked_for tidy && [ ${#ahead[@]} -gt 0 ]; then install_packages clang doxygen "${client_packages[@]}"; fi
 failed=()
 if is_asked_for asan && is_asked_for clients; then start_fetching; fi
 is_asked_for release || start_ahead  # else once that is built
@@ -248,9 +279,9 @@ for part in "${parts[@]}"; do
     continue
   fi
   case "$part" in
-    release | rest | format | reference | clients | dev | tidy | asan | tsan | fuzz) "part_$part" || failed+=("$part") ;;
+    release | timing | rest | format | reference | clients | dev | tidy | unit_asan | asan | tsan | fuzz) "part_$part" || failed+=("$part") ;;
     ahead_*) part_ahead "${part#ahead_}" ;;
-    *) fail "unknown part \"$part\". Parts: all, or some of release, rest, format, reference, clients, tidy, asan, tsan, fuzz, dev" ;;
+    *) fail "unknown part \"$part\". Parts: ci, all, or some of release, timing, rest, format, reference, clients, tidy, unit_asan, asan, tsan, fuzz, dev" ;;
   esac
 done
 [ ${#failed[@]} = 0 ] || fail "these parts failed: ${failed[*]}"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# gpuprof_process_test(NAME SCRIPT [PARTS N]): a ctest entry that runs a Python script with the programs of this tree named in its
+# gpuprof_process_test(NAME SCRIPT [TIMING] [PARTS N]): a ctest entry that runs a Python script with the programs of this tree named in its
 # environment. The script imports processes.py of this folder, wherever it lies itself. Most of its time it waits: N entries take a
-# part of it each, and wait together.
+# part of it each, and wait together. TIMING: some of its tests are marked @processes.timing, since their verdict depends on the
+# machine's speed; they are an entry of their own, with the label timing.
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
 # A sanitizer wants its own library to be the first that is preloaded.
 set(preload_first "")
@@ -12,7 +13,7 @@ if(GPUPROF_SANITIZE MATCHES "address|thread" AND CMAKE_CXX_COMPILER_ID STREQUAL 
     OUTPUT_VARIABLE preload_first OUTPUT_STRIP_TRAILING_WHITESPACE)
 endif()
 function(gpuprof_process_test name script)
-  cmake_parse_arguments(arg "" "PARTS" "" ${ARGN})
+  cmake_parse_arguments(arg "TIMING" "PARTS" "" ${ARGN})
   set(environment
     "PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/replay" PYTHONDONTWRITEBYTECODE=1
     "BUILT_PRELOAD_FIRST=${preload_first}"
@@ -57,4 +58,8 @@ function(gpuprof_process_test name script)
     add_test(NAME ${entry} COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/${script}" "--part=${part}/${arg_PARTS}")
     set_tests_properties(${entry} PROPERTIES TIMEOUT 900 COST 60 ENVIRONMENT "${environment}")
   endforeach()
+  if(arg_TIMING AND NOT GPUPROF_SANITIZE)
+    add_test(NAME ${name}_timing COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/${script}" --timing)
+    set_tests_properties(${name}_timing PROPERTIES TIMEOUT 600 ENVIRONMENT "${environment}" LABELS timing)
+  endif()
 endfunction()

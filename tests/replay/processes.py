@@ -91,6 +91,16 @@ def no_core_file():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
+def timing(test):
+    """Marks a test whose verdict depends on the machine's speed. It runs alone and may be tried three times (label timing)."""
+    test.depends_on_timing = True
+    return test
+
+
+def depends_on_timing(test):
+    return getattr(getattr(test, test._testMethodName), "depends_on_timing", False)
+
+
 class Part(unittest.TestLoader):
     """Every n-th test of a file, so that those that wait for sessions to be played wait together."""
 
@@ -99,8 +109,15 @@ class Part(unittest.TestLoader):
         self.which, self.parts = which, parts
 
     def loadTestsFromModule(self, *arguments, **options):
-        chosen = list(one_by_one(super().loadTestsFromModule(*arguments, **options)))[self.which::self.parts]
-        return self.suiteClass(chosen)
+        tests = one_by_one(super().loadTestsFromModule(*arguments, **options))
+        return self.suiteClass([test for test in tests if not depends_on_timing(test)][self.which::self.parts])
+
+
+class Timing(unittest.TestLoader):
+    """The tests that are marked with @timing."""
+
+    def loadTestsFromModule(self, *arguments, **options):
+        return self.suiteClass(filter(depends_on_timing, one_by_one(super().loadTestsFromModule(*arguments, **options))))
 
 
 def one_by_one(suite):
@@ -109,8 +126,11 @@ def one_by_one(suite):
 
 
 def main():
-    """Runs all tests of the file, those that are named, or with --part=1/4 a quarter of all."""
+    """Runs all tests of the file, or those that are named. --part=1/4: a quarter of those without @timing. --timing: those with it."""
     loader = unittest.defaultTestLoader
+    if sys.argv[1:2] == ["--timing"]:
+        sys.argv.pop(1)
+        loader = Timing()
     if len(sys.argv) > 1 and sys.argv[1].startswith("--part="):
         which, parts = map(int, sys.argv.pop(1).removeprefix("--part=").split("/"))
         loader = Part(which - 1, parts)

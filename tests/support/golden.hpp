@@ -3,6 +3,7 @@
 #pragma once
 
 #include "support/catch.hpp"
+#include "support/test_data.hpp"
 
 #include <cstdlib>
 #include <fstream>
@@ -18,7 +19,7 @@ inline std::string read_file(std::string const& path) {
 
 /// GPUPROF_UPDATE_GOLDEN=1 writes the files anew, to be read in review like code.
 inline void check_golden(std::string const& name, std::string const& text) {
-  auto const path = std::string(GPUPROF_TEST_DATA) + "/golden/" + name;
+  auto const path = test_data("golden/" + name);
   if (std::getenv("GPUPROF_UPDATE_GOLDEN") != nullptr) {
     std::ofstream(path, std::ios::binary) << text;
   }

@@ -4,7 +4,7 @@
 # What each release of nvcc cannot compile is left out; tests ask for all of it.
 function(gpuprof_kernel_targets result)
   set(known "")
-  if(CUDAToolkit_NVCC_EXECUTABLE)
+  if(CUDAToolkit_NVCC_EXECUTABLE AND GPUPROF_BUILD_PEAK_KERNELS)
     execute_process(COMMAND "${CUDAToolkit_NVCC_EXECUTABLE}" --list-gpu-code OUTPUT_VARIABLE known ERROR_QUIET)
     string(REGEX MATCHALL "sm_[0-9]+[af]?" known "${known}")
   endif()

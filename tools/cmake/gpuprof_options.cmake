@@ -13,6 +13,16 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
+# Paths in objects begin at the top folder of the tree: a build says nothing about the machine it was made on, and a compiler cache finds
+# what it compiled for another checkout of the same sources.
+add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.>")
+find_program(GPUPROF_CCACHE ccache)
+mark_as_advanced(GPUPROF_CCACHE)
+if(GPUPROF_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime "${GPUPROF_CCACHE}")
+  set(CMAKE_C_COMPILER_LAUNCHER "${CMAKE_CXX_COMPILER_LAUNCHER}")
+endif()
 # Eight files at a time take less time than one by one: they read their headers once. Debug builds, for work on gpuprof, take them one by
 # one: they say what a file forgot to include.
 if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT DEFINED CMAKE_UNITY_BUILD)
@@ -21,6 +31,7 @@ endif()
 
 option(GPUPROF_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(GPUPROF_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
+option(GPUPROF_BUILD_PEAK_KERNELS "Compile the peak kernels, if nvcc is found; without them the library measures no peaks" ON)
 option(GPUPROF_BUILD_GPU_CHECK "Build the programs of gpu-check, which run on a GPU alone" ON)
 option(GPUPROF_BUILD_BENCHMARKS "Build the Google Benchmark programs" OFF)
 set(GPUPROF_BUILT_COMMAND "" CACHE FILEPATH "The gpuprof command of another build: tests of the library use it, and none is built")
@@ -64,8 +75,9 @@ endif()
 # Rules and texts: they see figures that are added up, not records, and take twice as long to compile with -O3.
 set(GPUPROF_LITTLE_OPTIMISED advise compare options plan report)
 
-# Builds for the sanitizers read the standard headers once for all layers; others say what a file forgot to include.
-if(GPUPROF_SANITIZE)
+# The standard headers are compiled once for all layers, where several files are compiled at a time anyway. Debug builds read them in
+# each file, so they say what a file forgot to include.
+if(CMAKE_UNITY_BUILD)
   file(CONFIGURE OUTPUT standard_headers.cpp CONTENT "// Stands for a layer: the headers are compiled for it.\n")
   add_library(gpuprof_standard_headers STATIC EXCLUDE_FROM_ALL "${CMAKE_CURRENT_BINARY_DIR}/standard_headers.cpp")
   target_link_libraries(gpuprof_standard_headers PRIVATE gpuprof_flags)
@@ -86,7 +98,7 @@ function(gpuprof_layer name)
   endif()
   if(gpuprof_checks_of_bytes AND name IN_LIST GPUPROF_READS_BYTES)
     target_compile_options(gpuprof_${name} PRIVATE ${gpuprof_checks_of_bytes})
-  elseif(GPUPROF_SANITIZE)
+  elseif(CMAKE_UNITY_BUILD)
     target_precompile_headers(gpuprof_${name} REUSE_FROM gpuprof_standard_headers)
   endif()
 endfunction()

@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 #include "support/counted_capture.hpp"
 #include "support/run_cli.hpp"
+#include "support/test_data.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -143,7 +144,7 @@ TEST_CASE("every figure of a line that follows from others of the line does") {
   write_capture(folder / "step.gpuprof", counted_step().with_peaks());
   std::vector<std::string> captures = {folder / "step.gpuprof"};
   for (auto const* const stored : {"counted_auto", "mixed_exact", "mixed_sampled"})
-    captures.push_back(std::string(GPUPROF_TEST_DATA "/h200/") + stored + ".gpuprof");
+    captures.push_back(test_data("h200/" + std::string(stored) + ".gpuprof"));
   int lines = 0;
   for (auto const& capture : captures)
     for (std::string const by : {"kernel", "signature", "range"}) {
@@ -163,7 +164,7 @@ TEST_CASE("stats and roofline say the same of the time of all kernels") {
   write_capture(folder / "step.gpuprof", counted_step());
   std::vector<std::string> captures = {folder / "step.gpuprof"};
   for (auto const* const stored : {"counted_auto", "mixed_exact", "mixed_sampled"})
-    captures.push_back(std::string(GPUPROF_TEST_DATA "/h200/") + stored + ".gpuprof");
+    captures.push_back(test_data("h200/" + std::string(stored) + ".gpuprof"));
   for (auto const& capture : captures) {
     auto const roofs = nlohmann::json::parse(run_cli(folder, "roofline -f json " + capture).out);
     auto const kernels =
@@ -244,7 +245,7 @@ TEST_CASE("CSV and SVG stand alone on standard output, the rest goes to stderr")
 TEST_CASE("a chart without points is not drawn, and one line says what gives it some") {
   scratch_folder const folder;  // sampled alone: no FLOP of any kernel
   auto const r =
-      run_cli(folder, "roofline " GPUPROF_TEST_DATA "/h200/mixed_sampled.gpuprof -o chart.svg");
+      run_cli(folder, "roofline " + test_data("h200/mixed_sampled.gpuprof") + " -o chart.svg");
   check_refusal(r, 1, "nothing to draw");
   CHECK(holds(r.err, "--metrics auto"));
   CHECK_FALSE(std::ifstream(folder / "chart.svg").good());

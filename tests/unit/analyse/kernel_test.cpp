@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyse/kernel_summary.hpp"
 #include "support/catch.hpp"
+#include "support/test_data.hpp"
 #include "support/trace_of.hpp"
 
 #include <fstream>
@@ -58,7 +59,7 @@ TEST_CASE("kernel names are shown demangled, by their base name, or as they are"
 // lambdas and unnamed namespaces first. The base names are LLVM's; for all 293,733 functions of
 // these libraries it says the same as we do.
 TEST_CASE("base names of kernels of real libraries are those that LLVM's demangler gives") {
-  std::ifstream file(GPUPROF_TEST_DATA "/kernel_names.tsv");
+  std::ifstream file(test_data("kernel_names.tsv"));
   std::string mangled, base;
   int names = 0;
   while (file >> mangled >> base) {
@@ -76,9 +77,25 @@ TEST_CASE("a name that nests without end needs no more stack than there is") {
     std::string name = "_Z1f";
     while (name.size() < 200'000) name += nested;
     CHECK(kernel_display_name(name, kernel_name_style::base) == name);
-    name.resize(8 << 10);
-    CHECK_FALSE(kernel_display_name(name, kernel_name_style::base).empty());
+    for (auto const size : {64 << 10, 8 << 10}) {
+      name.resize(static_cast<std::size_t>(size));
+      CHECK_FALSE(kernel_display_name(name, kernel_name_style::base).empty());
+      CHECK_FALSE(kernel_display_name(name, kernel_name_style::demangled).empty());
+    }
   }
+}
+
+TEST_CASE("a kernel with a name of 30,000 bytes is shown by the name of its function") {
+  std::string mangled = "_Z9long_nameISt16integer_sequenceIiJ", numbers;
+  for (int i = 0; i < 5000; ++i) {
+    mangled += "Li" + std::to_string(i) + "E";
+    numbers += (i == 0 ? "" : ", ") + std::to_string(i);
+  }
+  mangled += "EEEvPjT_";
+  CHECK(kernel_display_name(mangled, kernel_name_style::base) == "long_name");
+  CHECK(kernel_display_name(mangled, kernel_name_style::demangled) ==
+        "void long_name<std::integer_sequence<int, " + numbers +
+            "> >(unsigned int*, std::integer_sequence<int, " + numbers + ">)");
 }
 
 TEST_CASE("kernels of one name are summed over all their launches, longest total first") {

@@ -4,6 +4,7 @@
 #include "capture/format.hpp"
 #include "capture/layout.hpp"
 #include "support/golden.hpp"
+#include "support/test_data.hpp"
 
 #include <set>
 #include <sstream>
@@ -81,7 +82,7 @@ TEST_CASE("a version keeps every column of those before it") {
   int files = 0;
   for (unsigned minor = 0; minor <= format_minor; ++minor) {
     std::istringstream before(
-        read_file(std::string(GPUPROF_TEST_DATA) + "/golden/" + file_of(minor)));
+        read_file(test_data("golden/" + file_of(minor))));
     for (std::string line; std::getline(before, line);) {
       INFO(file_of(minor) << ": " << line);
       CHECK(kept.contains(line));

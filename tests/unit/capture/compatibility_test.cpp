@@ -2,6 +2,7 @@
 // A file of format 1.0, written once and stored: every later reader must find in it what is listed
 // here, and nothing in the tables that came later.
 #include "support/catch.hpp"
+#include "support/test_data.hpp"
 #include "unit/capture/rows.hpp"
 
 #include <bit>
@@ -12,7 +13,7 @@ using namespace gpuprof::capture::test;
 
 namespace {
 
-constexpr auto stored_path = GPUPROF_TEST_DATA "/capture_v1.gpuprof";
+std::string const stored_path = test_data("capture_v1.gpuprof");
 constexpr std::uint64_t rows_each = 40;
 constexpr std::uint16_t last_table_of_1_0 = 22;
 

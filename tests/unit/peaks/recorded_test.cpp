@@ -10,6 +10,7 @@
 #include "support/catch.hpp"
 #include "support/golden.hpp"
 #include "support/scratch_folder.hpp"
+#include "support/test_data.hpp"
 
 #include <algorithm>
 #include <set>
@@ -20,7 +21,7 @@ using namespace gpuprof::test;
 
 namespace {
 
-std::string const path = std::string(GPUPROF_TEST_DATA) + "/peaks/h200.json";
+std::string const path = test_data("peaks/h200.json");
 
 gpu_peaks recorded_h200() {
   auto read = read_peaks_file(path);

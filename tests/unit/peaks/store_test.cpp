@@ -5,6 +5,7 @@
 #include "support/catch.hpp"
 #include "support/pretended_gpu.hpp"
 #include "support/scratch_folder.hpp"
+#include "support/test_data.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -122,7 +123,7 @@ TEST_CASE("what a later version adds is passed over") {
 }
 
 TEST_CASE("the example in the test data is read, and is written the same way") {
-  auto const path = std::string(GPUPROF_TEST_DATA) + "/peaks/example.json";
+  auto const path = test_data("peaks/example.json");
   if (std::getenv("GPUPROF_UPDATE_GOLDEN") != nullptr) write_file(path, json_of(pretended_gpu()));
   auto const gpus = read_peaks_file(path);
   if (!gpus) FAIL(gpus.message());

@@ -2,6 +2,7 @@
 // Reports read captures on two threads, each with a reader of its own. The thread sanitizer
 // watches.
 #include "support/catch.hpp"
+#include "support/test_data.hpp"
 #include "trace/exported_names.hpp"
 #include "trace/time_merge.hpp"
 #include "trace/trace_contents.hpp"
@@ -19,7 +20,7 @@ struct seen_in_capture {
 };
 
 seen_in_capture read_all(std::string const& name) {
-  auto opened = capture::reader::open(GPUPROF_TEST_DATA "/h200/" + name);
+  auto opened = capture::reader::open(test_data("h200/" + name));
   if (!opened) return {};
   trace_contents trace(std::move(*opened));
   exported_names names(trace);

@@ -181,7 +181,7 @@ TEST_CASE("a stretch is put down to what has run longest") {
                          {0, 10, 1}, {10, 20, 1}, {20, 30, 1}, {30, 90, 1}, {90, 95, 3}});
 }
 
-TEST_CASE("200,000 kernels that all run at once take no longer than so many in a row") {
+TEST_CASE("200,000 kernels that all run at once take no longer than so many in a row", "[timing]") {
   constexpr int count = 200'000;
   std::vector<gpu_item> items;
   for (int i = 0; i < count; ++i) items.push_back(work(i, 2 * count - i / 2));

@@ -5,6 +5,7 @@
 #include "counters/planning/metric_sets.hpp"
 #include "counters/planning/pass_plan.hpp"
 #include "support/real_cupti.hpp"
+#include "support/test_data.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -18,7 +19,7 @@ namespace {
 using names = std::vector<std::string>;
 
 std::vector<std::uint8_t> image() {
-  std::ifstream file(GPUPROF_TEST_DATA "/counters/gh100_ranges.bin", std::ios::binary);
+  std::ifstream file(test_data("counters/gh100_ranges.bin"), std::ios::binary);
   REQUIRE(file);
   return {std::istreambuf_iterator<char>(file), {}};
 }

@@ -3,6 +3,7 @@
 #include "counters/planning/metric_sets.hpp"
 #include "counters/planning/pass_plan.hpp"
 #include "support/real_cupti.hpp"
+#include "support/test_data.hpp"
 
 #include <fstream>
 #include <iterator>
@@ -13,7 +14,7 @@ using gpuprof::test::real_cupti;
 namespace {
 
 std::vector<std::uint8_t> availability_image(std::string const& name) {
-  std::ifstream file(GPUPROF_TEST_DATA "/counters/" + name, std::ios::binary);
+  std::ifstream file(test_data("counters/" + name), std::ios::binary);
   REQUIRE(file);
   return {std::istreambuf_iterator<char>(file), {}};
 }
