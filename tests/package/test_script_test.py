@@ -75,11 +75,32 @@ class Script(unittest.TestCase):
         for call in ("ctest --preset ci", "ctest --preset asan", "ctest --preset tsan", "fuzz_text -max", "run-clang-tidy.py -"):
             self.assertIn(call, self.calls)
 
+    def test_ci_runs_the_release_tests_the_format_and_unit_tests_under_asan(self):
+        code, said = self.run_parts("ci")
+        self.assertEqual(code, 0, said)
+        for call in ("ctest --preset ci -LE ^timing$", "ctest --preset asan -LE ^timing$", "-L ^(unit|fuzz)$", "clang-format-14",
+                     "--target gpuprof_unit_tests"):
+            self.assertIn(call, self.calls)
+        for call in ("tsan", "fuzz_text", "tidy", "clients"):
+            self.assertNotIn(call, self.calls)
+
+    def test_what_depends_on_timing_comes_last_and_what_needed_more_tries_is_named(self):
+        (self.folder / "build/logs").mkdir(parents=True)
+        self.program("programs/ctest", """
+if [[ "$*" == *until-pass* ]]; then
+  for name in steady hasty hasty; do echo "    Start  1: $name"; done
+fi""")
+        code, said = self.run_parts()
+        self.assertEqual(code, 0, said)
+        self.assertIn("ctest --preset ci -L ^timing$ -j 1 --repeat until-pass:3", self.calls.splitlines()[-1])
+        self.assertIn("hasty needed 2 tries.", said)
+        self.assertNotIn("steady needed", said)
+
     def test_a_part_that_fails_is_named_and_the_others_run(self):
-        for part, broken in (("release", "ctest --preset ci"), ("asan", "build/asan"), ("fuzz", "fuzz_text -max"),
-                             ("tidy", "run-clang-tidy.py")):
+        for part, broken in (("release", "ctest --preset ci -LE"), ("asan", "build/asan"), ("fuzz", "fuzz_text -max"),
+                             ("tidy", "run-clang-tidy.py"), ("timing", "-L ^timing$")):
             with self.subTest(part):
-                code, said = self.run_parts("release", "asan", "fuzz", "tsan", "tidy", broken=broken)
+                code, said = self.run_parts("release", "asan", "fuzz", "tsan", "tidy", "timing", broken=broken)
                 self.assertEqual(code, 1, said)
                 self.assertRegex(said, f"(?m)^error: these parts failed: {part}$")
                 self.assertIn("ctest --preset tsan", self.calls)
