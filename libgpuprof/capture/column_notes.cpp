@@ -107,7 +107,7 @@ constexpr auto columns = std::to_array<column_note>({
     {"category", "category", "", "", "number of the category in its domain"},
     {"shape", "id", "", "", "1, 2, 3 ... in this file; 0: there was no room for more shapes"},
     {"shape", "name", "", "name.id", "of the kernel, mangled"},
-    {"shape", "grid_x", "block", "", "blocks of the launch, first dimension"},
+    {"shape", "grid_x", "block", "", "blocks of the launch, first dimension; 0: not recorded, the shape stands for launches of any size"},
     {"shape", "grid_y", "block", "", "second dimension"},
     {"shape", "grid_z", "block", "", "third dimension"},
     {"shape", "block_x", "thread", "", "threads of a block, first dimension"},

@@ -154,8 +154,8 @@ void trace_assembler::shape(kernel_shape const& s) {
   if (index >= shape_names_.size()) shape_names_.resize(index + 64);
   shape_names_[index] = s.name;
   shapes_ = std::max(shapes_, index + 1);
-  if (s.grid == extent3{1, 1, 1} && s.block == extent3{1, 1, 1} &&
-      names_.text(s.name) == wait_kernel_of_cupti) {
+  auto const is_one_thread = s.grid == extent3{1, 1, 1} && s.block == extent3{1, 1, 1};
+  if ((is_one_thread || !s.has_geometry()) && names_.text(s.name) == wait_kernel_of_cupti) {
     shape_is_cuptis_.resize(shape_names_.size());
     shape_is_cuptis_[index] = true;
   }

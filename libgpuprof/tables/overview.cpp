@@ -88,6 +88,13 @@ void add_counter(overview& about, std::string_view name, std::uint64_t value) {
   if (point == std::string_view::npos) return;
   auto const family = name.substr(0, point);
   auto what = name.substr(point + 1);
+  if (name == "lost.kernel_grids" && value > 0)
+    about.remarks.push_back(
+        "grid not recorded: " + counted(value, "kernels") +
+        " have no grid and block, because more different launch shapes came than can be kept");
+  // A ring that could have grown with more memory; else its thread was too fast to be read.
+  if (name == "note.rings_without_memory" && value > 0)
+    about.ways_to_lose_less.emplace(way_to_lose_less("threads"));
   if (name == "note.names_grouped" && value > 0)
     about.remarks.push_back("the names of " + counted(value, "ranges") +
                             " stand for others too, as 'request *': there were too many to keep");

@@ -111,3 +111,16 @@ TEST_CASE("the summary mentions whole graphs, which its kernels do not include")
   CHECK(text.find("whole graphs: 7 launches, 3 ms on the GPU, not split into kernels") !=
         std::string::npos);
 }
+
+TEST_CASE("kernels whose grid was not recorded are told as a loss and explained") {
+  report::overview about;
+  add_counter(about, "lost.kernel_grids", 0);
+  CHECK(overview_lines(about).size() == 3);
+  add_counter(about, "lost.kernel_grids", 268'928);
+  auto const lines = overview_lines(about);
+  REQUIRE(lines.size() == 4);
+  CHECK(lines[1] == "lost: 268,928 kernel grids");
+  CHECK(lines[3] ==
+        "grid not recorded: 268,928 kernels have no grid and block, because more different launch "
+        "shapes came than can be kept");
+}

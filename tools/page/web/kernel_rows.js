@@ -3,8 +3,9 @@
 const kernelRows = (() => {
   const {known, share, time} = words;
 
-  const extent = (text) => (text || '').trim().replace(/\s+/g, ' x ');
-  const extentOf = (numbers) => (numbers ? numbers.join(' x ') : '');
+  const notRecorded = 'not recorded';  // the capture has the name of the kernel only
+  const extent = (text) => (text === notRecorded ? text : (text || '').trim().replace(/\s+/g, ' x '));
+  const extentOf = (numbers) => (numbers ? (numbers[0] > 0 ? numbers.join(' x ') : notRecorded) : '');
   const keyOf = (name, grid, block) => [name, grid, block].join('\u0000');
 
   function rowOf(timed, counted) {
