@@ -168,7 +168,7 @@ void mark(thread_log& log, event_text const& text) noexcept {
 std::vector<range_begin> claim_started_ranges() {
   std::vector<range_begin> begins;
   begins.reserve(64);
-  tick_line const line(first_look_at_ticks, tick_line::look());
+  auto const& line = look_at_tick_line();
   open_start_end.for_each([&](open_range& range) {
     if (range.written == generation()) return;
     begins.push_back({.time = {line.to_time(range.time)},

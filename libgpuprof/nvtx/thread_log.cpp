@@ -235,8 +235,7 @@ void prepare_once() noexcept {
   labels();
   pthread_atfork(nullptr, nullptr, begin_child);
   thread_end_is_watched = pthread_key_create(&thread_end_key, end_of_thread) == 0;
-  ticks_are_steady = find_out_whether_ticks_are_steady();
-  first_look_at_ticks = tick_line::look();
+  begin_ticks();
 }
 
 }  // namespace
@@ -248,7 +247,10 @@ void configure_thread_logs(memory_budget* limit, std::size_t slots) noexcept {
   }();
   (void)prepared;
   if (budget.load() != nullptr) return;
-  if (std::exchange(has_parents_ranges, false)) forget_started_ranges_of_parent();
+  if (std::exchange(has_parents_ranges, false)) {
+    begin_ticks_in_child();
+    forget_started_ranges_of_parent();
+  }
   max_ring_slots.store(std::bit_ceil(std::max<std::size_t>(slots, 1024)));
   budget.store(limit, std::memory_order_release);
 }

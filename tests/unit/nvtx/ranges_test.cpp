@@ -342,13 +342,3 @@ TEST_CASE("an observer is not told of a started range whose end nobody would rec
     the_range_observer = nullptr;
   });
 }
-
-TEST_CASE("ticks become times on the line through two looks") {
-  tick_line const line({1000, 50'000}, {2000, 51'000});
-  CHECK(line.to_time(1500) == 50'500);
-  CHECK(line.to_time(1000) == 50'000);
-  CHECK(line.to_time(2000) == 51'000);
-  CHECK(line.to_time(9000) == 58'000);
-  CHECK(tick_line({5, 5}, {5, 9}).to_time(5) == 9);
-  CHECK(tick_line({9, 9}, {5, 100}).to_time(1) == 100);
-}
