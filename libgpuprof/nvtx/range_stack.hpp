@@ -108,7 +108,7 @@ class range_stack {
     return removed;
   }
 
-  /// Also gives back what deep ranges took.
+  /// Also releases the memory of deep ranges.
   void clear() noexcept {
     size_ = 0;
     too_deep_ = 0;
