@@ -180,7 +180,7 @@ constexpr operation_table operations_of(std::uint32_t sm) {
 ///
 /// On sm_90 a pair of FP16 takes both halves of the FMA pipe, and is counted in each: a chain of
 /// 2,048 HFMA2 counted 2.01 times as many. HFMA2.MMA runs on the tensor cores' pipe, which is why
-/// compilers take the two by turns; such a chain counts as many as it has instructions.
+/// compilers use the two alternately; such a chain counts as many as it has instructions.
 constexpr std::uint64_t on_fma_pipe = 1;
 constexpr std::uint64_t fp32_operations(std::uint64_t n) noexcept {
   return n << 32;

@@ -96,11 +96,11 @@ TEST_CASE("a chain of pairs of FP16 is what its threads compute") {
   auto const rate = fma_rate_by_code(&chain, "GH100");
   REQUIRE(rate);
   CHECK(rate->fp16 * chain.fma.count / 32 == Approx(4 * 2048).epsilon(0.01));
-  // HFMA2 and HFMA2.MMA by turns: the pipes count one for each, of four operations.
-  auto const by_turns = fma_code({2 * 1024 + 3, 0, 4 * 2048}, fp16);
-  auto const faster = fma_rate_by_code(&by_turns, "GH100");
+  // HFMA2 and HFMA2.MMA used alternately: the pipes count one for each, of four operations.
+  auto const alternating = fma_code({2 * 1024 + 3, 0, 4 * 2048}, fp16);
+  auto const faster = fma_rate_by_code(&alternating, "GH100");
   REQUIRE(faster);
-  CHECK(faster->fp16 * by_turns.fma.count / 32 == Approx(4 * 2048).epsilon(0.01));
+  CHECK(faster->fp16 * alternating.fma.count / 32 == Approx(4 * 2048).epsilon(0.01));
 }
 
 TEST_CASE("FP16 is told likewise") {
