@@ -109,6 +109,11 @@ launch_metrics::sampled_launch* launch_metrics::launch_of(Record const& work) {
   return is_its_own ? &launch : nullptr;
 }
 
+/// Readings of launches in one geometry say nothing about launches in another.
+void launch_metrics::see(kernel_shape const& shape) {
+  if (!shape.has_geometry()) of_any_geometry_.insert(shape.id);
+}
+
 void launch_metrics::see(kernel_record const& kernel) {
   if (auto* const launch = launch_of(kernel)) {
     launch->graph = kernel.graph;
@@ -170,7 +175,8 @@ void launch_metrics::judge_readings() {
     why.without_kernel += launch.kernels == 0;
     why.beside_kernels += launch.beside_kernels || unclear;
     why.beside_copies += launch.beside_copies;
-    why.mixed += before != nullptr && before->workload != launch.workload;
+    why.mixed += (before != nullptr && before->workload != launch.workload) ||
+                 of_any_geometry_.contains(launch.workload.shape);
     before = &launch;
   }
   for (std::size_t i = 0; i < readings_.size(); ++i) {

@@ -73,6 +73,7 @@ class launch_metrics {
   void add(sampled_launch_record const& sample);
   void add(launch_metric_record const& value);
 
+  void see(kernel_shape const& shape);  // before its kernels
   void see(kernel_record const& kernel);
   void see(graph_record const& graph);
   void see(copy_record const& copy);
@@ -178,6 +179,7 @@ class launch_metrics {
   std::vector<launch_metric_record> values_;
   std::map<workload_id, workload_values> by_workload_;
   std::set<workload_id> graphs_with_copies_;
+  std::set<shape_id> of_any_geometry_;
   discarded_samples discarded_;
   std::uint64_t valid_ = 0;
 };

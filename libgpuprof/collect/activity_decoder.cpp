@@ -115,11 +115,17 @@ void activity_decoder::one(CUpti_Activity const& record) {
 shape_id activity_decoder::shape_for(shape_id known, name_id kernel, std::uint32_t arguments) {
   if (raw(known) == 0) return known;
   auto wanted = shapes_.at(known);
-  if (raw(kernel) != 0) wanted.name = kernel;
-  if (arguments != 0) wanted.arguments = arguments;
-  auto const shape = shapes_.intern(wanted);
+  auto const is_renamed = raw(kernel) != 0 && kernel != wanted.name;
+  auto const had_geometry = wanted.has_geometry();
+  if (is_renamed) wanted.name = kernel;
+  if (arguments != 0 && had_geometry) wanted.arguments = arguments;
+  // Where the table is full, launches with other arguments keep the shape that they have. But a
+  // shape with the right name is better than one with the right grid.
+  auto const shape = is_renamed ? shapes_.intern(wanted) : shapes_.intern_whole(wanted);
+  if (raw(shape.id) == 0) return known;
   if (shape.is_new) sink_.shape(shapes_.at(shape.id));
-  return raw(shape.id) != 0 ? shape.id : known;  // rather not told apart than without a name
+  if (had_geometry && !shapes_.at(shape.id).has_geometry()) ++losses_.kernels_without_grid;
+  return shape.id;
 }
 
 void activity_decoder::kernel(CUpti_Activity const& record) {
@@ -132,6 +138,10 @@ void activity_decoder::kernel(CUpti_Activity const& record) {
   seen.name = name_of(seen, record);
   auto const shape = shapes_.intern(seen);
   if (shape.is_new) sink_.shape(shapes_.at(shape.id));
+  if (raw(shape.id) == 0)
+    ++losses_.kernels_without_shape;
+  else if (!shapes_.at(shape.id).has_geometry())
+    ++losses_.kernels_without_grid;
   kernel_record out;
   if (has_times(k.start, k.end)) {
     out.start = {k.start};
@@ -319,7 +329,8 @@ void activity_decoder::report(ledger& to) const {
   to.add("lost.other_records_without_time", losses_.others_without_time);
   to.add("lost.broken_buffers", losses_.broken_buffers);
   to.add("lost.records_of_unknown_kind", losses_.unknown_kinds);
-  to.add("lost.shapes", shapes_refused());
+  to.add("lost.shapes", losses_.kernels_without_shape);
+  to.add("lost.kernel_grids", losses_.kernels_without_grid);
 }
 
 }  // namespace gpuprof

@@ -48,6 +48,8 @@ inline constexpr std::string_view wait_kernel_of_cupti = "WaitNs";
 struct decode_losses {
   std::uint64_t kernels_without_time =
       0;  // CUPTI had no device buffer left, or the kernel was cut off by the end of the capture
+  std::uint64_t kernels_without_shape = 0;  // not even their name found a place
+  std::uint64_t kernels_without_grid = 0;   // only their name found a place
   std::uint64_t others_without_time = 0;
   std::uint64_t unknown_kinds = 0;  // records of a kind we did not ask for
   std::uint64_t broken_buffers =
@@ -73,8 +75,6 @@ class activity_decoder {
   /// A shape of which the sink has heard, for launches of this kernel with these arguments; 0: as
   /// it is. The sink hears of it first.
   shape_id shape_for(shape_id known, name_id kernel, std::uint32_t arguments);
-  /// Kernels whose shape found no place in the table: their records have shape 0.
-  std::uint64_t shapes_refused() const noexcept { return shapes_.refused(); }
 
  private:
   void one(CUpti_Activity const& record);

@@ -10,11 +10,14 @@
 
 namespace gpuprof {
 
-/// One thread. Shape 0 is "unknown". At most `most` shapes; later ones become shape 0 and are
-/// counted.
+/// One thread. Shape 0 is "unknown". When the table has `max_whole` shapes, later ones keep the
+/// name only, up to `max_names` different names. After that they become shape 0.
 class shape_table {
  public:
-  explicit shape_table(std::size_t most = 1 << 17) : most_(most), shapes_(1), places_(1 << 10, 0) {}
+  static constexpr std::size_t default_max_whole = 1 << 17, default_max_names = 1 << 17;
+  explicit shape_table(std::size_t max_whole = default_max_whole,
+                       std::size_t max_names = default_max_names)
+      : max_whole_(max_whole), max_names_(max_names), shapes_(1), places_(1 << 10, 0) {}
 
   struct entry {
     shape_id id{};
@@ -22,18 +25,23 @@ class shape_table {
   };
 
   /// `wanted.id` is ignored.
-  entry intern(kernel_shape wanted) {
+  entry intern(kernel_shape const& wanted) {
+    auto const whole = intern_whole(wanted);
+    if (raw(whole.id) != 0) return whole;
+    kernel_shape name_only;
+    name_only.name = wanted.name;
+    name_only.arguments = arguments_of_many_values;
+    return find_or_add(name_only, names_, max_names_);
+  }
+
+  /// The same, but shape 0 if there is no place for the whole shape.
+  entry intern_whole(kernel_shape wanted) {
     wanted.id = {};
-    for (auto i = hash(wanted);; ++i) {
-      auto& place = places_[i & (places_.size() - 1)];
-      if (place == 0) return add(wanted, place);
-      if (same(shapes_[place], wanted)) return {static_cast<shape_id>(place), false};
-    }
+    return find_or_add(wanted, whole_, max_whole_);
   }
 
   kernel_shape const& at(shape_id id) const noexcept { return shapes_[raw(id)]; }
   std::size_t size() const noexcept { return shapes_.size(); }
-  std::uint64_t refused() const noexcept { return refused_; }
 
  private:
   static bool same(kernel_shape const& known, kernel_shape wanted) noexcept {
@@ -54,14 +62,20 @@ class shape_table {
     h *= 0xc4ceb9fe1a85ec53u;
     return static_cast<std::size_t>(h ^ (h >> 29));
   }
-  entry add(kernel_shape wanted, std::uint32_t& place) {
-    if (shapes_.size() > most_) {
-      ++refused_;
-      return {};
+  entry find_or_add(kernel_shape const& wanted, std::size_t& used, std::size_t limit) {
+    for (auto i = hash(wanted);; ++i) {
+      auto& place = places_[i & (places_.size() - 1)];
+      if (place != 0 && same(shapes_[place], wanted)) return {shape_id{place}, false};
+      if (place != 0) continue;
+      if (used == limit) return {};
+      ++used;
+      return add(wanted, place);
     }
+  }
+  entry add(kernel_shape wanted, std::uint32_t& place) {
     wanted.id = static_cast<shape_id>(shapes_.size());
+    shapes_.push_back(wanted);  // first, because it may throw
     place = raw(wanted.id);
-    shapes_.push_back(wanted);
     if (shapes_.size() * 2 > places_.size()) rehash();
     return {wanted.id, true};
   }
@@ -76,10 +90,10 @@ class shape_table {
     }
   }
 
-  std::size_t const most_;
+  std::size_t const max_whole_, max_names_;
+  std::size_t whole_ = 0, names_ = 0;
   std::vector<kernel_shape> shapes_;
   std::vector<std::uint32_t> places_;
-  std::uint64_t refused_ = 0;
 };
 
 }  // namespace gpuprof

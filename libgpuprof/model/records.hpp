@@ -35,6 +35,9 @@ struct kernel_shape {
   /// one kernel multiplies matrices of any size on as many blocks as there are SMs. The same in all
   /// runs of a program.
   std::uint32_t arguments = arguments_not_looked_at;
+  /// False if only the name was kept, because the program had too many different shapes: the shape
+  /// stands for launches of any grid and block, and these are 0.
+  constexpr bool has_geometry() const noexcept { return grid.x != 0; }
   friend constexpr auto operator<=>(kernel_shape const&, kernel_shape const&) = default;
 };
 

@@ -57,7 +57,7 @@ inline range_begin decode_begin(thread_index owner, log_slot const& head, log_de
           .parent = static_cast<range_id>(more.parent),
           .thread = more.thread == thread_index{} ? owner : more.thread,
           .style = static_cast<range_style>(head.flags),
-          .level = head.level,
+          .level = more.level,
           .name = head.name,
           .domain = more.domain,
           .category = more.category,
@@ -149,14 +149,14 @@ std::size_t drain_log(thread_log& log, Sink& sink, tick_line const& line) {
 
 template <log_sink Sink>
 std::size_t drain_log(thread_log& log, Sink& sink) {
-  return drain_log(log, sink, tick_line(first_look_at_ticks, tick_line::look()));
+  return drain_log(log, sink, look_at_tick_line());
 }
 
 /// All logs of the process.
 template <log_sink Sink>
 std::size_t drain_all_logs(Sink& sink) {
   std::size_t slots = 0;
-  tick_line const line(first_look_at_ticks, tick_line::look());
+  auto const& line = look_at_tick_line();
   for (auto* log = all_thread_logs(); log != nullptr; log = log->next) {
     slots += drain_log(*log, sink, line);
   }

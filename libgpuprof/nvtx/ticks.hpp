@@ -5,29 +5,26 @@
 
 #include "base/clock.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 #if defined(__x86_64__)
-#include <cpuid.h>
 #include <x86intrin.h>
 #endif
 
 namespace gpuprof {
 
-/// Whether the counter runs at one rate on all cores and in all power states. Set when logs are
+/// True if the counter runs at one rate on all cores and in all power states. Set when logs are
 /// configured.
 inline bool ticks_are_steady = false;
 
-/// Asks the processor; always true on Arm, whose counter is so by definition.
-inline bool find_out_whether_ticks_are_steady() noexcept {
-#if defined(__x86_64__)
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  return __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & (1u << 8)) != 0;
-#else
-  return true;
-#endif
-}
+/// False if the kernel has found by comparison that the counter of this machine is wrong, and keeps
+/// time by a slow clock instead. `clocksource`: what it keeps time by, as in
+/// /sys/devices/system/clocksource/clocksource0/current_clocksource; empty: not known.
+bool kernel_trusts_ticks(std::string_view clocksource) noexcept;
 
-/// About 10 ns where clock_gettime takes 23. Nanoseconds of CLOCK_REALTIME where the counter is no
+/// About 10 ns where clock_gettime takes 23. Nanoseconds of CLOCK_MONOTONIC where the counter is no
 /// good.
 inline std::uint64_t read_ticks() noexcept {
 #if defined(__x86_64__)
@@ -39,51 +36,87 @@ inline std::uint64_t read_ticks() noexcept {
     return ticks;
   }
 #endif
-  return now().value;
+  return monotonic_ns();
 }
 
-/// Two looks at both clocks, one early and one now, give the line between them.
+/// What the clocks say at one moment.
+struct tick_look {
+  std::uint64_t ticks = 0;
+  std::uint64_t monotonic = 0;
+  std::uint64_t realtime = 0;
+  std::uint64_t accuracy = 0;  // so many nanoseconds lie between the readings
+};
+tick_look look_at_ticks() noexcept;
+
+/// Turns ticks into CLOCK_REALTIME. The rate is taken from CLOCK_MONOTONIC, which NTP makes faster
+/// and slower like CLOCK_REALTIME, but which nobody sets. When CLOCK_REALTIME is set, the distance
+/// between the two changes from then on, and what was before keeps the time that it had.
 class tick_line {
  public:
-  struct point {
-    std::uint64_t ticks = 0;
-    std::uint64_t time = 0;
-  };
+  /// Times before the first of so many latest steps of the clock are as if there had been no step.
+  static constexpr std::size_t max_steps = 15;
+  /// Smaller steps are not told from the inaccuracy of the clocks.
+  static constexpr std::uint64_t least_step_ns = 20'000;
 
-  /// The best of three: the one in which the least could come between the two clocks.
-  static point look() noexcept {
-    point best;
-    auto least = ~std::uint64_t{0};
-    for (int i = 0; i < 3; ++i) {
-      auto const before = read_ticks();
-      auto const time = now().value;
-      auto const between = read_ticks() - before;
-      if (between >= least) continue;
-      least = between;
-      best = {before + between / 2, time};
-    }
-    return best;
+  constexpr tick_line() noexcept = default;
+  constexpr explicit tick_line(tick_look const& first) noexcept : first_(first), last_(first) {
+    pieces_[0] = {0, distance_of(first)};
   }
 
-  constexpr tick_line(point early, point late) noexcept : late_(late) {
-    auto const ticks = static_cast<double>(late.ticks - early.ticks);
-    auto const time = static_cast<double>(late.time) - static_cast<double>(early.time);
-    if (late.ticks > early.ticks && time > 0) ns_per_tick_ = time / ticks;
+  /// From time to time, in order.
+  constexpr void add(tick_look const& now) noexcept {
+    auto& latest = pieces_[size_ - 1];
+    auto const distance = distance_of(now);
+    auto const change = static_cast<std::uint64_t>(
+        distance > latest.distance ? distance - latest.distance : latest.distance - distance);
+    if (change > least_step_ns + now.accuracy)
+      begin_piece(last_.ticks, distance);  // set at some moment since the last look
+    else if (now.accuracy < least_step_ns)
+      latest.distance = distance;
+    last_ = now;
+    auto const ticks = static_cast<double>(now.ticks - first_.ticks);
+    auto const time = static_cast<double>(now.monotonic) - static_cast<double>(first_.monotonic);
+    if (now.ticks > first_.ticks && time > 0) ns_per_tick_ = time / ticks;
   }
 
-  /// Also for ticks a little before the first look or after the second.
+  /// Also for ticks a little before the first look or after the last.
   constexpr std::uint64_t to_time(std::uint64_t ticks) const noexcept {
     auto const since =
-        static_cast<double>(static_cast<std::int64_t>(ticks - late_.ticks)) * ns_per_tick_;
-    return late_.time + static_cast<std::uint64_t>(static_cast<std::int64_t>(since));
+        static_cast<double>(static_cast<std::int64_t>(ticks - last_.ticks)) * ns_per_tick_;
+    auto const monotonic =
+        last_.monotonic + static_cast<std::uint64_t>(static_cast<std::int64_t>(since));
+    auto i = size_ - 1;
+    while (i > 0 && ticks <= pieces_[i].after) --i;
+    return monotonic + static_cast<std::uint64_t>(pieces_[i].distance);
   }
 
  private:
-  point late_;
+  struct piece {
+    std::uint64_t after = 0;    // ticks
+    std::int64_t distance = 0;  // CLOCK_REALTIME - CLOCK_MONOTONIC
+  };
+  static constexpr std::int64_t distance_of(tick_look const& look) noexcept {
+    return static_cast<std::int64_t>(look.realtime - look.monotonic);
+  }
+  constexpr void begin_piece(std::uint64_t after, std::int64_t distance) noexcept {
+    if (size_ == pieces_.size()) {
+      for (std::size_t i = 1; i < size_; ++i) pieces_[i - 1] = pieces_[i];
+      --size_;
+    }
+    pieces_[size_++] = {after, distance};
+  }
+
+  tick_look first_, last_;
   double ns_per_tick_ = 0;
+  std::array<piece, max_steps + 1> pieces_{};
+  std::size_t size_ = 1;
 };
 
-/// Where all lines begin; set when logs are configured, before any tick is stored.
-inline tick_line::point first_look_at_ticks{};
+/// Before any tick is stored: finds out whether the counter is good, and takes the first look.
+void begin_ticks() noexcept;
+/// In a child made by fork(), before its first log.
+void begin_ticks_in_child() noexcept;
+/// The line of the process, after one more look. The thread that drains the rings, alone.
+tick_line const& look_at_tick_line() noexcept;
 
 }  // namespace gpuprof

@@ -153,9 +153,12 @@ bool drain::take_some_buffers() {
   drain_all_logs(*assembler_);
   while (auto const own = take_own_calls()) assembler_->own_calls_made(*own);
   find_main_thread();
-  assembler_->settle_pending({now().value - max_return});
+  auto const moment = now();
+  assembler_->clock_is_at(moment);
+  assembler_->settle_pending({moment.value - max_return});
   for (auto const& f : filled) {
     decoder_->decode({f.buffer.bytes, f.used});
+    tell_of_lost_grids();
     output_.write_names();
     tracer->pool().release(f.buffer, f.used);
     drain_all_logs(*assembler_);  // decoding takes milliseconds, rings hold tens of them
@@ -167,6 +170,15 @@ bool drain::take_some_buffers() {
   }
   tracer->pool().keep_ready(buffers_ready);
   return filled.size() == buffers_at_once;
+}
+
+void drain::tell_of_lost_grids() {
+  static std::atomic<bool> told{false};
+  if (decoder_->losses().kernels_without_grid == 0 || !first_time(told)) return;
+  log_warning("kernels were launched in more than " +
+              readable_count(shape_table::default_max_whole) +
+              " different shapes. From now on new shapes have no grid and block in the capture; "
+              "names and times are recorded as before.");
 }
 
 /// On another thread, for as long as it lasts: here all that comes meanwhile is taken. CUPTI may

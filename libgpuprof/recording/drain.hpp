@@ -105,6 +105,7 @@ class drain {
   void make_assembler();
   void take_windows();
   void find_main_thread();
+  void tell_of_lost_grids();
   bool take_some_buffers();
   void fetch(bool forced);
   void do_beside(std::function<void()> act);

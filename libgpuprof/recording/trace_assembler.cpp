@@ -32,46 +32,23 @@ trace_assembler::trace_assembler(record_sink& to, name_registry const& names,
 
 template <class Record>
 void trace_assembler::write_if_inside(Record const& record, timestamp_ns t) {
-  if (!inside_a_window(t)) return;
+  if (!windows_.contain(t)) return;
   ++progress_;
   to_.add(record);
 }
 
 void trace_assembler::open_window(window_record const& record) {
-  windows_.push_back({record, {}});
-  // Rings are read beside the windows' own queue: launches made in it may have come first.
-  for (auto const& launch : new_launches_) {
-    if (launch.time >= record.start) windows_.back().saw(launch.correlation);
-  }
+  windows_.open(record.start);
+  last_window_ = record;
   to_.add(record);
   for (auto const& call : std::exchange(new_calls_, {})) api(call);
 }
 
 void trace_assembler::close_window(timestamp_ns end) {
   if (!window_open()) return;
-  windows_.back().record.end = end;
-  to_.add(windows_.back().record);
-}
-
-bool trace_assembler::window_open() const noexcept {
-  return !windows_.empty() && windows_.back().record.end.value == 0;
-}
-
-bool trace_assembler::inside_a_window(timestamp_ns t) const noexcept {
-  return std::any_of(windows_.rbegin(), windows_.rend(),
-                     [t](window const& w) { return w.contains(t); });
-}
-
-/// For work whose launch we did not see. By its time alone it may have been launched before the
-/// window and run inside it; correlation ids count up, so one older than the window's first launch
-/// is no part of it. Long after that ids may have come round, and what ran before has ended.
-bool trace_assembler::belongs_to_a_window(timestamp_ns start,
-                                          correlation_id correlation) const noexcept {
-  return std::any_of(windows_.rbegin(), windows_.rend(), [&](window const& w) {
-    if (!w.contains(start)) return false;
-    return raw(w.first) == 0 || start > w.record.start + ids_are_unique_for ||
-           !is_before(correlation, w.first);
-  });
+  windows_.close(end);
+  last_window_.end = end;
+  to_.add(last_window_);
 }
 
 std::uint64_t trace_assembler::outstanding() const noexcept {
@@ -100,7 +77,7 @@ timestamp_ns trace_assembler::complete_until(timestamp_ns flushed) noexcept {
   }
   auto const hold_back = [&](auto const& pending) {
     for (auto const& record : pending)
-      if (record.start.value != 0 && belongs_to_a_window(record.start, record.correlation))
+      if (record.start.value != 0 && windows_.may_hold(record.start, record.correlation))
         until = std::min(until, just_before(record.start));
   };
   hold_back(pending_kernels_);
@@ -123,12 +100,7 @@ void trace_assembler::launch(launch_note const& note) {
   l.arguments = note.arguments;
   if (raw(note.kernel) >> gpuprof::launch::name_bits == 0) l.kernel = note.kernel;
   l.flags = flags;
-  new_launches_.push_back({note.time, note.correlation});
-  for (auto w = windows_.rbegin(); w != windows_.rend(); ++w) {
-    if (!w->contains(note.time)) continue;
-    w->saw(note.correlation);
-    break;
-  }
+  windows_.saw(note.time, note.correlation);
   if (flags == 0) ++counts_.launches;
   if (flags == launch_of_graph) ++counts_.graph_launches;
   if (flags == launch_is_copy) ++counts_.copy_calls;
@@ -154,8 +126,8 @@ void trace_assembler::shape(kernel_shape const& s) {
   if (index >= shape_names_.size()) shape_names_.resize(index + 64);
   shape_names_[index] = s.name;
   shapes_ = std::max(shapes_, index + 1);
-  if (s.grid == extent3{1, 1, 1} && s.block == extent3{1, 1, 1} &&
-      names_.text(s.name) == wait_kernel_of_cupti) {
+  auto const is_one_thread = s.grid == extent3{1, 1, 1} && s.block == extent3{1, 1, 1};
+  if ((is_one_thread || !s.has_geometry()) && names_.text(s.name) == wait_kernel_of_cupti) {
     shape_is_cuptis_.resize(shape_names_.size());
     shape_is_cuptis_[index] = true;
   }
@@ -198,7 +170,7 @@ launched_kernel trace_assembler::launched(correlation_id correlation, timestamp_
 template <class Record>
 bool trace_assembler::attribute(Record& record, bool first_look, std::vector<Record>& pending) {
   auto* const l = launches_.find(record.correlation, record.start);
-  auto const belongs = l != nullptr || belongs_to_a_window(record.start, record.correlation);
+  auto const belongs = l != nullptr || windows_.may_hold(record.start, record.correlation);
   if (belongs) ++progress_;
   if (l == nullptr) {
     if (first_look) {
@@ -302,7 +274,7 @@ void trace_assembler::settle_pending(timestamp_ns ended_before) {
     auto const are_few = waiting.size() <= max_waiting;
     for (auto const& record : waiting) {
       auto const may_come = are_few && record.start + record.duration > ended_before &&
-                            inside_a_window(record.start) &&
+                            windows_.contain(record.start) &&
                             launches_.find(record.correlation, record.start) == nullptr;
       if (may_come)
         pending.push_back(record);
@@ -320,7 +292,7 @@ void trace_assembler::settle_pending(timestamp_ns ended_before) {
 }
 
 void trace_assembler::api(api_record const& record) {
-  if (!inside_a_window(record.start)) return;
+  if (!windows_.contain(record.start)) return;
   if (is_own_thread(record.os_thread) || own_stretches_.hold(record)) return;
   ++counts_.calls;
   ++progress_;
@@ -335,7 +307,7 @@ void trace_assembler::call(driver_call_note const& note) {
                         .os_thread = note.os_thread,
                         .correlation = note.correlation,
                         .result = note.result};
-  if (inside_a_window(note.start)) return api(made);
+  if (windows_.contain(note.start)) return api(made);
   new_calls_.push_back(made);
 }
 

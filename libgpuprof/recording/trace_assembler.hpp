@@ -9,6 +9,7 @@
 #include "model/record_sink.hpp"
 #include "nvtx/log_decoder.hpp"
 #include "nvtx/name_registry.hpp"
+#include "recording/capture_windows.hpp"
 #include "recording/own_stretches.hpp"
 #include "recording/unrecorded_launches.hpp"
 
@@ -51,11 +52,12 @@ class trace_assembler final : public activity_sink {
 
   void open_window(window_record const&);
   void close_window(timestamp_ns end);
-  bool window_open() const noexcept;
+  bool window_open() const noexcept { return windows_.is_open(); }
+  void clock_is_at(timestamp_ns now) noexcept { windows_.clock_is_at(now); }
 
   /// Every window in which what was read from the rings so far was done has been opened here.
   void windows_are_known() noexcept {
-    new_launches_.clear();
+    windows_.are_known();
     new_calls_.clear();
   }
 
@@ -126,8 +128,6 @@ class trace_assembler final : public activity_sink {
   bool attribute(Record& record, bool first_look, std::vector<Record>& pending);
   template <class Record>
   void write_if_inside(Record const& record, timestamp_ns t);
-  bool inside_a_window(timestamp_ns t) const noexcept;
-  bool belongs_to_a_window(timestamp_ns start, correlation_id correlation) const noexcept;
   bool wanted(shape_id shape);
   bool is_of_cupti(shape_id shape) const noexcept;
   bool tells_more(gpuprof::launch const& l, shape_id shape) const noexcept;
@@ -144,26 +144,12 @@ class trace_assembler final : public activity_sink {
   launch_table launches_;
   trace_counts counts_;
   std::uint64_t progress_ = 0;
-  struct window {
-    window_record record;
-    correlation_id first{};  // the oldest of the launches seen in it; 0: none yet
-    void saw(correlation_id launch) noexcept {
-      if (raw(first) == 0 || is_before(launch, first)) first = launch;
-    }
-    bool contains(timestamp_ns t) const noexcept {
-      return t >= record.start && (record.end.value == 0 || t <= record.end);
-    }
-  };
-  std::vector<window> windows_;
-  struct noted_launch {
-    timestamp_ns time;
-    correlation_id correlation{};
-  };
-  std::vector<noted_launch> new_launches_;  // whose window may not have been opened here yet
-  std::vector<api_record> new_calls_;       // likewise
-  std::vector<name_id> shape_names_;        // by shape id
-  std::size_t shapes_ = 0;                  // of which it has heard
-  std::vector<bool> shape_is_cuptis_;       // by shape id
+  capture_windows windows_;
+  window_record last_window_;
+  std::vector<api_record> new_calls_;  // whose window may not have been opened here yet
+  std::vector<name_id> shape_names_;   // by shape id
+  std::size_t shapes_ = 0;             // of which it has heard
+  std::vector<bool> shape_is_cuptis_;  // by shape id
   bool counters_are_read_ = false;
   shape_of_launch shape_of_launch_;
   name_of_call name_of_call_;

@@ -38,6 +38,7 @@ std::uint64_t total_of(Rows const& rows) {
 }
 
 std::string geometry(extent3 const& e) {
+  if (e.x == 0) return "not recorded";
   char text[40];
   std::snprintf(text, sizeof text, "%4u %4u %4u", e.x, e.y, e.z);
   return text;

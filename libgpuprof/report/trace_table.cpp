@@ -88,6 +88,7 @@ class line_maker {
     cells_[at_name] = std::string_view(context_.labels->text(context_.labels->label_of(id)));
     auto const* const shape = raw(id) < by_id_.size() ? by_id_[raw(id)] : nullptr;
     if (shape == nullptr) return;
+    if (!shape->has_geometry()) return;
     add_extent(at_grid, shape->grid);
     add_extent(at_block, shape->block);
     cells_[at_registers] = std::int64_t{shape->registers_per_thread};

@@ -148,7 +148,7 @@ std::size_t decode_activity(std::span<std::uint8_t const> input) {
   promise(decoder.records() ==
           sink.kernels + sink.others + lost.others_without_time + lost.unknown_kinds);
   promise(lost.kernels_without_time == sink.kernels_without_time);
-  promise(decoder.shapes_refused() == 0);
+  promise(decoder.losses().kernels_without_shape == 0);
   promise(lost.broken_buffers == 0 || lost.broken_buffers == 2);
   return first;
 }

@@ -14,6 +14,7 @@ analysed::analysed(counted_trace const& c, std::map<range_id, range_declaration>
   for (auto const& metric : c.metrics) metrics.define(metric, text(metric.name));
   for (auto const& sample : c.samples) metrics.add(sample);
   for (auto const& value : c.values) metrics.add(value);
+  for (auto const& shape : c.t.shapes) metrics.see(shape);
   for (auto const& kernel : c.t.kernels) metrics.see(kernel);
   for (auto const& graph : c.t.graphs) metrics.see(graph);
   for (auto const& copy : c.t.copies) metrics.see(copy);

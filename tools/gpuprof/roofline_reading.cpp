@@ -130,6 +130,7 @@ void roofline_reading::read_counters() {
 void roofline_reading::match() {
   auto& file = trace_.file();
   auto const see = [this](auto const& record) { exact_.see(record); };
+  for (auto const& shape : trace_.shapes()) exact_.see(shape);
   each<kernel_record>(
       file, see,
       capture::only(&kernel_record::start, &kernel_record::duration, &kernel_record::shape,

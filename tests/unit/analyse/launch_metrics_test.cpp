@@ -49,6 +49,14 @@ TEST_CASE("a sample beside which another kernel ran tells nothing") {
   CHECK(analysed(apart).metrics.valid_samples() == 1);
 }
 
+TEST_CASE("a sample of a kernel whose grid was not recorded tells nothing of its other launches") {
+  auto c = one_sample();
+  for (auto& shape : c.t.shapes) shape.grid = shape.block = {};
+  analysed const a(c);
+  CHECK(a.metrics.valid_samples() == 0);
+  CHECK(a.metrics.discarded().mixed == 1);
+}
+
 TEST_CASE("a kernel of days later whose id is that of a sampled launch is another's") {
   constexpr duration_ns day{86'400'000'000'000};
   for (auto const& later : {kernel("other", day, day + 10_us), graph(day, day + 10_us)}) {

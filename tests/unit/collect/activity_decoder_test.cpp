@@ -242,24 +242,46 @@ TEST_CASE("with more kernels than pointers are remembered every name is right al
   CHECK(b.sink.kernels.back().shape == b.sink.shapes[0].id);
 }
 
-TEST_CASE("kernels with one shape too many are kept without it, and counted") {
+TEST_CASE(
+    "a kernel with one shape too many keeps its name and gives up its grid, which is counted") {
   bench b;
-  constexpr std::size_t most = 1 << 17;
+  constexpr std::size_t most = shape_table::default_max_whole;
   auto kernel = kernel_record_of("k", 1);
   for (std::size_t i = 0; i < most; ++i) {
     kernel.gridX = static_cast<std::int32_t>(i + 1);
     b.decode(kernel);
   }
-  CHECK(b.decoder.shapes_refused() == 0);
+  CHECK(b.decoder.losses().kernels_without_grid == 0);
   kernel.gridX = most + 1;
-  b.decode(kernel, kernel);
-  CHECK(b.decoder.shapes_refused() == 2);
-  CHECK(b.sink.shapes.size() == most);
-  REQUIRE(b.sink.kernels.size() == most + 2);
-  CHECK(b.sink.kernels.back().shape == shape_id{});
+  auto another = kernel_record_of("another", 1);
+  another.gridX = 77;
+  b.decode(kernel, kernel, another);
+  kernel.gridX = most + 2;
+  b.decode(kernel);
+  CHECK(b.decoder.losses().kernels_without_grid == 4);
+  CHECK(b.decoder.losses().kernels_without_shape == 0);
+  REQUIRE(b.sink.shapes.size() == most + 2);
+  REQUIRE(b.sink.kernels.size() == most + 4);
+  auto const& name_only = b.sink.shapes[most];
+  CHECK(b.names.text(name_only.name) == "k");
+  CHECK_FALSE(name_only.has_geometry());
+  CHECK(b.names.text(b.sink.shapes[most + 1].name) == "another");
+  CHECK(b.sink.kernels[most].shape == name_only.id);
+  CHECK(b.sink.kernels.back().shape == name_only.id);
   kernel.gridX = 5;  // known ones stay known
   b.decode(kernel);
   CHECK(b.sink.kernels.back().shape == b.sink.shapes[4].id);
+
+  // What the launch says of its kernel: other arguments are not told apart any more, but a name
+  // that the record had wrong is put right.
+  auto const known = b.sink.shapes[4];
+  CHECK(b.decoder.shape_for(known.id, known.name, 4711) == known.id);
+  CHECK(b.decoder.shape_for(name_only.id, name_only.name, 4711) == name_only.id);
+  CHECK(b.decoder.losses().kernels_without_grid == 4);
+  auto const renamed = b.decoder.shape_for(known.id, b.names.intern("third"), 0);
+  CHECK(renamed == b.sink.shapes.back().id);
+  CHECK(b.names.text(b.sink.shapes.back().name) == "third");
+  CHECK(b.decoder.losses().kernels_without_grid == 5);
 }
 
 TEST_CASE("a copy tells bytes, kinds and whether the call waited") {

@@ -81,12 +81,40 @@ TEST_CASE("numbers stay the same while the table grows") {
   CHECK(table.size() == 20001);
 }
 
-TEST_CASE("a full table calls new shapes unknown, counts them, and still knows the old ones") {
-  shape_table table(3);
+TEST_CASE(
+    "a full table keeps the name of new shapes, once for each name, and still knows the old") {
+  shape_table table(3, 2);
   for (std::uint32_t n = 1; n <= 3; ++n) CHECK(table.intern(shape_named(n)).is_new);
+  auto larger = shape_named(2);
+  larger.grid.x = 7;
+  auto const name_only = table.intern(larger);
+  CHECK(name_only.is_new);
+  REQUIRE(raw(name_only.id) != 0);
+  auto const& kept = table.at(name_only.id);
+  CHECK(kept.name == name_id{2});
+  CHECK_FALSE(kept.has_geometry());
+  CHECK(kept.block == extent3{});
+  CHECK(kept.arguments == arguments_of_many_values);
+  larger.grid.x = 8;
+  CHECK(table.intern(larger).id == name_only.id);
+  CHECK_FALSE(table.intern(larger).is_new);
+  CHECK(table.intern(shape_named(2)).id == shape_id{2});
+  CHECK(table.at(shape_id{2}).has_geometry());
+}
+
+TEST_CASE("a full table says so to those who want the whole shape or none") {
+  shape_table table(1, 2);
+  table.intern(shape_named(1));
+  CHECK(table.intern_whole(shape_named(1)).id == shape_id{1});
+  CHECK(table.intern_whole(shape_named(2)).id == shape_id{});
+  CHECK(table.size() == 2);
+}
+
+TEST_CASE("more names than a full table can keep become unknown") {
+  shape_table table(1, 2);
+  for (std::uint32_t n = 1; n <= 3; ++n) CHECK(raw(table.intern(shape_named(n)).id) != 0);
   auto const refused = table.intern(shape_named(4));
   CHECK(refused.id == shape_id{});
   CHECK_FALSE(refused.is_new);
-  CHECK(table.refused() == 1);
-  CHECK(table.intern(shape_named(2)).id == shape_id{2});
+  CHECK(table.size() == 4);
 }

@@ -72,6 +72,16 @@ TEST_CASE("every report has the columns of nsys stats, in its order") {
         "(MB),Throughput (MB/s),SrcMemKd,DstMemKd,Device,Ctx,GreenCtx,Strm,Name");
 }
 
+TEST_CASE("launches whose grid was not recorded have a line that says so") {
+  kernel_row whole, name_only;
+  whole.name = name_only.name = "k";
+  whole.grid = {264, 1, 1};
+  whole.block = {128, 1, 1};
+  auto const text = csv(report::kernel_geometry_table({whole, name_only}));
+  CHECK(text.find(", 264    1    1, 128    1    1,k\n") != std::string::npos);
+  CHECK(text.find(",not recorded,not recorded,k\n") != std::string::npos);
+}
+
 TEST_CASE("shares are of the sum over all rows") {
   auto const t = trace_of({kernel("a", 0_us, 3_us), kernel("b", 3_us, 4_us)});
   kernel_labels const labels(t.shapes, t.text(), kernel_name_style::demangled);

@@ -46,6 +46,7 @@ void append_graph(std::string& out, graph_id graph, graph_node_id node) {
 }
 
 std::string facts_of(kernel_shape const& shape, std::uint32_t processors) {
+  if (!shape.has_geometry()) return {};
   std::string facts =
       fmt::format(R"(,"registers per thread":{},"shared memory":{})", shape.registers_per_thread,
                   std::uint64_t{shape.static_shared_bytes} + shape.dynamic_shared_bytes);

@@ -48,6 +48,7 @@ void add_extent(message<compute_launch>& to, compute_launch field, extent3 const
 
 std::string launch_of(kernel_shape const& shape) {
   std::string bytes;
+  if (!shape.has_geometry()) return bytes;
   message<compute_launch> launch(bytes);
   add_extent(launch, compute_launch::grid_size, shape.grid);
   add_extent(launch, compute_launch::workgroup_size, shape.block);
@@ -166,9 +167,11 @@ std::uint64_t gpu_names::add_kernel(kernel_record const& launched) {
   add(argument::shared_mem_dynamic, shape.dynamic_shared_bytes);
   add(argument::local_memory_per_thread, shape.local_bytes_per_thread);
   if (size_of(shape.cluster) != 0) add(argument::cluster_size, text_of(shape.cluster));
-  add(argument::grid_size, size_of(shape.grid));
-  add(argument::workgroup_size, size_of(shape.block));
-  add(argument::thread_count, size_of(shape.grid) * size_of(shape.block));
+  if (shape.has_geometry()) {
+    add(argument::grid_size, size_of(shape.grid));
+    add(argument::workgroup_size, size_of(shape.block));
+    add(argument::thread_count, size_of(shape.grid) * size_of(shape.block));
+  }
   add(argument::process_name, process_name_);
   add(argument::process_id, process_id_);
   return number;

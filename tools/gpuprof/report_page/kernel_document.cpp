@@ -21,6 +21,7 @@ extent3 extent_of(captured_extent const& e) {
 }
 
 std::string extent_text(captured_extent const& e) {
+  if (e.x == 0) return "not recorded";
   return std::to_string(e.x) + " x " + std::to_string(e.y) + " x " + std::to_string(e.z);
 }
 

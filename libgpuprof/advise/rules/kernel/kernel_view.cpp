@@ -99,8 +99,10 @@ finding finding_on(kernel_view const& view, std::string_view rule, kernel_claim 
   one.device = view.kernel.device;
   one.range = view.kernel.range;
   one.kernel = view.kernel.name;
-  one.geometry =
-      "grid " + as_text(view.kernel.shape.grid) + ", block " + as_text(view.kernel.shape.block);
+  auto const& shape = view.kernel.shape;
+  one.geometry = shape.has_geometry()
+                     ? "grid " + as_text(shape.grid) + ", block " + as_text(shape.block)
+                     : "grid not recorded";
   one.instances = view.kernel.launches;
   one.bucket = time_bucket::compute;
   one.claim = claim;
