@@ -60,7 +60,7 @@ install_packages() {
     fail "the packages could not be installed; see above"
 }
 
-build_packages=(cmake ninja-build g++ libspdlog-dev libeigen3-dev catch2 libcli11-dev libzstd-dev llvm-14-dev
+build_packages=(cmake ninja-build g++ libfmt-dev libeigen3-dev catch2 libcli11-dev libzstd-dev llvm-14-dev
   libdeflate-dev libprotozero-dev libsqlite3-dev zlib1g-dev
   nlohmann-json3-dev libbenchmark-dev python3 python3-venv)
 test_packages=(fish zsh)  # shells whose completions are tried

@@ -262,6 +262,17 @@ int close_all_and_go_on() {
   return 0;
 }
 
+/// A daemon closes its standard streams; its first files get their numbers.
+int close_standard_streams() {
+  ranges(10);
+  for (int number = 0; number < 3; ++number) close(number);
+  open("/dev/null", O_RDONLY);
+  open("/dev/null", O_WRONLY);
+  if (open("data", O_RDWR | O_CREAT | O_TRUNC, 0600) != 2 || write(2, "data", 4) != 4) return 3;
+  ranges(10);
+  return 0;
+}
+
 /// A server that names a range after each request.
 int serve_requests() {
   ranges(10);
@@ -284,6 +295,7 @@ int main(int count, char** arguments) {
   if (scene == "ranges") return ranges(std::atoi(arguments[2])), 0;
   if (scene == "fork") return fork_and_go_on();
   if (scene == "closes all") return close_all_and_go_on();
+  if (scene == "closes streams") return close_standard_streams();
   if (scene == "requests") return serve_requests();
   if (scene == "fork and start") return forks_and_starts();
   if (scene == "forks beside threads") return forks_beside_threads();
