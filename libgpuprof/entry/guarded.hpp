@@ -4,6 +4,7 @@
 
 #include "base/log.hpp"
 #include "base/no_cancellation.hpp"
+#include "base/own_arithmetic.hpp"
 #include "base/process.hpp"
 
 #include <exception>
@@ -18,6 +19,7 @@ template <class Act, class Value>
 Value guarded(Value otherwise, Act&& act) noexcept {
   if (is_forked_child() || has_rights_of_others()) return otherwise;
   no_cancellation const here;
+  own_arithmetic const exact;
   try {
     return act();
   } catch (std::exception const& e) {

@@ -5,6 +5,7 @@
 #include "base/fork_guard.hpp"
 #include "base/log.hpp"
 #include "base/no_cancellation.hpp"
+#include "base/own_arithmetic.hpp"
 #include "base/own_calls.hpp"
 #include "base/process.hpp"
 #include "driver/cuda_driver.hpp"
@@ -89,6 +90,7 @@ template <class Event>
 void process_profiler::tell_plan(Event&& event) noexcept {
   if (is_forked_child()) return;
   no_cancellation const here;
+  whole_environment const exact;
   try {
     {
       std::lock_guard const lock(plan_mutex_);
@@ -130,6 +132,7 @@ void process_profiler::nvtx_used() {
 
 void process_profiler::nvtx_used_in_child() noexcept {
   no_cancellation const here;
+  whole_environment const exact;
   try {
     auto& profiler = get();
     if (profiler.wants_nvtx()) profiler.nvtx_used();
@@ -204,6 +207,7 @@ bool process_profiler::is_selected(char const* kernel) noexcept {
 // The records of a context must be fetched while it lives.
 void process_profiler::context_ending() noexcept {
   no_cancellation const here;
+  whole_environment const exact;
   if (auto* const tracer = tracer_.get(); tracer != nullptr && open_window_.load() != 0) {
     own_calls const marked;
     tracer->flush(false);
@@ -231,6 +235,7 @@ void process_profiler::cupti_failed(CUptiResult code, char const* message) noexc
 void process_profiler::end_counters() noexcept {
   if (is_forked_child() || getpid() != owner_ || shut_down_.load()) return;
   no_cancellation const here;
+  whole_environment const exact;
   counters_->pause();
   (void)counters_->finish(counter_worker::ending::process, settings_.flush_timeout_ms);
 }
@@ -247,6 +252,7 @@ void process_profiler::shut_down() noexcept {
   // drain thread.
   if (is_forked_child() || getpid() != owner_ || shut_down_.exchange(true)) return;
   no_cancellation const here;
+  whole_environment const exact;
   try {
     note_process_exit();
     if (counters_ != nullptr) counters_->pause();

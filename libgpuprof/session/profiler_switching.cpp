@@ -4,6 +4,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/no_cancellation.hpp"
+#include "base/own_arithmetic.hpp"
 #include "base/own_calls.hpp"
 #include "base/process.hpp"
 #include "driver/cuda_driver.hpp"
@@ -166,6 +167,7 @@ void process_profiler::close_window() {
 
 void process_profiler::leave_cupti() noexcept {
   no_cancellation const here;
+  whole_environment const exact;
   if (process_is_exiting() || acting_.test_and_set(std::memory_order_acquire)) return;
   if (leaving_) {
     own_calls const marked;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shipped library in programs that leave it little: no reader of stderr. They end as they do without it."""
+"""The shipped library in programs that leave it little: no reader of stderr, floating-point exceptions that end them. They end as they do
+without it."""
 import sys
 import uuid
 
@@ -38,6 +39,15 @@ class BrokenStandardError(Guest):
 
     def test_cupti_held_by_another_tool(self):
         self.check(env={"REPLAY_HELD_BY": "Nsight Systems"})
+
+
+class FloatingPointTraps(Guest):
+    def test_no_thread_of_ours_is_ended(self):
+        for metrics in "none", "auto", "sampled", "exact":
+            with self.subTest(metrics):
+                run = self.play(processes.recorded("launch_loop"), env=self.settings(metrics=metrics, stats=1),
+                                preload=[processes.path("BUILT_FLOAT_TRAPS"), LIBRARY])
+                self.assertEqual(run.code, 0, run.err)
 
 
 processes.main()
