@@ -8,7 +8,6 @@
 #include "base/process.hpp"
 
 #include <exception>
-#include <string>
 
 namespace gpuprof {
 
@@ -25,11 +24,8 @@ Value guarded(Value otherwise, Act&& act) noexcept {
   } catch (std::exception const& e) {
     static std::atomic<bool> said{false};
     if (first_time(said)) {
-      try {
-        log_error(std::string("an internal step failed: ") + e.what() +
-                  ". The program is not affected; the capture may be incomplete.");
-      } catch (...) {
-      }
+      log_error("an internal step failed: ", e.what(),
+                ". The program is not affected; the capture may be incomplete.");
     }
   } catch (...) {
   }

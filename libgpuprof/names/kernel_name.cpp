@@ -5,6 +5,13 @@
 #include <cxxabi.h>
 #include <llvm/Demangle/Demangle.h>
 #include <memory>
+#include <new>
+
+// LLVM's demangler calls this where it called std::terminate(): when malloc() has returned null. See
+// tools/cmake/gpuprof_dependencies.cmake.
+extern "C" [[noreturn]] void gpuprof_no_memory_to_demangle() {
+  throw std::bad_alloc();
+}
 
 namespace gpuprof {
 namespace {
@@ -18,10 +25,13 @@ using c_text = std::unique_ptr<char, released>;
 // and cuDNN is 4,531 long.
 constexpr std::size_t max_taken_apart = 8 << 10;
 
-/// Null: it is no mangled C++ name.
+/// Null: it is no mangled C++ name. Throws when there is no memory, as the next.
 c_text demangled(std::string const& mangled) {
+  constexpr int no_memory = -1;
   int status = 0;
-  return c_text(abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status));
+  c_text text(abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status));
+  if (status == no_memory) throw std::bad_alloc();
+  return text;
 }
 
 /// Null: it is no mangled name of a function.

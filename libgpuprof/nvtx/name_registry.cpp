@@ -118,7 +118,7 @@ std::uint64_t name_registry::grouped() const noexcept {
   return grouped_;
 }
 
-name_registry& names() noexcept {
+name_registry& names() {
   static never_destroyed<name_registry> registry;
   return *registry;
 }

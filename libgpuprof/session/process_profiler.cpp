@@ -59,6 +59,7 @@ process_profiler& process_profiler::get() {
   static std::mutex making;
   std::lock_guard const alone(making);
   if (auto* const made = existing()) return *made;
+  names();  // the parts of the profiler take them for made
   auto* const made = new process_profiler;
   the_profiler.store(made, std::memory_order_release);
   return *made;
@@ -98,7 +99,7 @@ void process_profiler::tell_plan(Event&& event) noexcept {
     }
     follow_plan();
   } catch (std::exception const& e) {
-    log_error(std::string("profiling stopped for lack of resources: ") + e.what() +
+    log_error("profiling stopped for lack of resources: ", e.what(),
               ". The program is not affected.");
   } catch (...) {
   }
@@ -216,12 +217,9 @@ void process_profiler::context_ending() noexcept {
 
 void process_profiler::cupti_failed(CUptiResult code, char const* message) noexcept {
   no_cancellation const here;
-  try {
-    log_error("kernel tracing ends here: CUPTI has shut itself down (" + std::to_string(code) +
-              ", " + (message != nullptr ? message : "no reason given") +
-              "). What was traced so far is kept; the program goes on.");
-  } catch (...) {
-  }
+  log_error("kernel tracing ends here: CUPTI has shut itself down (", std::to_string(code), ", ",
+            message != nullptr ? message : "no reason given",
+            "). What was traced so far is kept; the program goes on.");
   // CUPTI calls this wherever it notices, perhaps while we act: only say so, and never call CUPTI
   // again.
   given_up_.store(true, std::memory_order_release);
@@ -268,6 +266,8 @@ void process_profiler::shut_down() noexcept {
     }
     if (!captured_.load()) say_why_nothing_was_recorded();
     if (settings_.stats) print_exit_summary(totals(), counters());
+  } catch (std::exception const& e) {
+    log_warning("the end of the run is not told: ", e.what());
   } catch (...) {
   }
 }

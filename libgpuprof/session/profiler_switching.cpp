@@ -53,7 +53,9 @@ void process_profiler::follow_plan() noexcept {
       bool more = true;
       while (more) take_one_step(more);
     } catch (std::exception const& e) {
-      log_error(std::string("a capture could not be switched: ") + e.what());
+      log_error("a capture could not be switched: ", e.what());
+      look_again_.store(false);
+    } catch (...) {
       look_again_.store(false);
     }
     acting_.clear(std::memory_order_release);

@@ -19,8 +19,13 @@ file(GLOB llvm_folders /usr/lib/llvm-*)
 find_library(GPUPROF_LLVM_DEMANGLE_STATIC NAMES libLLVMDemangle.a PATHS ${llvm_folders} PATH_SUFFIXES lib REQUIRED)
 get_filename_component(llvm_folder "${GPUPROF_LLVM_DEMANGLE_STATIC}/../.." ABSOLUTE)
 find_path(GPUPROF_LLVM_INCLUDE llvm/Demangle/Demangle.h PATHS "${llvm_folder}" PATH_SUFFIXES include REQUIRED)
+# It ends the process when there is no memory for a name: names/kernel_name.cpp throws instead.
+set(demangle_that_throws "${CMAKE_BINARY_DIR}/libgpuprof_demangle.a")
+execute_process(
+  COMMAND "${CMAKE_OBJCOPY}" --redefine-sym _ZSt9terminatev=gpuprof_no_memory_to_demangle
+    "${GPUPROF_LLVM_DEMANGLE_STATIC}" "${demangle_that_throws}" COMMAND_ERROR_IS_FATAL ANY)
 add_library(gpuprof_llvm_demangle INTERFACE)
 target_include_directories(gpuprof_llvm_demangle SYSTEM INTERFACE ${GPUPROF_LLVM_INCLUDE})
-target_link_libraries(gpuprof_llvm_demangle INTERFACE ${GPUPROF_LLVM_DEMANGLE_STATIC})
+target_link_libraries(gpuprof_llvm_demangle INTERFACE "${demangle_that_throws}")
 
 include(gpuprof_formats)
