@@ -3,26 +3,32 @@
 #pragma once
 
 #include <atomic>
+#include <initializer_list>
 #include <string_view>
 
 namespace gpuprof {
 
 enum class log_level { debug, info, warning, error, off };
 
-/// Any thread. Never throws; what cannot be written is dropped.
-void log(log_level level, std::string_view message) noexcept;
+/// Any thread. Writes the parts as one line; at most 14 of them. Needs no memory of the heap, so
+/// that it can say that there is none. What cannot be written is dropped, see standard_error.hpp.
+void log(log_level level, std::initializer_list<std::string_view> parts) noexcept;
 
-inline void log_debug(std::string_view m) noexcept {
-  log(log_level::debug, m);
+template <class... Parts>
+void log_debug(Parts const&... parts) noexcept {
+  log(log_level::debug, {std::string_view(parts)...});
 }
-inline void log_info(std::string_view m) noexcept {
-  log(log_level::info, m);
+template <class... Parts>
+void log_info(Parts const&... parts) noexcept {
+  log(log_level::info, {std::string_view(parts)...});
 }
-inline void log_warning(std::string_view m) noexcept {
-  log(log_level::warning, m);
+template <class... Parts>
+void log_warning(Parts const&... parts) noexcept {
+  log(log_level::warning, {std::string_view(parts)...});
 }
-inline void log_error(std::string_view m) noexcept {
-  log(log_level::error, m);
+template <class... Parts>
+void log_error(Parts const&... parts) noexcept {
+  log(log_level::error, {std::string_view(parts)...});
 }
 
 /// Lines below this level are not written. Default: info.

@@ -23,10 +23,7 @@ std::atomic<bool> are_watched{false};
 // Two for each kernel whose parameters are asked for, each stream that is destroyed and each
 // capture that is switched.
 constexpr int max_notes = 1 << 12;
-bounded_queue<own_calls_note>& notes() {
-  static auto* const instance = new bounded_queue<own_calls_note>(max_notes);
-  return *instance;
-}
+std::atomic<bounded_queue<own_calls_note>*> notes{nullptr};  // made once, never destroyed
 
 // Places for both notes are taken at once: a stretch that nobody hears the end of would hide all
 // later calls of its thread.
@@ -66,8 +63,9 @@ bool makes_own_calls() noexcept {
   return own_depth != 0;
 }
 
-void watch_own_calls(bool on) noexcept {
-  if (on) notes();  // made here, not inside a callback
+void watch_own_calls(bool on) {
+  // Made here, not inside a callback.
+  if (on && notes.load() == nullptr) notes.store(new bounded_queue<own_calls_note>(max_notes));
   are_watched.store(on, std::memory_order_release);
 }
 
@@ -77,19 +75,20 @@ own_calls::own_calls() noexcept {
   auto const thread = os_thread_id();
   if (is_own_thread(thread) || !take_two_notes()) return;
   note_ = {thread, now(), {}};
-  notes().push(note_);  // first, so that it is known before any record of the calls
+  notes.load(std::memory_order_acquire)
+      ->push(note_);  // first, so that it is known before any record of the calls
 }
 
 own_calls::~own_calls() {
   --own_depth;
   if (note_.os_thread == 0) return;
   note_.to = now();
-  notes().push(note_);
+  notes.load(std::memory_order_acquire)->push(note_);
 }
 
 std::optional<own_calls_note> take_own_calls() noexcept {
   if (!are_watched.load(std::memory_order_acquire)) return std::nullopt;
-  auto note = notes().pop();
+  auto note = notes.load(std::memory_order_acquire)->pop();
   if (note) free_notes.fetch_add(1);
   return note;
 }

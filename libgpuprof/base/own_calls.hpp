@@ -23,8 +23,9 @@ struct own_calls_note {
   timestamp_ns from, to;  // 0: not known yet, another note follows
 };
 
-/// Only while CUPTI records calls does anybody want to know afterwards.
-void watch_own_calls(bool on) noexcept;
+/// Only while CUPTI records calls does anybody want to know afterwards. One thread; throws when
+/// there is no memory for the notes.
+void watch_own_calls(bool on);
 
 /// Marks the calls that are made while it lives, on threads of the program. Any thread, without
 /// lock; not nested. Where nobody takes the notes of some 2,000 stretches, the next is not marked.

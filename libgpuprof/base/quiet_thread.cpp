@@ -3,12 +3,16 @@
 
 #include "base/own_calls.hpp"
 #include "base/process.hpp"
+#include "base/process_cpus.hpp"
 
 #include <cerrno>
+#include <cfenv>
 #include <csignal>
 #include <initializer_list>
 #include <memory>
 #include <new>
+#include <sched.h>
+#include <sys/resource.h>
 
 namespace gpuprof {
 namespace {
@@ -18,12 +22,35 @@ struct beginning {
   void* argument;
 };
 
+/// What a thread inherits from its creator and is the program's choice for that one: traps of
+/// floating-point exceptions, CPUs, a priority above the usual one.
+void forget_creator(std::uint32_t os_thread) noexcept {
+  std::fesetenv(FE_DFL_ENV);
+  run_on_cpus_of_process();
+  if (getpriority(PRIO_PROCESS, os_thread) < 0) setpriority(PRIO_PROCESS, os_thread, 0);
+}
+
 void* run_as_own(void* given) {
   auto const begin = *std::unique_ptr<beginning>(static_cast<beginning*>(given));
-  note_own_thread(os_thread_id());
+  auto const os_thread = os_thread_id();
+  forget_creator(os_thread);
+  note_own_thread(os_thread);
   auto* const result = begin.run(begin.argument);
-  forget_own_thread(os_thread_id());
+  forget_own_thread(os_thread);
   return result;
+}
+
+/// The scheduling policy is the usual one, whatever the creator has: a thread of ours that had
+/// SCHED_FIFO would stand in the way of the program's. Where it may not be changed it is inherited.
+int create(pthread_t& thread, pthread_attr_t& attributes, beginning* begin) noexcept {
+  sched_param const usual{};
+  pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+  pthread_attr_setschedpolicy(&attributes, SCHED_OTHER);
+  pthread_attr_setschedparam(&attributes, &usual);
+  auto const code = pthread_create(&thread, &attributes, run_as_own, begin);
+  if (code != EPERM) return code;
+  pthread_attr_setinheritsched(&attributes, PTHREAD_INHERIT_SCHED);
+  return pthread_create(&thread, &attributes, run_as_own, begin);
 }
 
 }  // namespace
@@ -39,7 +66,7 @@ int start_quiet_thread(pthread_t& thread, char const* name, std::size_t stack_by
   sigfillset(&deaf);
   for (auto const own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) sigdelset(&deaf, own);
   pthread_sigmask(SIG_SETMASK, &deaf, &before);
-  auto const code = pthread_create(&thread, &attributes, run_as_own, begin.get());
+  auto const code = create(thread, attributes, begin.get());
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   if (code != 0) return code;

@@ -118,7 +118,7 @@ bool block_encoder::append(std::uint16_t table, std::uint64_t sequence,
       std::copy(image.begin(), image.end(), out.begin() + static_cast<std::ptrdiff_t>(first));
       return true;
     }
-  } catch (std::bad_alloc const&) {
+  } catch (...) {  // no memory
   }
   out.resize(first);  // never longer than before: cannot throw
   return false;

@@ -2,8 +2,8 @@
 // The file a writer appends to: its own alone, and never left with half a batch in it.
 #pragma once
 
+#include "base/own_descriptor.hpp"
 #include "base/result.hpp"
-#include "capture/own_descriptor.hpp"
 
 #include <cstdint>
 #include <span>

@@ -63,7 +63,7 @@ bool table_buffer::keep_texts() noexcept {
       text = text.substr(0, max_text_bytes);
       texts_[place].reserve(texts_[place].size() + text.size());
     }
-  } catch (std::bad_alloc const&) {
+  } catch (...) {  // no memory
     return false;
   }
   for (std::size_t place = 0; place < texts_.size(); ++place) {

@@ -123,7 +123,7 @@ result<void> writer::report_failure_once() noexcept {
     return error{"writing the capture '" + path_ + "' failed: " + reason_of(failure_) +
                  "; it keeps the " + std::to_string(file_.size()) +
                  " bytes written so far, later records are lost; " + advice_for(failure_)};
-  } catch (std::bad_alloc const&) {
+  } catch (...) {  // no memory
     return error{};
   }
 }

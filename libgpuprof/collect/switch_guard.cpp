@@ -47,7 +47,7 @@ bool switch_guard::enter() noexcept {
 bool switch_guard::enter_soon() noexcept {
   auto const deadline = monotonic_ns() + patience_with_changes_ns;
   while (!enter()) {
-    if (monotonic_ns() >= deadline) return false;
+    if (closed_.load() || monotonic_ns() >= deadline) return false;
     if (auto const changes = changes_.load(); changes != 0)
       futex_wait(changes_, changes, patience_with_changes_ns / 10);
   }

@@ -95,7 +95,7 @@ bool counter_engines::may_read_now() const noexcept {
                                  : job_.may_begin_to_read(time_of_day);
 }
 
-counter_needs counter_engines::needs() noexcept {
+counter_needs counter_engines::needs() {
   auto const moment = monotonic_ns();
   auto const time_of_day = now().value;
   auto const used = devices_.all();

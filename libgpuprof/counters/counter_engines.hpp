@@ -85,7 +85,7 @@ class counter_engines {
   work_gate const& gate() const noexcept { return launches_.gate(); }
 
  private:
-  counter_needs needs() noexcept;
+  counter_needs needs();
   bool may_read_now() const noexcept;
   bool anything_runs() const noexcept;
   void begin_window(counter_results& to, device_counters::intern const& names);

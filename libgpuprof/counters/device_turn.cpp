@@ -11,7 +11,6 @@
 namespace gpuprof {
 namespace {
 
-constexpr int no_file = -1;
 constexpr mode_t for_all = 0666;
 constexpr int attempts = 4;
 
@@ -40,7 +39,7 @@ enum class lock_answer { locked, taken, impossible };
 
 /// `file` where it is locked. Whoever has it removes it before unlocking it: what was opened just
 /// before is nobody's lock any more.
-lock_answer lock(std::string const& path, int& file) noexcept {
+lock_answer lock(std::string const& path, own_descriptor& file) noexcept {
   for (int attempt = 0; attempt < attempts; ++attempt) {
     auto const opened = open_lock_file(path);
     if (opened < 0 && errno == EEXIST) continue;  // somebody made it meanwhile
@@ -49,7 +48,7 @@ lock_answer lock(std::string const& path, int& file) noexcept {
     auto const refusal = fcntl(opened, F_SETLK, &wanted) == 0 ? 0 : errno;
     auto const found = refusal == 0 ? look_at(opened) : what_is_open::something_else;
     if (found == what_is_open::lock_file) {
-      file = opened;
+      file = own_descriptor(opened);
       return lock_answer::locked;
     }
     ::close(opened);
@@ -91,13 +90,13 @@ void device_turns::release(std::string const& gpu) noexcept {
   std::lock_guard const alone(mutex_);
   auto& known = held_.find(gpu)->second;
   if (--known.turns != 0) return;
-  auto const file = std::exchange(known.file, no_file);
-  if (file < 0) return;
+  // The program may have closed it, and its lock with it: then the name may be another process's.
+  if (known.file.get() < 0) return known.file.close();
   try {
     (void)::unlink(path_of(gpu).c_str());  // where it is ours
   } catch (...) {                          // it stays
   }
-  ::close(file);
+  known.file.close();
 }
 
 std::string device_turns::holder(std::string const& gpu) const {

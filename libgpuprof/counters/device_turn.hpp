@@ -2,6 +2,8 @@
 // Processes of ours take turns at a GPU's counters: whose turn it is, and who has it instead.
 #pragma once
 
+#include "base/own_descriptor.hpp"
+
 #include <cstddef>
 #include <map>
 #include <mutex>
@@ -57,7 +59,7 @@ class device_turns {
  private:
   friend class device_turn;
   struct held {
-    int file = -1;  // locked; -1: there is none
+    own_descriptor file;  // locked, where there is one
     std::size_t turns = 0;
   };
   void release(std::string const& gpu) noexcept;

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <filesystem>
 #include <link.h>
+#include <new>
 #include <sys/stat.h>
 
 namespace gpuprof {
@@ -29,14 +30,18 @@ bool is_folder(std::string const& path) {
 
 std::vector<std::string> mapped_libraries() {
   std::vector<std::string> paths;
-  dl_iterate_phdr(
+  auto const ran_out = dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* out) {
-        if (info->dlpi_name != nullptr && info->dlpi_name[0] == '/') {
-          static_cast<std::vector<std::string>*>(out)->emplace_back(info->dlpi_name);
+        try {
+          if (info->dlpi_name != nullptr && info->dlpi_name[0] == '/')
+            static_cast<std::vector<std::string>*>(out)->emplace_back(info->dlpi_name);
+          return 0;
+        } catch (...) {  // not through the loader, which holds its lock
+          return 1;
         }
-        return 0;
       },
       &paths);
+  if (ran_out != 0) throw std::bad_alloc();
   return paths;
 }
 

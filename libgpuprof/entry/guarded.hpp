@@ -4,10 +4,10 @@
 
 #include "base/log.hpp"
 #include "base/no_cancellation.hpp"
+#include "base/own_arithmetic.hpp"
 #include "base/process.hpp"
 
 #include <exception>
-#include <string>
 
 namespace gpuprof {
 
@@ -18,16 +18,14 @@ template <class Act, class Value>
 Value guarded(Value otherwise, Act&& act) noexcept {
   if (is_forked_child() || has_rights_of_others()) return otherwise;
   no_cancellation const here;
+  own_arithmetic const exact;
   try {
     return act();
   } catch (std::exception const& e) {
     static std::atomic<bool> said{false};
     if (first_time(said)) {
-      try {
-        log_error(std::string("an internal step failed: ") + e.what() +
-                  ". The program is not affected; the capture may be incomplete.");
-      } catch (...) {
-      }
+      log_error("an internal step failed: ", e.what(),
+                ". The program is not affected; the capture may be incomplete.");
     }
   } catch (...) {
   }

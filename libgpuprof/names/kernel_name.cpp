@@ -7,8 +7,15 @@
 #include <cxxabi.h>
 #include <llvm/Demangle/Demangle.h>
 #include <memory>
+#include <new>
 #include <pthread.h>
 #include <utility>
+
+// LLVM's demangler calls this where it called std::terminate(): when malloc() has returned null. See
+// tools/cmake/gpuprof_dependencies.cmake.
+extern "C" [[noreturn]] void gpuprof_no_memory_to_demangle() {
+  throw std::bad_alloc();
+}
 
 namespace gpuprof {
 namespace {
@@ -24,10 +31,13 @@ constexpr std::size_t max_on_this_stack = 8 << 10;
 constexpr std::size_t max_taken_apart = 64 << 10;
 constexpr std::size_t stack_per_byte = 320;
 
-/// Null: it is no mangled C++ name.
+/// Null: it is no mangled C++ name. Throws when there is no memory, as the next.
 c_text demangled(std::string const& mangled) {
+  constexpr int no_memory = -1;
   int status = 0;
-  return c_text(abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status));
+  c_text text(abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status));
+  if (status == no_memory) throw std::bad_alloc();
+  return text;
 }
 
 /// Null: it is no mangled name of a function.
@@ -42,22 +52,28 @@ c_text base_of(std::string const& mangled) {
 using reading = c_text (*)(std::string const&);
 
 /// Reads a long name on a thread whose stack is large enough for it. Null if there is no such
-/// thread.
+/// thread. Throws when there is no memory.
 c_text on_large_stack(reading read, std::string const& mangled) {
   struct request {
     reading read;
     std::string const& mangled;
     c_text found;
-  } asked{read, mangled, nullptr};
+    bool had_memory;
+  } asked{read, mangled, nullptr, true};
   auto const answer = [](void* context) -> void* {
     auto& of = *static_cast<request*>(context);
-    of.found = of.read(of.mangled);
+    try {
+      of.found = of.read(of.mangled);
+    } catch (...) {
+      of.had_memory = false;
+    }
     return nullptr;
   };
   pthread_t thread;
   auto const stack = (1u << 20) + stack_per_byte * mangled.size();
   if (start_quiet_thread(thread, "gpuprof-names", stack, answer, &asked) != 0) return nullptr;
   pthread_join(thread, nullptr);
+  if (!asked.had_memory) throw std::bad_alloc();
   return std::move(asked.found);
 }
 

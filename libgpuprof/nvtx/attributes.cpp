@@ -2,6 +2,7 @@
 // Reads nvtxEventAttributes_t, of whatever version and size the program was built with.
 #include "nvtx/attributes.hpp"
 
+#include "base/own_arithmetic.hpp"
 #include "nvtx/handles.hpp"
 #include "nvtx/headers.hpp"
 #include "nvtx/payload_events.hpp"
@@ -27,6 +28,13 @@ name_id read_message(name_cache& cache, nvtxEventAttributes_t const& from) noexc
   }
 }
 
+/// A signalling NaN would trap. Volatile: the compiler may else convert outside of the block.
+std::uint64_t bits_of_double(float value) noexcept {
+  own_arithmetic const exact;
+  double const volatile converted = value;
+  return std::bit_cast<std::uint64_t>(double{converted});
+}
+
 void set_payload(event_text& text, payload_kind kind, std::uint64_t bits) noexcept {
   text.payload = kind;
   text.payload_bits = bits;
@@ -47,8 +55,7 @@ void read_payload(thread_log& log, event_text& text, nvtxEventAttributes_t const
     case NVTX_PAYLOAD_TYPE_DOUBLE:
       return set_payload(text, payload_kind::float64, std::bit_cast<std::uint64_t>(value.dValue));
     case NVTX_PAYLOAD_TYPE_FLOAT:
-      return set_payload(text, payload_kind::float64,
-                         std::bit_cast<std::uint64_t>(double{value.fValue}));
+      return set_payload(text, payload_kind::float64, bits_of_double(value.fValue));
     case static_cast<std::uint32_t>(NVTX_PAYLOAD_TYPE_EXT):
       return read_extended_payload(
           log, text,

@@ -4,6 +4,7 @@
 
 #include "base/fork_guard.hpp"
 #include "base/never_destroyed.hpp"
+#include "base/own_arithmetic.hpp"
 #include "nvtx/name_group.hpp"
 
 #include <new>
@@ -15,6 +16,7 @@ name_registry::entry name_registry::find_or_add(std::string_view text, name_plac
   text = text.substr(0, max_text);
   fork_guard const whole;
   std::lock_guard const lock(mutex_);
+  own_arithmetic const exact;  // the table of names may grow
   try {
     if (auto const found = ids_.find(text); found != ids_.end()) {
       return {found->second, found->first};
@@ -116,7 +118,7 @@ std::uint64_t name_registry::grouped() const noexcept {
   return grouped_;
 }
 
-name_registry& names() noexcept {
+name_registry& names() {
   static never_destroyed<name_registry> registry;
   return *registry;
 }

@@ -93,7 +93,8 @@ class name_registry {
   name_id too_many_{};
 };
 
-/// The registry of the process; never destroyed.
-name_registry& names() noexcept;
+/// The registry of the process; never destroyed. The first call throws when there is no memory for
+/// it: the profiler makes it before anything that may not throw can ask for it.
+name_registry& names();
 
 }  // namespace gpuprof

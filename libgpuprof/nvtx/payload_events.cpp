@@ -3,6 +3,7 @@
 #include "nvtx/payload_events.hpp"
 
 #include "base/never_destroyed.hpp"
+#include "base/own_arithmetic.hpp"
 #include "base/own_memory.hpp"
 #include "nvtx/handles.hpp"
 #include "nvtx/headers.hpp"
@@ -74,6 +75,7 @@ void read_extended_payload(thread_log& log, event_text& text, nvtxPayloadData_v1
                            std::size_t count) noexcept {
   if (payloads == nullptr) return;
   std::span const all{payloads, std::min(count, max_payloads)};
+  own_arithmetic const exact;
   for (auto const& data : all) {
     if (!is_declared_work(data)) continue;
     double work[2];

@@ -2,6 +2,7 @@
 // Reads the single values an extended payload is made of.
 #include "nvtx/payload_values.hpp"
 
+#include "base/own_arithmetic.hpp"
 #include "nvtx/headers.hpp"
 #include "nvtx/json.hpp"
 #include "nvtx/text.hpp"
@@ -35,6 +36,13 @@ double half_to_double(std::uint64_t bits) noexcept {
     value = std::ldexp(1024 + fraction, exponent - 25);
   }
   return (bits & 0x8000) != 0 ? -value : value;
+}
+
+/// Volatile: the compiler may else convert outside of the block.
+double to_double(long double value) noexcept {
+  whole_environment const exact;
+  double const volatile converted = static_cast<double>(value);
+  return converted;
 }
 
 enum class number_kind { none, integer, natural, half, bfloat, single, twice, extended, address };
@@ -179,7 +187,7 @@ void append_value(std::string& out, std::uint64_t type, bytes from) {
     case number_kind::twice:
       return append_json(out, *read_as<double>(from));
     case number_kind::extended:
-      return append_json(out, static_cast<double>(*read_as<long double>(from)));
+      return append_json(out, to_double(*read_as<long double>(from)));
     case number_kind::none:
       return;
   }

@@ -231,7 +231,7 @@ void begin_child() noexcept {
   if (thread_end_is_watched) pthread_setspecific(thread_end_key, nullptr);
 }
 
-void prepare_once() noexcept {
+void prepare_once() {
   watch_process_life();
   // Made before a child could find them half made.
   directory();
@@ -245,7 +245,7 @@ void prepare_once() noexcept {
 
 }  // namespace
 
-void configure_thread_logs(memory_budget* limit, std::size_t slots) noexcept {
+void configure_thread_logs(memory_budget* limit, std::size_t slots) {
   static bool const prepared = [] {  // a second caller waits for the first
     prepare_once();
     return true;

@@ -70,7 +70,7 @@ struct thread_log {
 /// Before the first log is made, on one thread at a time; only the first call of a process counts.
 /// Each ring grows to `slots` entries at most (rounded up to a power of two). What logs take is
 /// charged to `budget`, which must live as long as the process.
-void configure_thread_logs(memory_budget* budget, std::size_t slots) noexcept;
+void configure_thread_logs(memory_budget* budget, std::size_t slots);
 
 /// A child made by fork() begins without logs, and NVTX is attached there already. At its first
 /// NVTX call this is called, to configure them anew. Any thread, several at once.

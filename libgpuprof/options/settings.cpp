@@ -77,7 +77,7 @@ std::vector<kernel_pattern> kernels_of_collectives() {
            .ignores_case = true}};
 }
 
-parsed_settings read_settings(char const* const* environ) noexcept try {
+parsed_settings read_settings(char const* const* environ) {
   parsed_settings parsed;
   parsed.values.rank =
       rank_of([environ](std::string const& variable) { return value_in(environ, variable); });
@@ -90,8 +90,6 @@ parsed_settings read_settings(char const* const* environ) noexcept try {
   }
   for (auto& line : contradictions(parsed.values)) parsed.warnings.push_back(std::move(line));
   return parsed;
-} catch (...) {  // only memory can run out here
-  return {};
 }
 
 std::vector<std::string> contradictions(settings const& s) {

@@ -132,8 +132,9 @@ struct parsed_settings {
 };
 
 /// Reads every GPUPROF_* of `environ`. A bad value leaves the default and one warning; so does a
-/// name that is not ours. Never throws; any thread while nobody changes the environment.
-parsed_settings read_settings(char const* const* environ) noexcept;
+/// name that is not ours. Throws only std::bad_alloc; any thread while nobody changes the
+/// environment.
+parsed_settings read_settings(char const* const* environ);
 
 /// Choices that make no sense together, one line each; empty when all is well.
 std::vector<std::string> contradictions(settings const&);

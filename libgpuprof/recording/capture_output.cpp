@@ -114,7 +114,19 @@ std::string capture_output::path() const {
   return path_;
 }
 
+/// What fails for want of memory is tried again when it is called again.
 capture::writer* capture_output::open() {
+  if (file_ == nullptr && !create()) return nullptr;
+  {
+    std::lock_guard const lock(mutex_);
+    path_ = file_->path();
+  }
+  if (!std::exchange(is_noted_, true)) note_capture(options_.run_notes, file_->path());
+  describe_process();
+  return file_.get();
+}
+
+bool capture_output::create() {
   auto facts = naming_facts_of_this_process();
   facts.environment = [this](std::string const& name) { return environment_.value_of(name); };
   auto options = options_;
@@ -126,16 +138,10 @@ capture::writer* capture_output::open() {
   if (!made) {
     log_error(made.message());
     note_no_capture(options_.run_notes, {});
-    return nullptr;
+    return false;
   }
   file_ = std::move(*made);
-  {
-    std::lock_guard const lock(mutex_);
-    path_ = file_->path();
-  }
-  note_capture(options_.run_notes, file_->path());
-  describe_process();
-  return file_.get();
+  return true;
 }
 
 void capture_output::fact(std::string const& key, std::string const& value) {
@@ -203,14 +209,14 @@ void capture_output::flush(named_counters const& counters) {
   file_->add(clock_record{now(), monotonic_ns()});
   write_names();
   if (auto const ok = file_->flush(); !ok) {
-    log_error("the capture is incomplete from here on: " + ok.message() +
+    log_error("the capture is incomplete from here on: ", ok.message(),
               ". The program is not affected.");
   }
 }
 
-void capture_output::close() {
+void capture_output::close() noexcept {
   if (file_ == nullptr) return;
-  if (auto const ok = file_->close(); !ok) log_error("the capture is incomplete: " + ok.message());
+  if (auto const ok = file_->close(); !ok) log_error("the capture is incomplete: ", ok.message());
 }
 
 }  // namespace gpuprof

@@ -59,9 +59,10 @@ class capture_output {
   /// New threads and labels, names, counters; then all of it to disk.
   void flush(named_counters const& counters);
   /// The mark of a complete file.
-  void close();
+  void close() noexcept;
 
  private:
+  bool create();
   void fact(std::string const& key, std::string const& value);
   void describe_process();
   void write_threads();
@@ -70,7 +71,7 @@ class capture_output {
   settings const& options_;
   environment_copy const environment_;
   std::unique_ptr<capture::writer> file_;
-  bool gpus_described_ = false;
+  bool is_noted_ = false, gpus_described_ = false;
   std::size_t names_written_ = 0, threads_seen_ = 0, categories_seen_ = 0, labels_seen_ = 0;
   std::vector<thread_identity> threads_;
   std::map<std::uint32_t, name_id> thread_labels_;  // by the system's thread id

@@ -10,6 +10,7 @@
 #include "plan/nothing_recorded.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <exception>
 #include <time.h>
@@ -64,6 +65,12 @@ std::string_view drain::text_of(name_id id) {
   return asked_text_ = names().text(id);
 }
 
+void drain::lose(char const* why) noexcept {
+  failed_steps_.fetch_add(1, std::memory_order_relaxed);
+  static std::atomic<bool> said{false};
+  if (first_time(said)) log_error("records were lost: ", why, ". The program is not affected.");
+}
+
 void drain::post(window_event event) {
   {
     std::lock_guard const lock(mutex_);
@@ -82,7 +89,7 @@ void drain::make_assembler() {
   // The first capture makes much that a process makes once: a child must not find it half made.
   fork_guard const whole;
   std::vector<record_sink*> to;
-  if (auto* const file = output_.open()) to.push_back(&file_.emplace(*file));
+  if (auto* const file = output_.open()) to.push_back(file_ ? &*file_ : &file_.emplace(*file));
   to.push_back(&live_);
   to.push_back(&asking_);
   records_ = record_sinks(std::move(to));  // not also(): for want of memory this may come again
@@ -93,22 +100,32 @@ void drain::make_assembler() {
                           : nullptr);
 }
 
+/// One after the other, so that what cannot be done for want of memory is tried again.
 void drain::take_windows() {
-  std::deque<window_event> events;
-  {
-    std::lock_guard const lock(mutex_);
-    events.swap(events_);
-  }
-  for (auto const& event : events) {
-    if (event.opened) {
-      make_assembler();
-      assembler_->open_window({event.index, event.time, {}, names().intern(event.trigger)});
-      for (auto const& range : claim_started_ranges()) assembler_->begin(range);
-    } else if (assembler_ != nullptr) {
-      assembler_->close_window(event.time);
-      closed_at_ = last_progress_ = monotonic_ns();
-      quiet_ = false;
+  for (;;) {
+    window_event const* event = nullptr;
+    {
+      std::lock_guard const lock(mutex_);
+      if (events_.empty()) return;
+      event = &events_.front();  // stays where it is: only this thread takes any out
     }
+    if (event->opened) make_assembler();
+    if (assembler_ != nullptr) take(*event);
+    std::lock_guard const lock(mutex_);
+    events_.pop_front();
+  }
+}
+
+void drain::take(window_event const& event) {
+  if (event.opened) {
+    assembler_->open_window({event.index, event.time, {}, names().intern(event.trigger)});
+    attempt([&] {
+      for (auto const& range : claim_started_ranges()) assembler_->begin(range);
+    });
+  } else {
+    assembler_->close_window(event.time);
+    closed_at_ = last_progress_ = monotonic_ns();
+    quiet_ = false;
   }
 }
 
@@ -143,12 +160,14 @@ bool drain::take_some_buffers() {
   }
   // Buffers first, then rings: so the launch of every record in these buffers is known, but for
   // calls that have not returned yet.
-  std::vector<filled_buffer> filled;
-  while (filled.size() < buffers_at_once) {
+  std::array<filled_buffer, buffers_at_once> room;
+  std::size_t count = 0;
+  while (count < buffers_at_once) {
     auto const buffer = tracer->next_filled();
     if (!buffer) break;
-    filled.push_back(*buffer);
+    room[count++] = *buffer;
   }
+  std::span const filled(room.data(), count);
   output_.write_names();
   drain_all_logs(*assembler_);
   while (auto const own = take_own_calls()) assembler_->own_calls_made(*own);
@@ -157,9 +176,11 @@ bool drain::take_some_buffers() {
   assembler_->clock_is_at(moment);
   assembler_->settle_pending({moment.value - max_return});
   for (auto const& f : filled) {
-    decoder_->decode({f.buffer.bytes, f.used});
-    tell_of_lost_grids();
-    output_.write_names();
+    attempt([&] {
+      decoder_->decode({f.buffer.bytes, f.used});
+      tell_of_lost_grids();
+      output_.write_names();
+    });
     tracer->pool().release(f.buffer, f.used);
     drain_all_logs(*assembler_);  // decoding takes milliseconds, rings hold tens of them
   }
@@ -246,16 +267,23 @@ void drain::round(bool flush) {
   if (flush) flush_file();
 }
 
-void drain::last_round() {
-  fetch(true);
+void drain::last_round() noexcept {
+  attempt([this] { fetch(true); });
   if (assembler_ == nullptr) return;
-  if (auto* const worker = counting_.load(std::memory_order_acquire))
-    do_beside([&] { worker->finish(counter_worker::ending::capture, options_.flush_timeout_ms); });
-  take_some_buffers();  // once more for records that waited for their launch
-  assembler_->settle_pending();
-  assembler_->hand_over();
+  finish_counters(counter_worker::ending::capture);
+  attempt([this] {
+    take_some_buffers();  // once more for records that waited for their launch
+    assembler_->settle_pending();
+    assembler_->hand_over();
+  });
   if (!assembler_->window_open()) written_off_ = assembler_->outstanding();
   flush_file();
+}
+
+void drain::finish_counters(counter_worker::ending what) noexcept {
+  auto* const worker = counting_.load(std::memory_order_acquire);
+  if (worker == nullptr) return;
+  attempt([&] { do_beside([&] { worker->finish(what, options_.flush_timeout_ms); }); });
 }
 
 bool drain::at_rest(std::uint64_t patience_ns) const noexcept {
@@ -308,13 +336,11 @@ void drain::ask_gpus() {
   for (auto const& row : rows) records_.add(row);
 }
 
-void drain::flush_file() {
-  take_counters();
-  take_code();
-  describe_gpus();
-  judge_counters();
-  gather_counters();
-  output_.flush(counters());
+void drain::flush_file() noexcept {
+  for (auto const step : {&drain::take_counters, &drain::take_code, &drain::describe_gpus,
+                          &drain::judge_counters, &drain::gather_counters})
+    attempt([this, step] { (this->*step)(); });
+  attempt([this] { output_.flush(counters()); });
 }
 
 void drain::judge_counters() {
@@ -336,7 +362,7 @@ void drain::wait_for_the_gpu(std::uint64_t patience_ns) {
   }
 }
 
-bool drain::serve_requests() {
+bool drain::serve_requests() noexcept {
   std::uint64_t flush_wanted = 0;
   bool flush = false, finish = false;
   {
@@ -347,20 +373,18 @@ bool drain::serve_requests() {
   }
   if (!flush && !finish) return false;
   if (finish) {
-    wait_for_the_gpu(patience_at_exit);
-    if (auto* const worker = counting_.load(std::memory_order_acquire))
-      do_beside(
-          [&] { worker->finish(counter_worker::ending::process, options_.flush_timeout_ms); });
+    attempt([this] { wait_for_the_gpu(patience_at_exit); });
+    finish_counters(counter_worker::ending::process);
     last_round();
     output_.close();
-    say_what_was_written();
+    attempt([this] { say_what_was_written(); });
   } else if (assembler_ != nullptr && !assembler_->window_open()) {
     // gpuprof_stop(): all the capture saw, but with time left to write it before the caller gives
     // up.
-    wait_for_the_gpu(options_.flush_timeout_ms * ns_per_ms / 2);
-    round(true);
+    attempt([this] { wait_for_the_gpu(options_.flush_timeout_ms * ns_per_ms / 2); });
+    attempt([this] { round(true); });
   } else {
-    round(true);
+    attempt([this] { round(true); });
   }
   {
     std::lock_guard const lock(mutex_);
@@ -372,7 +396,7 @@ bool drain::serve_requests() {
 }
 
 void drain::say_what_was_written() {
-  if (output_.file() == nullptr) return;
+  if (output_.file() == nullptr || assembler_ == nullptr) return;
   auto const& seen = assembler_->counts();
   auto line = counted(seen.kernels, "kernels");
   auto const add = [&line](std::uint64_t count, char const* what) {
@@ -385,6 +409,8 @@ void drain::say_what_was_written() {
   line += " (" + readable_bytes(static_cast<double>(output_.file()->bytes_written())) + ")";
   if (auto const lost = assembler_->kernels_missing(); lost != 0)
     line += ", " + counted(lost, "launches") + " without a record";
+  if (auto const failed = failed_steps_.load(std::memory_order_relaxed); failed != 0)
+    line += ", " + counted(failed, "steps without memory");
   if (auto const grouped = names().grouped(); grouped != 0)
     line += ", names of " + counted(grouped, "ranges") + " grouped";
   if (seen.kernels == 0 && seen.kernels_filtered != 0) {

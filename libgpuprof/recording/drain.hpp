@@ -21,6 +21,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -84,12 +85,14 @@ class drain {
   void round(bool flush);
   /// Takes the very last of it: CUPTI hands over all it has, and what has no record by now is never
   /// going to have one.
-  void last_round();
+  void last_round() noexcept;
   /// Drain thread: no window is open, and every launch of the last one has its record or none has
   /// come for `patience_ns`.
   bool at_rest(std::uint64_t patience_ns) const noexcept;
   /// Drain thread: answers flush_and_wait() and finish_and_wait(). True when the thread should end.
-  bool serve_requests();
+  bool serve_requests() noexcept;
+  /// Drain thread: a step of it has failed, most likely for want of memory. Counted, and said once.
+  void lose(char const* why) noexcept;
 
   live_totals const& totals() const noexcept { return totals_; }
   live_totals& totals() noexcept { return totals_; }
@@ -103,7 +106,18 @@ class drain {
  private:
   std::string_view text_of(name_id id);
   void make_assembler();
+  template <class Act>
+  void attempt(Act act) noexcept {
+    try {
+      act();
+    } catch (std::exception const& e) {
+      lose(e.what());
+    } catch (...) {
+      lose("for a reason unknown");
+    }
+  }
   void take_windows();
+  void take(window_event const& event);
   void find_main_thread();
   void tell_of_lost_grids();
   bool take_some_buffers();
@@ -117,7 +131,8 @@ class drain {
   void take_code();
   void describe_gpus();
   void ask_gpus();
-  void flush_file();
+  void finish_counters(counter_worker::ending what) noexcept;
+  void flush_file() noexcept;
   void wait_for_the_gpu(std::uint64_t patience_ns);
   void say_what_was_written();
 
@@ -152,6 +167,7 @@ class drain {
   std::uint64_t written_off_ = 0;   // launches whose records are not waited for any more
   timestamp_ns complete_until_;     // as of the last flush, see trace_assembler
   std::uint64_t records_lost_ = 0;  // as of the last flush
+  std::atomic<std::uint64_t> failed_steps_{0};
   bool quiet_ = false;  // since the last window closed, a whole flush has brought nothing of it
 
   mutable std::mutex

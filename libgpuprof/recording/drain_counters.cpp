@@ -22,7 +22,7 @@ std::uint64_t drain::records_lost() const {
   }
   if (auto* const tracer = tracer_.load(std::memory_order_acquire))
     lost += tracer->dropped() + tracer->pool().refusals() + tracer->buffers_lost();
-  return lost;
+  return lost + failed_steps_.load(std::memory_order_relaxed);
 }
 
 void app_costs::report(ledger& to) const {
@@ -45,6 +45,7 @@ void drain::gather_counters() {
   if (auto const* const worker = counting_.load(std::memory_order_acquire))
     worker->engines().report(all);
   if (auto const* const code = code_.load(std::memory_order_acquire)) code->report(all);
+  all.add("lost.steps_without_memory", failed_steps_);
   costs_.report(all);
   timespec cpu{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);

@@ -4,6 +4,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/no_cancellation.hpp"
+#include "base/own_arithmetic.hpp"
 #include "base/process.hpp"
 #include "recording/counter_worker.hpp"
 #include "recording/drain.hpp"
@@ -34,6 +35,7 @@ void other_client::resume_counters() noexcept {
 
 void other_client::other_client_begins(std::string const& who) noexcept {
   no_cancellation const here;
+  own_arithmetic const exact;
   if (is_forked_child()) return;
   costs_.other_client_since_ns.store(monotonic_ns());
   if (auto* const counters = counters_.load()) {
@@ -50,6 +52,7 @@ void other_client::other_client_begins(std::string const& who) noexcept {
 }
 
 void other_client::other_client_ends() noexcept {
+  own_arithmetic const exact;
   if (is_forked_child()) return;
   if (auto const since = costs_.other_client_since_ns.exchange(0); since != 0)
     costs_.other_client_ns.fetch_add(monotonic_ns() - since);

@@ -5,6 +5,7 @@
 #include "base/fork_guard.hpp"
 #include "base/log.hpp"
 #include "base/no_cancellation.hpp"
+#include "base/own_arithmetic.hpp"
 #include "base/own_calls.hpp"
 #include "base/process.hpp"
 #include "driver/cuda_driver.hpp"
@@ -59,6 +60,7 @@ process_profiler& process_profiler::get() {
   static std::mutex making;
   std::lock_guard const alone(making);
   if (auto* const made = existing()) return *made;
+  names();  // the parts of the profiler take them for made
   auto* const made = new process_profiler;
   the_profiler.store(made, std::memory_order_release);
   return *made;
@@ -90,6 +92,7 @@ template <class Event>
 void process_profiler::tell_plan(Event&& event) noexcept {
   if (is_forked_child()) return;
   no_cancellation const here;
+  whole_environment const exact;
   try {
     {
       std::lock_guard const lock(plan_mutex_);
@@ -97,7 +100,7 @@ void process_profiler::tell_plan(Event&& event) noexcept {
     }
     follow_plan();
   } catch (std::exception const& e) {
-    log_error(std::string("profiling stopped for lack of resources: ") + e.what() +
+    log_error("profiling stopped for lack of resources: ", e.what(),
               ". The program is not affected.");
   } catch (...) {
   }
@@ -131,6 +134,7 @@ void process_profiler::nvtx_used() {
 
 void process_profiler::nvtx_used_in_child() noexcept {
   no_cancellation const here;
+  whole_environment const exact;
   try {
     auto& profiler = get();
     if (profiler.wants_nvtx()) profiler.nvtx_used();
@@ -205,6 +209,7 @@ bool process_profiler::is_selected(char const* kernel) noexcept {
 // The records of a context must be fetched while it lives.
 void process_profiler::context_ending() noexcept {
   no_cancellation const here;
+  whole_environment const exact;
   if (auto* const tracer = tracer_.get(); tracer != nullptr && open_window_.load() != 0) {
     own_calls const marked;
     tracer->flush(false);
@@ -213,12 +218,9 @@ void process_profiler::context_ending() noexcept {
 
 void process_profiler::cupti_failed(CUptiResult code, char const* message) noexcept {
   no_cancellation const here;
-  try {
-    log_error("kernel tracing ends here: CUPTI has shut itself down (" + std::to_string(code) +
-              ", " + (message != nullptr ? message : "no reason given") +
-              "). What was traced so far is kept; the program goes on.");
-  } catch (...) {
-  }
+  log_error("kernel tracing ends here: CUPTI has shut itself down (", std::to_string(code), ", ",
+            message != nullptr ? message : "no reason given",
+            "). What was traced so far is kept; the program goes on.");
   // CUPTI calls this wherever it notices, perhaps while we act: only say so, and never call CUPTI
   // again.
   given_up_.store(true, std::memory_order_release);
@@ -232,6 +234,7 @@ void process_profiler::cupti_failed(CUptiResult code, char const* message) noexc
 void process_profiler::end_counters() noexcept {
   if (is_forked_child() || getpid() != owner_ || shut_down_.load()) return;
   no_cancellation const here;
+  whole_environment const exact;
   counters_->pause();
   (void)counters_->finish(counter_worker::ending::process, settings_.flush_timeout_ms);
 }
@@ -248,6 +251,7 @@ void process_profiler::shut_down() noexcept {
   // drain thread.
   if (is_forked_child() || getpid() != owner_ || shut_down_.exchange(true)) return;
   no_cancellation const here;
+  whole_environment const exact;
   try {
     note_process_exit();
     if (counters_ != nullptr) counters_->pause();
@@ -263,6 +267,8 @@ void process_profiler::shut_down() noexcept {
     }
     if (!captured_.load()) say_why_nothing_was_recorded();
     if (settings_.stats) print_exit_summary(totals(), counters());
+  } catch (std::exception const& e) {
+    log_warning("the end of the run is not told: ", e.what());
   } catch (...) {
   }
 }

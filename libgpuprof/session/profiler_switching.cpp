@@ -4,6 +4,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/no_cancellation.hpp"
+#include "base/own_arithmetic.hpp"
 #include "base/own_calls.hpp"
 #include "base/process.hpp"
 #include "driver/cuda_driver.hpp"
@@ -52,7 +53,9 @@ void process_profiler::follow_plan() noexcept {
       bool more = true;
       while (more) take_one_step(more);
     } catch (std::exception const& e) {
-      log_error(std::string("a capture could not be switched: ") + e.what());
+      log_error("a capture could not be switched: ", e.what());
+      look_again_.store(false);
+    } catch (...) {
       look_again_.store(false);
     }
     acting_.clear(std::memory_order_release);
@@ -166,6 +169,7 @@ void process_profiler::close_window() {
 
 void process_profiler::leave_cupti() noexcept {
   no_cancellation const here;
+  whole_environment const exact;
   if (process_is_exiting() || acting_.test_and_set(std::memory_order_acquire)) return;
   if (leaving_) {
     own_calls const marked;

@@ -34,7 +34,7 @@ void process_profiler::start_drain_thread() {
   };
   if (auto const code = start_quiet_thread(thread, "gpuprof", 0, run, this); code != 0) {
     thread_started_.store(false);  // so that the end of the process waits for nobody
-    log_error("nothing is captured: no thread could be started (error " + std::to_string(code) +
+    log_error("nothing is captured: no thread could be started (error ", std::to_string(code),
               "). The program is not affected.");
     return;
   }
@@ -80,9 +80,9 @@ void process_profiler::drain_main() noexcept {
       if (open_window_.load() != 0) start_what_waited_for_cuda();
       rest_if_nothing_runs();
     } catch (std::exception const& e) {
-      static std::atomic<bool> said{false};
-      if (first_time(said))
-        log_error(std::string("records were lost: ") + e.what() + ". The program is not affected.");
+      drain_.lose(e.what());
+    } catch (...) {
+      drain_.lose("for a reason unknown");
     }
   }
 }

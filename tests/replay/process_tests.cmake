@@ -35,7 +35,9 @@ function(gpuprof_process_test name script)
     "BUILT_LINKED_CLIENT=$<TARGET_FILE:gpuprof_replay_linked_client>"
     "BUILT_OPENING_CLIENT=$<TARGET_FILE:gpuprof_replay_opening_client>"
     "BUILT_WATCHER=$<TARGET_FILE:gpuprof_replay_watcher>"
-    "BUILT_EARLY_START=$<TARGET_FILE:gpuprof_replay_early_start>")
+    "BUILT_EARLY_START=$<TARGET_FILE:gpuprof_replay_early_start>"
+    "BUILT_FLOAT_TRAPS=$<TARGET_FILE:gpuprof_replay_float_traps>"
+    "BUILT_FAILING_MEMORY=$<TARGET_FILE:gpuprof_replay_failing_memory>")
   if(TARGET gpuprof)
     list(APPEND environment "BUILT_LIBGPUPROF=$<TARGET_FILE:gpuprof>")
   endif()

@@ -19,6 +19,7 @@ constexpr std::string_view losses[] = {"lost.kernels",
                                        "lost.buffers",
                                        "lost.records_dropped_by_cupti",
                                        "lost.rows_on_disk",
+                                       "lost.steps_without_memory",
                                        "lost.records_of_unknown_kind"};
 
 /// Those that count records. So few of them move no figure by more than its error.

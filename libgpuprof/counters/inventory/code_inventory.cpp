@@ -3,6 +3,7 @@
 
 #include "base/clock.hpp"
 #include "base/count.hpp"
+#include "base/own_arithmetic.hpp"
 #include "counters/inventory/cubin.hpp"
 
 #include <functional>
@@ -19,6 +20,7 @@ std::uint64_t key_of(std::string_view name) noexcept {
 
 void code_inventory::add_module(std::span<std::uint8_t const> image, origin from) noexcept {
   auto const before = monotonic_ns();
+  own_arithmetic const exact;  // the table of functions may grow
   try {
     auto const facts = look_at_cubin(image);
     if (!facts) return count(counts_.damaged);

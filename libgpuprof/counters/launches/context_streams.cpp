@@ -5,7 +5,6 @@
 #include "base/own_calls.hpp"
 
 #include <algorithm>
-#include <sched.h>
 
 namespace gpuprof {
 namespace {
@@ -42,19 +41,6 @@ class relaxed_captures {
 
 }  // namespace
 
-class context_streams::lock_for_moment {
- public:
-  explicit lock_for_moment(std::atomic_flag& flag) noexcept : flag_(flag) {
-    while (flag_.test_and_set(std::memory_order_acquire)) sched_yield();
-  }
-  ~lock_for_moment() { flag_.clear(std::memory_order_release); }
-  lock_for_moment(lock_for_moment const&) = delete;
-  lock_for_moment& operator=(lock_for_moment const&) = delete;
-
- private:
-  std::atomic_flag& flag_;
-};
-
 void context_streams::used(CUstream stream) noexcept {
   // Only its own thread can ask for a stream that each thread has one of.
   if (stream == CU_STREAM_PER_THREAD) return used_unknown();
@@ -64,7 +50,7 @@ void context_streams::used(CUstream stream) noexcept {
       moment - here.noted_ns < renewed_after_ns)
     return;
   here = {this, stream, epoch, moment};
-  lock_for_moment const lock(taken_);
+  std::lock_guard const lock(mutex_);
   auto const found = std::find_if(streams_.begin(), streams_.end(),
                                   [stream](used_stream const& s) { return s.stream == stream; });
   if (found != streams_.end()) {
@@ -79,7 +65,7 @@ void context_streams::used(CUstream stream) noexcept {
 }
 
 void context_streams::destroyed(CUstream stream) noexcept {
-  lock_for_moment const lock(taken_);
+  std::lock_guard const lock(mutex_);
   auto const found = std::find_if(streams_.begin(), streams_.end(),
                                   [stream](used_stream const& s) { return s.stream == stream; });
   if (found == streams_.end()) return;
@@ -94,7 +80,7 @@ void context_streams::destroyed(CUstream stream) noexcept {
 
 void context_streams::forget() noexcept {
   used_unknown();
-  lock_for_moment const lock(taken_);
+  std::lock_guard const lock(mutex_);
   streams_.clear();
   epoch_.fetch_add(1, std::memory_order_release);
 }
@@ -106,14 +92,14 @@ bool context_streams::is_busy(CUstream stream) const noexcept {
 bool context_streams::are_idle() noexcept {
   if (!is_known() || driver_.cuStreamQuery == nullptr) return false;
   relaxed_captures const relaxed(driver_);
-  lock_for_moment const lock(taken_);
+  std::lock_guard const lock(mutex_);
   for (auto const& s : streams_)
     if (is_busy(s.stream)) return false;
   return true;
 }
 
 void context_streams::forget_idle() noexcept {
-  lock_for_moment const lock(taken_);
+  std::lock_guard const lock(mutex_);
   streams_.clear();
   epoch_.fetch_add(1, std::memory_order_release);
 }
@@ -121,7 +107,7 @@ void context_streams::forget_idle() noexcept {
 bool context_streams::works_long(std::uint64_t now_ns, std::uint64_t than_ns) noexcept {
   if (driver_.cuStreamQuery == nullptr) return true;
   relaxed_captures const relaxed(driver_);
-  lock_for_moment const lock(taken_);
+  std::lock_guard const lock(mutex_);
   return std::any_of(streams_.begin(), streams_.end(), [&](used_stream const& s) {
     return s.last_used_ns + than_ns < now_ns && is_busy(s.stream);
   });

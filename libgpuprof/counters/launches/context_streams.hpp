@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 namespace gpuprof {
@@ -48,14 +49,14 @@ class context_streams {
     CUstream stream;
     std::uint64_t last_used_ns;
   };
-  class lock_for_moment;
   bool is_busy(CUstream stream) const noexcept;
 
   cuda_driver const& driver_;
   std::atomic<bool> is_known_{false};
-  std::atomic<std::uint32_t> epoch_{1};        // changes when streams are forgotten
-  std::atomic_flag taken_ = ATOMIC_FLAG_INIT;  // for the next one; the driver is asked with it, so
-                                               // that no stream is destroyed meanwhile
+  std::atomic<std::uint32_t> epoch_{1};  // changes when streams are forgotten
+  // Protects the next one. The driver is asked while it is held, so that no stream is destroyed
+  // meanwhile. Not a spin: a thread with real-time priority would keep the holder from running.
+  std::mutex mutex_;
   std::vector<used_stream> streams_;
 };
 

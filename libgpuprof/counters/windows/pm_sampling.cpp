@@ -8,6 +8,15 @@
 #include <utility>
 
 namespace gpuprof {
+namespace {
+
+CUpti_PmSampling_Stop_Params stop_params(CUpti_PmSampling_Object* object) noexcept {
+  return {.structSize = CUpti_PmSampling_Stop_Params_STRUCT_SIZE,
+          .pPriv = nullptr,
+          .pPmSamplingObject = object};
+}
+
+}  // namespace
 
 result<std::unique_ptr<pm_sampling>> pm_sampling::open(cupti_api const& api, device_id device,
                                                        sampling_setup setup, bool& busy) {
@@ -29,7 +38,10 @@ result<std::unique_ptr<pm_sampling>> pm_sampling::open(cupti_api const& api, dev
 
 pm_sampling::~pm_sampling() {
   if (process_is_exiting()) return;
-  if (started_) (void)stop();
+  if (started_) {
+    auto end = stop_params(object_);
+    guard_.try_call<&cupti_api::cuptiPmSamplingStop>(&end);
+  }
   CUpti_PmSampling_Disable_Params params{.structSize = CUpti_PmSampling_Disable_Params_STRUCT_SIZE,
                                          .pPriv = nullptr,
                                          .pPmSamplingObject = object_};
@@ -98,9 +110,7 @@ result<void> pm_sampling::start(bool& busy) {
 }
 
 result<void> pm_sampling::stop() {
-  CUpti_PmSampling_Stop_Params params{.structSize = CUpti_PmSampling_Stop_Params_STRUCT_SIZE,
-                                      .pPriv = nullptr,
-                                      .pPmSamplingObject = object_};
+  auto params = stop_params(object_);
   auto stopped = guard_.call<&cupti_api::cuptiPmSamplingStop>(&params);
   started_ = !stopped;
   return stopped;

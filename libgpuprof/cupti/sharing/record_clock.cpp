@@ -48,7 +48,10 @@ void record_clock::is_now(CUpti_TimestampCallbackFunc clock) noexcept {
   auto const moment = read(clock);
   std::lock_guard const lock(mutex_);
   if (is_other) pairs_.clear();
-  if (pairs_.empty()) pairs_.push_back(moment);
+  try {
+    if (pairs_.empty()) pairs_.push_back(moment);
+  } catch (...) {  // no memory: looked at again when records are handed on
+  }
 }
 
 clock_map record_clock::map() {

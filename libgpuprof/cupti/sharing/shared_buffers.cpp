@@ -3,6 +3,7 @@
 // records.
 #include "base/clock.hpp"
 #include "base/no_cancellation.hpp"
+#include "base/own_arithmetic.hpp"
 #include "cupti/sharing/record_times.hpp"
 #include "cupti/sharing/shared_cupti.hpp"
 
@@ -85,6 +86,7 @@ void CUPTIAPI shared_cupti::complete_buffer(CUcontext context, std::uint32_t str
   no_cancellation const here;
   shared.copying_.fetch_add(1, std::memory_order_acq_rel);
   try {
+    own_arithmetic const exact;
     used = shared.hand_out(context, {bytes, used}, lender);
     if (lender == cupti_client::program) shared.of(cupti_client::gpuprof).copies.deliver(true);
   } catch (...) {  // no memory: the copies are what is lost; the buffer is whole either way

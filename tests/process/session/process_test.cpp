@@ -273,6 +273,22 @@ TEST_CASE("a program that closes all descriptors has its own files as it wrote t
   CHECK_FALSE(all.complete);
 }
 
+TEST_CASE("a file that has the number of a closed stderr gets no line of ours") {
+  auto const result = run("'closes streams'", "GPUPROF_STATS=1");
+  CHECK(result.exit_code() == 0);
+  CHECK((text_of(result.folder / "data") == "data"));
+  CHECK(result.err.empty());
+  CHECK(read_only_capture(result).begun.at("step") == 20);
+}
+
+TEST_CASE("a program that traps floating-point exceptions runs on, and finds no flag of ours") {
+  auto const result = run("traps", "GPUPROF_METRICS=auto GPUPROF_STATS=1");
+  INFO(result.err);
+  CHECK(result.exit_code() == 0);
+  CHECK(result.out == "flags=0\n");
+  CHECK(read_only_capture(result).ended == 1000);
+}
+
 TEST_CASE("a limit on the size of files is told in one line, and the program goes on") {
   auto const result = run("threads", "", "trap '' XFSZ; ulimit -f 8;");
   INFO(result.err);

@@ -5,7 +5,9 @@
 #include <nvtx3/nvToolsExt.h>
 
 #include <atomic>
+#include <cfenv>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -262,6 +264,39 @@ int close_all_and_go_on() {
   return 0;
 }
 
+/// A daemon closes its standard streams; its first files get their numbers.
+int close_standard_streams() {
+  ranges(10);
+  for (int number = 0; number < 3; ++number) close(number);
+  open("/dev/null", O_RDONLY);
+  open("/dev/null", O_WRONLY);
+  if (open("data", O_RDWR | O_CREAT | O_TRUNC, 0600) != 2 || write(2, "data", 4) != 4) return 3;
+  ranges(10);
+  return 0;
+}
+
+/// All floating-point exceptions end the program, and it looks at the flags of those that came.
+int trap_floating_point_exceptions() {
+  feenableexcept(FE_ALL_EXCEPT);
+  for (int i = 0; i < 1000; ++i) ranges(1, ("range " + std::to_string(i)).c_str());  // tables grow
+  nvtxEventAttributes_t odd{};
+  odd.version = NVTX_VERSION;
+  odd.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  odd.payloadType = NVTX_PAYLOAD_TYPE_FLOAT;
+  std::uint32_t const signalling_nan = 0x7fa00000;
+  std::memcpy(&odd.payload.fValue, &signalling_nan, sizeof signalling_nan);
+  nvtxMarkEx(&odd);
+  gpuprof_totals const* totals = nullptr;
+  gpuprof_metrics const* metrics = nullptr;
+  CALL(gpuprof_step)();
+  CALL(gpuprof_flush)();
+  if (CALL(gpuprof_take_totals)(&totals) == GPUPROF_OK) CALL(gpuprof_release_totals)(totals);
+  if (CALL(gpuprof_take_metrics)(&metrics) == GPUPROF_OK) CALL(gpuprof_release_metrics)(metrics);
+  CALL(gpuprof_stop)();
+  say("flags", std::fetestexcept(FE_ALL_EXCEPT));
+  return 0;
+}
+
 /// A server that names a range after each request.
 int serve_requests() {
   ranges(10);
@@ -284,6 +319,8 @@ int main(int count, char** arguments) {
   if (scene == "ranges") return ranges(std::atoi(arguments[2])), 0;
   if (scene == "fork") return fork_and_go_on();
   if (scene == "closes all") return close_all_and_go_on();
+  if (scene == "closes streams") return close_standard_streams();
+  if (scene == "traps") return trap_floating_point_exceptions();
   if (scene == "requests") return serve_requests();
   if (scene == "fork and start") return forks_and_starts();
   if (scene == "forks beside threads") return forks_beside_threads();

@@ -2,9 +2,11 @@
 // A descriptor that is known again as ours in a process whose program may close all that it sees.
 #pragma once
 
-#include <sys/types.h>
+#include "base/file_identity.hpp"
 
-namespace gpuprof::capture {
+#include <utility>
+
+namespace gpuprof {
 
 /// Movable owner. A program that closes every descriptor gets the numbers again for files of its
 /// own: those are neither written nor closed here. Forked children do not keep it, as they would
@@ -14,18 +16,23 @@ class own_descriptor {
   own_descriptor() = default;
   /// Takes what open() returned.
   explicit own_descriptor(int number) noexcept;
-  own_descriptor(own_descriptor&& other) noexcept;
-  own_descriptor& operator=(own_descriptor&& other) noexcept;
+  own_descriptor(own_descriptor&& other) noexcept
+      : number_(std::exchange(other.number_, -1)), file_(other.file_) {}
+  own_descriptor& operator=(own_descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    std::swap(file_, other.file_);
+    return *this;
+  }
   ~own_descriptor() { close(); }
 
   /// -1 when the program has closed it.
   int get() const noexcept;
+  /// Leaves errno as it was.
   void close() noexcept;
 
  private:
   int number_ = -1;
-  dev_t device_ = 0;
-  ino_t file_ = 0;
+  file_identity file_;
 };
 
-}  // namespace gpuprof::capture
+}  // namespace gpuprof
