@@ -10,8 +10,9 @@ namespace gpuprof {
 
 enum class log_level { debug, info, warning, error, off };
 
-/// Any thread. Writes the parts as one line; at most 14 of them. Needs no memory of the heap, so
-/// that it can say that there is none. What cannot be written is dropped, see standard_error.hpp.
+/// Any thread. Writes the parts as one line; at most 14 of them. Also works when there is no
+/// memory of the heap, so that it can say so. What cannot be written is dropped, see
+/// standard_error.hpp.
 void log(log_level level, std::initializer_list<std::string_view> parts) noexcept;
 
 template <class... Parts>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Everything from outside, by find_package, as distribution packages provide it.
 
-find_package(fmt REQUIRED)  # headers only
+find_package(spdlog REQUIRED)
 find_package(Threads REQUIRED)
 find_package(Eigen3 REQUIRED NO_MODULE)  # headers only
 include(gpuprof_cuda)
@@ -27,5 +27,14 @@ execute_process(
 add_library(gpuprof_llvm_demangle INTERFACE)
 target_include_directories(gpuprof_llvm_demangle SYSTEM INTERFACE ${GPUPROF_LLVM_INCLUDE})
 target_link_libraries(gpuprof_llvm_demangle INTERFACE "${demangle_that_throws}")
+
+# spdlog and its fmt as headers only: nothing of theirs may be a shared library of ours. Distributions build spdlog against a
+# separate fmt; SPDLOG_FMT_EXTERNAL_HO takes that one as headers too.
+find_package(fmt REQUIRED)
+add_library(gpuprof_spdlog INTERFACE)
+target_include_directories(gpuprof_spdlog SYSTEM INTERFACE
+  $<TARGET_PROPERTY:spdlog::spdlog_header_only,INTERFACE_INCLUDE_DIRECTORIES>)
+target_compile_definitions(gpuprof_spdlog INTERFACE SPDLOG_FMT_EXTERNAL_HO)
+target_link_libraries(gpuprof_spdlog INTERFACE fmt::fmt-header-only)
 
 include(gpuprof_formats)
