@@ -41,15 +41,26 @@ class growing_ring {
     known_tail_ = tail_.load(std::memory_order_acquire);
     return fits(head, count);
   }
+  /// Larger rings grow only within a quarter of the budget: they must not take the memory that all
+  /// others need. The reader is asked to come when half of so many slots wait.
+  static constexpr std::size_t modest_slots = 1 << 15;
+
+  /// Writer only, after grow() has said false: with a greater budget it would have grown.
+  bool lacks_memory() const noexcept { return lacks_memory_; }
+
   /// Writer only, after reserve() has said false: makes room for `count` slots. False when too many
   /// wait or the budget is used up: the caller drops and counts.
   bool grow(std::size_t count) noexcept {
     auto const head = head_.load(std::memory_order_relaxed);
     auto const made = areas_made_.load(std::memory_order_relaxed);
     auto const slots = std::max(2 * (mask_ + 1), std::bit_ceil(count));
+    lacks_memory_ = false;
     if (made == areas_.size() || slots > limit_ || head + count - known_tail_ > limit_)
       return false;
-    auto* const memory = map(slots);
+    auto const is_luxury = slots > modest_slots;
+    lacks_memory_ = is_luxury && budget_.used() + bytes_of(slots) > budget_.limit() / 4;
+    auto* const memory = lacks_memory_ ? nullptr : map(slots);
+    lacks_memory_ = memory == nullptr;
     if (memory == nullptr) return false;
     slots_ = memory;
     mask_ = slots - 1;
@@ -64,12 +75,14 @@ class growing_ring {
   void publish(std::size_t count) noexcept {
     head_.store(head_.load(std::memory_order_relaxed) + count, std::memory_order_release);
   }
-  /// Writer only: true while at least half of what may wait for the reader does.
+  /// Writer only: true while at least half of what may wait for the reader does, or half of what
+  /// may wait in a ring of modest size.
   bool half_full() noexcept {
+    auto const half = std::min(limit_, modest_slots) / 2;
     auto const head = head_.load(std::memory_order_relaxed);
-    if (head - known_tail_ <= limit_ / 2) return false;
+    if (head - known_tail_ <= half) return false;
     known_tail_ = tail_.load(std::memory_order_acquire);  // the last look may be old
-    return head - known_tail_ > limit_ / 2;
+    return head - known_tail_ > half;
   }
   /// Any thread: true when the reader has taken everything published so far.
   bool drained() const noexcept {
@@ -153,6 +166,7 @@ class growing_ring {
   std::size_t const limit_;
   std::uint64_t begins_ = 0;      // the first position in these slots
   std::uint64_t known_tail_ = 0;  // the writer's last look at tail_
+  bool lacks_memory_ = false;
   // The writer adds one, the reader follows; those behind the reader are gone.
   alignas(64) std::array<area, 16> areas_{};
   std::atomic<std::size_t> areas_made_{1};

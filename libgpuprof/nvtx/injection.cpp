@@ -3,10 +3,12 @@
 #include "nvtx/injection.hpp"
 
 #include "nvtx/attributes.hpp"
+#include "nvtx/domains.hpp"
 #include "nvtx/handles.hpp"
 #include "nvtx/headers.hpp"
 #include "nvtx/labels.hpp"
 #include "nvtx/text.hpp"
+#include "nvtx/ticks.hpp"
 
 namespace gpuprof {
 namespace {
@@ -96,10 +98,19 @@ template <class Text>
 nvtxDomainHandle_t create_domain(Text const* name) noexcept {
   auto* const log = this_thread_log();
   if (log == nullptr) return nullptr;
-  return make_handle<nvtxDomainHandle_t>(handle_kind::domain, raw(intern_text(log->names, name)));
+  auto const domain = intern_text(log->names, name);
+  domains().created(domain);
+  return make_handle<nvtxDomainHandle_t>(handle_kind::domain, raw(domain));
 }
-// Ranges still open in the domain stay open: their pops come with the same handle, or never.
-void destroy_domain(nvtxDomainHandle_t) noexcept {}
+// Pushed ranges of the domain end here: no pop may come any more. On other threads they end when
+// the thread pushes its next range. Started ranges stay open, since any thread may still end them.
+void destroy_domain(nvtxDomainHandle_t handle) noexcept {
+  auto const domain = name_of_handle(handle_kind::domain, handle);
+  auto* const log = this_thread_log();
+  if (log == nullptr || !domain) return;
+  domains().destroyed(*domain, read_ticks());
+  end_ranges_of_gone_domains(*log);
+}
 
 template <class Text>
 nvtxStringHandle_t register_string(nvtxDomainHandle_t, Text const* text) noexcept {

@@ -57,7 +57,7 @@ inline range_begin decode_begin(thread_index owner, log_slot const& head, log_de
           .parent = static_cast<range_id>(more.parent),
           .thread = more.thread == thread_index{} ? owner : more.thread,
           .style = static_cast<range_style>(head.flags),
-          .level = head.level,
+          .level = more.level,
           .name = head.name,
           .domain = more.domain,
           .category = more.category,

@@ -39,7 +39,7 @@ struct log_slot {
   entry_kind kind{};
   std::uint8_t flags = 0;  // launch_flags, or range_style
   payload_kind payload{};
-  std::uint8_t level = 0;
+  std::uint8_t unused = 0;
   /// ARGB of a range or mark; of a launch its arguments, as in kernel_shape, or launch_note.
   std::uint32_t colour_or_arguments = 0;
 };
@@ -49,7 +49,8 @@ struct log_detail {
   name_id domain{};
   std::uint32_t category = 0;
   thread_index thread{};  // who opened the range; 0: the thread of this log
-  std::uint32_t unused = 0;
+  std::uint16_t level = 0;
+  std::uint16_t unused = 0;
 };
 struct log_work {
   double flops = 0, bytes = 0;

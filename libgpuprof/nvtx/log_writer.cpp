@@ -18,13 +18,13 @@ void fill_begin(thread_log& log, open_range const& range, std::uint64_t time,
       .kind = range.has_work() ? entry_kind::range_begin_work : entry_kind::range_begin,
       .flags = static_cast<std::uint8_t>(range.style),
       .payload = range.payload,
-      .level = range.level,
       .colour_or_arguments = range.colour};
   log.ring.slot(1).detail = {.parent = raw(range.parent),
                              .payload_bits = range.payload_bits,
                              .domain = range.domain,
                              .category = range.category,
-                             .thread = opener};
+                             .thread = opener,
+                             .level = range.level};
   if (range.has_work()) log.ring.slot(2).work = {.flops = range.flops, .bytes = range.bytes};
 }
 
@@ -99,6 +99,7 @@ bool write_mark(thread_log& log, mark_text const& mark, std::uint64_t time) noex
 // Apart from its caller, which is a part of every event.
 bool detail::grow_ring(thread_log& log, std::size_t slots) noexcept {
   if (log.ring.grow(slots)) return true;
+  if (log.ring.lacks_memory()) thread_counters::bump(log.counters.memory_refusals);
   wake_drain();  // a ring that may not grow is soon full, and never half of what it might be
   return false;
 }

@@ -2,6 +2,7 @@
 // Opens and closes ranges on the calling thread.
 #include "nvtx/ranges.hpp"
 
+#include "nvtx/domains.hpp"
 #include "nvtx/log_writer.hpp"
 #include "nvtx/started_ranges.hpp"
 #include "nvtx/ticks.hpp"
@@ -54,23 +55,25 @@ void write_pushed(thread_log& log, open_range& range) noexcept {
 }  // namespace
 
 int push_range(thread_log& log, event_text const& text) noexcept {
+  if (log.domains_gone != domains().generation()) [[unlikely]]
+    end_ranges_of_gone_domains(log);
   return push_range(log, text, log.ranges.innermost());
 }
 
 int push_range(thread_log& log, event_text const& text, range_id parent) noexcept {
-  if (auto* const watching = observer(); watching != nullptr && !log.ranges.full()) [[unlikely]]
+  if (auto* const watching = observer(); watching != nullptr && log.ranges.can_push()) [[unlikely]]
     watching->on_push(text.name, text.domain);
   auto const write = recording();
   auto const level = log.ranges.level_in(text.domain);
   auto* const open = log.ranges.push();
   if (open == nullptr) {
-    if (write) thread_counters::bump(log.counters.dropped_ranges);
-    return static_cast<int>(range_stack::depth + log.ranges.too_deep()) - 1;
+    if (write) thread_counters::bump(log.counters.too_deep_ranges);
+    return static_cast<int>(log.ranges.size() + log.ranges.too_deep()) - 1;
   }
   describe(*open, text, range_style::push_pop);
   open->range = log.make_range_id();
   open->parent = parent;
-  open->level = static_cast<std::uint8_t>(log.ranges.size() - 1);
+  open->level = static_cast<std::uint16_t>(log.ranges.size() - 1);
   open->level_in_domain = level;
   open->time = read_ticks();
   if (write) {
@@ -81,25 +84,47 @@ int push_range(thread_log& log, event_text const& text, range_id parent) noexcep
   return level;
 }
 
-int pop_range(thread_log& log, name_id domain) noexcept {
-  auto const write = recording();
-  if (write) catch_up(log);
-  auto const too_deep = log.ranges.too_deep();
-  auto const* const range = log.ranges.pop(domain);
-  if (range == nullptr) {
-    if (too_deep > 0) return static_cast<int>(range_stack::depth + too_deep) - 1;
-    thread_counters::bump(log.counters.unmatched_pops);
-    return -1;
-  }
+namespace {
+
+/// Of a range that has been taken from the stack.
+void end_at(thread_log& log, open_range const& range, std::uint64_t ticks, bool write) noexcept {
   // Also after the recording has stopped: a begin in the file deserves its end.
-  if (range->written == generation()) {
-    write_owed_end(log, range->range, read_ticks());
+  if (range.written == generation()) {
+    write_owed_end(log, range.range, ticks);
   } else if (write) {
     thread_counters::bump(log.counters.dropped_ranges);
   }
   if (auto* const watching = observer()) [[unlikely]]
-    watching->on_pop(range->name, range->domain);
+    watching->on_pop(range.name, range.domain);
+}
+
+}  // namespace
+
+int pop_range(thread_log& log, name_id domain) noexcept {
+  auto const write = recording();
+  if (write) catch_up(log);
+  auto const too_deep = log.ranges.too_deep();
+  auto const range = log.ranges.pop(domain);
+  if (!range) {
+    if (too_deep > 0) return static_cast<int>(log.ranges.size() + too_deep) - 1;
+    if (!domains().is_gone(domain)) thread_counters::bump(log.counters.unmatched_pops);
+    return -1;
+  }
+  end_at(log, *range, read_ticks(), write);
   return range->level_in_domain;
+}
+
+void end_ranges_of_gone_domains(thread_log& log) noexcept {
+  log.domains_gone = domains().generation();
+  auto const write = recording();
+  if (write) catch_up(log);
+  for (auto i = log.ranges.size(); i-- > 0;) {
+    auto const& range = log.ranges.at(i);
+    if (raw(range.domain) == 0) continue;
+    auto const gone_at = domains().gone_at(range.domain);
+    if (gone_at <= range.time) continue;  // opened since then, or it is there
+    end_at(log, log.ranges.remove(i), gone_at, write);
+  }
 }
 
 void close_ranges(thread_log& log) noexcept {

@@ -48,6 +48,10 @@ int push_range(thread_log& log, event_text const& text, range_id parent) noexcep
 /// The level of the range that ended, negative when there was none.
 int pop_range(thread_log& log, name_id domain) noexcept;
 
+/// Ends the ranges of this thread whose domain has been destroyed, as of then. Each push looks
+/// whether there is one.
+void end_ranges_of_gone_domains(thread_log& log) noexcept;
+
 /// Ends all that are open, innermost first, as when their thread ends: no pop can come any more.
 void close_ranges(thread_log& log) noexcept;
 

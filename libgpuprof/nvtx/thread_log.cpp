@@ -4,6 +4,7 @@
 
 #include "base/fork_guard.hpp"
 #include "base/process.hpp"
+#include "nvtx/domains.hpp"
 #include "nvtx/labels.hpp"
 #include "nvtx/name_registry.hpp"
 #include "nvtx/ranges.hpp"
@@ -60,7 +61,10 @@ void leave_log(thread_log& log) noexcept {
 
 // Runs after the destructors of thread_local objects, so ranges in those still have their log.
 void end_of_thread(void* log) noexcept {
-  if (!is_forked_child()) close_ranges(*static_cast<thread_log*>(log));
+  if (!is_forked_child()) {
+    close_ranges(*static_cast<thread_log*>(log));
+    static_cast<thread_log*>(log)->ranges.clear();
+  }
   detail::current_log = nullptr;
   state = thread_state::going_down;
   leave_log(*static_cast<thread_log*>(log));
@@ -233,6 +237,7 @@ void prepare_once() noexcept {
   directory();
   names();
   labels();
+  domains();
   pthread_atfork(nullptr, nullptr, begin_child);
   thread_end_is_watched = pthread_key_create(&thread_end_key, end_of_thread) == 0;
   begin_ticks();
@@ -295,7 +300,9 @@ void report_thread_logs(ledger& to) {
     to.add("lost.kernels", log->counters.dropped_records);
     to.add("lost.launch_notes", log->counters.dropped_launches);
     to.add("lost.ranges", log->counters.dropped_ranges);
+    to.add("lost.ranges_too_deep", log->counters.too_deep_ranges);
     to.add("lost.calls", log->counters.dropped_calls);
+    to.add("note.rings_without_memory", log->counters.memory_refusals);
     to.add("note.unmatched_pops", log->counters.unmatched_pops);
   }
 }

@@ -28,9 +28,11 @@ namespace gpuprof {
 struct thread_counters {
   std::atomic<std::uint64_t> dropped_launches{0};  // ring full; their kernels have records
   std::atomic<std::uint64_t> dropped_records{0};   // ring full; launches that stood for a record
-  std::atomic<std::uint64_t> dropped_ranges{0};    // ring full or stack too deep
+  std::atomic<std::uint64_t> dropped_ranges{0};    // ring full
+  std::atomic<std::uint64_t> too_deep_ranges{0};   // no place on the stack
   std::atomic<std::uint64_t> dropped_calls{0};     // ring full
   std::atomic<std::uint64_t> unmatched_pops{0};
+  std::atomic<std::uint64_t> memory_refusals{0};  // the ring could not grow for want of memory
 
   static void bump(std::atomic<std::uint64_t>& counter) noexcept {
     counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -40,7 +42,7 @@ struct thread_counters {
 struct thread_log {
   thread_log(std::span<log_entry> first_slots, std::size_t max_slots,
              memory_budget& budget) noexcept
-      : ring(first_slots, max_slots, budget), names(&budget) {}
+      : ring(first_slots, max_slots, budget), names(&budget), ranges(budget) {}
 
   thread_index index{};          // changes when the log passes to another thread, its ring empty
   std::uint32_t os_thread = 0;   // likewise
@@ -55,6 +57,7 @@ struct thread_log {
   std::uint32_t owed_ends = 0;       // ranges of the stack whose begin is written
   std::uint64_t steps = 0;           // that have begun (steps.hpp), the last is open
   range_id around_steps{};           // in which the last lies; 0: none
+  std::uint32_t domains_gone = 0;    // of nvtx_domains: the generation that the stack knows
   name_cache names;
   range_stack ranges;  // last: most of its memory is never touched
 

@@ -49,9 +49,6 @@ std::string_view way_to_lose_less(std::string_view reason) {
   constexpr std::pair<std::string_view, std::string_view> ways[] = {
       {"buffers_refused", "a greater --buffer-limit-mib"},
       {"records_dropped_by_cupti", "a greater --buffer-limit-mib"},
-      {"launch_notes", "a greater --buffer-limit-mib"},
-      {"ranges", "a greater --buffer-limit-mib"},
-      {"calls", "a greater --buffer-limit-mib"},
       {"threads", "a greater --buffer-limit-mib"},
       {"rows_on_disk", "more room on the disk, or another --output"},
       {"sampling_overflows", "a longer --pm-sampling-interval"}};
@@ -88,6 +85,9 @@ void add_counter(overview& about, std::string_view name, std::uint64_t value) {
   if (point == std::string_view::npos) return;
   auto const family = name.substr(0, point);
   auto what = name.substr(point + 1);
+  if (name == "note.names_grouped" && value > 0)
+    about.remarks.push_back("the names of " + counted(value, "ranges") +
+                            " stand for others too, as 'request *': there were too many to keep");
   if (name == "lost.kernel_grids" && value > 0)
     about.remarks.push_back(
         "grid not recorded: " + counted(value, "kernels") +
@@ -95,9 +95,6 @@ void add_counter(overview& about, std::string_view name, std::uint64_t value) {
   // A ring that could have grown with more memory; else its thread was too fast to be read.
   if (name == "note.rings_without_memory" && value > 0)
     about.ways_to_lose_less.emplace(way_to_lose_less("threads"));
-  if (name == "note.names_grouped" && value > 0)
-    about.remarks.push_back("the names of " + counted(value, "ranges") +
-                            " stand for others too, as 'request *': there were too many to keep");
   if (family == "lost") {
     about.losses.push_back({in_words(what), value});
     if (auto const way = way_to_lose_less(what); value > 0 && !way.empty())

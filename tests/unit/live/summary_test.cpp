@@ -44,10 +44,28 @@ TEST_CASE("losses are named with their number") {
   add_counter(about, "lost.kernels_without_time", 12);
   add_counter(about, "lost.ranges", 1500);
   add_counter(about, "lost.launches", 1);
+  add_counter(about, "lost.ranges_too_deep", 3);
   add_counter(about, "lost.buffers_refused", 1);
-  CHECK(overview_lines(about)[1] ==
-        "lost: 12 kernels without time, 1,500 ranges, 1 launch, 1 buffer refused. To lose less: a "
-        "greater --buffer-limit-mib");
+  CHECK(
+      overview_lines(about)[1] ==
+      "lost: 12 kernels without time, 1,500 ranges, 1 launch, 3 ranges too deep, 1 buffer refused. "
+      "To lose less: a greater --buffer-limit-mib");
+}
+
+TEST_CASE("more memory is advised only where it helps") {
+  auto const lost_line = [](std::vector<std::string_view> const& counters) {
+    report::overview about;
+    for (auto const counter : counters) add_counter(about, counter, 1);
+    return overview_lines(about)[1];
+  };
+  auto const advised = [&](std::vector<std::string_view> const& counters) {
+    return lost_line(counters).find("--buffer-limit-mib") != std::string::npos;
+  };
+  CHECK_FALSE(advised({"lost.ranges", "lost.launch_notes", "lost.calls"}));
+  CHECK_FALSE(advised({"lost.ranges_too_deep"}));
+  CHECK(advised({"lost.ranges", "note.rings_without_memory"}));
+  CHECK(advised({"lost.threads"}));
+  CHECK(advised({"lost.buffers_refused"}));
 }
 
 TEST_CASE("range names that were grouped are a remark, and none where none was") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranges as the drain thread sees them: nesting, domains, captures that start in the middle, full
 // rings.
+#include "nvtx/domains.hpp"
 #include "nvtx/log_writer.hpp"
 #include "nvtx/started_ranges.hpp"
 #include "nvtx/ticks.hpp"
@@ -53,17 +54,112 @@ TEST_CASE("one pop too many is counted and changes nothing") {
   CHECK(found.lines == lines{"begin a", "end a"});
 }
 
-TEST_CASE("ranges deeper than the stack are counted, and their pops find their way back") {
+TEST_CASE("three hundred levels are recorded, each with its level") {
   auto const found = run([](thread_log& log) {
-    auto const before = log.counters.dropped_ranges.load();
-    for (int i = 0; i < 130; ++i) CHECK(push_range(log, named("deep")) == i);
-    for (int i = 129; i >= 0; --i) CHECK(pop_range(log, {}) == i);
+    auto const used = budget().used();
+    for (int i = 0; i < 300; ++i) CHECK(push_range(log, named("level")) == i);
+    CHECK(budget().used() > used);
+    push_range(log, named("in between", "another"));
+    for (int i = 299; i >= 0; --i) CHECK(pop_range(log, {}) == i);
+    CHECK(log.ranges.innermost() == log.ranges.at(0).range);
+    pop_range(log, names().intern("another"));
     CHECK(log.ranges.size() == 0);
-    CHECK(log.counters.dropped_ranges == before + 2);
+  });
+  REQUIRE(found.begins.size() == 301);
+  CHECK(found.ends.size() == 301);
+  for (std::size_t i = 0; i < 301; ++i) {
+    CHECK(found.begins[i].level == i);
+    CHECK(found.begins[i].parent == (i == 0 ? range_id{} : found.begins[i - 1].range));
+  }
+}
+
+TEST_CASE("ranges deeper than the stack are counted, and their pops find their way back") {
+  run([](thread_log& log) {
+    auto const before = log.counters.too_deep_ranges.load();
+    constexpr auto depth = static_cast<int>(range_stack::depth);
+    for (int i = 0; i < depth + 2; ++i) CHECK(push_range(log, named("deep")) == i);
+    for (int i = depth + 1; i >= 0; --i) CHECK(pop_range(log, {}) == i);
+    CHECK(log.ranges.size() == 0);
+    CHECK(log.counters.too_deep_ranges == before + 2);
     CHECK(pop_range(log, {}) < 0);
   });
-  CHECK(found.begins.size() == range_stack::depth);
-  CHECK(found.ends.size() == range_stack::depth);
+}
+
+TEST_CASE(
+    "where there is no memory for deeper ranges they are counted, and pops find their way back") {
+  run([](thread_log& log) {
+    auto const rest = budget().limit() - budget().used();
+    REQUIRE(budget().reserve(rest));
+    auto const before = log.counters.too_deep_ranges.load();
+    for (int i = 0; i < 130; ++i) CHECK(push_range(log, named("deep")) == i);
+    CHECK(log.ranges.size() == 128);
+    budget().release(rest);
+    push_range(log, named("deeper"));  // there is memory now, but pops are matched by their number
+    CHECK(log.ranges.size() == 128);
+    for (int i = 130; i >= 0; --i) CHECK(pop_range(log, {}) == i);
+    CHECK(log.ranges.size() == 0);
+    CHECK(log.counters.too_deep_ranges == before + 3);
+  });
+}
+
+TEST_CASE("what deep ranges took goes back with the thread") {
+  run([](thread_log&) {
+    log_is_recording = false;
+    auto const with_a_range = [] { push_range(*this_thread_log(), named("one")); };
+    std::thread(with_a_range).join();
+    auto const used = budget().used();
+    std::thread([] {
+      for (int i = 0; i < 1000; ++i) push_range(*this_thread_log(), named("deep"));
+    }).join();
+    CHECK(budget().used() == used);
+  });
+}
+
+TEST_CASE("ranges of a destroyed domain end, and do not stand around later ranges") {
+  auto const domain = names().intern("to be destroyed");
+  auto const found = run([&](thread_log& log) {
+    domains().created(domain);
+    for (int i = 0; i < 200; ++i) {
+      CHECK(push_range(log, {.name = names().intern("left open"), .domain = domain}) == 0);
+      domains().destroyed(domain, read_ticks());
+      end_ranges_of_gone_domains(log);
+      CHECK(log.ranges.size() == 0);
+      domains().created(domain);
+    }
+    push_range(log, named("after"));
+    pop_range(log, {});
+  });
+  CHECK(found.begins.size() == 201);
+  CHECK(found.ends.size() == 201);
+  CHECK(found.begins.back().parent == range_id{});
+  CHECK(found.begins.back().level == 0);
+}
+
+TEST_CASE("a domain is gone when all who created it have destroyed it, not before") {
+  auto const domain = names().intern("of two libraries");
+  run([&](thread_log& log) {
+    event_text const shared{.name = names().intern("range"), .domain = domain};
+    domains().created(domain);
+    domains().created(domain);
+    push_range(log, shared);
+    domains().destroyed(domain, read_ticks());
+    end_ranges_of_gone_domains(log);
+    CHECK(log.ranges.size() == 1);
+    domains().destroyed(domain, read_ticks());
+    domains().created(domain);
+    push_range(log, named("of the default domain"));  // looks by itself, as another thread would
+    CHECK(log.ranges.size() == 1);
+    push_range(log, shared);
+    CHECK(log.ranges.size() == 2);
+    auto const before = log.counters.unmatched_pops.load();
+    CHECK(pop_range(log, domain) == 0);
+    CHECK(pop_range(log, domain) < 0);
+    CHECK(log.counters.unmatched_pops == before + 1);
+    domains().destroyed(domain, read_ticks());
+    CHECK(pop_range(log, domain) < 0);  // the range has ended with its domain
+    CHECK(log.counters.unmatched_pops == before + 1);
+    pop_range(log, {});
+  });
 }
 
 TEST_CASE("a recording that starts inside ranges knows them, with their true start") {
@@ -277,6 +373,7 @@ TEST_CASE("an observer hears of as many pops as pushes, also of ranges too deep 
   watching.wanted = names().intern("too deep to keep");
   run([](thread_log& log) {
     the_range_observer = &watching;
+    log_is_recording = false;
     for (std::size_t i = 0; i < range_stack::depth; ++i) push_range(log, named("filling"));
     push_range(log, named("too deep to keep"));
     CHECK(watching.pushes == 0);  // nothing would tell it from the pop of another
@@ -316,8 +413,7 @@ TEST_CASE("the ranges of a thread that ends with them open end there, innermost 
   CHECK(found.begins.size() == found.ends.size());
   CHECK(std::count(found.lines.begin(), found.lines.end(), "end abandoned") == 1);
   CHECK(std::count(found.lines.begin(), found.lines.end(), "end whole") == 1);
-  CHECK(std::count(found.lines.begin(), found.lines.end(), "end deep") ==
-        static_cast<std::ptrdiff_t>(range_stack::depth) - 1);
+  CHECK(std::count(found.lines.begin(), found.lines.end(), "end deep") == 200);
 }
 
 TEST_CASE("an observer is not told of a started range whose end nobody would recognise") {

@@ -78,7 +78,7 @@ TEST_CASE("launches whose grid was not recorded have a line that says so") {
   whole.grid = {264, 1, 1};
   whole.block = {128, 1, 1};
   auto const text = csv(report::kernel_geometry_table({whole, name_only}));
-  CHECK(text.find(",264    1    1, 128    1    1,k\n") != std::string::npos);
+  CHECK(text.find(", 264    1    1, 128    1    1,k\n") != std::string::npos);
   CHECK(text.find(",not recorded,not recorded,k\n") != std::string::npos);
 }
 
