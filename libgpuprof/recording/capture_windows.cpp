@@ -19,25 +19,37 @@ bool capture_windows::window::may_hold(timestamp_ns begin, correlation_id launch
 void capture_windows::open(timestamp_ns start) {
   if (open_) close(start);
   open_ = {start, {}, {}, early_.oldest_since(start, steps_)};
+  latest_ = start;
+  was_set_back_ = false;
+}
+
+void capture_windows::clock_is_at(timestamp_ns now) noexcept {
+  if (!open_) return;
+  if (now < latest_) {
+    was_set_back_ = true;
+    open_->start = std::min(open_->start, now);
+  }
+  latest_ = std::max(latest_, now);
 }
 
 void capture_windows::close(timestamp_ns end) {
   if (!open_) return;
+  if (end < open_->start) clock_is_at(end);
   auto closed = *open_;
-  closed.end = end;
+  closed.end = was_set_back_ ? std::max(end, latest_) : end;
   auto place = std::upper_bound(closed_.begin(), closed_.end(), closed.start,
                                 [](timestamp_ns t, window const& w) { return t < w.start; });
-  auto const was_set_back = place != closed_.end();  // the clock
+  auto const is_last = place == closed_.end();
   place = closed_.insert(place, closed);
   open_.reset();
   for (auto latest = place == closed_.begin() ? timestamp_ns{} : std::prev(place)->latest_end;
        place != closed_.end(); ++place, ++steps_)
     latest = place->latest_end = std::max(latest, place->end);
   if (closed_.size() <= max_kept) return;
-  if (was_set_back)
-    closed_.pop_back();
-  else
+  if (is_last)
     closed_.pop_front();
+  else
+    closed_.pop_back();
 }
 
 template <class Windows, class Use>

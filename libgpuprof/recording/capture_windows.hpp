@@ -22,6 +22,9 @@ class capture_windows {
   void open(timestamp_ns start);
   void close(timestamp_ns end);
   bool is_open() const noexcept { return open_.has_value(); }
+  /// Tell it from time to time what the clock says. When the clock has been set back, an open
+  /// window also holds what follows.
+  void clock_is_at(timestamp_ns now) noexcept;
 
   bool contain(timestamp_ns t) const noexcept;
 
@@ -74,6 +77,8 @@ class capture_windows {
 
   std::deque<window> closed_;  // sorted by start
   std::optional<window> open_;
+  timestamp_ns latest_;  // that the clock has said while it was open
+  bool was_set_back_ = false;
   early_launches early_;
   mutable std::uint64_t steps_ = 0;
 };

@@ -153,7 +153,9 @@ bool drain::take_some_buffers() {
   drain_all_logs(*assembler_);
   while (auto const own = take_own_calls()) assembler_->own_calls_made(*own);
   find_main_thread();
-  assembler_->settle_pending({now().value - max_return});
+  auto const moment = now();
+  assembler_->clock_is_at(moment);
+  assembler_->settle_pending({moment.value - max_return});
   for (auto const& f : filled) {
     decoder_->decode({f.buffer.bytes, f.used});
     tell_of_lost_grids();

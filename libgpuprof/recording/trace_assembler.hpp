@@ -53,6 +53,7 @@ class trace_assembler final : public activity_sink {
   void open_window(window_record const&);
   void close_window(timestamp_ns end);
   bool window_open() const noexcept { return windows_.is_open(); }
+  void clock_is_at(timestamp_ns now) noexcept { windows_.clock_is_at(now); }
 
   /// Every window in which what was read from the rings so far was done has been opened here.
   void windows_are_known() noexcept {

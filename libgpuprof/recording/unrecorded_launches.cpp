@@ -32,7 +32,9 @@ std::vector<kernel_record> unrecorded_launches::take() {
     auto& record = made.emplace_back(*pattern->second);
     record.time_of = launch.alike;
     record.correlation = launch.correlation;
-    record.duration = std::min(record.duration, launch.ran_to - launch.ran_from);
+    // Not known where the clock was set back between the two.
+    if (launch.ran_from < launch.ran_to)
+      record.duration = std::min(record.duration, launch.ran_to - launch.ran_from);
     record.start = {launch.ran_to.value - static_cast<std::uint64_t>(record.duration.value)};
     return true;
   });

@@ -73,6 +73,33 @@ TEST_CASE("windows after the clock was set back are found, and those before it a
     CHECK_FALSE(windows.contain({static_cast<std::uint64_t>(outside) * ms}));
 }
 
+TEST_CASE("an open window holds what happens before and after the clock is set back") {
+  auto const is_told = GENERATE(true, false);
+  capture_windows windows;
+  windows.open({100 * ms});
+  if (is_told) {
+    windows.clock_is_at({150 * ms});
+    windows.clock_is_at({40 * ms});
+    CHECK(windows.contain({45 * ms}));
+    CHECK_FALSE(windows.contain({39 * ms}));
+    windows.clock_is_at({60 * ms});
+  }
+  windows.close({70 * ms});
+  CHECK(windows.contain({100 * ms}));
+  CHECK(windows.contain({70 * ms}));
+  CHECK(windows.contain({150 * ms}) == is_told);
+  CHECK(windows.contain({45 * ms}) == is_told);
+  CHECK_FALSE(windows.contain({30 * ms}));
+}
+
+TEST_CASE("a window ends when it was closed, though the clock was told later") {
+  capture_windows windows;
+  windows.open({100 * ms});
+  windows.clock_is_at({150 * ms});
+  windows.close({140 * ms});  // an event that was read late
+  CHECK_FALSE(windows.contain({145 * ms}));
+}
+
 TEST_CASE("after the clock was set back new windows are kept, also when there are too many") {
   capture_windows windows;
   open_and_close(windows, capture_windows::max_kept);

@@ -307,6 +307,25 @@ TEST_CASE("a launch without a record gets that of its pattern, up to its own end
   CHECK(kernels[2].launched.value == 1003);
 }
 
+TEST_CASE(
+    "a launch without a record is as long as its pattern where the clock was set back meanwhile") {
+  assembler_scene s;
+  s.open(1000);
+  auto const shape = s.shape("kernel");
+  s.launch(1, launch_is_pattern);
+  s.kernel(1, 2000, shape);
+  s.assembler.launch({.correlation = correlation_id{2},
+                      .time = {1002},
+                      .alike = correlation_id{1},
+                      .ran_from = {5000},
+                      .ran_to = {3000}});
+  s.assembler.settle_pending();
+  auto const kernels = s.read<kernel_record>();
+  REQUIRE(kernels.size() == 2);
+  CHECK(kernels[1].duration.value == 100);
+  CHECK(kernels[1].start.value == 2900);
+}
+
 TEST_CASE("a kernel without a time is a loss when it was launched in a window") {
   assembler_scene s;
   s.open(1000);
