@@ -16,19 +16,25 @@ constexpr double threads_of_warp = 32;
 // error, 92 and 98 % within two.
 constexpr double more_than_the_mean = 1.4;
 constexpr double error_by_code = 0.5;
-// What an instruction can compute at most, for a thread: multiply-adds, of pairs in FP16.
-constexpr double max_fp32 = 2, max_fp16 = 4;
+// A warp whose lanes are all off but one issues as many instructions as one with all lanes.
+constexpr double error_by_lanes = 1 - 1 / threads_of_warp;
+// What an instruction can compute at most, for a thread: multiply-adds, of pairs in FP16. HFMA2 is
+// two instructions of the pipes; only beside HFMA2.MMA, which is none of them, it is one.
+constexpr double max_fp32 = 2, max_fp16 = 4, max_fp16_without_mma = 2;
 // Loops run as often as the geometry says, so that the workloads of a kernel differ; and compilers
 // at run time make several kernels of one name.
 constexpr double error_by_other_workload = 0.25;
 // A reference whose samples say less is none.
 constexpr double sure_reference = 0.1;
 
-/// At most what the pipes can do.
-fma_rate within_pipes(double fp32, double fp16, double error) noexcept {
-  auto const full = fp32 / max_fp32 + fp16 / max_fp16;
-  auto const scale = threads_of_warp / std::max(full, 1.0);
-  return {fp32 * scale, fp16 * scale, error};
+/// At most what the pipes can do. The arguments are those of the mean instruction of the code.
+fma_rate within_pipes(double mean_fp32, double mean_fp16) noexcept {
+  auto const greatest_fp16 = mean_fp16 > max_fp16_without_mma ? max_fp16 : max_fp16_without_mma;
+  auto const fp32 = more_than_the_mean * mean_fp32, fp16 = more_than_the_mean * mean_fp16;
+  auto const of_pipes = fp32 / max_fp32 + fp16 / greatest_fp16;
+  auto const scale = threads_of_warp / std::max(of_pipes, 1.0);
+  auto const room = of_pipes < 1 ? 1 / of_pipes - 1 : 0;
+  return {fp32 * scale, fp16 * scale, error_by_lanes, std::min(error_by_code, room), true};
 }
 
 /// What its code holds and its counts lack was not seen in the variant that was counted.
@@ -48,8 +54,8 @@ std::optional<fma_rate> fma_rate_by_code(kernel_code const* code, std::string_vi
   if (chip != "GH100" || !computes_on_cuda_cores_alone(code)) return std::nullopt;
   auto const& fma = code->fma;
   if (fma.count == 0 || lacks_counts(*code)) return std::nullopt;
-  return within_pipes(more_than_the_mean * fma.fp32_operations / fma.count,
-                      more_than_the_mean * fma.fp16_operations / fma.count, error_by_code);
+  auto const count = static_cast<double>(fma.count);
+  return within_pipes(fma.fp32_operations / count, fma.fp16_operations / count);
 }
 
 fma_rates::fma_rates(workload_metrics const& metrics, workload_times const& times,
@@ -97,8 +103,9 @@ std::optional<fma_rate> fma_rates::of(workload_id const& workload) const {
   if (known == rates_.end()) return fma_rate_by_code(code, chips_.at(workload.device));
   auto const& counted = known->second;
   auto const apart = (counted.greatest - counted.least) / (counted.greatest + counted.least);
-  return fma_rate{counted.fp32 / counted.instructions, counted.fp16 / counted.instructions,
-                  std::max(error_by_other_workload, apart)};
+  auto const error = std::max(error_by_other_workload, apart);
+  return fma_rate{counted.fp32 / counted.instructions, counted.fp16 / counted.instructions, error,
+                  error};
 }
 
 kernel_code const* fma_rates::code_of(workload_id const& workload) const {

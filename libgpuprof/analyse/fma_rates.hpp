@@ -22,12 +22,15 @@ inline constexpr std::string_view fma_instructions_of_gpu =
 /// Operations for each such instruction of a warp.
 struct fma_rate {
   double fp32 = 0, fp16 = 0;
-  double error = 0;  // one standard error of both, as a share
+  double below = 0, above = 0;  // errors of both: how far the truth may lie there, as shares
+  /// The rate holds if all lanes of the warps compute, and nothing says whether they do.
+  bool is_limit = false;
 };
 
-/// From the code alone, by how many of its instructions compute: an estimate, whose error is half
-/// of it. Nothing where the code is not known in full or has tensor instructions, or the chip
-/// counts these instructions in another way.
+/// From the code alone, by how many of its instructions compute. The truth may be half more, but
+/// not more than the pipes can do. It is less where lanes are off, down to one lane of a warp.
+/// Nothing where the code is not known in full or has tensor instructions, or the chip counts these
+/// instructions in another way.
 std::optional<fma_rate> fma_rate_by_code(kernel_code const* code, std::string_view chip) noexcept;
 
 /// Kernels of one name have one code: where the operations of one of its workloads were counted

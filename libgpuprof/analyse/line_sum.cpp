@@ -65,6 +65,8 @@ void line_sum::add_flop(workload_figures const& f, double launches, part_time co
   is_by_code_ = is_by_code_ && (!known || f.flop.is_by_code);
   auto const error = f.flop_error();
   total_.add(known, launches, time, error.by_chance, error.bias);
+  total_above_.add(known, launches, time, error.by_chance, error.bias_above);
+  begun_.flops_are_limit = begun_.flops_are_limit || f.fma_is_limit;
 }
 
 flop_source line_sum::source() const noexcept {
@@ -93,6 +95,8 @@ void line_sum::take_rates(roofline_row& row) const {
   for (std::size_t p = 0; p < precision_count; ++p)
     take(flops_[p], share_of(flops_[p].line_ns()), row.flops[p], row.flops_error[p]);
   take(total_, row.known_share, row.total_flops, row.total_flops_error);
+  if (row.total_flops && row.flops_are_limit) row.total_flops_above = total_above_.error();
+  row.flops_are_limit = row.flops_are_limit && row.total_flops;
   take(dram_, row.known.dram, row.dram_rate, row.dram_error);
   take(l2_, row.known.l2, row.l2_rate, row.l2_error);
   take(intensity_, share_of(intensity_.line_ns()), row.intensity);

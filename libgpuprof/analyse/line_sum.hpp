@@ -28,7 +28,7 @@ class line_sum {
 
   roofline_row begun_;  // what needs no mean
   std::array<rate, precision_count> flops_;
-  rate total_, dram_, l2_;
+  rate total_, total_above_, dram_, l2_;
   ratio intensity_, l2_intensity_;
   std::array<time_weighted, roof_count> shares_;
   std::array<bool, precision_count> is_not_judged_{};

@@ -167,7 +167,9 @@ void roofline::read_fma_instructions(workload_figures& f, workload_id const& id)
   for (auto const& operations : f.flop.of) *f.fma_flop += operations.value_or(0);
   f.flop.total = f.fma_flop;
   f.fma_error = *f.fma_flop * instructions->error / instructions->mean;
-  f.fma_bias = *f.fma_flop * rate->error;
+  f.fma_below = *f.fma_flop * rate->below;
+  f.fma_above = *f.fma_flop * rate->above;
+  f.fma_is_limit = rate->is_limit;
 }
 
 /// The share of each roof, the highest of them, and what that says.
@@ -206,7 +208,7 @@ void roofline::compare(workload_figures& f, workload_id const& id) const {
     if (!(operations > 0)) return;
     auto const share =
         f.clock ? share_of(operations, roofs.at_clock(peak_test, *f.clock)) : std::nullopt;
-    auto const unsure = (f.fma_error + f.fma_bias) / *f.fma_flop;
+    auto const unsure = (f.fma_error + f.fma_above) / *f.fma_flop;
     if (share && *share * (1 + 2 * unsure) < latency_bound_below)
       f.shares[compute_roofs + static_cast<std::size_t>(p)] = share;
     else

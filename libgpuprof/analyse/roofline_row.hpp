@@ -112,6 +112,19 @@ struct roofline_row {
   // One standard error of each; nothing where it was read around launches, or only once.
   std::array<std::optional<double>, precision_count> flops_error;
   std::optional<double> total_flops_error, clock_error, occupancy_error, tensor_active_error;
+  /// Some of the FLOP are what would be computed with all lanes of the warps: lanes may have been
+  /// off, which nobody counted. Then the errors of FLOP are how much less it may have been, and
+  /// this is how much more.
+  bool flops_are_limit = false;
+  std::optional<double> total_flops_above;
+  std::optional<double> flops_low() const noexcept {
+    if (!total_flops || !total_flops_error) return std::nullopt;
+    return *total_flops > *total_flops_error ? *total_flops - *total_flops_error : 0;
+  }
+  std::optional<double> flops_high() const noexcept {
+    if (!total_flops || !total_flops_error) return std::nullopt;
+    return *total_flops + (flops_are_limit ? total_flops_above.value_or(0) : *total_flops_error);
+  }
   figure_sources from;
   known_shares known;
 

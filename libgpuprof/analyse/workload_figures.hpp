@@ -22,7 +22,9 @@ struct workload_figures {
   std::string_view cycles_peak;    // what they are compared with
   std::optional<double> fma_flop;  // by the instructions of the FMA pipes
   double fma_error = 0;            // of it, by the samples
-  double fma_bias = 0;             // of it, by the rule: alike for all workloads of a kernel
+  // Of it, by the rule, alike for all workloads of a kernel: how far the truth may lie there.
+  double fma_below = 0, fma_above = 0;
+  bool fma_is_limit = false;  // lanes may have been off
   std::optional<double> dram_bytes, dram_written, l2_bytes, clock, clock_loss, occupancy,
       tensor_active;
   double dram_error = 0, l2_error = 0, clock_error = 0, occupancy_error = 0, tensor_error = 0;
@@ -35,7 +37,8 @@ struct workload_figures {
   std::set<std::uint32_t> read_by_ranks;
   bool is_exact() const noexcept { return flop.total && !cycles_flop && !fma_flop; }
   struct errors {
-    double by_chance = 0, bias = 0;
+    double by_chance = 0, bias = 0;  // `bias` downwards
+    double bias_above = 0;
   };
   /// One standard error of the operations of a precision, and of all.
   errors error_of(precision p) const noexcept;

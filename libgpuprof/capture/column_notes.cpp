@@ -218,7 +218,7 @@ constexpr auto columns = std::to_array<column_note>({
     {"kernel_code", "sm", "", "", "compute capability of the code, as 90"},
     {"kernel_code", "instructions", "", "", "a bit for each class of instruction: 0 FP64, 1 FP32, 2 FP16 and BF16 of CUDA cores; mma: 8 FP16, 9 BF16, 10 TF32, 11 FP64 m8n8k4, 12 FP64, 13 FP8, 14 FP6, 15 FP4, 16 INT8, 17 INT4, 18 bit, 19 to 22 half as deep FP16, BF16, TF32, INT8; wgmma: 24 FP16, 25 BF16, 26 TF32, 27 FP8, 28 INT8, 29 bit; tcgen05: 32 FP16, BF16 or TF32, 33 FP8, FP6 or FP4, 34 FP4, 35 INT8; beside its class: 40 sparse, 41 wgmma of fewer than 64 columns"},
     {"kernel_code", "is_complete", "", "", "no other instructions than these; false: there may be more"},
-    {"kernel_code", "fma_instructions", "", "", "instructions of the code that run on the FMA pipes of CUDA cores (FFMA, FADD, FMUL and their pairs, HFMA2, HADD2, HMUL2, IMAD with its moves, IDP), each counted once, however often it runs. Of several kernels of one name that which has most. Since 1.6"},
+    {"kernel_code", "fma_instructions", "", "", "instructions of the code that run on the FMA pipes of CUDA cores (FFMA, FADD, FMUL and their pairs, HFMA2, HADD2, HMUL2, IMAD with its moves, IDP), each counted once, on sm_90 pairs of FP16 twice and HFMA2.MMA not at all, as the pipes do, however often it runs. Of several kernels of one name that which has most. Since 1.6"},
     {"kernel_code", "fp32_operations", "", "", "what these compute in FP32, for a thread, a multiply-add counted as two. Since 1.6"},
     {"kernel_code", "fp16_operations", "", "", "likewise in FP16 and BF16. Since 1.6"},
 });

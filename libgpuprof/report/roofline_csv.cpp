@@ -68,6 +68,9 @@ std::vector<column> columns_of(roofline_lines of) {
   for (auto const* const name : {"dram_known_share", "l2_known_share", "sm_clock_known_share",
                                  "occupancy_known_share", "tensor_known_share"})
     columns.push_back({name, column_kind::number});
+  columns.push_back({"flops_are_upper_limit"});
+  for (auto const* const name : {"flops_low", "flops_high"})
+    columns.push_back({name, column_kind::number});
   return columns;
 }
 
@@ -128,6 +131,9 @@ table roofline_csv_table(std::span<roofline_row const> lines, roofline_lines of)
           for (auto const share :
                {known.dram, known.l2, known.clock, known.occupancy, known.tensor})
             cells.push_back(number_cell(share));
+          cells.emplace_back(std::string_view(line.flops_are_limit ? "yes" : ""));
+          cells.push_back(number_cell(line.flops_low()));
+          cells.push_back(number_cell(line.flops_high()));
           take(cells);
         }
       }};

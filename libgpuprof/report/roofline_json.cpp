@@ -43,6 +43,10 @@ void append_known_shares(json_object& o, known_shares const& known) {
 
 void append_errors(json_object& o, roofline_row const& line) {
   o.number("flops_error", line.total_flops_error);
+  o.member("flops_are_upper_limit",
+           [&](std::string& to) { to += line.flops_are_limit ? "true" : "false"; });
+  o.number("flops_low", line.flops_low());
+  o.number("flops_high", line.flops_high());
   o.member("flops_by_precision_error", [&](std::string& to) {
     json_object of_precision(to);
     for (std::size_t p = 0; p < precision_count; ++p)

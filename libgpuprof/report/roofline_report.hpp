@@ -25,6 +25,10 @@ std::string arguments_text(roofline_row const& line);
 inline constexpr char unsure_mark = '~';
 bool has_unsure_figures(std::span<roofline_row const> lines);
 
+/// Marks FLOP that were told from instructions and machine code, as if all lanes computed.
+inline constexpr char const* limit_mark = "<=";
+bool has_limits(std::span<roofline_row const> lines);
+
 /// For programs: always the same columns, rates in FLOP/s and B/s, shares from 0 to 1, empty where
 /// nothing was measured. The lines must outlive it.
 table roofline_csv_table(std::span<roofline_row const> lines, roofline_lines of);

@@ -176,11 +176,24 @@ class chart {
     char facts[256];
     std::snprintf(facts, sizeof facts, "%.1f%% of kernel time, %s FLOP/B", row.time_share * 100,
                   short_number(*row.intensity).c_str());
-    std::string tip = row.name + "\n" + rate_text(*row.total_flops) + ", " + facts;
+    std::string tip = row.name + "\n" + (row.flops_are_limit ? "at most " : "") +
+                      rate_text(*row.total_flops) + ", " + facts;
     if (row.of_roof)
       tip += "\nbound by " + std::string(name_of(row.bound)) + ", at " + share_text(*row.of_roof) +
              " of the roof";
+    if (row.flops_are_limit) draw_way_down(p);
     out_.circle(p.at, p.radius, colour_of(row.bound), tip);
+  }
+
+  /// To where the point lies if only the least lanes compute: with fewer FLOP, of as many bytes.
+  void draw_way_down(plotted const& p) {
+    has_limits_ = true;
+    auto const low = p.line->flops_low().value_or(0);
+    auto const share = std::max(low / *p.line->total_flops, 1e-3);
+    point const least{axes_.x(*p.line->intensity * share), axes_.y(*p.line->total_flops * share)};
+    out_.line(p.at, {std::clamp(least.x, left, right), std::clamp(least.y, top, bottom)},
+              "stroke=\"" + std::string(colour_of(p.line->bound)) +
+                  "\" stroke-width=\"2\" stroke-dasharray=\"2 3\"");
   }
 
   void label(plotted const& p, svg_canvas& texts) {
@@ -216,6 +229,12 @@ class chart {
       y += 30;
     }
     out_.text({x, y}, "size: share of kernel time", "fill=\"#4b5563\"");
+    if (has_limits_) {
+      y += 16;
+      out_.text({x, y}, "dotted: upper limit,", "fill=\"#4b5563\"");
+      y += 16;
+      out_.text({x, y}, "lanes may have been off", "fill=\"#4b5563\"");
+    }
     if (without_place_ > 0) {
       std::string const what = of_ == roofline_lines::ranges   ? "ranges"
                                : of_ == roofline_lines::graphs ? "graphs"
@@ -235,6 +254,7 @@ class chart {
   std::vector<plotted> shown_;
   label_room room_{{left, top, right, bottom}};
   double legend_top_ = top + 20;
+  bool has_limits_ = false;
   std::size_t without_place_ = 0;
 };
 

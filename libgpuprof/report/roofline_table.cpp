@@ -105,7 +105,9 @@ constexpr roofline_column all_columns[] = {
     {"Avg (us)", true, [](roofline_row const& l) { return scaled_text(l.mean_ns, 1e-3); }, 13},
     {"TFLOP/s", true,
      [](roofline_row const& l) {
-       return marked(scaled_text(l.total_flops, 1e-12), l.total_flops, l.total_flops_error);
+       auto text = scaled_text(l.total_flops, 1e-12);
+       if (l.flops_are_limit) return limit_mark + text;
+       return marked(std::move(text), l.total_flops, l.total_flops_error);
      }},
     {"Mostly", false, main_precision, 2},
     {"FLOP from", false, source_text, 10},
@@ -121,7 +123,9 @@ constexpr roofline_column all_columns[] = {
      3},
     {"FLOP/B", true,
      [](roofline_row const& l) {
-       return marked(scaled_text(l.intensity, 1), l.intensity, intensity_error(l));
+       auto text = scaled_text(l.intensity, 1);
+       if (l.flops_are_limit && l.intensity) return limit_mark + text;
+       return marked(std::move(text), l.intensity, intensity_error(l));
      },
      7},
     {"MHz", true,
@@ -186,11 +190,17 @@ std::string arguments_text(roofline_row const& line) {
   return text;
 }
 
+bool has_limits(std::span<roofline_row const> lines) {
+  return std::ranges::any_of(lines, &roofline_row::flops_are_limit);
+}
+
 bool has_unsure_figures(std::span<roofline_row const> lines) {
   return std::any_of(lines.begin(), lines.end(), [](roofline_row const& l) {
-    return is_unsure(l.total_flops, l.total_flops_error) || is_unsure(l.dram_rate, l.dram_error) ||
-           is_unsure(l.l2_rate, l.l2_error) || is_unsure(l.intensity, intensity_error(l)) ||
-           is_unsure(l.clock, l.clock_error) ||
+    auto const flops_are_unsure =
+        !l.flops_are_limit && (is_unsure(l.total_flops, l.total_flops_error) ||
+                               is_unsure(l.intensity, intensity_error(l)));
+    return flops_are_unsure || is_unsure(l.dram_rate, l.dram_error) ||
+           is_unsure(l.l2_rate, l.l2_error) || is_unsure(l.clock, l.clock_error) ||
            is_unsure(l.occupancy, shown_error(l.occupancy_error)) ||
            is_unsure(l.tensor_active, shown_error(l.tensor_active_error));
   });

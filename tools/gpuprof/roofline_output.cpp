@@ -27,6 +27,13 @@ void write_to(output_file const& out, std::span<roofline_row const> lines,
         put_line(out.stream(),
                  std::string(" ") + report::unsure_mark +
                      ": the standard error is above 5 % of the figure; -f csv and -f json have it");
+      if (report::has_limits(lines))
+        put_line(
+            out.stream(),
+            std::string(" ") + report::limit_mark +
+                ": an upper limit: what the instructions compute if all lanes of the warps do. "
+                "-f csv and -f json have flops_low and flops_high; gpuprof profile --metrics "
+                "exact counts");
       if (left_out > 0)
         out.put(" ... and " + readable_count(left_out) + " more; --limit 0 shows all\n");
       return;

@@ -95,8 +95,9 @@ TEST_CASE("CSV and JSON have the errors of rates, clock and shares at the end") 
   CHECK(
       holds(text.substr(0, text.find('\n')) + "|",
             ",occupancy_error,tensor_active_error,flop_known_share,read_by_ranks,dram_known_share,"
-            "l2_known_share,sm_clock_known_share,occupancy_known_share,tensor_known_share|"));
-  CHECK(text.ends_with(",1000000,0.01,0.02,0.5,0 3,0.25,0,0,0,1\n"));
+            "l2_known_share,sm_clock_known_share,occupancy_known_share,tensor_known_share,"
+            "flops_are_upper_limit,flops_low,flops_high|"));
+  CHECK(text.ends_with(",1000000,0.01,0.02,0.5,0 3,0.25,0,0,0,1,,970000000000,1030000000000\n"));
   std::string json;
   report::write_roofline_json(std::vector{row}, roofline_lines::kernels, {},
                               [&](std::string_view piece) { json += piece; });
@@ -104,6 +105,36 @@ TEST_CASE("CSV and JSON have the errors of rates, clock and shares at the end") 
   CHECK(line["flops_error"] == 3e10);
   CHECK(line["flops_by_precision_error"]["tensor_bf16"] == 2e10);
   CHECK(line["tensor_active_error"] == 0.02);
+}
+
+TEST_CASE("FLOP that are an upper limit say so everywhere, and have their bounds") {
+  auto row = row_at("k", 2e12, 10);
+  row.flops_are_limit = true;
+  row.total_flops_error = 1.5e12;
+  row.total_flops_above = 2e11;
+  auto const text = csv({row});
+  CHECK(text.ends_with(",yes,500000000000,2200000000000\n"));
+  std::string json, table;
+  auto const to = [](std::string& out) { return [&out](std::string_view piece) { out += piece; }; };
+  report::write_roofline_json(std::vector{row}, roofline_lines::kernels, {}, to(json));
+  auto const line = nlohmann::json::parse(json)["kernels"][0];
+  CHECK(line["flops_are_upper_limit"] == true);
+  CHECK(line["flops_low"] == 5e11);
+  CHECK(line["flops_high"] == 2.2e12);
+  std::vector const rows{row};
+  report::write_columns(report::roofline_table(rows, roofline_lines::kernels), {}, to(table));
+  CHECK(holds(table, " <=2"));
+  CHECK(holds(table, " <=10"));
+  CHECK_FALSE(holds(table, "~"));
+  CHECK(report::has_limits(rows));
+  CHECK_FALSE(report::has_unsure_figures(rows));
+  auto const chart = svg(rows, {});
+  CHECK(holds(chart, "at most 2"));
+  CHECK(holds(chart, "stroke-dasharray"));
+  CHECK(holds(chart, "upper limit"));
+  row.flops_are_limit = false;
+  CHECK_FALSE(holds(svg({row}, {}), "upper limit"));
+  CHECK_FALSE(holds(svg({row}, {}), "at most"));
 }
 
 TEST_CASE("JSON of no lines is valid") {

@@ -74,11 +74,12 @@ const kernelRows = (() => {
   const gainText = (row) => (known(row.gain) ? between(row.least, row.gain) : '');
 
   const errorText = (wrong, value) => (known(wrong) && value > 0 ? ', standard error ' + (100 * wrong / value).toFixed(1) + ' %' : '');
+  const limitText = (l) => ', an upper limit: lanes of warps that were off computed nothing; between ' + words.rate(l.flops_low, 'FLOP/s') + ' and ' + words.rate(l.flops_high, 'FLOP/s');
   const knownText = (part) => (known(part) && part < 0.995 ? ', known for ' + share(part) + ' of its time' : '');
 
   // Where a rate is from and how sure it is.
   const rates = {
-    flops: (l) => l.flop_source + errorText(l.flops_error, l.flops) + knownText(l.flop_known_share),
+    flops: (l) => l.flop_source + (l.flops_are_upper_limit ? limitText(l) : errorText(l.flops_error, l.flops)) + knownText(l.flop_known_share),
     dram: (l) => l.sources.dram + errorText(l.dram_bytes_per_second_error, l.dram_bytes_per_second) + knownText(l.known_shares.dram),
     l2: (l) => l.sources.l2 + errorText(l.l2_bytes_per_second_error, l.l2_bytes_per_second) + knownText(l.known_shares.l2),
     occupancy: (l) => l.sources.occupancy + errorText(l.occupancy_error, l.occupancy) + knownText(l.known_shares.occupancy),

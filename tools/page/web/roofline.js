@@ -40,7 +40,8 @@ const roofline = (() => {
       const is = line === chosen;
       return {
         value: [x, line.flops], line, symbol: memory === 'l2' ? 'diamond' : 'circle', symbolSize: 6 + 40 * Math.sqrt(Math.max(0, line.time_share || 0)),
-        itemStyle: {color: theme.colour(is ? 'mark' : 'accent'), opacity: is ? 1 : 0.75, borderColor: theme.colour('text'), borderWidth: is ? 3 : 1}
+        itemStyle: {color: line.flops_are_upper_limit ? 'transparent' : theme.colour(is ? 'mark' : 'accent'), opacity: is ? 1 : 0.75, borderColor: theme.colour(is ? 'mark' : 'text'), borderWidth: is ? 3 : 1,
+          borderType: line.flops_are_upper_limit ? 'dashed' : 'solid'}
       };
     });
   }
@@ -145,7 +146,7 @@ const roofline = (() => {
     }
     for (const name of ['ranges', 'graphs']) if (roof[name][name].length === 0) byId('roofline-by').querySelector('[value=' + name + ']').remove();
     for (const line of roof.kernels.summary) words.note('roofline-notes', line);
-    words.note('roofline-notes', 'Solid: measured on this GPU. Dashed: what its clocks and widths allow. The area of a point grows with its share of the time; circles: by bytes of DRAM, diamonds of L2.');
+    words.note('roofline-notes', 'Solid: measured on this GPU. Dashed: what its clocks and widths allow. The area of a point grows with its share of the time; circles: by bytes of DRAM, diamonds of L2; hollow: the FLOP are an upper limit.');
     listen();
     draw();
   }

@@ -38,7 +38,7 @@ TEST_CASE("a function holds the classes of all its instructions") {
                               .bytes());
   REQUIRE(found.size() == 2);
   CHECK(found.at("gemm") == kernel_code{90, wgmma_bf16 | fp32, true, {1, 2, 0}});
-  CHECK(found.at("copy") == kernel_code{90, {}, true, {1, 0, 0}});
+  CHECK(found.at("copy") == kernel_code{90, {}, true, {}});
 }
 
 TEST_CASE("what runs on the FMA pipes is counted, with what it computes for a thread") {
@@ -48,7 +48,17 @@ TEST_CASE("what runs on the FMA pipes is counted, with what it computes for a th
         {sass::imad, sass::ffma, sass::fadd, sass::hfma2, sass::move_by_hfma2, sass::dfma,
          sass::exit},
         {}}}}.bytes());
+  // On sm_90 the pair of FP16 is counted in both halves of the pipe, the move by HFMA2.MMA in none.
   CHECK(found.at("k").fma == fma_instructions{5, 3, 4});
+}
+
+TEST_CASE("pairs of FP16 count once on the FMA pipes of sm_80, twice on those of sm_90") {
+  for (auto const sm : {80u, 90u}) {
+    auto const found =
+        read(made_cubin{sm, {{"chain", {sass::hfma2, sass::hfma2, sass::hfma2, sass::exit}, {}}}}
+                 .bytes());
+    CHECK(found.at("chain").fma == fma_instructions{sm == 90 ? 6u : 3u, 0, 12});
+  }
 }
 
 TEST_CASE("the type of a tensor instruction is in its second word") {

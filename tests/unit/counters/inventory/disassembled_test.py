@@ -67,18 +67,22 @@ def classes_of(opcode, operands):
     return found
 
 
-def fma_of(opcode, operands):
-    """Instructions on the FMA pipes, their FP32 and their FP16 operations, from what nvdisasm prints of one."""
+def fma_of(sm, opcode, operands):
+    """How often the FMA pipes count one, its FP32 and its FP16 operations, from what nvdisasm prints of it."""
     name = opcode.split(".")[0]
     if name not in FMA:
         return 0, 0, 0
     halves = 0 if not name.startswith("H") or not classes_of(opcode, operands) else 4 if name == "HFMA2" else 2
+    if sm == 90 and name.startswith("H"):  # counted in both halves of the pipe, or on another pipe
+        return 0 if "MMA" in opcode.split(".") else 2, FMA[name], halves
     return 1, FMA[name], halves
 
 
 def disassembled(text):
     """function -> (bits, counts of FMA pipes), from the text of nvdisasm -c."""
     functions, current = {}, None
+    target = re.search(r"EF_CUDA_SM(\d+)|\.target\s+sm_(\d+)", text)
+    sm = int(target[1] or target[2])
     for line in text.splitlines():
         if section := re.match(r"\s*\.section\s+\.text\.([^,\"]+)", line) or SECTION.match(line):
             current = section[1]
@@ -87,7 +91,7 @@ def disassembled(text):
             bits, counts = functions[current]
             for name in classes_of(found[3], found[4]):
                 bits |= BITS[name]
-            functions[current] = bits, tuple(map(sum, zip(counts, fma_of(found[3], found[4]))))
+            functions[current] = bits, tuple(map(sum, zip(counts, fma_of(sm, found[3], found[4]))))
     return functions
 
 
