@@ -2,6 +2,7 @@
 #include "base/cache_file.hpp"
 
 #include "base/process.hpp"
+#include "base/quiet_write.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -30,6 +31,7 @@ class descriptor {
 };
 
 bool write_all(int file, std::string_view text) {
+  quiet_write const here;
   while (!text.empty()) {
     auto const count = ::write(file, text.data(), text.size());
     if (count < 0 && errno == EINTR) continue;

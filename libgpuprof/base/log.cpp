@@ -4,6 +4,7 @@
 #include "base/fork_guard.hpp"
 #include "base/no_cancellation.hpp"
 #include "base/process.hpp"
+#include "base/quiet_write.hpp"
 
 #include <spdlog/logger.h>
 #include <spdlog/sinks/ansicolor_sink.h>
@@ -53,6 +54,7 @@ void log(log_level level, std::string_view message) noexcept {
   // Writing may take long, and an inert child says nothing.
   std::optional<fork_guard> whole;
   if (!children_stay_inert()) whole.emplace();
+  quiet_write const unheard;
   try {
     logger().log(to_spdlog(level), spdlog::string_view_t(message.data(), message.size()));
   } catch (...) {  // nowhere left to say it

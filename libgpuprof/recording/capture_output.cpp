@@ -126,9 +126,11 @@ capture::writer* capture_output::open() {
   if (!made) {
     log_error(made.message());
     note_no_capture(options_.run_notes, {});
+    state_.store(file_state::failed, std::memory_order_relaxed);
     return nullptr;
   }
   file_ = std::move(*made);
+  file_->limit_size(options_.max_size_bytes);
   {
     std::lock_guard const lock(mutex_);
     path_ = file_->path();
@@ -202,15 +204,38 @@ void capture_output::flush(named_counters const& counters) {
   }
   file_->add(clock_record{now(), monotonic_ns()});
   write_names();
-  if (auto const ok = file_->flush(); !ok) {
+  if (auto const ok = file_->flush(); !ok && !file_->is_full()) {
+    if (state() == file_state::usable) state_.store(file_state::failed, std::memory_order_relaxed);
     log_error("the capture is incomplete from here on: " + ok.message() +
               ". The program is not affected.");
   }
+  judge_size();
 }
 
 void capture_output::close() {
   if (file_ == nullptr) return;
-  if (auto const ok = file_->close(); !ok) log_error("the capture is incomplete: " + ok.message());
+  auto const ok = file_->close();
+  if (!ok && !file_->is_full()) log_error("the capture is incomplete: " + ok.message());
+}
+
+bool capture_output::wants_space() noexcept {
+  return file_ != nullptr && state() == file_state::usable && limits_.is_due(monotonic_ns());
+}
+
+void capture_output::judge(capture::disk_space const& disk) {
+  end_at_limit(limits_.why_too_full(disk));
+}
+
+void capture_output::judge_size() {
+  if (file_ != nullptr)
+    end_at_limit(limits_.why_too_large(file_->bytes_written(), file_->is_full()));
+}
+
+void capture_output::end_at_limit(std::string const& why) {
+  if (why.empty() || state() != file_state::usable) return;
+  state_.store(file_state::limit_reached, std::memory_order_relaxed);
+  log_warning("the capture ends here: " + why + ". What was recorded is kept in " + path() +
+              "; the program goes on.");
 }
 
 }  // namespace gpuprof

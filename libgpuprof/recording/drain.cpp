@@ -232,6 +232,7 @@ void drain::round(bool flush) {
   if (assembler_ == nullptr) return;
   ask_gpus();
   if (flush) flush_file();
+  look_at_disk();
 }
 
 void drain::last_round() {
@@ -294,6 +295,14 @@ void drain::ask_gpus() {
   std::vector<chip_state_record> rows;
   do_beside([&] { rows = gpus_.read(due); });
   for (auto const& row : rows) records_.add(row);
+}
+
+/// Where the file lies on another machine the answer may take long.
+void drain::look_at_disk() {
+  if (!output_.wants_space()) return;
+  std::optional<capture::disk_space> space;
+  do_beside([&] { space = output_.file()->space(); });
+  if (space) output_.judge(*space);
 }
 
 void drain::flush_file() {

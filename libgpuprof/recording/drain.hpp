@@ -97,6 +97,8 @@ class drain {
   live_metrics* achieved() const noexcept { return achieved_.get(); }
   /// Path of the capture file; empty while there is none.
   std::string path() const { return output_.path(); }
+  /// Any thread. Unless it is usable nothing more can be recorded, but the totals can.
+  file_state state_of_file() const noexcept { return output_.state(); }
   /// Losses and costs as they go into the file; for the summary and the C API.
   named_counters counters() const;
 
@@ -117,6 +119,7 @@ class drain {
   void describe_gpus();
   void ask_gpus();
   void flush_file();
+  void look_at_disk();
   void wait_for_the_gpu(std::uint64_t patience_ns);
   void say_what_was_written();
 

@@ -139,6 +139,8 @@ void process_profiler::nvtx_used_in_child() noexcept {
 
 bool process_profiler::start(std::string const& output) {
   if (is_forked_child() || process_is_exiting()) return false;
+  if (drain_.state_of_file() == file_state::limit_reached) return false;
+  is_watched_.store(true);
   if (!output.empty()) drain_.choose_output(in_current_folder(output));
   asked_by_program_.store(true);
   begin();

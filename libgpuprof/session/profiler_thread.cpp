@@ -76,6 +76,7 @@ void process_profiler::drain_main() noexcept {
         next_flush = moment + flush_every;
       }
       drain_.round(flush);
+      end_without_file();
       if (look_again_.load()) follow_plan();  // left by somebody who could not act at once
       if (open_window_.load() != 0) start_what_waited_for_cuda();
       rest_if_nothing_runs();
@@ -85,6 +86,23 @@ void process_profiler::drain_main() noexcept {
         log_error(std::string("records were lost: ") + e.what() + ". The program is not affected.");
     }
   }
+}
+
+/// Tracing costs the program time: it ends where nothing takes what it yields.
+void process_profiler::end_without_file() {
+  auto const file = drain_.state_of_file();
+  if (file == file_state::usable) return;
+  auto const is_of_use = [&] {
+    return file == file_state::failed && (is_watched_.load() || settings_.stats);
+  };
+  if (is_of_use()) return;
+  {
+    std::lock_guard const lock(plan_mutex_);
+    if (plan_.gave_up()) return;
+  }
+  tell_plan([&](capture_plan& plan) {
+    if (!is_of_use()) plan.give_up();  // asked again: the program may have just begun to watch
+  });
 }
 
 // Within milliseconds of cuInit's return.
