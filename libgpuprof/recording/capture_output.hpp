@@ -30,7 +30,7 @@ struct gpu_rows {
   std::vector<peak_record> peaks;
 };
 /// Any thread, when cuInit has long returned. Asking NVML takes tens of milliseconds, on hosts of
-/// many GPUs more.
+/// many GPUs more. Without NVML and peaks where the process has few descriptors left.
 gpu_rows read_gpus(cupti_tracer const& tracer);
 
 /// Creates the file under the first name that is free, again when others take it first. The reason

@@ -3,6 +3,7 @@
 
 #include "base/clock.hpp"
 #include "base/fork_guard.hpp"
+#include "base/free_descriptors.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
 #include "base/readable.hpp"
@@ -244,7 +245,7 @@ void drain::last_round() {
   assembler_->settle_pending();
   assembler_->hand_over();
   if (!assembler_->window_open()) written_off_ = assembler_->outstanding();
-  flush_file();
+  flush_file(true);
 }
 
 bool drain::at_rest(std::uint64_t patience_ns) const noexcept {
@@ -276,10 +277,11 @@ void drain::take_code() {
   for (auto const& row : rows) records_.add(row);
 }
 
-void drain::describe_gpus() {
+/// Put off while the program has few descriptors left, as long as it can be.
+void drain::describe_gpus(bool is_last) {
   auto* const tracer = tracer_.load(std::memory_order_acquire);
   if (tracer == nullptr || decoder_ == nullptr || decoder_->records() == 0) return;
-  if (!output_.wants_gpus()) return;
+  if (!output_.wants_gpus() || (!is_last && descriptors_are_scarce())) return;
   gpu_rows rows;
   do_beside([&] { rows = read_gpus(*tracer); });
   output_.add(rows.facts);
@@ -299,16 +301,16 @@ void drain::ask_gpus() {
 
 /// Where the file lies on another machine the answer may take long.
 void drain::look_at_disk() {
-  if (!output_.wants_space()) return;
+  if (!assembler_->window_open() || !output_.wants_space()) return;
   std::optional<capture::disk_space> space;
   do_beside([&] { space = output_.file()->space(); });
   if (space) output_.judge(*space);
 }
 
-void drain::flush_file() {
+void drain::flush_file(bool is_last) {
   take_counters();
   take_code();
-  describe_gpus();
+  describe_gpus(is_last);
   judge_counters();
   gather_counters();
   output_.flush(counters());

@@ -116,9 +116,9 @@ class drain {
   void gather_counters();
   void take_counters();
   void take_code();
-  void describe_gpus();
+  void describe_gpus(bool is_last);
   void ask_gpus();
-  void flush_file();
+  void flush_file(bool is_last = false);
   void look_at_disk();
   void wait_for_the_gpu(std::uint64_t patience_ns);
   void say_what_was_written();

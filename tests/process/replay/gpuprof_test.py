@@ -329,6 +329,28 @@ class Contents(Gpuprof):
         self.assertEqual(len({row["TID"] for row in steps}), threads)
 
 
+class FewFilesLeft(Gpuprof):
+    """A program that may open six more files once its capture has begun, and opens all of them again and again."""
+
+    def check(self, **settings):
+        session = self.synthetic(threads=2, launches=600, graphs=0, copies=0, step_ns=2_000_000)  # 1.2 s
+        run = self.profile(session, env={"REPLAY_FILES_LEFT": "6", "REPLAY_FILES_AFTER": str(self.capture),
+                                         "REPLAY_NVML_FILES": "4"}, **settings)
+        self.assertEqual(run.code, 0, run.err)
+        counts = processes.numbers(run.out)
+        self.assertGreater(counts["files_tried"], 60)
+        self.assertEqual(counts["files_opened"], counts["files_tried"], run.err)
+        self.assertEqual(self.kernels(), 1200)
+        return run
+
+    def test_can_open_all_of_them(self):
+        self.check()
+
+    def test_can_open_all_of_them_with_counters_asked_for(self):
+        run = self.check(metrics="auto")
+        self.assertEqual(run.err.count("fewer than 64 descriptors left"), 1, run.err)
+
+
 class Prefork(Gpuprof):
     """Children of a parent that has used NVTX or the C API, but not CUDA, are CUDA programs like any other."""
     CHILDREN = 3
