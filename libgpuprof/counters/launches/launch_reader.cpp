@@ -37,7 +37,8 @@ launch_reader::launch_reader(cupti_api const& api, cuda_driver const& driver,
       signatures_(driver, options_.skips, options_.code_of),
       idle_moments_(gate_, captures_, halted, [this] { return is_interrupted(); }),
       next_metric_(next_metric) {
-  if (options_.shared_beside && !options_.every_launch) shared_.emplace(options_.shared_beside);
+  if (options_.shared_beside && !options_.every_launch)
+    shared_.emplace(options_.shared_beside, options_.ranks);
 }
 
 void launch_reader::resume() noexcept {

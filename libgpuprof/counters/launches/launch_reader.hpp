@@ -48,6 +48,7 @@ struct reading_options {
   /// The path of this process's capture, beside which ranks of a job tell each other what they have
   /// read. Empty: nothing is shared.
   std::function<std::string()> shared_beside;
+  std::uint32_t ranks = 1;          // of the job
   used_devices* devices = nullptr;  // null: nobody asks on which GPUs the program launches
   main_thread_end* at_end = nullptr;
   /// On a thread of the program that destroys a context, once this reader has released it: releases
@@ -215,7 +216,7 @@ class launch_reader final : public launch_gate {
   void look_for_targets() noexcept;
   void share_readings(std::uint64_t now_ns);
   std::vector<shared_reading> not_told_yet() const;
-  void note_what_others_read() const;
+  void note_what_others_read(std::uint64_t now_ns);
   launch_signature::groups groups_now(std::uint64_t now_ns) const noexcept;
   launch_signature::groups useless_to(launch_signature const& signature) const noexcept;
   void want_signatures_of(context_readings& context) noexcept;
