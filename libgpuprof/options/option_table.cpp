@@ -297,8 +297,8 @@ constexpr std::array table{
              return read_number(s.flush_timeout_ms, v, 0u, 600'000u);
            }},
     option{"buffer-limit-mib", 0, "N", "a whole number from 16 to 1048576", "256",
-           "Most host memory for records that wait to be written; above it records are dropped and "
-           "counted.",
+           "Most host memory for records that wait to be written, and for names; above it records "
+           "are dropped and counted, and names grouped.",
            false,
            [](settings& s, std::string_view v) {
              return read_number(s.buffer_limit_mib, v, 16u, 1'048'576u);

@@ -78,6 +78,7 @@ process_profiler::process_profiler()
       own_domain_(step_range_ ? names().intern(own_domain) : name_id{}),
       plan_(settings_) {
   watch_own_calls(settings_.trace.cuda && settings_.trace.cuda_api);
+  names().count_against(budget_);
   configure_thread_logs(&budget_, max_ring_slots);
   when_child_needs_logs(&process_profiler::nvtx_used_in_child);
   callbacks_.ask_observer(!filter_->passes_all());
