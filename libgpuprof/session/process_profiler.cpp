@@ -91,11 +91,15 @@ void process_profiler::tell_plan(Event&& event) noexcept {
   if (is_forked_child()) return;
   no_cancellation const here;
   try {
+    auto has_new_deadline = false;
     {
       std::lock_guard const lock(plan_mutex_);
+      auto const deadline = plan_.next_deadline();
       event(plan_);
+      has_new_deadline = plan_.next_deadline() != deadline;
     }
     follow_plan();
+    if (has_new_deadline) wake_drain();  // which keeps it
   } catch (std::exception const& e) {
     log_error(std::string("profiling stopped for lack of resources: ") + e.what() +
               ". The program is not affected.");

@@ -117,7 +117,8 @@ class process_profiler final : public cuda_event_observer,
   void drain_main() noexcept;
   void start_what_waited_for_cuda();
   void end_without_file();
-  void rest_if_nothing_runs();
+  bool rest_if_nothing_runs();
+  std::uint64_t until_deadline(std::uint64_t max_ns);
   void switch_nothing_after_exit();
 
   /// How long the last records of a capture are waited for.

@@ -37,7 +37,7 @@ class Gpuprof(processes.Case):
         """Plays a session with libgpuprof.so preloaded, and what is to be `beside` it; settings are GPUPROF_... variables."""
         # Tests that run at once do not share a GPU: its counters would be one process's at a time.
         gpu = "GPU-" + str(uuid.uuid5(uuid.NAMESPACE_URL, str(self.folder)))
-        self.addCleanup(pathlib.Path(f"/tmp/gpuprof-{gpu}.lock").unlink, True)  # what was killed leaves it
+        self.addCleanup(pathlib.Path(f"/tmp/gpuprof-{os.geteuid()}-{gpu}.lock").unlink, True)  # what was killed leaves it
         wanted = {"GPUPROF_OUTPUT": str(self.capture)[: -len(".gpuprof")], "REPLAY_GPU_UUID": gpu}
         wanted.update({"GPUPROF_" + k.upper(): str(v) for k, v in settings.items()})
         wanted.update(env or {})

@@ -16,6 +16,29 @@ using namespace gpuprof::test;
 
 namespace {
 
+/// How often the threads of the profiler have gone to sleep so far.
+std::uint64_t sleeps_of_our_threads() {
+  std::uint64_t sleeps = 0;
+  for (auto const& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream status(thread.path() / "status");
+    auto ours = false;
+    for (std::string line; std::getline(status, line);) {
+      if (line.starts_with("Name:")) ours = line.find("gpuprof") != line.npos;
+      if (ours && line.starts_with("voluntary_ctxt_switches:"))
+        sleeps += std::stoull(line.substr(line.find(':') + 1));
+    }
+  }
+  return sleeps;
+}
+
+/// While nothing happens they wake once in the first second and after two more, but not again and
+/// again.
+bool sleep_while_nothing_happens() {
+  auto const before = sleeps_of_our_threads();
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  return sleeps_of_our_threads() - before <= 4;
+}
+
 /// No file of this process grows from here on: as on a full disk.
 void let_no_file_grow() {
   rlimit const none{0, RLIM_INFINITY};
@@ -376,4 +399,29 @@ TEST_CASE("a capture ends with a line when its disk has less room than is to sta
           EXPECT(!s.profiler.start(""));
           EXPECT(std::filesystem::exists(s.profiler.capture_path()));
         }) == "");
+}
+
+TEST_CASE("no thread of ours wakes again and again before a capture, or once all is over") {
+  CHECK(in_a_process(between_profiler_calls, [](profiler_scene& s) {
+          s.profiler.cuda_initialised();
+          EXPECT(s.soon(sleep_while_nothing_happens));
+          s.cuda.profiler_start();
+          EXPECT(s.soon([&] { return std::filesystem::exists(s.profiler.capture_path()); }));
+          s.cuda.profiler_stop();
+          EXPECT(s.soon([&] { return !s.traces_kernels(); }));
+          EXPECT(s.soon(sleep_while_nothing_happens));
+          s.cuda.profiler_start();  // and it is there at once
+          EXPECT(s.traces_kernels());
+        }) == "");
+}
+
+TEST_CASE("a delay that is known only while all threads sleep is kept") {
+  CHECK(
+      in_a_process({{"GPUPROF_DELAY", "0.3"}, {"GPUPROF_DURATION", "0.3"}}, [](profiler_scene& s) {
+        s.profiler.cuda_initialised();
+        EXPECT(!s.profiler.capturing());
+        EXPECT(s.soon([&] { return s.profiler.capturing(); }));
+        EXPECT(s.soon([&] { return !s.profiler.capturing(); }));
+        EXPECT(s.soon([&] { return s.a_call_ends(), !s.cupti.subscribed(); }));
+      }) == "");
 }
