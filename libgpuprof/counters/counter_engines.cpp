@@ -237,6 +237,7 @@ std::uint64_t counter_engines::take_turn(bool closing, counter_results& to,
     budget_.begin(monotonic_ns());
   // Also while no launches are read: a call of the program waits for it.
   launches_.release_for_endings();
+  launches_.make_room();
   if (options_.around_launches && launches_.has_given_up()) turns_.forbid_launches();
   charge_sampling();
   auto const before = turns_.current();

@@ -122,6 +122,19 @@ void launch_reader::look_for_targets() noexcept {
   if (outlook_.wanted != 0 && wanted_since_ns_ == 0) wanted_since_ns_ = moment;
 }
 
+void launch_reader::make_room() {
+  auto const may_replace = options_.every_launch || !is_in_midst();
+  if (signatures_.age(monotonic_ns(), may_replace, all_groups_.load())) looked_ns_ = 0;
+  if (signatures_.all().is_full() && !std::exchange(signatures_are_said_, true))
+    warnings_.emplace_back(
+        "counters are not read around all launches: the program has launched more than 12,288 "
+        "kinds "
+        "of them within a minute. Further kinds are left out");
+  if (lacks_contexts_.load(std::memory_order_relaxed) && !std::exchange(contexts_are_said_, true))
+    warnings_.emplace_back(
+        "counters are not read around launches in all contexts: the program has more than 64");
+}
+
 /// Groups of metrics mean nothing before they are known.
 void launch_reader::share_readings(std::uint64_t now_ns) {
   if (!shared_ || devices_.empty()) return;

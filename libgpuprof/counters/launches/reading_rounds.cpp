@@ -347,7 +347,7 @@ void launch_reader::work(turn_kind how, std::vector<metric_record>& metrics,
       continue;
     }
     if (context->has_ended()) {
-      context->abandon();
+      context->leave();
       continue;
     }
     if (!on_.load() || is_interrupted()) continue;
