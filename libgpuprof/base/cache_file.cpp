@@ -2,6 +2,7 @@
 #include "base/cache_file.hpp"
 
 #include "base/process.hpp"
+#include "base/quiet_write.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -9,6 +10,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
+#include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -30,6 +32,7 @@ class descriptor {
 };
 
 bool write_all(int file, std::string_view text) {
+  quiet_write const here;
   while (!text.empty()) {
     auto const count = ::write(file, text.data(), text.size());
     if (count < 0 && errno == EINTR) continue;
@@ -37,6 +40,19 @@ bool write_all(int file, std::string_view text) {
     text.remove_prefix(static_cast<std::size_t>(count));
   }
   return ::fsync(file) == 0;
+}
+
+text_or_errno read_all(int file, std::size_t limit) {
+  text_or_errno whole;
+  char piece[16384];
+  for (;;) {
+    auto const count = ::read(file, piece, sizeof piece);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return {{}, errno};
+    if (count == 0) return whole;
+    whole.text.append(piece, static_cast<std::size_t>(count));
+    if (whole.text.size() > limit) return {{}, EFBIG};
+  }
 }
 
 }  // namespace
@@ -63,17 +79,19 @@ std::uint64_t stable_hash(std::string_view text) noexcept {
 
 text_or_errno read_whole_file(std::string const& path, std::size_t limit) {
   descriptor const file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return file.get() < 0 ? text_or_errno{{}, errno} : read_all(file.get(), limit);
+}
+
+// The file that was looked at is the one that is read: another may take its name in between.
+text_or_errno read_own_file(std::string const& path, std::size_t limit) {
+  descriptor const file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (file.get() < 0) return {{}, errno};
-  text_or_errno whole;
-  char piece[16384];
-  for (;;) {
-    auto const count = ::read(file.get(), piece, sizeof piece);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return {{}, errno};
-    if (count == 0) return whole;
-    whole.text.append(piece, static_cast<std::size_t>(count));
-    if (whole.text.size() > limit) return {{}, EFBIG};
-  }
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) return {{}, errno};
+  if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid() ||
+      (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    return {{}, EPERM};
+  return read_all(file.get(), limit);
 }
 
 int replace_file(std::string const& folder, std::string const& path, std::string_view text) {

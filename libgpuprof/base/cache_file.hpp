@@ -26,6 +26,10 @@ struct text_or_errno {
 /// The whole of a file of at most `limit` bytes.
 text_or_errno read_whole_file(std::string const& path, std::size_t limit);
 
+/// The same, if it is a regular file of this user that no other user may write; else EPERM. Links
+/// are not followed.
+text_or_errno read_own_file(std::string const& path, std::size_t limit);
+
 /// Makes the folder. Written beside and renamed, so that no reader sees half a file; only its owner
 /// may read it. 0, or the errno; nothing is left behind then.
 int replace_file(std::string const& folder, std::string const& path, std::string_view text);

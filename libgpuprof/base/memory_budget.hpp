@@ -7,7 +7,7 @@
 
 namespace gpuprof {
 
-/// Any thread. Big blocks only (record buffers, thread rings); refusal instead of growth.
+/// Any thread. Big blocks (record buffers, thread rings) and names; refusal instead of growth.
 class memory_budget {
  public:
   explicit memory_budget(std::size_t limit) noexcept : limit_(limit) {}
@@ -19,6 +19,8 @@ class memory_budget {
     } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
     return true;
   }
+  /// Of what is bounded elsewhere and cannot be refused: others are, until there is room again.
+  void take(std::size_t bytes) noexcept { used_.fetch_add(bytes, std::memory_order_relaxed); }
   void release(std::size_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
 
   std::size_t used() const noexcept { return used_.load(std::memory_order_relaxed); }

@@ -37,6 +37,15 @@ std::string beside_ranked_capture(std::string const& capture, std::string_view e
   return capture.substr(0, capture.size() - capture_extension.size()).append(extension);
 }
 
+std::string file_of_rank(std::string const& capture, std::uint32_t rank,
+                         std::string_view extension) {
+  std::filesystem::path const own(capture);
+  auto const mine = split(own.filename().string(), capture_extension);
+  if (!mine) return {};
+  auto name = mine->stem + std::string(mark) + std::to_string(rank) + std::string(extension);
+  return own.has_parent_path() ? (own.parent_path() / name).string() : name;
+}
+
 std::vector<rank_file> files_of_other_ranks(std::string const& capture,
                                             std::string_view extension) {
   std::filesystem::path const own(capture);

@@ -2,7 +2,7 @@
 #include "base/standard_error.hpp"
 
 #include "base/file_identity.hpp"
-#include "base/no_sigpipe.hpp"
+#include "base/quiet_write.hpp"
 
 #include <atomic>
 #include <cerrno>
@@ -50,12 +50,11 @@ void remember_standard_error() noexcept {
 }
 
 void write_to_standard_error(std::span<iovec> pieces) noexcept {
-  no_sigpipe pipe_may_break;
+  quiet_write const here;
   while (!pieces.empty() && is_still_there()) {
     auto const written = writev(STDERR_FILENO, pieces.data(), static_cast<int>(pieces.size()));
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return pipe_may_break.failed(errno);
-    if (written == 0) return;
+    if (written <= 0) return;
     pieces = without(pieces, static_cast<std::size_t>(written));
   }
 }

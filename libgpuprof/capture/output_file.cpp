@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 namespace gpuprof::capture {
@@ -119,6 +120,14 @@ int output_file::append(std::span<unsigned char const> bytes) noexcept {
   }
   size_ += bytes.size();
   return 0;
+}
+
+std::optional<disk_space> output_file::space() const noexcept {
+  auto const descriptor = descriptor_.get();
+  struct statvfs disk {};
+  if (descriptor < 0 || fstatvfs(descriptor, &disk) != 0 || disk.f_blocks == 0) return std::nullopt;
+  return disk_space{std::uint64_t{disk.f_blocks} * disk.f_frsize,
+                    std::uint64_t{disk.f_bavail} * disk.f_frsize};
 }
 
 bool has_living_writer(int descriptor) noexcept {

@@ -6,6 +6,7 @@
 #include "base/result.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,6 +14,12 @@
 namespace gpuprof::capture {
 
 enum class create_mode { fail_if_exists, overwrite };
+
+/// Of a file system, in bytes.
+struct disk_space {
+  std::uint64_t total = 0;
+  std::uint64_t free = 0;  // for everybody, not only for root
+};
 
 /// Always a new file, which only its owner may read: a command line stands in it. To overwrite is
 /// to remove the old one first, unless it is a link. The lock that keeps a second writer out is an
@@ -26,6 +33,8 @@ class output_file {
   int append(std::span<unsigned char const> bytes) noexcept;
 
   std::uint64_t size() const noexcept { return size_; }
+  /// Empty where the file system does not say it. May take long where that is on another machine.
+  std::optional<disk_space> space() const noexcept;
   void close() noexcept { descriptor_.close(); }
 
  private:

@@ -11,6 +11,8 @@ namespace gpuprof::capture {
 namespace {
 
 constexpr std::size_t pending_bytes = 1 << 20;
+// The end mark and the schema before it: 6 kB.
+constexpr std::size_t room_for_end = 16 << 10;
 
 std::string reason_of(int failure) {
   char buffer[128];
@@ -32,7 +34,10 @@ result<std::unique_ptr<writer>> writer::create(std::string path, create_mode mod
   auto const header = to_bytes_of_file_header(format_major, format_minor);
   made->pending_.assign(header.begin(), header.end());
   made->write_schema();
-  if (auto const written = made->flush(); !written) return error{written.message()};
+  if (auto const written = made->flush(); !written) {
+    unlink(made->path_.c_str());  // an empty file says nothing
+    return error{written.message()};
+  }
   return made;
 }
 
@@ -54,14 +59,25 @@ bool writer::is_owner() const noexcept {
 void writer::encode(table_buffer& buffer) noexcept {
   auto const rows = buffer.rows();
   if (rows == 0) return;
-  if (failure_ == 0 &&
-      encoder_.append(buffer.layout().number, sequence_, buffer.columns(), pending_)) {
+  if (failure_ == 0 && encode_block(buffer)) {
     ++sequence_;
     pending_rows_ += rows;
   } else {
     rows_lost_ += rows;
   }
   buffer.clear();
+}
+
+/// False: there is no memory, or no room in the file, which then gets what was encoded before.
+bool writer::encode_block(table_buffer& buffer) noexcept {
+  auto const before = pending_.size();
+  if (!encoder_.append(buffer.layout().number, sequence_, buffer.columns(), pending_)) return false;
+  if (max_bytes_ == 0 || file_.size() + pending_.size() + room_for_end <= max_bytes_) return true;
+  pending_.resize(before);
+  write_pending();
+  is_full_ = true;
+  if (failure_ == 0) failure_ = EFBIG;
+  return false;
 }
 
 void writer::encode_definitions() noexcept {

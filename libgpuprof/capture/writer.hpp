@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,6 +42,10 @@ class writer {
 
   template <class Row>
   void add(std::span<Row const> rows) noexcept {
+    if (failure_ != 0) {
+      rows_lost_ += rows.size();
+      return;
+    }
     auto& buffer = buffers_[table<Row>::number];
     for (auto const& row : rows) {
       if (!buffer.add(row)) ++rows_lost_;
@@ -61,6 +66,12 @@ class writer {
   /// flush(), then the mark that tells readers the capture is complete. Later calls do nothing.
   result<void> close() noexcept;
 
+  /// The file never becomes larger: the rows of the first block that has no room, and all after it,
+  /// are lost. 0: no limit.
+  void limit_size(std::uint64_t bytes) noexcept { max_bytes_ = bytes; }
+  bool is_full() const noexcept { return is_full_; }
+  std::optional<disk_space> space() const noexcept { return file_.space(); }
+
   std::uint64_t bytes_written() const noexcept { return file_.size(); }
   /// Rows that did not reach the file: the disk was full, or memory short.
   std::uint64_t rows_lost() const noexcept { return rows_lost_; }
@@ -70,6 +81,7 @@ class writer {
   writer(std::string path, output_file file);
 
   void encode(table_buffer& buffer) noexcept;
+  bool encode_block(table_buffer& buffer) noexcept;
   void cut(table_buffer& full) noexcept;
   void encode_definitions() noexcept;
   void encode_all() noexcept;
@@ -90,6 +102,8 @@ class writer {
   std::uint64_t sequence_ = 0;          // of the next block
   std::uint64_t written_sequence_ = 0;  // of the next block after those in the file
   std::uint64_t rows_lost_ = 0;
+  std::uint64_t max_bytes_ = 0;
+  bool is_full_ = false;
   int failure_ = 0;  // errno of the write that ended the recording
   bool failure_reported_ = false;
   bool closed_ = false;

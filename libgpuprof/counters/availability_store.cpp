@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace gpuprof {
@@ -32,13 +31,6 @@ std::string_view as_text(availability_image const& image) {
 std::string head_of(availability_key const& key, std::string_view image) {
   return std::string(format) + "\n" + key.text() + "image: " + std::to_string(image.size()) +
          " bytes, " + as_hex(stable_hash(image)) + "\n\n";
-}
-
-/// CUPTI is going to read it: nobody else may have written it.
-bool is_own_file(std::string const& path) noexcept {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
-         status.st_uid == ::geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 /// One small file, where the driver is as on most machines; NVML takes tens of milliseconds.
@@ -94,9 +86,8 @@ std::optional<availability_image> availability_store::load(
     availability_key const& key) const noexcept {
   if (folder_.empty() || !key.is_known()) return std::nullopt;
   try {
-    auto const path = path_of(key);
-    if (!is_own_file(path)) return std::nullopt;
-    auto const file = read_whole_file(path, largest_file);
+    // CUPTI is going to read it: nobody else may have written it.
+    auto const file = read_own_file(path_of(key), largest_file);
     auto const gap = file.text.find("\n\n");
     if (file.failure != 0 || gap == std::string::npos) return std::nullopt;
     auto const whole = std::string_view(file.text);

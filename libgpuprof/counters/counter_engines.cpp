@@ -2,6 +2,7 @@
 #include "counters/counter_engines.hpp"
 
 #include "base/clock.hpp"
+#include "base/free_descriptors.hpp"
 #include "base/process.hpp"
 #include "counters/slowdown.hpp"
 
@@ -17,6 +18,7 @@ constexpr std::uint64_t launches_every_ns = 5'000'000;
 constexpr std::uint64_t decode_every_ns = 2'000'000;
 constexpr std::uint64_t least_sleep_ns = 1'000'000;
 constexpr std::uint64_t look_every_ns = engine_turns::pause_between_windows_ns;
+constexpr std::uint64_t files_every_ns = 100'000'000;
 constexpr std::uint64_t max_put_off_ns = 1'000'000'000;
 // A GPU that works less is idle: no window is begun before so many launches have come.
 constexpr double idle_share = 0.02;
@@ -95,6 +97,16 @@ bool counter_engines::may_read_now() const noexcept {
                                  : job_.may_begin_to_read(time_of_day);
 }
 
+/// CUPTI opens files to count. They are the program's when it has few descriptors left: nothing is
+/// begun then, and what is on ends.
+bool counter_engines::may_open_files(std::uint64_t now_ns) noexcept {
+  if (now_ns - asked_for_files_ns_ < files_every_ns) return has_files_;
+  asked_for_files_ns_ = now_ns;
+  has_files_ = !descriptors_are_scarce();
+  lacks_files_ = lacks_files_ || !has_files_;
+  return has_files_;
+}
+
 counter_needs counter_engines::needs() {
   auto const moment = monotonic_ns();
   auto const time_of_day = now().value;
@@ -106,13 +118,14 @@ counter_needs counter_engines::needs() {
   auto const price = has_launches ? 0 : price_of_launches_ns;
   auto const may_read =
       has_launches ? job_.is_our_turn(time_of_day) : job_.may_begin_to_read(time_of_day);
+  auto const may_open = may_open_files(moment);
   return {
       .now_ns = moment,
       .launches_want = launches_.wants_turn(),
-      .launches_affordable = may_read && budget_.allows(moment, price),
+      .launches_affordable = may_open && may_read && budget_.allows(moment, price),
       .in_midst = launches_.is_in_midst(),
       .is_costly_to_stop = launches_.is_costly_to_stop(),
-      .window_affordable = anything_runs() && budget_.allows_sampling(moment, cost) &&
+      .window_affordable = may_open && anything_runs() && budget_.allows_sampling(moment, cost) &&
                            sampler_.can_sample(used, moment),
       .is_our_turn = job_.is_our_turn(time_of_day),
       // A rank whose GPU another has at those moments comes when it can.
@@ -224,6 +237,7 @@ std::uint64_t counter_engines::take_turn(bool closing, counter_results& to,
     budget_.begin(monotonic_ns());
   // Also while no launches are read: a call of the program waits for it.
   launches_.release_for_endings();
+  launches_.make_room();
   if (options_.around_launches && launches_.has_given_up()) turns_.forbid_launches();
   charge_sampling();
   auto const before = turns_.current();
@@ -286,6 +300,10 @@ std::vector<std::string> counter_engines::take_warnings(bool all) {
   auto more = sampler_.take_warnings();
   std::move(more.begin(), more.end(), std::back_inserter(lines));
   if (halted_.load()) return {};  // what failed then was to be expected
+  if (std::exchange(lacks_files_, false))
+    lines.emplace_back(
+        "counters are not read while the program has fewer than 64 descriptors left. Raise its "
+        "limit (ulimit -n)");
   // Both engines may be refused for one reason.
   std::erase_if(lines, [this](std::string const& line) {
     auto const reason = line.substr(line.find("off: ") != line.npos ? line.find("off: ") : 0);

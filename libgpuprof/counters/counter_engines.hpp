@@ -87,6 +87,7 @@ class counter_engines {
  private:
   counter_needs needs();
   bool may_read_now() const noexcept;
+  bool may_open_files(std::uint64_t now_ns) noexcept;
   bool anything_runs() const noexcept;
   void begin_window(counter_results& to, device_counters::intern const& names);
   void end_window(counter_results& to);
@@ -110,8 +111,10 @@ class counter_engines {
   job_turns job_;
   engine_turns turns_;
   bool in_window_ = false, pace_is_said_ = false;
-  std::uint64_t charged_until_ = 0;       // sampling that is held; monotonic
-  std::uint64_t launches_at_window_ = 0;  // when the latest one ended
+  bool has_files_ = true, lacks_files_ = false;  // now; since the last warnings
+  std::uint64_t asked_for_files_ns_ = 0;         // monotonic
+  std::uint64_t charged_until_ = 0;              // sampling that is held; monotonic
+  std::uint64_t launches_at_window_ = 0;         // when the latest one ended
   // Ranges that are on while nobody wants them: when they are to be stopped; monotonic.
   std::uint64_t parks_from_ns_ = 0, put_off_parking_ns_ = 0;
   std::uint64_t idle_wanted_since_ = 0;  // monotonic; 0: it is not

@@ -11,28 +11,25 @@
 namespace gpuprof {
 namespace {
 
-constexpr mode_t for_all = 0666;
 constexpr int attempts = 4;
 
 enum class what_is_open { lock_file, removed_lock_file, something_else };
 
-/// What somebody else may have put there is not touched: links, pipes.
+/// Anybody may put something at the name of this file: links, pipes, a file of another user that
+/// stays locked for ever. None of it is a lock file.
 what_is_open look_at(int file) noexcept {
   struct stat status {};
-  if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink > 1)
+  if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink > 1 ||
+      status.st_uid != ::geteuid())
     return what_is_open::something_else;
   return status.st_nlink == 1 ? what_is_open::lock_file : what_is_open::removed_lock_file;
 }
 
-/// That of other users, too. First without O_CREAT, which Linux refuses for files of others in
-/// /tmp.
 int open_lock_file(std::string const& path) noexcept {
   constexpr int how = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-  auto file = ::open(path.c_str(), how);
+  auto const file = ::open(path.c_str(), how);
   if (file >= 0 || errno != ENOENT) return file;
-  file = ::open(path.c_str(), how | O_CREAT | O_EXCL, for_all);
-  if (file >= 0) (void)::fchmod(file, for_all);  // whatever the umask
-  return file;
+  return ::open(path.c_str(), how | O_CREAT | O_EXCL, 0600);
 }
 
 enum class lock_answer { locked, taken, impossible };
@@ -45,15 +42,18 @@ lock_answer lock(std::string const& path, own_descriptor& file) noexcept {
     if (opened < 0 && errno == EEXIST) continue;  // somebody made it meanwhile
     if (opened < 0) return lock_answer::impossible;
     auto wanted = whole_file();
+    auto const before = look_at(opened);  // locked or not: what is not ours keeps nobody
     auto const refusal = fcntl(opened, F_SETLK, &wanted) == 0 ? 0 : errno;
-    auto const found = refusal == 0 ? look_at(opened) : what_is_open::something_else;
-    if (found == what_is_open::lock_file) {
+    auto const after = look_at(opened);
+    if (refusal == 0 && after == what_is_open::lock_file) {
       file = own_descriptor(opened);
       return lock_answer::locked;
     }
     ::close(opened);
+    if (before == what_is_open::something_else || after == what_is_open::something_else)
+      return lock_answer::impossible;
     if (refusal == EAGAIN || refusal == EACCES) return lock_answer::taken;
-    if (found == what_is_open::something_else) return lock_answer::impossible;
+    if (refusal != 0) return lock_answer::impossible;
   }
   return lock_answer::taken;  // again and again others were faster
 }
@@ -73,7 +73,7 @@ device_turn::~device_turn() {
 }
 
 std::string device_turns::path_of(std::string const& gpu) const {
-  return folder_ + "/gpuprof-" + as_file_name(gpu) + ".lock";
+  return folder_ + "/gpuprof-" + std::to_string(::geteuid()) + "-" + as_file_name(gpu) + ".lock";
 }
 
 std::optional<device_turn> device_turns::try_take(std::string const& gpu) {
@@ -107,7 +107,8 @@ std::string device_turns::holder(std::string const& gpu) const {
   auto const file = ::open(path_of(gpu).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (file < 0) return {};
   auto asked = whole_file();
-  auto const answered = fcntl(file, F_GETLK, &asked) == 0;
+  auto const answered =
+      look_at(file) == what_is_open::lock_file && fcntl(file, F_GETLK, &asked) == 0;
   ::close(file);
   return answered && asked.l_type != F_UNLCK ? process_in_words(asked.l_pid) : std::string();
 }

@@ -36,10 +36,11 @@ class device_turn {
   std::string gpu_;
 };
 
-/// One per process, any thread; nothing here waits. A turn is a lock on a file named by the GPU's
-/// UUID, in a folder that all processes share: it goes with the process that has it, and no forked
-/// child has it. Containers with a folder of their own are not seen. Where there is no such file,
-/// and none can be made, everybody has a turn: CUPTI tells then.
+/// One per process, any thread; nothing here waits. A turn is a lock on a file named by the user
+/// and the GPU's UUID, in a folder that all processes share: it goes with the process that has it,
+/// and no forked child has it. Other users, and containers with a folder of their own, are not
+/// seen: a file that others may lock could keep everybody from counting. Where there is no such
+/// file, and none can be made, everybody has a turn: CUPTI tells then.
 class device_turns {
  public:
   /// Not TMPDIR, which often is a job's own.

@@ -98,16 +98,20 @@ std::string device_uuid(cuda_driver const& driver, int ordinal) {
 }
 
 driver_facts read_driver_facts(cuda_driver const& driver) {
+  auto const library = nvml::open();
+  return read_driver_facts(driver, library ? &*library : nullptr);
+}
+
+driver_facts read_driver_facts(cuda_driver const& driver, nvml const* library) {
   driver_facts facts;
   if (driver.cuDriverGetVersion != nullptr) driver.cuDriverGetVersion(&facts.cuda_version);
   int count = 0;
   if (driver.cuDeviceGetCount == nullptr || driver.cuDeviceGetCount(&count) != CUDA_SUCCESS)
     return facts;
-  auto const library = nvml::open();
-  if (library) facts.version = library->driver_version();
+  if (library != nullptr) facts.version = library->driver_version();
   for (int i = 0; i < count; ++i) {
     facts.devices.push_back(facts_from_driver(driver, i));
-    if (library) add_from_nvml(*library, facts.devices.back());
+    if (library != nullptr) add_from_nvml(*library, facts.devices.back());
   }
   return facts;
 }

@@ -10,6 +10,8 @@
 
 namespace gpuprof {
 
+class nvml;
+
 /// 0 or empty: not known.
 struct device_facts {
   int ordinal = 0;  // CUDA ordinal, under CUDA_VISIBLE_DEVICES
@@ -30,7 +32,10 @@ struct driver_facts {
   std::vector<device_facts> devices;
 };
 
-/// cuInit must have run. Only queries; creates no context.
+/// cuInit must have run. Only queries; creates no context. `library` null: without what only NVML
+/// knows.
+driver_facts read_driver_facts(cuda_driver const&, nvml const* library);
+/// Opens NVML for as long as it takes.
 driver_facts read_driver_facts(cuda_driver const&);
 
 /// "GPU-1b2c3d4e-...", the way nvidia-smi writes it.

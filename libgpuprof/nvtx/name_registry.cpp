@@ -7,9 +7,16 @@
 #include "base/own_arithmetic.hpp"
 #include "nvtx/name_group.hpp"
 
+#include <array>
 #include <new>
 
 namespace gpuprof {
+namespace {
+
+/// Of the whole budget.
+constexpr std::array<std::size_t, 3> part_of_place{4, 4, 8};
+
+}  // namespace
 
 name_registry::entry name_registry::find_or_add(std::string_view text, name_place place) noexcept {
   if (text.empty()) return {};
@@ -21,17 +28,50 @@ name_registry::entry name_registry::find_or_add(std::string_view text, name_plac
     if (auto const found = ids_.find(text); found != ids_.end()) {
       return {found->second, found->first};
     }
-    auto& taken = places_[static_cast<std::size_t>(place)];
-    if (taken.names < limits_.names && taken.bytes + text.size() <= limits_.bytes) {
-      auto const added = add(text);
-      ++taken.names;
-      taken.bytes += text.size();
-      return added;
-    }
+    if (find_room(place, text.size())) return add(text);
+    if (place == name_place::payload) return ++refused_, entry{};
     return place == name_place::program ? group(text) : refuse();
   } catch (...) {  // no memory
     return refuse();
   }
+}
+
+/// Takes it, too. Without memory for the text itself it is taken all the same.
+bool name_registry::find_room(name_place place, std::size_t text_bytes) noexcept {
+  auto const at = static_cast<std::size_t>(place);
+  auto& taken = places_[at];
+  if (taken.names >= limits_.names || taken.bytes + text_bytes > limits_.bytes) return false;
+  if (budget_ != nullptr) {
+    if (taken.memory(text_bytes) > budget_->limit() / part_of_place[at]) return false;
+    auto const bytes = text_bytes + bytes_beside_text;
+    if (place == name_place::own)
+      budget_->take(bytes);
+    else if (!budget_->reserve(bytes))
+      return false;
+  }
+  ++taken.names;
+  taken.bytes += text_bytes;
+  return true;
+}
+
+void name_registry::count_against(memory_budget& budget) noexcept {
+  fork_guard const whole;
+  std::lock_guard const lock(mutex_);
+  if (budget_ != nullptr) budget_->release(memory_of_all());
+  budget_ = &budget;
+  budget_->take(memory_of_all());
+}
+
+std::size_t name_registry::memory_of_all() const noexcept {
+  auto bytes = of_groups_.memory();
+  for (auto const& place : places_) bytes += place.memory();
+  return bytes;
+}
+
+std::size_t name_registry::memory() const noexcept {
+  fork_guard const whole;
+  std::lock_guard const lock(mutex_);
+  return memory_of_all();
 }
 
 name_registry::entry name_registry::add(std::string_view text) {
@@ -65,6 +105,9 @@ name_registry::entry name_registry::find_or_add_group(std::string_view common,
   if (groups_ >= max_groups) return {};
   auto const added = add(common);
   ++groups_;
+  ++of_groups_.names;
+  of_groups_.bytes += common.size();
+  if (budget_ != nullptr) budget_->take(common.size() + bytes_beside_text);
   return added;
 }
 

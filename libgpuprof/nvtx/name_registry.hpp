@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/ledger.hpp"
+#include "base/memory_budget.hpp"
 #include "model/ids.hpp"
 
 #include <array>
@@ -23,10 +24,12 @@ namespace gpuprof {
 enum class name_place {
   own,
   program,  // NVTX texts, names of threads
+  payload,  // of NVTX, as JSON
 };
 
-/// Any thread. Bounded: past the limits of its place a new text of the program becomes what it has
-/// in common with others, and is counted; any other becomes "(too many names)", and is counted.
+/// Any thread. Bounded: past the limits of its place, or of memory, a new text of the program
+/// becomes what it has in common with others; a payload becomes the empty text; any other becomes
+/// "(too many names)". All are counted.
 class name_registry {
  public:
   struct limits {
@@ -55,6 +58,13 @@ class name_registry {
   /// Empty for an id that was never given out.
   std::string text(name_id id) const;
 
+  /// Names count against `budget` from now on, those that are there as well. Texts of the program
+  /// may have a quarter of it, payloads an eighth, all others a quarter: these are kept even when
+  /// buffers have used it up. It must live as long as the registry.
+  void count_against(memory_budget& budget) noexcept;
+  /// What all names take, about.
+  std::size_t memory() const noexcept;
+
   /// Calls use(name_id, std::string_view) for each name added since `cursor` was last here; start
   /// with 0. The lock is not held during the calls. Id 0, the empty text, is not shown.
   template <class Use>
@@ -75,19 +85,28 @@ class name_registry {
  private:
   struct occupancy {
     std::size_t names = 0, bytes = 0;
+    std::size_t memory(std::size_t more_text = 0) const noexcept {
+      return bytes + more_text + (names + (more_text != 0)) * bytes_beside_text;
+    }
   };
+  /// The string, the node of the map and its place there, as glibc gives them out.
+  static constexpr std::size_t bytes_beside_text = 112;
 
   std::vector<entry> names_since(std::size_t& cursor) const;
   entry add(std::string_view text);
   entry group(std::string_view text);
   entry find_or_add_group(std::string_view common, std::size_t max_groups);
   entry refuse() noexcept;
+  bool find_room(name_place place, std::size_t text_bytes) noexcept;
+  std::size_t memory_of_all() const noexcept;
 
   limits const limits_;
   mutable std::mutex mutex_;  // protects all below
   std::deque<std::string> texts_;
   std::unordered_map<std::string_view, name_id> ids_;
-  std::array<occupancy, 2> places_;  // by name_place
+  std::array<occupancy, 3> places_;  // by name_place
+  occupancy of_groups_;
+  memory_budget* budget_ = nullptr;
   std::size_t groups_ = 0;
   std::uint64_t refused_ = 0, grouped_ = 0;
   name_id too_many_{};

@@ -60,8 +60,11 @@ void describe(thread_log& log, event_text& text, std::span<nvtxPayloadData_t con
                                        {text.domain, read_own_memory, registered_text});
   if (text.name == name_id{}) text.name = log.names.intern(found.message);
   if (found.json.empty()) return;
+  // Not by the thread's cache: most of them never come again, and names of ranges do.
+  auto const json = names().intern(found.json, name_place::payload);
+  if (json == name_id{}) return;
   text.payload = payload_kind::text;
-  text.payload_bits = raw(log.names.intern(found.json));
+  text.payload_bits = raw(json);
 }
 
 }  // namespace

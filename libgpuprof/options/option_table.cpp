@@ -297,11 +297,31 @@ constexpr std::array table{
              return read_number(s.flush_timeout_ms, v, 0u, 600'000u);
            }},
     option{"buffer-limit-mib", 0, "N", "a whole number from 16 to 1048576", "256",
-           "Most host memory for records that wait to be written; above it records are dropped and "
-           "counted.",
+           "Most host memory for records that wait to be written, and for names; above it records "
+           "are dropped and counted, and names grouped.",
            false,
            [](settings& s, std::string_view v) {
              return read_number(s.buffer_limit_mib, v, 16u, 1'048'576u);
+           }},
+    option{"max-size", 0, "SIZE", "a size from 100k, such as 500M or 2GiB; 0 for no limit", "0",
+           "End the capture before its file is larger than this; the program goes on. 0: no limit.",
+           false,
+           [](settings& s, std::string_view v) {
+             std::uint64_t bytes = 0;
+             if (!read_bytes(bytes, v) || (bytes != 0 && bytes < 100'000)) return false;
+             s.max_size_bytes = bytes;
+             return true;
+           }},
+    option{"min-free-space", 0, "SIZE", "a size such as 500M or 2GiB; 0 to write until it is full",
+           "",
+           "End the capture when less than this is free on the disk of its file; the program goes "
+           "on. Default: 1 GiB, or 1 % of a disk of less than 100 GiB.",
+           false,
+           [](settings& s, std::string_view v) {
+             std::uint64_t bytes = 0;
+             if (!read_bytes(bytes, v)) return false;
+             s.min_free_bytes = bytes;
+             return true;
            }},
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options/run_notes.hpp"
 
+#include "base/quiet_write.hpp"
+
 #include <algorithm>
 #include <fcntl.h>
 #include <fstream>
@@ -19,6 +21,7 @@ bool append(std::optional<std::string> const& file, char kind, std::string const
     auto const note = kind + text + '\0';
     auto const to = open(file->c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
     if (to < 0) return false;
+    quiet_write const here;
     auto const written = write(to, note.data(), note.size());
     close(to);
     return std::cmp_equal(written, note.size());

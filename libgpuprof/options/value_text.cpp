@@ -71,6 +71,25 @@ bool read_interval(std::uint64_t& out, std::string_view text, double min_ns, dou
   return true;
 }
 
+bool read_bytes(std::uint64_t& out, std::string_view text) {
+  constexpr std::string_view units = "kMGT";
+  constexpr double max_bytes = 1e18;
+  if (text.ends_with('B')) text.remove_suffix(1);
+  auto const base = text.ends_with('i') ? 1024.0 : 1000.0;
+  if (text.ends_with('i')) text.remove_suffix(1);
+  auto const unit = text.empty() ? units.npos : units.find(text.back() == 'K' ? 'k' : text.back());
+  if (unit == units.npos && base == 1024.0) return false;
+  double factor = 1;
+  if (unit != units.npos) {
+    text.remove_suffix(1);
+    factor = std::pow(base, static_cast<double>(unit + 1));
+  }
+  double number = 0;
+  if (!read_number(number, text, 0.0, max_bytes / factor) || !std::isfinite(number)) return false;
+  out = static_cast<std::uint64_t>(number * factor);
+  return true;
+}
+
 bool read_range_pattern(std::optional<range_pattern>& out, std::string_view text) {
   auto const at = text.rfind('@');
   range_pattern pattern;

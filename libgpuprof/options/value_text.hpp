@@ -49,6 +49,8 @@ bool read_switch(bool& out, std::string_view text);
 bool read_percent(double& out, std::string_view text, double min, double max);
 /// ns, us or ms; a number alone is ns, as in Nsight Compute's option of this name.
 bool read_interval(std::uint64_t& out, std::string_view text, double min_ns, double max_ns);
+/// Bytes with k, M, G or T (powers of 1000) or Ki, Mi, Gi, Ti (of 1024) and maybe a B: 500M, 2GiB.
+bool read_bytes(std::uint64_t& out, std::string_view text);
 /// NAME, NAME@DOMAIN, NAME@*.
 bool read_range_pattern(std::optional<range_pattern>& out, std::string_view text);
 /// NAME=VALUE, separated by ',' or ';'. Of several values of a name the last one counts.

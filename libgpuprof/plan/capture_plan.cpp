@@ -40,7 +40,7 @@ void capture_plan::range_left(std::uint64_t) {
 
 void capture_plan::api_start(std::uint64_t now) {
   begin(now);
-  finished_ = false;  // the program knows best
+  finished_ = gave_up_ = false;  // the program knows best
   start("gpuprof_start", now);
 }
 
@@ -50,6 +50,11 @@ void capture_plan::api_stop(std::uint64_t) {
   if (!triggered_by_range() && !options_.schedule) finished_ = true;
 }
 
+void capture_plan::give_up() {
+  wanted_ = warming_up_ = false;
+  finished_ = gave_up_ = true;
+}
+
 void capture_plan::step(std::uint64_t now) {
   ++steps_;
   if (options_.schedule) follow_schedule(now);
@@ -57,6 +62,7 @@ void capture_plan::step(std::uint64_t now) {
 
 // torch.profiler's schedule: skip_first steps once, then `repeat` cycles of wait, warmup, active.
 void capture_plan::follow_schedule(std::uint64_t now) {
+  if (gave_up_) return;
   auto const& s = *options_.schedule;
   auto const quiet = std::uint64_t{s.wait} + s.warmup;
   auto const cycle = quiet + s.active;

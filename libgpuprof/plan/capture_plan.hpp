@@ -25,9 +25,13 @@ class capture_plan {
   void step(std::uint64_t now);  // gpuprof_step(), or an end of the --step-range
   void api_start(std::uint64_t now);
   void api_stop(std::uint64_t now);
+  /// Nothing can be recorded any more: the capture ends, and only api_start() starts another. The
+  /// program is not asked to end, since nobody planned this.
+  void give_up();
   /// Lets delays and durations run out.
   void tick(std::uint64_t now);
 
+  bool gave_up() const noexcept { return gave_up_; }
   /// Whether a capture should be running.
   bool wanted() const noexcept { return wanted_; }
   /// Tracing should run although no capture does: the warm-up steps of a schedule. What it yields
@@ -65,6 +69,7 @@ class capture_plan {
   bool wanted_ = false;
   bool warming_up_ = false;
   bool finished_ = false;  // the settings allow no further capture
+  bool gave_up_ = false;
   bool shutdown_ = false;
   bool came_too_early_ = false;  // what starts a capture, before the delay was over
   std::uint64_t ready_at_ = 0;   // end of the delay

@@ -2,6 +2,7 @@
 #include "recording/capture_output.hpp"
 
 #include "base/clock.hpp"
+#include "base/free_descriptors.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
 #include "driver/device_facts.hpp"
@@ -13,12 +14,16 @@
 #include "recording/stored_peaks.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <unistd.h>
 
 namespace gpuprof {
 namespace {
+
+// The file takes one; the program needs the others more.
+constexpr unsigned few_for_a_file = 4;
 
 /// Variables that say which of many processes this is.
 bool is_of_interest(std::string_view variable) noexcept {
@@ -37,6 +42,11 @@ std::string text_of(recorded_calls calls) {
     default:
       return "none";
   }
+}
+
+/// Read from a file of /proc, where there is a descriptor for that.
+std::string name_by_the_system(std::uint32_t os_thread) {
+  return descriptors_are_scarce() ? std::string() : os_thread_name(os_thread);
 }
 
 device_record row_of(device_facts const& d, std::string const& chip) {
@@ -75,14 +85,17 @@ gpu_rows read_gpus(cupti_tracer const& tracer) {
   fact("trace.um", tracer.records_unified_memory() ? "on" : "off");
   auto const driver = load_cuda_driver();
   if (!driver) return rows;
-  auto const library = nvml::open();  // held: each opening takes tens of milliseconds
-  auto const facts = read_driver_facts(*driver);
+  std::optional<nvml> library;
+  auto const may_open = !descriptors_are_scarce();
+  if (may_open)
+    if (auto opened = nvml::open()) library.emplace(std::move(*opened));
+  auto const facts = read_driver_facts(*driver, library ? &*library : nullptr);
   fact("driver.version", facts.version);
   fact("driver.cuda_version", std::to_string(facts.cuda_version / 1000) + "." +
                                   std::to_string(facts.cuda_version % 1000 / 10));
   for (auto const& d : facts.devices)
     rows.devices.push_back(row_of(d, tracer.chip_name(static_cast<std::size_t>(d.ordinal))));
-  rows.peaks = stored_peaks(facts, library ? &*library : nullptr);
+  if (may_open) rows.peaks = stored_peaks(facts, library ? &*library : nullptr);
   return rows;
 }
 
@@ -134,13 +147,19 @@ bool capture_output::create() {
     std::lock_guard const lock(mutex_);
     if (!chosen_.empty()) options.output = chosen_;
   }
-  auto made = create_capture(options, facts);
+  auto made = has_free_descriptors(few_for_a_file)
+                  ? create_capture(options, facts)
+                  : error{
+                        "nothing is captured: the program has no descriptors to spare. It is not "
+                        "affected. Raise its limit (ulimit -n)."};
   if (!made) {
     log_error(made.message());
     note_no_capture(options_.run_notes, {});
+    state_.store(file_state::failed, std::memory_order_relaxed);
     return false;
   }
   file_ = std::move(*made);
+  file_->limit_size(options_.max_size_bytes);
   return true;
 }
 
@@ -177,11 +196,11 @@ void capture_output::write_threads() {
   while (auto const count = new_threads(threads_seen_, fresh)) {
     for (auto const& t : std::span(fresh, count)) {
       auto const label = thread_labels_.find(t.os_thread);
-      file_->add(
-          thread_record{t.thread, t.os_thread,
-                        label != thread_labels_.end()
-                            ? label->second
-                            : names().intern(os_thread_name(t.os_thread), name_place::program)});
+      file_->add(thread_record{
+          t.thread, t.os_thread,
+          label != thread_labels_.end()
+              ? label->second
+              : names().intern(name_by_the_system(t.os_thread), name_place::program)});
       threads_.push_back(t);
     }
   }
@@ -208,15 +227,38 @@ void capture_output::flush(named_counters const& counters) {
   }
   file_->add(clock_record{now(), monotonic_ns()});
   write_names();
-  if (auto const ok = file_->flush(); !ok) {
+  if (auto const ok = file_->flush(); !ok && !file_->is_full()) {
+    if (state() == file_state::usable) state_.store(file_state::failed, std::memory_order_relaxed);
     log_error("the capture is incomplete from here on: ", ok.message(),
               ". The program is not affected.");
   }
+  judge_size();
 }
 
 void capture_output::close() noexcept {
   if (file_ == nullptr) return;
-  if (auto const ok = file_->close(); !ok) log_error("the capture is incomplete: ", ok.message());
+  auto const ok = file_->close();
+  if (!ok && !file_->is_full()) log_error("the capture is incomplete: ", ok.message());
+}
+
+bool capture_output::wants_space() noexcept {
+  return file_ != nullptr && state() == file_state::usable && limits_.is_due(monotonic_ns());
+}
+
+void capture_output::judge(capture::disk_space const& disk) {
+  end_at_limit(limits_.why_too_full(disk));
+}
+
+void capture_output::judge_size() {
+  if (file_ != nullptr)
+    end_at_limit(limits_.why_too_large(file_->bytes_written(), file_->is_full()));
+}
+
+void capture_output::end_at_limit(std::string const& why) {
+  if (why.empty() || state() != file_state::usable) return;
+  state_.store(file_state::limit_reached, std::memory_order_relaxed);
+  log_warning("the capture ends here: ", why, ". What was recorded is kept in ", path(),
+              "; the program goes on.");
 }
 
 }  // namespace gpuprof

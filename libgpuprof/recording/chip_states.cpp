@@ -2,6 +2,7 @@
 #include "recording/chip_states.hpp"
 
 #include "base/clock.hpp"
+#include "base/free_descriptors.hpp"
 #include "driver/cuda_driver.hpp"
 #include "driver/device_facts.hpp"
 
@@ -36,11 +37,21 @@ std::vector<device_id> chip_state_times::due(std::uint64_t monotonic_ns) {
   return used_;
 }
 
-std::vector<chip_state_record> chip_states::read(std::vector<device_id> const& devices) {
-  if (!is_opened_) {
+/// NVML keeps files open. They are the program's when it has few left; opened again they need so
+/// much room that this is not the case at once.
+void chip_states::open_or_close() {
+  if (is_opened_ && descriptors_are_scarce()) {
+    known_.clear();
+    library_.reset();
+    is_opened_ = false;
+  } else if (!is_opened_ && has_free_descriptors(2 * few_descriptors)) {
     is_opened_ = true;
     if (auto opened = nvml::open()) library_.emplace(std::move(*opened));
   }
+}
+
+std::vector<chip_state_record> chip_states::read(std::vector<device_id> const& devices) {
+  open_or_close();
   std::vector<chip_state_record> rows;
   if (!library_) return rows;
   for (auto const device : devices) {

@@ -32,11 +32,12 @@ class chip_state_times final : public record_sink {
 /// Asks them. One thread at a time.
 class chip_states {
  public:
-  /// 1 to 15 us a GPU; the first time tens of ms, for NVML is opened and stays so. Nothing of GPUs
-  /// that NVML does not know.
+  /// 1 to 15 us a GPU; the first time tens of ms, for NVML is opened and stays so while the
+  /// process has descriptors left. Nothing of GPUs that NVML does not know.
   std::vector<chip_state_record> read(std::vector<device_id> const& devices);
 
  private:
+  void open_or_close();
   std::optional<nvml_device> find(device_id device) const;
 
   bool is_opened_ = false;

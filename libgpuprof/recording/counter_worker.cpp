@@ -53,6 +53,7 @@ counter_options options_of(settings const& s, kernel_filter& skipped, kernel_swi
               .turns = &turns,
               .uuid = uuid,
               .shared_beside = is_rank ? std::move(capture_path) : nullptr,
+              .ranks = is_rank ? s.rank->world_size : 1,
               .at_end = &at_end,
               .release_gpus = std::move(release_gpus)},
           .sampling = {.words = s.metrics.words,

@@ -3,6 +3,7 @@
 
 #include "base/clock.hpp"
 #include "base/fork_guard.hpp"
+#include "base/free_descriptors.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
 #include "base/readable.hpp"
@@ -265,6 +266,7 @@ void drain::round(bool flush) {
   if (assembler_ == nullptr) return;
   ask_gpus();
   if (flush) flush_file();
+  look_at_disk();
 }
 
 void drain::last_round() noexcept {
@@ -277,7 +279,7 @@ void drain::last_round() noexcept {
     assembler_->hand_over();
   });
   if (!assembler_->window_open()) written_off_ = assembler_->outstanding();
-  flush_file();
+  flush_file(true);
 }
 
 void drain::finish_counters(counter_worker::ending what) noexcept {
@@ -315,10 +317,11 @@ void drain::take_code() {
   for (auto const& row : rows) records_.add(row);
 }
 
-void drain::describe_gpus() {
+/// Put off while the program has few descriptors left, as long as it can be.
+void drain::describe_gpus(bool is_last) {
   auto* const tracer = tracer_.load(std::memory_order_acquire);
   if (tracer == nullptr || decoder_ == nullptr || decoder_->records() == 0) return;
-  if (!output_.wants_gpus()) return;
+  if (!output_.wants_gpus() || (!is_last && descriptors_are_scarce())) return;
   gpu_rows rows;
   do_beside([&] { rows = read_gpus(*tracer); });
   output_.add(rows.facts);
@@ -336,10 +339,20 @@ void drain::ask_gpus() {
   for (auto const& row : rows) records_.add(row);
 }
 
-void drain::flush_file() noexcept {
-  for (auto const step : {&drain::take_counters, &drain::take_code, &drain::describe_gpus,
-                          &drain::judge_counters, &drain::gather_counters})
-    attempt([this, step] { (this->*step)(); });
+/// Where the file lies on another machine the answer may take long.
+void drain::look_at_disk() {
+  if (!assembler_->window_open() || !output_.wants_space()) return;
+  std::optional<capture::disk_space> space;
+  do_beside([&] { space = output_.file()->space(); });
+  if (space) output_.judge(*space);
+}
+
+void drain::flush_file(bool is_last) noexcept {
+  attempt([this] { take_counters(); });
+  attempt([this] { take_code(); });
+  attempt([this, is_last] { describe_gpus(is_last); });
+  attempt([this] { judge_counters(); });
+  attempt([this] { gather_counters(); });
   attempt([this] { output_.flush(counters()); });
 }
 

@@ -100,6 +100,8 @@ class drain {
   live_metrics* achieved() const noexcept { return achieved_.get(); }
   /// Path of the capture file; empty while there is none.
   std::string path() const { return output_.path(); }
+  /// Any thread. Unless it is usable nothing more can be recorded, but the totals can.
+  file_state state_of_file() const noexcept { return output_.state(); }
   /// Losses and costs as they go into the file; for the summary and the C API.
   named_counters counters() const;
 
@@ -129,10 +131,11 @@ class drain {
   void gather_counters();
   void take_counters();
   void take_code();
-  void describe_gpus();
+  void describe_gpus(bool is_last);
   void ask_gpus();
   void finish_counters(counter_worker::ending what) noexcept;
-  void flush_file() noexcept;
+  void flush_file(bool is_last = false) noexcept;
+  void look_at_disk();
   void wait_for_the_gpu(std::uint64_t patience_ns);
   void say_what_was_written();
 

@@ -51,7 +51,9 @@ void drain::gather_counters() {
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
   all.add("cost.drain_cpu_ns", static_cast<std::uint64_t>(cpu.tv_sec) * ns_per_second +
                                    static_cast<std::uint64_t>(cpu.tv_nsec));
-  all.add("memory.buffers_bytes", budget_.used());
+  auto const of_names = names().memory(), used = budget_.used();
+  all.add("memory.buffers_bytes", used > of_names ? used - of_names : 0);
+  all.add("memory.names_bytes", of_names);
 
   std::lock_guard const lock(mutex_);
   counters_ = all.take();

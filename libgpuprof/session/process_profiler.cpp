@@ -81,6 +81,7 @@ process_profiler::process_profiler()
       own_domain_(step_range_ ? names().intern(own_domain) : name_id{}),
       plan_(settings_) {
   watch_own_calls(settings_.trace.cuda && settings_.trace.cuda_api);
+  names().count_against(budget_);
   configure_thread_logs(&budget_, max_ring_slots);
   when_child_needs_logs(&process_profiler::nvtx_used_in_child);
   callbacks_.ask_observer(!filter_->passes_all());
@@ -94,11 +95,15 @@ void process_profiler::tell_plan(Event&& event) noexcept {
   no_cancellation const here;
   whole_environment const exact;
   try {
+    auto has_new_deadline = false;
     {
       std::lock_guard const lock(plan_mutex_);
+      auto const deadline = plan_.next_deadline();
       event(plan_);
+      has_new_deadline = plan_.next_deadline() != deadline;
     }
     follow_plan();
+    if (has_new_deadline) wake_drain();  // which keeps it
   } catch (std::exception const& e) {
     log_error("profiling stopped for lack of resources: ", e.what(),
               ". The program is not affected.");
@@ -144,6 +149,8 @@ void process_profiler::nvtx_used_in_child() noexcept {
 
 bool process_profiler::start(std::string const& output) {
   if (is_forked_child() || process_is_exiting()) return false;
+  if (drain_.state_of_file() == file_state::limit_reached) return false;
+  is_watched_.store(true);
   if (!output.empty()) drain_.choose_output(in_current_folder(output));
   asked_by_program_.store(true);
   begin();

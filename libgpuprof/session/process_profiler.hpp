@@ -47,9 +47,15 @@ class process_profiler final : public cuda_event_observer,
   bool stop();
   bool flush();
   void step();
-  live_snapshot totals() const { return drain_.totals().snapshot(); }
+  live_snapshot totals() {
+    is_watched_.store(true);
+    return drain_.totals().snapshot();
+  }
   /// Null where no counters are read.
-  live_metrics* achieved() const noexcept { return drain_.achieved(); }
+  live_metrics* achieved() noexcept {
+    is_watched_.store(true);
+    return drain_.achieved();
+  }
   named_counters counters() const { return drain_.counters(); }
   std::string capture_path() const { return drain_.path(); }
   /// A capture is running or has run in this process.
@@ -110,7 +116,9 @@ class process_profiler final : public cuda_event_observer,
   void start_drain_thread();
   void drain_main() noexcept;
   void start_what_waited_for_cuda();
-  void rest_if_nothing_runs();
+  void end_without_file();
+  bool rest_if_nothing_runs();
+  std::uint64_t until_deadline(std::uint64_t max_ns);
   void switch_nothing_after_exit();
 
   /// How long the last records of a capture are waited for.
@@ -154,6 +162,7 @@ class process_profiler final : public cuda_event_observer,
   std::atomic<bool> captured_{false};
   std::atomic<bool> given_up_{false};          // CUPTI has shut itself down for good
   std::atomic<bool> asked_by_program_{false};  // gpuprof_start() was called
+  std::atomic<bool> is_watched_{false};        // the program asks for what is known while it runs
   std::atomic<bool> begun_{false};
   std::atomic<bool> thread_started_{false};
   std::atomic<bool> shut_down_{false};

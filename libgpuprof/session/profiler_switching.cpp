@@ -60,6 +60,7 @@ void process_profiler::follow_plan() noexcept {
     }
     acting_.clear(std::memory_order_release);
   }
+  if (look_again_.load()) wake_drain();  // it is left to the drain thread
 }
 
 void process_profiler::take_one_step(bool& more) {

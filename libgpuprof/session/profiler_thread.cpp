@@ -21,6 +21,9 @@ namespace {
 
 constexpr std::uint64_t linger_ns = 500'000'000;  // tracing stays on this long between two captures
 constexpr std::uint64_t round_ns = 10'000'000;
+// While nothing runs and nothing is left to do somebody wakes the thread, or a deadline of the plan
+// does. It looks for itself all the same, less and less often.
+constexpr std::uint64_t first_idle_ns = 1'000'000'000, max_idle_ns = 64'000'000'000;
 constexpr std::uint64_t max_unrest_ns = 5'000'000'000;
 
 }  // namespace
@@ -46,13 +49,17 @@ void process_profiler::drain_main() noexcept {
   // Short at first: a program that crashes early leaves something behind too.
   auto flush_every = std::min(longest, 2 * round_ns);
   auto next_flush = monotonic_ns() + flush_every;
+  auto settled = false;
+  std::uint64_t idle_ns = first_idle_ns;
   for (;;) {
     try {
       auto const open = open_window_.load() != 0;
       auto const settling = !open && !drain_.at_rest(patience_ns());
       auto const busy = open || settling;
-      wait_for_wake(
-          std::chrono::nanoseconds(busy ? round_ns : std::min(flush_every, 10 * round_ns)));
+      auto const resting = std::min(flush_every, 10 * round_ns);
+      auto const wait_ns = busy ? round_ns : settled ? until_deadline(idle_ns) : resting;
+      auto const woken = wait_for_wake(std::chrono::nanoseconds(wait_ns));
+      idle_ns = woken || !settled ? first_idle_ns : std::min(2 * idle_ns, max_idle_ns);
       if (drain_.serve_requests()) {
         // The process is going down. A thread that ended now would run the thread destructors of
         // every library in it, CUPTI's too, beside the exit handlers of the main thread: it sleeps
@@ -76,15 +83,43 @@ void process_profiler::drain_main() noexcept {
         next_flush = moment + flush_every;
       }
       drain_.round(flush);
+      end_without_file();
       if (look_again_.load()) follow_plan();  // left by somebody who could not act at once
       if (open_window_.load() != 0) start_what_waited_for_cuda();
-      rest_if_nothing_runs();
+      settled = rest_if_nothing_runs();
     } catch (std::exception const& e) {
+      settled = false;
       drain_.lose(e.what());
     } catch (...) {
+      settled = false;
       drain_.lose("for a reason unknown");
     }
   }
+}
+
+/// Tracing costs the program time: it ends where nothing takes what it yields.
+void process_profiler::end_without_file() {
+  auto const file = drain_.state_of_file();
+  if (file == file_state::usable) return;
+  auto const is_of_use = [&] {
+    return file == file_state::failed && (is_watched_.load() || settings_.stats);
+  };
+  if (is_of_use()) return;
+  {
+    std::lock_guard const lock(plan_mutex_);
+    if (plan_.gave_up()) return;
+  }
+  tell_plan([&](capture_plan& plan) {
+    if (!is_of_use()) plan.give_up();  // asked again: the program may have just begun to watch
+  });
+}
+
+/// No longer than until the plan wants something to happen.
+std::uint64_t process_profiler::until_deadline(std::uint64_t max_ns) {
+  std::lock_guard const lock(plan_mutex_);
+  auto const deadline = plan_.next_deadline(), moment = monotonic_ns();
+  if (deadline == 0) return max_ns;
+  return deadline <= moment ? ns_per_ms : std::min(max_ns, deadline - moment);
 }
 
 // Within milliseconds of cuInit's return.
@@ -110,9 +145,10 @@ void process_profiler::switch_nothing_after_exit() {
 }
 
 // After a capture: when its last records are in, CUPTI's tracing is switched off, and when no other
-// capture can start by itself, CUPTI is left at the end of the program's next CUDA call.
-void process_profiler::rest_if_nothing_runs() {
-  if (open_window_.load() != 0 || !drain_.at_rest(patience_ns())) return;
+// capture can start by itself, CUPTI is left at the end of the program's next CUDA call. True when
+// nothing of this is left to do until the program does something.
+bool process_profiler::rest_if_nothing_runs() {
+  if (open_window_.load() != 0 || !drain_.at_rest(patience_ns())) return false;
   bool armed = false, warming_up = false, wanted = false, shutdown = false;
   {
     std::lock_guard const lock(plan_mutex_);
@@ -121,8 +157,8 @@ void process_profiler::rest_if_nothing_runs() {
     wanted = plan_.wanted();
     shutdown = plan_.wants_shutdown();
   }
-  if (wanted || warming_up) return;
-  if (acting_.test_and_set(std::memory_order_acquire)) return;
+  if (wanted || warming_up) return false;
+  if (acting_.test_and_set(std::memory_order_acquire)) return false;
   if (given_up_.load()) tracing_ = leaving_ = false;
   if (tracing_ && open_window_.load() == 0) {
     if (idle_since_ == 0) idle_since_ = monotonic_ns();
@@ -151,11 +187,14 @@ void process_profiler::rest_if_nothing_runs() {
       tracer_->listen_to_any_call();
     }
   }
+  auto const is_left = armed || tracer_ == nullptr || !tracer_->attached() || leaving_ || stuck;
+  auto const settled = !tracing_ && is_left && !look_again_.load();
   acting_.clear(std::memory_order_release);
   if (shutdown && !std::exchange(asked_to_end_, true)) {
     drain_.last_round();  // a SIGTERM may end the process at once: the file comes first
     kill(getpid(), SIGTERM);
   }
+  return settled;
 }
 
 }  // namespace gpuprof

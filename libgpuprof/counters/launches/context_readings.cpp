@@ -18,6 +18,25 @@ constexpr std::size_t ranges_of_every_launch = 64;
 
 }  // namespace
 
+bool context_readings::begin_again(CUcontext context, context_id id, device_id device) noexcept {
+  auto left = life::left;
+  if (!life_.compare_exchange_strong(left, life::begins)) return false;
+  id_.store(context_id{});  // until it is whole nobody finds it
+  context_.store(context);
+  device_.store(device);
+  streams.forget();
+  id_.store(id);
+  life_.store(life::lives);
+  return true;
+}
+
+void context_readings::leave() noexcept {
+  if (life_.load() != life::ended) return;
+  abandon();
+  counters_ = nullptr;
+  life_.store(life::left);
+}
+
 void context_readings::prepare(cupti_api const& api, prepared_counters const& counters,
                                bool every_launch) {
   api_ = &api;
@@ -42,7 +61,7 @@ result<void> context_readings::start(launch_signature::groups wanted, std::uint6
     auto turn = std::move(turn_);
     release();
     turn_ = std::move(turn);
-    auto opened = range_profiler::open(*api_, context_);
+    auto opened = range_profiler::open(*api_, handle());
     if (!opened) return error{opened.message()};
     auto setup = (*opened)->make_setup(next.configuration, next.metrics, limits_.max_ranges);
     if (!setup) return error{setup.message()};
@@ -81,9 +100,10 @@ bool context_readings::pop(bool is_kept, correlation_id correlation) noexcept {
   auto const range = *std::exchange(open_, std::nullopt);
   auto const kept = profiler_->pop() && is_kept;
   try {
-    cycle_->add(range.number, *range.signature, kept,
-                {correlation, device_, id_, 0, range.opened, now(), 0, range.signature->is_graph()},
-                monotonic_ns());
+    cycle_->add(
+        range.number, *range.signature, kept,
+        {correlation, device(), id(), 0, range.opened, now(), 0, range.signature->is_graph()},
+        monotonic_ns());
     return kept;
   } catch (...) {  // lost for want of memory
     return false;

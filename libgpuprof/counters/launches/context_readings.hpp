@@ -30,17 +30,24 @@ class context_readings {
   context_readings(CUcontext context, context_id id, device_id device, cuda_driver const& driver)
       : streams(driver), context_(context), id_(id), device_(device) {}
 
+  /// For another context, if this one has ended and nothing of it is left. Any thread; true for one
+  /// of those that try at once. It is never destroyed: a call may still have a reference to it.
+  bool begin_again(CUcontext context, context_id id, device_id device) noexcept;
+
   context_streams streams;  // any thread
 
   // Any thread.
-  CUcontext handle() const noexcept { return context_; }
-  context_id id() const noexcept { return id_; }
-  device_id device() const noexcept { return device_; }
+  CUcontext handle() const noexcept { return context_.load(); }
+  context_id id() const noexcept { return id_.load(); }
+  device_id device() const noexcept { return device_.load(); }
   bool is(CUcontext context, std::uint32_t number) const noexcept {
-    return context_ == context && raw(id_) == number;
+    return raw(id()) == number && handle() == context;
   }
-  bool has_ended() const noexcept { return ended_.load(); }
-  void note_end() noexcept { ended_.store(true); }
+  bool has_ended() const noexcept { return life_.load() != life::lives; }
+  void note_end() noexcept {
+    auto lives = life::lives;
+    life_.compare_exchange_strong(lives, life::ended);
+  }
 
   /// `counters` outlives this object.
   void prepare(cupti_api const& api, prepared_counters const& counters, bool every_launch);
@@ -77,14 +84,19 @@ class context_readings {
 
   /// The context is gone, or never idle: CUPTI is not asked any more.
   void abandon() noexcept;
+  /// Once it has ended: nothing of it is left here.
+  void leave() noexcept;
 
  private:
   result<void> take_counted(std::optional<reading_batch>& done);
 
-  CUcontext const context_;
-  context_id const id_;
-  device_id const device_;
-  std::atomic<bool> ended_{false}, holds_counters_{false}, is_counting_{false};
+  enum class life : std::uint8_t { lives, ended, left, begins };
+
+  std::atomic<CUcontext> context_;
+  std::atomic<context_id> id_;
+  std::atomic<device_id> device_;
+  std::atomic<life> life_{life::lives};
+  std::atomic<bool> holds_counters_{false}, is_counting_{false};
   cupti_api const* api_ = nullptr;
   prepared_counters const* counters_ = nullptr;
   reading_cycle::limits limits_;

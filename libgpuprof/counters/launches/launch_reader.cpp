@@ -37,7 +37,8 @@ launch_reader::launch_reader(cupti_api const& api, cuda_driver const& driver,
       signatures_(driver, options_.skips, options_.code_of),
       idle_moments_(gate_, captures_, halted, [this] { return is_interrupted(); }),
       next_metric_(next_metric) {
-  if (options_.shared_beside && !options_.every_launch) shared_.emplace(options_.shared_beside);
+  if (options_.shared_beside && !options_.every_launch)
+    shared_.emplace(options_.shared_beside, options_.ranks);
 }
 
 void launch_reader::resume() noexcept {
@@ -65,21 +66,41 @@ context_readings* launch_reader::context_of(CUcontext handle, std::uint32_t numb
   for (auto& entry : contexts_) {
     auto* known = entry.load();
     if (known == nullptr) {
-      std::uint32_t device = 0;
-      own_calls const marked;
-      if (api_.cuptiGetDeviceId == nullptr ||
-          api_.cuptiGetDeviceId(handle, &device) != CUPTI_SUCCESS)
-        return nullptr;
-      auto* const made = new (std::nothrow) context_readings(
-          handle, static_cast<context_id>(number), static_cast<device_id>(device), driver_);
+      auto const device = device_of(handle);
+      if (!device) return nullptr;
+      auto* const made = new (std::nothrow)
+          context_readings(handle, static_cast<context_id>(number), *device, driver_);
       if (made == nullptr) return nullptr;
-      if (entry.compare_exchange_strong(known, made)) return made;
+      if (entry.compare_exchange_strong(known, made)) return note_several_gpus(), made;
       delete made;
     }
     if (!known->is(handle, number)) continue;
     return known->has_ended() ? nullptr : known;
   }
-  return nullptr;
+  return in_place_of_another(handle, number);
+}
+
+std::optional<device_id> launch_reader::device_of(CUcontext handle) noexcept {
+  std::uint32_t device = 0;
+  own_calls const marked;
+  if (api_.cuptiGetDeviceId == nullptr || api_.cuptiGetDeviceId(handle, &device) != CUPTI_SUCCESS)
+    return std::nullopt;
+  return static_cast<device_id>(device);
+}
+
+/// All places are taken: that of a context that has ended is given to this one.
+context_readings* launch_reader::in_place_of_another(CUcontext handle,
+                                                     std::uint32_t number) noexcept {
+  if (!any_context([](auto const& context) { return context.has_ended(); }))
+    return lacks_contexts_.store(true, std::memory_order_relaxed), nullptr;
+  auto const device = device_of(handle);
+  if (!device) return nullptr;
+  for (auto& entry : contexts_) {
+    auto* const known = entry.load();
+    if (known->begin_again(handle, static_cast<context_id>(number), *device))
+      return note_several_gpus(), known;
+  }
+  return nullptr;  // the worker has not left one of them yet
 }
 
 void launch_reader::context_made(CUcontext handle) noexcept {
@@ -104,10 +125,16 @@ void launch_reader::context_waited_for(CUpti_CallbackData const& call) noexcept 
   if (auto* const context = context_of(call.context, call.contextUid)) context->streams.all_known();
 }
 
+/// Once so, always so.
+void launch_reader::note_several_gpus() noexcept {
+  auto const* const first = contexts_[0].load();
+  if (any_context([&](auto const& context) { return context.device() != first->device(); }))
+    has_several_gpus_.store(true);
+}
+
 /// Kernels of graphs and cooperative ones may be on several of them and wait for each other.
 bool launch_reader::knows_several_gpus() const noexcept {
-  auto const* const first = contexts_[0].load();
-  return any_context([&](auto const& context) { return context.device() != first->device(); });
+  return has_several_gpus_.load(std::memory_order_relaxed);
 }
 
 /// Once so, always so.
@@ -185,6 +212,7 @@ launch_remark launch_reader::left(call_in_flight& own, CUpti_CallbackData const&
   }
   said.arguments = own.arguments;
   if (signature == nullptr || failed || halted_.load(std::memory_order_relaxed)) return said;
+  if (!signatures_.all().has(*signature)) return said;  // its table was replaced meanwhile
   times_.launched(call.correlationId, *signature);
   if (said.is != launch_remark::kind::usual || !gets_record) return said;
   // A group that rewrites kernels will want one of this signature whose kernel has a record.

@@ -48,6 +48,7 @@ struct reading_options {
   /// The path of this process's capture, beside which ranks of a job tell each other what they have
   /// read. Empty: nothing is shared.
   std::function<std::string()> shared_beside;
+  std::uint32_t ranks = 1;          // of the job
   used_devices* devices = nullptr;  // null: nobody asks on which GPUs the program launches
   main_thread_end* at_end = nullptr;
   /// On a thread of the program that destroys a context, once this reader has released it: releases
@@ -141,6 +142,8 @@ class launch_reader final : public launch_gate {
   void release_for_endings() noexcept {
     if (to_be_released_.load() != 0) end_contexts();
   }
+  /// What is not used any more makes room for what comes; says once what finds none.
+  void make_room();
   /// Some launch has passes to run.
   bool wants_turn() noexcept;
   /// A window of sampling begins, or has ended.
@@ -189,6 +192,9 @@ class launch_reader final : public launch_gate {
 
   // Threads of the program.
   context_readings* context_of(CUcontext context, std::uint32_t number) noexcept;
+  context_readings* in_place_of_another(CUcontext context, std::uint32_t number) noexcept;
+  std::optional<device_id> device_of(CUcontext context) noexcept;
+  void note_several_gpus() noexcept;
   bool may_be_read(launch_call_kind kind, launch_parameters const& launch, launch_signature& what,
                    CUpti_CallbackData const& call) noexcept;
   bool is_never_read(bool is_graph, bool is_cooperative) const noexcept;
@@ -215,7 +221,7 @@ class launch_reader final : public launch_gate {
   void look_for_targets() noexcept;
   void share_readings(std::uint64_t now_ns);
   std::vector<shared_reading> not_told_yet() const;
-  void note_what_others_read() const;
+  void note_what_others_read(std::uint64_t now_ns);
   launch_signature::groups groups_now(std::uint64_t now_ns) const noexcept;
   launch_signature::groups useless_to(launch_signature const& signature) const noexcept;
   void want_signatures_of(context_readings& context) noexcept;
@@ -255,6 +261,7 @@ class launch_reader final : public launch_gate {
   stream_captures captures_;
   idle_moments idle_moments_;
   std::atomic<bool> on_{false}, given_up_{false};
+  std::atomic<bool> lacks_contexts_{false}, has_several_gpus_{false};
   std::atomic<bool> graphs_change_{false}, has_collectives_{false}, cooperative_failed_{false};
   std::atomic<std::uint32_t> capture_{0};     // number of it
   std::atomic<std::uint32_t> generation_{1};  // of callbacks that are on without a break
@@ -280,7 +287,8 @@ class launch_reader final : public launch_gate {
   std::uint64_t busy_in_round_ = 0;  // launches
   bool one_at_a_time_ = false;       // calls pass the gate
   bool some_were_rewritten_ = false;
-  launch_signature::groups left_out_ = 0;  // that would rewrite kernels
+  bool signatures_are_said_ = false, contexts_are_said_ = false;  // that there are too many
+  launch_signature::groups left_out_ = 0;                         // that would rewrite kernels
   std::vector<std::pair<device_id, reading_batch>> batches_;
   std::vector<std::string> warnings_;
 };

@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::uint64_t patience_with_rewriting = 4;  // readings
 constexpr std::uint64_t decide_every_ns = 20 * ns_per_ms;
-constexpr std::uint64_t hear_every_ns = 500 * ns_per_ms;  // of other ranks
+// What other ranks have told is compared with what is known here so often.
+constexpr std::uint64_t hear_every_ns = 500 * ns_per_ms;
 constexpr double as_long = 0.05;  // as a share: else it is not the same work
 // Of the time of signatures that still come.
 constexpr double min_unknown_share = 0.01;
@@ -121,6 +122,19 @@ void launch_reader::look_for_targets() noexcept {
   if (outlook_.wanted != 0 && wanted_since_ns_ == 0) wanted_since_ns_ = moment;
 }
 
+void launch_reader::make_room() {
+  auto const may_replace = options_.every_launch || !is_in_midst();
+  if (signatures_.age(monotonic_ns(), may_replace, all_groups_.load())) looked_ns_ = 0;
+  if (signatures_.all().is_full() && !std::exchange(signatures_are_said_, true))
+    warnings_.emplace_back(
+        "counters are not read around all launches: the program has launched more than 12,288 "
+        "kinds "
+        "of them within a minute. Further kinds are left out");
+  if (lacks_contexts_.load(std::memory_order_relaxed) && !std::exchange(contexts_are_said_, true))
+    warnings_.emplace_back(
+        "counters are not read around launches in all contexts: the program has more than 64");
+}
+
 /// Groups of metrics mean nothing before they are known.
 void launch_reader::share_readings(std::uint64_t now_ns) {
   if (!shared_ || devices_.empty()) return;
@@ -128,7 +142,7 @@ void launch_reader::share_readings(std::uint64_t now_ns) {
   shared_->tell(not_told_yet());
   if (now_ns - heard_ns_ < hear_every_ns) return;
   heard_ns_ = now_ns;
-  note_what_others_read();
+  note_what_others_read(now_ns);
 }
 
 std::vector<shared_reading> launch_reader::not_told_yet() const {
@@ -145,9 +159,9 @@ std::vector<shared_reading> launch_reader::not_told_yet() const {
 }
 
 /// As long as they run, and it takes as long here as there: reports take its readings by this rule.
-void launch_reader::note_what_others_read() const {
+void launch_reader::note_what_others_read(std::uint64_t now_ns) {
   std::multimap<std::uint64_t, shared_reading> heard;
-  for (auto const& reading : shared_->hear()) heard.emplace(reading.signature, reading);
+  for (auto const& reading : shared_->hear(now_ns)) heard.emplace(reading.signature, reading);
   for (std::size_t i = 0; i < signatures_.all().size(); ++i) {
     auto* const signature = signatures_.all().at(i);
     if (signature == nullptr || signature->is() != launch_signature::standing::allowed) continue;

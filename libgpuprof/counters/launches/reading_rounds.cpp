@@ -3,6 +3,7 @@
 #include "base/clock.hpp"
 #include "base/count.hpp"
 #include "base/fork_guard.hpp"
+#include "base/free_descriptors.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
 #include "counters/counter_access.hpp"
@@ -346,10 +347,11 @@ void launch_reader::work(turn_kind how, std::vector<metric_record>& metrics,
       continue;
     }
     if (context->has_ended()) {
-      context->abandon();
+      context->leave();
       continue;
     }
     if (!on_.load() || is_interrupted()) continue;
+    if (!context->holds_counters() && descriptors_are_scarce()) continue;
     if (!prepare(*context, metrics, names)) break;
     look_for_targets();
     if (may_begin_round(*context)) round(*context, launches);

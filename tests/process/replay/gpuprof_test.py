@@ -37,7 +37,7 @@ class Gpuprof(processes.Case):
         """Plays a session with libgpuprof.so preloaded, and what is to be `beside` it; settings are GPUPROF_... variables."""
         # Tests that run at once do not share a GPU: its counters would be one process's at a time.
         gpu = "GPU-" + str(uuid.uuid5(uuid.NAMESPACE_URL, str(self.folder)))
-        self.addCleanup(pathlib.Path(f"/tmp/gpuprof-{gpu}.lock").unlink, True)  # what was killed leaves it
+        self.addCleanup(pathlib.Path(f"/tmp/gpuprof-{os.geteuid()}-{gpu}.lock").unlink, True)  # what was killed leaves it
         wanted = {"GPUPROF_OUTPUT": str(self.capture)[: -len(".gpuprof")], "REPLAY_GPU_UUID": gpu}
         wanted.update({"GPUPROF_" + k.upper(): str(v) for k, v in settings.items()})
         wanted.update(env or {})
@@ -327,6 +327,28 @@ class Contents(Gpuprof):
         steps = [row for row in self.report("nvtx_kern_sum") if row["NVTX Range"] == "step"]
         self.assertEqual(sum(row["Kern Inst"] for row in steps), threads * launches)
         self.assertEqual(len({row["TID"] for row in steps}), threads)
+
+
+class FewFilesLeft(Gpuprof):
+    """A program that may open six more files once its capture has begun, and opens all of them again and again."""
+
+    def check(self, **settings):
+        session = self.synthetic(threads=2, launches=600, graphs=0, copies=0, step_ns=2_000_000)  # 1.2 s
+        run = self.profile(session, env={"REPLAY_FILES_LEFT": "6", "REPLAY_FILES_AFTER": str(self.capture),
+                                         "REPLAY_NVML_FILES": "4"}, **settings)
+        self.assertEqual(run.code, 0, run.err)
+        counts = processes.numbers(run.out)
+        self.assertGreater(counts["files_tried"], 60)
+        self.assertEqual(counts["files_opened"], counts["files_tried"], run.err)
+        self.assertEqual(self.kernels(), 1200)
+        return run
+
+    def test_can_open_all_of_them(self):
+        self.check()
+
+    def test_can_open_all_of_them_with_counters_asked_for(self):
+        run = self.check(metrics="auto")
+        self.assertEqual(run.err.count("fewer than 64 descriptors left"), 1, run.err)
 
 
 class Prefork(Gpuprof):

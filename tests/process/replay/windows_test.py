@@ -180,7 +180,7 @@ class Ranks(Windows):
     def rank(self, session, number):
         """Of two, on a GPU of its own."""
         gpu = "GPU-" + str(uuid.uuid5(uuid.NAMESPACE_URL, f"{self.folder}/{number}"))
-        self.addCleanup(pathlib.Path(f"/tmp/gpuprof-{gpu}.lock").unlink, True)
+        self.addCleanup(pathlib.Path(f"/tmp/gpuprof-{os.geteuid()}-{gpu}.lock").unlink, True)
         return self.counted(session, env={
             "RANK": str(number), "WORLD_SIZE": "2", "REPLAY_GPU_UUID": gpu, "REPLAY_COUNTER_LOG": str(self.folder / f"log{number}")})
 

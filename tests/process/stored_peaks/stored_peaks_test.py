@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stored peaks in captures, before captures and in the C interface, with the shipped library in real processes."""
 import json
+import os
 import pathlib
 import uuid
 
@@ -17,7 +18,7 @@ class StoredPeaks(processes.Case):
         self.session = self.synthetic(**PLAN)
         # Tests that run at once do not share a GPU: its counters would be one process's at a time.
         self.gpu = {"REPLAY_GPU_UUID": "GPU-" + str(uuid.uuid5(uuid.NAMESPACE_URL, str(self.folder)))}
-        self.addCleanup(pathlib.Path(f"/tmp/gpuprof-{self.gpu['REPLAY_GPU_UUID']}.lock").unlink, True)
+        self.addCleanup(pathlib.Path(f"/tmp/gpuprof-{os.geteuid()}-{self.gpu['REPLAY_GPU_UUID']}.lock").unlink, True)
         # What gpuprof-play has of itself: the pretended driver, NVML and CUPTI.
         self.pretended = {**self.gpu, "REPLAY_GPU_MHZ": "1000", "REPLAY_SESSION": self.session, "LD_LIBRARY_PATH": processes.path("BUILT_REPLAY_LIBS"),
                           "GPUPROF_PEAKS_DIR": str(self.store)}

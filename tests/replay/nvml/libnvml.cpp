@@ -2,6 +2,7 @@
 // A libnvidia-ml.so.1 with no GPU behind it: answers from the facts of a recorded session.
 #include "replay/format/machine.hpp"
 #include "replay/nvml/gpu_use.hpp"
+#include "replay/nvml/kept_files.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -55,9 +56,12 @@ nvmlReturn_t copy_text(std::string const& from, char* to, unsigned length) {
 extern "C" {
 
 nvmlReturn_t nvmlInit_v2() {
-  return this_machine().devices.empty() ? nvml_driver_not_loaded : nvml_success;
+  if (this_machine().devices.empty()) return nvml_driver_not_loaded;
+  files_of_nvml().begin();
+  return nvml_success;
 }
 nvmlReturn_t nvmlShutdown() {
+  files_of_nvml().end();
   return nvml_success;
 }
 

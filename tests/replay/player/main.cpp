@@ -7,6 +7,7 @@
 #include "replay/format/record_fields.hpp"
 #include "replay/format/recording_file.hpp"
 #include "replay/player/endings.hpp"
+#include "replay/player/files_left.hpp"
 #include "replay/player/performance.hpp"
 
 #include <nvtx3/nvToolsExt.h>
@@ -220,6 +221,7 @@ int main(int count, char** given) {
 
   if (a.children > 0) become_child(a.children);
   auto const driver = start_driver();
+  auto const files = files_left::count_if_wanted();
   auto options = a.play;
   performance* playing = nullptr;
   if (a.how != ending::normal) options.interrupt = [&] { carry_out(a.how, *playing, given); };
@@ -228,6 +230,7 @@ int main(int count, char** given) {
   p.run();
   if (a.how != ending::in_flight) driver.synchronize();
   print_counts(p, a.session);
+  if (files != nullptr) files->print();
   note_waits();
   return 0;
 }

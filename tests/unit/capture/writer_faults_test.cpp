@@ -156,6 +156,37 @@ TEST_CASE("a file size limit ends the recording once and cleanly, without SIGXFS
   CHECK_THAT(in->warnings()[0], Contains(std::to_string(lost) + " records are missing"));
 }
 
+TEST_CASE("a file with a limit stays below it, whole, and all rows beyond are counted") {
+  scratch_file const file{"bounded"};
+  auto out = writer::create(file.path(), create_mode::fail_if_exists);
+  REQUIRE(out);
+  (*out)->limit_size(300'000);
+  auto const done = fill(**out);
+  CHECK((*out)->is_full());
+  CHECK(done.errors == 1);
+  CHECK((*out)->close());
+  auto const lost = (*out)->rows_lost();
+  CHECK(file.bytes().size() <= 300'000);
+  auto in = reader::open(file.path());
+  REQUIRE(in);
+  CHECK(in->is_complete());
+  auto const kept = checked_noise_rows(*in);
+  CHECK(kept > 10'000);
+  CHECK(kept + lost == done.added);
+}
+
+TEST_CASE("a writer tells the room on the disk of its file, until the program has closed it") {
+  scratch_file const file{"space"};
+  auto out = writer::create(file.path(), create_mode::fail_if_exists);
+  REQUIRE(out);
+  auto const space = (*out)->space();
+  REQUIRE(space);
+  CHECK(space->total == std::filesystem::space(file.path()).capacity);
+  CHECK(space->free <= space->total);
+  close(descriptor_of(file.path()));
+  CHECK_FALSE((*out)->space());
+}
+
 TEST_CASE("a write that the kernel refuses leaves the file as it was") {
   scratch_file const file{"refused"};
   auto out = writer::create(file.path(), create_mode::fail_if_exists);

@@ -74,6 +74,22 @@ TEST_CASE("an image that was kept is found under the same key, and for its owner
   CHECK_FALSE(store.load(a_key()));
 }
 
+TEST_CASE("a link in the place of an image is not followed") {
+  scratch_folder const folder;
+  availability_store const store(folder / "counters");
+  store.save(a_key(), an_image());
+  auto const path = store.path_of(a_key()), moved = folder / "moved";
+  std::filesystem::rename(path, moved);
+  std::filesystem::create_symlink(moved, path);
+  CHECK_FALSE(store.load(a_key()));
+  REQUIRE(std::filesystem::remove(path));
+  std::filesystem::rename(moved, path);
+  CHECK(store.load(a_key()) == an_image());
+  REQUIRE(std::filesystem::remove(path));
+  REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  CHECK_FALSE(store.load(a_key()));  // and does not wait for a writer
+}
+
 TEST_CASE("an image holds for the very GPU, driver, CUPTI, engine and rights alone") {
   scratch_folder const folder;
   availability_store const store(folder / "counters");

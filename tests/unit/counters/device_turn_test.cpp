@@ -24,6 +24,10 @@ namespace {
 
 constexpr char const* gpu = "GPU-1b2c";
 
+std::string lock_file(scratch_folder const& folder, std::string const& of = gpu) {
+  return folder / ("gpuprof-" + std::to_string(geteuid()) + "-" + of + ".lock");
+}
+
 bool takes(std::string const& folder, char const* of = gpu) {
   static auto& turns = *new device_turns(folder);
   static std::optional<device_turn> kept;  // as long as the process lives
@@ -164,25 +168,45 @@ TEST_CASE("where no file can be made, or something else is in its place, everybo
   CHECK(nowhere.holder(gpu).empty());
 
   device_turns ours(scratch / "");
-  REQUIRE(mkfifo((scratch / (std::string("gpuprof-") + gpu + ".lock")).c_str(), 0666) == 0);
+  REQUIRE(mkfifo(lock_file(scratch).c_str(), 0666) == 0);
   CHECK(ours.try_take(gpu));
   CHECK(ours.try_take(""));
 
   std::ofstream(scratch / "precious") << "text";
-  std::filesystem::create_symlink(scratch / "precious", scratch / "gpuprof-GPU-link.lock");
+  std::filesystem::create_symlink(scratch / "precious", lock_file(scratch, "GPU-link"));
   CHECK(ours.try_take("GPU-link"));
 }
 
-TEST_CASE("the file is everybody's, so that users take turns, too") {
+TEST_CASE("the file is its user's alone") {
   scratch_folder const scratch;
-  auto const before = umask(077);
+  auto const before = umask(0);
   device_turns ours(scratch / "");
   auto const turn = ours.try_take(gpu);
   CHECK(turn);
   umask(before);
   struct stat status {};
-  REQUIRE(stat((scratch / (std::string("gpuprof-") + gpu + ".lock")).c_str(), &status) == 0);
-  CHECK((status.st_mode & 0777) == 0666);
+  REQUIRE(stat(lock_file(scratch).c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777) == 0600);
+}
+
+TEST_CASE("a file that another user has put there and keeps locked keeps nobody") {
+  scratch_folder const scratch;
+  auto const file = lock_file(scratch);
+  other_process const holder([&] {
+    auto const opened = open(file.c_str(), O_RDWR | O_CREAT, 0666);
+    auto whole = flock{};
+    whole.l_type = F_WRLCK;
+    return fchmod(opened, 0666) == 0 && fcntl(opened, F_SETLK, &whole) == 0;
+  });
+  REQUIRE(holder.succeeded());
+  device_turns ours(scratch / "");
+  CHECK_FALSE(ours.try_take(gpu));  // it is this user's
+  if (chown(file.c_str(), geteuid() + 1, getegid()) != 0) {
+    WARN("not tested here: only root may give a file to another user");
+    return;
+  }
+  CHECK(ours.try_take(gpu));
+  CHECK(ours.holder(gpu).empty());
 }
 
 TEST_CASE("a GPU is not sampled while another process of ours has it, which is named") {

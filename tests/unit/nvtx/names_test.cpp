@@ -113,6 +113,75 @@ TEST_CASE("when there are too many groups their first word is what they have in 
   CHECK(name("request " + endless) == "request*");
 }
 
+TEST_CASE("payload texts have a place of their own, and past it are no texts") {
+  name_registry registry({.names = 2, .bytes = 1000});
+  auto cache = std::make_unique<name_cache>();
+  auto const payload = [&](int i) {
+    return registry.text(
+        registry.intern("{\"id\":" + std::to_string(i) + "}", name_place::payload));
+  };
+  CHECK(payload(1) == "{\"id\":1}");
+  CHECK(payload(2) == "{\"id\":2}");
+  CHECK(payload(3) == "");
+  CHECK(payload(2) == "{\"id\":2}");
+  CHECK(registry.refused() == 1);
+  CHECK(registry.grouped() == 0);
+  CHECK(registry.text(cache->intern("step", registry)) == "step");
+  CHECK(registry.text(cache->intern("epoch 1", registry)) == "epoch 1");
+  CHECK(registry.text(registry.intern("_Z4gemmPf")) == "_Z4gemmPf");
+}
+
+TEST_CASE("names count against the limit of memory, each place up to its part of it") {
+  constexpr std::size_t limit = 1 << 20;
+  memory_budget budget{limit};
+  name_registry registry;
+  registry.intern("before");
+  registry.count_against(budget);
+  auto const before = budget.used();
+  CHECK(before == registry.memory());
+  CHECK(before > 0);
+  std::string const tail(400, 'x');
+  auto const fill = [&](name_place place, char const* begin) {
+    auto const used = budget.used();
+    for (int i = 0; i < 4000; ++i) registry.intern(begin + std::to_string(i) + " " + tail, place);
+    return budget.used() - used;
+  };
+  auto const ranges = fill(name_place::program, "range ");
+  CHECK(ranges > limit / 5);
+  CHECK(ranges < limit / 4 + 2000);  // and the group they are in
+  auto const payloads = fill(name_place::payload, "payload ");
+  CHECK(payloads > limit / 10);
+  CHECK(payloads <= limit / 8);
+  auto const kernels = fill(name_place::own, "kernel ");
+  CHECK(kernels > limit / 5);
+  CHECK(kernels <= limit / 4);
+  CHECK(budget.used() == registry.memory());
+  CHECK(budget.used() < limit * 5 / 8 + 2000);
+}
+
+TEST_CASE(
+    "when buffers have used up the memory, names of ranges are grouped, those of kernels kept") {
+  memory_budget budget{1 << 20};
+  name_registry registry;
+  registry.count_against(budget);
+  REQUIRE(budget.reserve(1 << 20));
+  CHECK(registry.text(registry.intern("step 1", name_place::program)) == "step *");
+  CHECK(registry.text(registry.intern("{1}", name_place::payload)) == "");
+  CHECK(registry.text(registry.intern("_Z4gemmPf")) == "_Z4gemmPf");
+  budget.release(1 << 20);
+  CHECK(registry.text(registry.intern("step 2", name_place::program)) == "step 2");
+}
+
+TEST_CASE("another budget, as in a child, takes over all that there is") {
+  memory_budget parents{1 << 20}, childs{1 << 20};
+  name_registry registry;
+  registry.count_against(parents);
+  registry.intern("step");
+  registry.count_against(childs);
+  CHECK(parents.used() == 0);
+  CHECK(childs.used() == registry.memory());
+}
+
 TEST_CASE("an endless name is cut") {
   name_registry registry;
   std::string const endless(name_registry::max_text + 5, 'x');

@@ -58,6 +58,8 @@ TEST_CASE("the defaults written in the option table are those of the struct") {
     CHECK(changed.flush_interval_ms == plain.flush_interval_ms);
     CHECK(changed.flush_timeout_ms == plain.flush_timeout_ms);
     CHECK(changed.buffer_limit_mib == plain.buffer_limit_mib);
+    CHECK(changed.max_size_bytes == plain.max_size_bytes);
+    CHECK(changed.min_free_bytes == plain.min_free_bytes);
   }
 }
 
@@ -112,7 +114,9 @@ TEST_CASE("every option is read from its variable") {
                             "GPUPROF_LOG_LEVEL=debug",
                             "GPUPROF_FLUSH_INTERVAL_MS=50",
                             "GPUPROF_FLUSH_TIMEOUT_MS=0",
-                            "GPUPROF_BUFFER_LIMIT_MIB=64"});
+                            "GPUPROF_BUFFER_LIMIT_MIB=64",
+                            "GPUPROF_MAX_SIZE=500MB",
+                            "GPUPROF_MIN_FREE_SPACE=2GiB"});
   CHECK(parsed.warnings == std::vector<std::string>{});
   auto const& s = parsed.values;
   CHECK(s.output == "%h/%q{JOB}-%p");
@@ -142,6 +146,36 @@ TEST_CASE("every option is read from its variable") {
   CHECK(s.flush_interval_ms == 50);
   CHECK(s.flush_timeout_ms == 0);
   CHECK(s.buffer_limit_mib == 64);
+  CHECK(s.max_size_bytes == 500'000'000);
+  CHECK(s.min_free_bytes == std::uint64_t{2} << 30);
+}
+
+TEST_CASE("a size is a number with a unit of thousands or of 1024, or of bytes") {
+  struct sized {
+    char const* text;
+    std::uint64_t bytes;
+  };
+  for (auto const& [text, bytes] : std::vector<sized>{{"123456", 123'456},
+                                                      {"123456B", 123'456},
+                                                      {"100k", 100'000},
+                                                      {"100K", 100'000},
+                                                      {"1.5MB", 1'500'000},
+                                                      {"2GiB", std::uint64_t{2} << 30},
+                                                      {"2Gi", std::uint64_t{2} << 30},
+                                                      {"1T", 1'000'000'000'000},
+                                                      {"0", 0}}) {
+    settings s;
+    INFO(text);
+    REQUIRE(set_option(s, *find_option("max-size"), text, "x"));
+    CHECK(s.max_size_bytes == bytes);
+  }
+  for (auto const* const text : {"", "B", "MB", "1iB", "-1M", "1 M", "1m", "1e30", "inf", "nanM",
+                                 "2000000T", "1MiBs", "99999"}) {
+    settings s;
+    INFO(text);
+    CHECK_FALSE(set_option(s, *find_option("max-size"), text, "x"));
+    CHECK(s.max_size_bytes == 0);
+  }
 }
 
 TEST_CASE("ranges name a domain, the default one or any") {

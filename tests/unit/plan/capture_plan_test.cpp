@@ -343,3 +343,37 @@ TEST_CASE("after the program's stop a range can still start a capture") {
   CHECK(plan.wanted());
   CHECK(plan.count() == 2);
 }
+
+TEST_CASE("a plan that was given up starts nothing by itself, until the program asks for it") {
+  auto scheduled = settings{};
+  scheduled.schedule = step_schedule{.wait = 1, .warmup = 1, .active = 1, .repeat = 0};
+  for (auto const& options :
+       {settings{}, with_range(capture_range::cuda_profiler_api, range_end_action::repeat),
+        with_range(capture_range::nvtx, range_end_action::stop_shutdown), scheduled}) {
+    capture_plan plan(options);
+    plan.begin(1 * s);
+    plan.profiler_start(2 * s);
+    plan.range_entered(2 * s);
+    plan.step(2 * s);
+    plan.step(2 * s);
+    CHECK(plan.wanted());
+    auto const captures = plan.count();
+    plan.give_up();
+    CHECK(plan.gave_up());
+    CHECK_FALSE(plan.wanted());
+    plan.profiler_stop(3 * s);
+    plan.range_left(3 * s);
+    plan.profiler_start(4 * s);
+    plan.range_entered(4 * s);
+    for (int step = 0; step < 10; ++step) plan.step(4 * s);
+    plan.tick(1000 * s);
+    CHECK(state_of(plan) == '.');
+    CHECK_FALSE(plan.armed());
+    CHECK_FALSE(plan.needs_cuda_profiler_calls());
+    CHECK_FALSE(plan.wants_shutdown());
+    CHECK(plan.count() == captures);
+    plan.api_start(1001 * s);
+    CHECK(plan.wanted());
+    CHECK_FALSE(plan.gave_up());
+  }
+}

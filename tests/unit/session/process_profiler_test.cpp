@@ -7,12 +7,59 @@
 
 #include <atomic>
 #include <filesystem>
+#include <random>
+#include <sys/resource.h>
 #include <thread>
 
 using namespace gpuprof;
 using namespace gpuprof::test;
 
 namespace {
+
+/// How often the threads of the profiler have gone to sleep so far.
+std::uint64_t sleeps_of_our_threads() {
+  std::uint64_t sleeps = 0;
+  for (auto const& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream status(thread.path() / "status");
+    auto ours = false;
+    for (std::string line; std::getline(status, line);) {
+      if (line.starts_with("Name:")) ours = line.find("gpuprof") != line.npos;
+      if (ours && line.starts_with("voluntary_ctxt_switches:"))
+        sleeps += std::stoull(line.substr(line.find(':') + 1));
+    }
+  }
+  return sleeps;
+}
+
+/// While nothing happens they wake once in the first second and after two more, but not again and
+/// again.
+bool sleep_while_nothing_happens() {
+  auto const before = sleeps_of_our_threads();
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  return sleeps_of_our_threads() - before <= 4;
+}
+
+/// No file of this process grows from here on: as on a full disk.
+void let_no_file_grow() {
+  rlimit const none{0, RLIM_INFINITY};
+  setrlimit(RLIMIT_FSIZE, &none);
+}
+
+void let_files_grow() {
+  rlimit const all{RLIM_INFINITY, RLIM_INFINITY};
+  setrlimit(RLIMIT_FSIZE, &all);
+}
+
+/// Names that hardly compress.
+void make_ranges(profiler_scene& s, unsigned count) {
+  std::mt19937_64 noise{1};
+  for (unsigned i = 0; i < count; ++i) {
+    std::string name;
+    while (name.size() < 64) name += static_cast<char>(' ' + noise() % 90);
+    names().intern(name);
+    if (i % 256 == 0) s.profiler.flush();
+  }
+}
 
 variables const between_profiler_calls{{"GPUPROF_CAPTURE_RANGE", "cudaProfilerApi"},
                                        {"GPUPROF_CAPTURE_RANGE_END", "repeat"}};
@@ -278,4 +325,103 @@ TEST_CASE("a child that is forked while CUDA is up can neither begin, stop nor e
           EXPECT(s.profiler.capturing());
           EXPECT(s.profiler.stop());
         }) == "");
+}
+
+TEST_CASE("after a failed write tracing ends and CUPTI is left, where nothing else takes records") {
+  CHECK(in_a_process({}, [](profiler_scene& s) {
+          s.profiler.cuda_initialised();
+          EXPECT(s.profiler.flush());
+          EXPECT(s.traces_kernels());
+          let_no_file_grow();
+          EXPECT(s.soon([&] { return !s.profiler.capturing(); }));
+          let_files_grow();  // the lines of the log are in a file, too
+          EXPECT(s.soon([&] { return !s.traces_kernels(); }));
+          EXPECT(s.soon([&] { return s.a_call_ends(), !s.cupti.subscribed(); }));
+        }) == "");
+}
+
+TEST_CASE("so it is where no file can be made, and no trigger starts another capture") {
+  variables nowhere = between_profiler_calls;
+  nowhere.emplace_back("GPUPROF_OUTPUT", "/nowhere/at/all");
+  CHECK(in_a_process(nowhere, [](profiler_scene& s) {
+          s.profiler.cuda_initialised();
+          s.cuda.profiler_start();
+          EXPECT(s.soon([&] { return !s.profiler.capturing(); }));
+          EXPECT(s.soon([&] { return !s.traces_kernels(); }));
+          s.cuda.profiler_stop();
+          s.cuda.profiler_start();
+          EXPECT(!s.profiler.capturing());
+          EXPECT(s.soon([&] { return s.a_call_ends(), !s.cupti.subscribed(); }));
+          EXPECT(s.said("nothing is captured") == 1);
+        }) == "");
+}
+
+TEST_CASE("a program that reads totals while it runs has them without a file") {
+  CHECK(in_a_process({{"GPUPROF_OUTPUT", "/nowhere/at/all"}}, [](profiler_scene& s) {
+          EXPECT(s.profiler.start(""));
+          s.profiler.cuda_initialised();
+          EXPECT(s.profiler.flush());  // the file was asked for, and a round has ended since
+          EXPECT(s.profiler.flush());
+          EXPECT(s.said("nothing is captured") == 1);
+          EXPECT(s.profiler.capturing());
+          EXPECT(s.traces_kernels());
+        }) == "");
+}
+
+TEST_CASE("a capture whose file is as large as it may be ends with a line, for good") {
+  variables limited = between_profiler_calls;
+  limited.emplace_back("GPUPROF_MAX_SIZE", "100k");
+  CHECK(in_a_process(limited, [](profiler_scene& s) {
+          s.profiler.cuda_initialised();
+          s.cuda.profiler_start();
+          make_ranges(s, 4096);
+          EXPECT(s.soon([&] { return !s.profiler.capturing(); }));
+          EXPECT(s.soon([&] { return !s.traces_kernels(); }));
+          EXPECT(s.said("the capture ends here: its file has") == 1);
+          EXPECT(s.said("of the 100 kB of --max-size") == 1);
+          s.cuda.profiler_start();
+          EXPECT(!s.profiler.capturing());
+          EXPECT(!s.profiler.start(""));
+          EXPECT(s.soon([&] { return s.a_call_ends(), !s.cupti.subscribed(); }));
+          auto const file = s.profiler.capture_path();
+          s.profiler.shut_down();
+          EXPECT(std::filesystem::file_size(file) <= 100'000);
+          EXPECT(s.said("incomplete") == 0);
+        }) == "");
+}
+
+TEST_CASE("a capture ends with a line when its disk has less room than is to stay free") {
+  CHECK(in_a_process({{"GPUPROF_MIN_FREE_SPACE", "1000000T"}}, [](profiler_scene& s) {
+          s.profiler.cuda_initialised();
+          EXPECT(s.soon([&] { return !s.profiler.capturing(); }));
+          EXPECT(s.soon([&] { return !s.traces_kernels(); }));
+          EXPECT(s.said("of --min-free-space") == 1);
+          EXPECT(!s.profiler.start(""));
+          EXPECT(std::filesystem::exists(s.profiler.capture_path()));
+        }) == "");
+}
+
+TEST_CASE("no thread of ours wakes again and again before a capture, or once all is over") {
+  CHECK(in_a_process(between_profiler_calls, [](profiler_scene& s) {
+          s.profiler.cuda_initialised();
+          EXPECT(s.soon(sleep_while_nothing_happens));
+          s.cuda.profiler_start();
+          EXPECT(s.soon([&] { return std::filesystem::exists(s.profiler.capture_path()); }));
+          s.cuda.profiler_stop();
+          EXPECT(s.soon([&] { return !s.traces_kernels(); }));
+          EXPECT(s.soon(sleep_while_nothing_happens));
+          s.cuda.profiler_start();  // and it is there at once
+          EXPECT(s.traces_kernels());
+        }) == "");
+}
+
+TEST_CASE("a delay that is known only while all threads sleep is kept") {
+  CHECK(
+      in_a_process({{"GPUPROF_DELAY", "0.3"}, {"GPUPROF_DURATION", "0.3"}}, [](profiler_scene& s) {
+        s.profiler.cuda_initialised();
+        EXPECT(!s.profiler.capturing());
+        EXPECT(s.soon([&] { return s.profiler.capturing(); }));
+        EXPECT(s.soon([&] { return !s.profiler.capturing(); }));
+        EXPECT(s.soon([&] { return s.a_call_ends(), !s.cupti.subscribed(); }));
+      }) == "");
 }

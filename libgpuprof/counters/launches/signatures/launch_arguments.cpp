@@ -22,6 +22,24 @@ bool looks_like_pointer(std::uint64_t word) noexcept {
   return is_mapped | (top >> 4 == 7) | (top - 0x55 < 2);  // without branches: half of them go wrong
 }
 
+// Handles are addresses of the driver's heap: others are asked for each time.
+constexpr unsigned handle_shift = 4, address_bits = 47, layout_bits = 20;
+
+/// 0: none that could be kept.
+std::uint64_t word_of(void const* function) noexcept {
+  auto const address = reinterpret_cast<std::uintptr_t>(function);
+  auto const fits = address >> address_bits == 0 && address % (1u << handle_shift) == 0;
+  return fits ? std::uint64_t{address >> handle_shift} << layout_bits : 0;
+}
+
+/// A function is looked for in so many places, and then takes the first.
+constexpr std::size_t max_steps = 16;
+
+std::size_t first_place(std::uint64_t word) noexcept {
+  static_assert(launch_arguments::max_functions == std::size_t{1} << (64 - 51));
+  return static_cast<std::size_t>((word * 0x9e3779b97f4a7c15u) >> 51);
+}
+
 }  // namespace
 
 // Products that do not wait for each other: kernels are given up to four kilobytes.
@@ -54,23 +72,23 @@ std::uint32_t argument_hash::folded() const noexcept {
 }
 
 launch_arguments::~launch_arguments() {
-  for (auto const* known = layouts_.load(); known != nullptr;)
-    delete std::exchange(known, known->next);
+  for (auto const& known : *layouts_) delete known.load();
 }
 
-/// Few are different: what loads code again and again takes no more memory.
-launch_arguments::layout const* launch_arguments::shared(std::unique_ptr<layout> made) noexcept {
-  auto const* newest = layouts_.load(std::memory_order_acquire);
-  do {
-    for (auto const* known = newest; known != nullptr; known = known->next)
-      if (known->sizes == made->sizes && known->is_known == made->is_known) return known;
-    made->next = newest;
-  } while (!layouts_.compare_exchange_weak(newest, made.get(), std::memory_order_acq_rel));
-  return made.release();
+/// Few are different: what loads code again and again takes no more memory. max_layouts: there is
+/// no room for another.
+std::size_t launch_arguments::number_of(std::unique_ptr<layout> made) noexcept {
+  for (std::size_t number = 0; number < max_layouts; ++number) {
+    auto const* known = (*layouts_)[number].load(std::memory_order_acquire);
+    if (known == nullptr && (*layouts_)[number].compare_exchange_strong(known, made.get()))
+      return static_cast<void>(made.release()), number;
+    if (known->sizes == made->sizes && known->is_known == made->is_known) return number;
+  }
+  return max_layouts;
 }
 
-/// Null: for want of memory.
-launch_arguments::layout const* launch_arguments::ask(void const* function) noexcept {
+/// The number of its layout; max_layouts: not known for want of memory.
+std::size_t launch_arguments::ask(void const* function) noexcept {
   own_calls const marked;
   try {
     auto made = std::make_unique<layout>();
@@ -95,35 +113,50 @@ launch_arguments::layout const* launch_arguments::ask(void const* function) noex
       made->sizes.push_back(static_cast<std::uint16_t>(std::min<std::size_t>(size, 0xffff)));
       status = size_of(by_kernel, i + 1, size);
     }
-    return shared(std::move(made));
+    return number_of(std::move(made));
   } catch (...) {
-    return nullptr;
+    return max_layouts;
   }
 }
 
 /// Null: not known.
 launch_arguments::layout const* launch_arguments::layout_of(void const* function) noexcept {
-  auto const generation = generation_.load(std::memory_order_acquire);
-  auto const place = (reinterpret_cast<std::uintptr_t>(function) * 0x9e3779b97f4a7c15u) >> 51;
-  static_assert(max_functions == std::size_t{1} << (64 - 51));
-  constexpr std::size_t max_steps = 64;
-  for (std::size_t i = 0; i < max_steps; ++i) {
-    auto& slot = (*known_)[(place + i) % max_functions];
-    auto const* seen = slot.handle.load(std::memory_order_relaxed);
-    if (seen != nullptr && seen != function) continue;
-    if (seen == nullptr && !slot.handle.compare_exchange_strong(seen, function) && seen != function)
-      continue;
-    auto const is_asked = slot.generation.load(std::memory_order_acquire) == generation;
-    auto const* known = slot.arguments.load(std::memory_order_acquire);
-    if (!is_asked || known == nullptr) {
-      known = ask(function);
-      if (known == nullptr) return nullptr;
-      slot.arguments.store(known, std::memory_order_release);
-      slot.generation.store(generation, std::memory_order_release);
-    }
-    return known->is_known ? known : nullptr;
+  constexpr std::uint64_t layout_mask = (std::uint64_t{1} << layout_bits) - 1;
+  auto const word = word_of(function);
+  auto number = max_layouts;
+  for (std::size_t i = 0; word != 0 && i < max_steps && number == max_layouts; ++i) {
+    auto const seen = (*known_)[(first_place(word) + i) % max_functions].load();
+    if (seen == 0) break;
+    if ((seen & ~layout_mask) == word) number = static_cast<std::size_t>(seen & layout_mask);
   }
-  return nullptr;
+  if (number == max_layouts) {
+    auto const generation = generation_.load();
+    number = ask(function);
+    if (number == max_layouts) return nullptr;
+    if (word != 0) remember(word, number);
+    // Code was unloaded meanwhile: either forget() has seen the word, or this sees the generation.
+    if (generation_.load() != generation) forget();
+  }
+  auto const* const known = (*layouts_)[number].load(std::memory_order_acquire);
+  return known->is_known ? known : nullptr;
+}
+
+/// In the first free place, else instead of another function.
+void launch_arguments::remember(std::uint64_t handle, std::uint64_t layout) noexcept {
+  auto const first = first_place(handle);
+  for (std::size_t i = 0; i < max_steps; ++i) {
+    std::uint64_t none = 0;
+    if ((*known_)[(first + i) % max_functions].compare_exchange_strong(none, handle | layout))
+      return;
+  }
+  (*known_)[first].store(handle | layout);
+}
+
+// 64 KiB: some microseconds, in a call that unloads code. See layout_of() for the order.
+void launch_arguments::forget() noexcept {
+  generation_.fetch_add(1);
+  for (auto& word : *known_)
+    if (word.load() != 0) word.store(0, std::memory_order_relaxed);
 }
 
 std::uint32_t launch_arguments::fingerprint(launch_parameters const& launch) noexcept {

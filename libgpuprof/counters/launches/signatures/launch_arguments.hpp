@@ -15,13 +15,16 @@
 namespace gpuprof {
 
 /// Any thread, inside the launch callback, without lock. How long a kernel's arguments are is asked
-/// of the driver (CUDA 12.4 and later) once for each function.
+/// of the driver (CUDA 12.4 and later) once for each function, as long as there is room for what it
+/// says: of more functions at a time some are asked for again.
 class launch_arguments {
  public:
   static constexpr std::size_t max_functions = 1 << 13;
 
   explicit launch_arguments(cuda_driver const& driver)
-      : driver_(driver), known_(new std::array<known_function, max_functions>) {}
+      : driver_(driver),
+        known_(new std::array<std::atomic<std::uint64_t>, max_functions>{}),
+        layouts_(new std::array<std::atomic<layout const*>, max_layouts>{}) {}
   ~launch_arguments();
   launch_arguments(launch_arguments const&) = delete;
   launch_arguments& operator=(launch_arguments const&) = delete;
@@ -30,27 +33,25 @@ class launch_arguments {
   /// differs between launches that do the same. 0: not known, as for graphs.
   std::uint32_t fingerprint(launch_parameters const& launch) noexcept;
   /// Code was unloaded: handles of functions may come to mean others.
-  void forget() noexcept { generation_.fetch_add(1, std::memory_order_release); }
+  void forget() noexcept;
 
  private:
   /// One for all functions with the same; kept for good, since another thread may be reading it.
   struct layout {
     std::vector<std::uint16_t> sizes;  // bytes
     bool is_known = true;              // the driver could say
-    layout const* next = nullptr;
   };
-  struct known_function {
-    std::atomic<void const*> handle{nullptr};
-    std::atomic<layout const*> arguments{nullptr};
-    std::atomic<std::uint32_t> generation{0};  // when the driver was asked
-  };
+  static constexpr std::size_t max_layouts = 1 << 12;
   layout const* layout_of(void const* function) noexcept;
-  layout const* ask(void const* function) noexcept;
-  layout const* shared(std::unique_ptr<layout> made) noexcept;
+  std::size_t ask(void const* function) noexcept;
+  std::size_t number_of(std::unique_ptr<layout> made) noexcept;
+  void remember(std::uint64_t handle, std::uint64_t layout) noexcept;
 
   cuda_driver const driver_;
-  std::unique_ptr<std::array<known_function, max_functions>> known_;
-  std::atomic<layout const*> layouts_{nullptr};
+  /// The handle and the number of its layout in one word, so that they always belong together: with
+  /// the layout of another function more would be read than the program has given. 0: nothing.
+  std::unique_ptr<std::array<std::atomic<std::uint64_t>, max_functions>> known_;
+  std::unique_ptr<std::array<std::atomic<layout const*>, max_layouts>> layouts_;
   std::atomic<std::uint32_t> generation_{1};
 };
 

@@ -104,14 +104,19 @@ class launch_signature {
   bool ends_alone() const noexcept { return ends_alone_; }
   void note_ends_alone() noexcept { ends_alone_ = true; }
 
-  /// What reading_targets keeps of it.
+  /// All that is known of `earlier`, which is not used any more from here on, as another thread may
+  /// still see it: how its times differ is found out anew.
+  void take_over(launch_signature const& earlier) noexcept;
+
+  /// What reading_targets keeps of it, and launch_signatures of its age.
   struct recency {
     std::uint64_t launches = 0;  // at the last look
     std::uint64_t last_seen_ns = 0;
     std::uint64_t read_at_launches = 0;
     std::uint64_t at_window = 0, in_windows = 0;  // launches: as a window began, in all windows
     bool is_target = false;
-    groups told = 0;  // to other ranks of the job
+    groups told = 0;                               // to other ranks of the job
+    std::uint64_t aged_launches = 0, used_ns = 0;  // when they last had become more
   } recent;
 
  private:
@@ -133,10 +138,14 @@ class launch_signature {
   bool ends_alone_ = false;  // the worker's thread
 };
 
-/// All signatures of the process so far. Any thread, without lock; nothing is ever removed.
+/// All signatures of the process that are in use. Any thread, without lock. A table that is half
+/// full is replaced by another with those that were launched lately: references to the others stay
+/// valid for as long again, though nothing is found by them.
 class launch_signatures {
  public:
   static constexpr std::size_t capacity = 1 << 14;
+  /// What was not launched for so long is not kept; the table is replaced no more often than this.
+  static constexpr std::uint64_t unused_after_ns = 60'000'000'000;
 
   /// So many values of arguments are told apart for one function and extents, once their times
   /// differ. When more come and
@@ -146,9 +155,7 @@ class launch_signatures {
   static constexpr std::uint32_t max_values = 32;
   static constexpr std::uint64_t times_each = 4;
 
-  launch_signatures()
-      : slots_(new std::array<launch_signature, capacity>),
-        order_(new std::array<std::atomic<launch_signature*>, capacity>{}) {}
+  launch_signatures() : tables_{std::make_unique<table>()} {}
   /// Null when the table is three quarters full and this one is new.
   /// `context`: CUPTI's number of it. Of one function handle each context has its own signatures; 0
   /// for graphs, which are in no one context. `fingerprint`: of the arguments, asked where they
@@ -165,11 +172,22 @@ class launch_signatures {
   void forget_graph(void const* graph) noexcept;
 
   /// In the order in which they came.
-  std::size_t size() const noexcept { return used_.load(std::memory_order_acquire); }
+  std::size_t size() const noexcept { return now().used.load(std::memory_order_acquire); }
   /// Null: another thread is just adding it.
   launch_signature* at(std::size_t index) const noexcept {
-    return (*order_)[index].load(std::memory_order_acquire);
+    return now().order[index].load(std::memory_order_acquire);
   }
+  /// New ones find no room.
+  bool is_full() const noexcept { return size() >= capacity / 4 * 3; }
+  /// It is of the table that is in use.
+  bool has(launch_signature const& signature) const noexcept {
+    auto const& slots = now().slots;
+    return &signature >= slots.data() && &signature < slots.data() + slots.size();
+  }
+
+  /// The worker's thread, now and then. `may_replace`: it keeps no reference to any. True: the
+  /// table was replaced.
+  bool age(std::uint64_t now_ns, bool may_replace, launch_signature::groups all);
 
   struct tally {
     std::uint64_t signatures = 0;  // that may be read
@@ -177,18 +195,36 @@ class launch_signatures {
     std::uint64_t partly = 0;      // of these: some of `all` groups have been read
     std::uint64_t left_out = 0;    // of these: all was read that is not left to samples
   };
+  /// Of all so far. One that was removed and came again is counted twice.
   tally count(launch_signature::groups all) const noexcept;
 
  private:
+  struct table {
+    std::array<launch_signature, capacity> slots;
+    std::array<std::atomic<launch_signature*>, capacity> order{};
+    std::atomic<std::size_t> used{0};
+    void clear() noexcept;
+  };
+  table& now() const noexcept { return *tables_[current_.load(std::memory_order_acquire)]; }
+  bool was_used(launch_signature const& signature, std::uint64_t now_ns) const noexcept {
+    return now_ns - signature.recent.used_ns < unused_after_ns;
+  }
+  void replace_table(std::uint64_t now_ns, launch_signature::groups all);
+  static void add_to(tally& counted, launch_signature const& signature,
+                     launch_signature::groups all) noexcept;
   static std::uint64_t key_of(launch_parameters const& launch, std::uint32_t context) noexcept;
   launch_signature* with_arguments(std::uint64_t key, launch_signature& any,
                                    std::uint32_t arguments) noexcept;
-  launch_signature* at(std::uint64_t key, bool may_add) noexcept;
+  launch_signature* at(std::uint64_t key, bool may_add) noexcept { return at(now(), key, may_add); }
+  static launch_signature* at(table& in, std::uint64_t key, bool may_add) noexcept;
   static bool is_told_apart(launch_signature& any, bool is_new) noexcept;
 
-  std::unique_ptr<std::array<launch_signature, capacity>> slots_;
-  std::unique_ptr<std::array<std::atomic<launch_signature*>, capacity>> order_;
-  std::atomic<std::size_t> used_{0};
+  std::array<std::unique_ptr<table>, 2> tables_;  // the second once it is needed; never freed
+  std::atomic<unsigned> current_{0};
+  std::uint64_t looked_ns_ = 0, replaced_ns_ = 0;  // the worker's thread
+  struct {
+    std::atomic<std::uint64_t> signatures{0}, unread{0}, partly{0}, left_out{0};
+  } removed_;
 };
 
 }  // namespace gpuprof

@@ -47,6 +47,10 @@ class signature_lookup {
         signature->forget();
   }
   launch_signatures const& all() const noexcept { return signatures_; }
+  /// See launch_signatures::age().
+  bool age(std::uint64_t now_ns, bool may_replace, launch_signature::groups all) {
+    return signatures_.age(now_ns, may_replace, all);
+  }
 
  private:
   launch_signatures signatures_;

@@ -6,7 +6,9 @@
 #include "support/catch.hpp"
 
 #include <array>
+#include <atomic>
 #include <cstdint>
+#include <thread>
 #include <vector>
 
 using namespace gpuprof;
@@ -14,7 +16,7 @@ using namespace gpuprof;
 namespace {
 
 std::vector<std::size_t> sizes_of_function, sizes_of_kernel;
-int asked = 0;
+std::atomic<int> asked = 0;
 
 CUresult tell(std::vector<std::size_t> const& sizes, std::size_t index, std::size_t* size) {
   ++asked;
@@ -97,7 +99,7 @@ TEST_CASE("the driver is asked once for each function, and again when code was u
   launch_arguments arguments(driver_that_tells());
   call one;
   auto const print = arguments.fingerprint(one.launch());
-  auto const once = asked;
+  int const once = asked;
   CHECK(arguments.fingerprint(one.launch()) == print);
   CHECK(asked == once);
   (void)arguments.fingerprint(one.launch(128));
@@ -107,6 +109,55 @@ TEST_CASE("the driver is asked once for each function, and again when code was u
   auto const of_two = launch_arguments(driver_that_tells_of_two()).fingerprint(one.launch());
   CHECK(of_two != print);
   CHECK(arguments.fingerprint(one.launch()) == of_two);
+}
+
+TEST_CASE("functions for which there is no room are asked for again, and told apart as others") {
+  launch_arguments arguments(driver_that_tells());
+  call one, longer;
+  longer.count = 1001;
+  constexpr std::uintptr_t functions = 3 * launch_arguments::max_functions;
+  auto const handle = [](std::uintptr_t i) { return 0x5500'0000'0000 + 64 * i; };
+  auto const print = arguments.fingerprint(one.launch());
+  for (std::uintptr_t i = 0; i < functions; ++i)
+    REQUIRE(arguments.fingerprint(one.launch(handle(i))) == print);
+  int const before = asked;
+  for (std::uintptr_t i = 0; i < functions; ++i)
+    REQUIRE(arguments.fingerprint(longer.launch(handle(i))) != print);
+  CHECK(asked > before);
+  // Of the functions of now, once those of before were unloaded.
+  arguments.forget();
+  (void)arguments.fingerprint(one.launch(handle(functions)));
+  int const once = asked;
+  (void)arguments.fingerprint(one.launch(handle(functions)));
+  CHECK(asked == once);
+}
+
+TEST_CASE("handles that are no addresses of a heap are asked for each time") {
+  launch_arguments arguments(driver_that_tells());
+  call one, longer;
+  longer.count = 1001;
+  for (std::uintptr_t const odd : {std::uintptr_t{7}, std::uintptr_t{0xffff'8000'0000'0000}})
+    CHECK(arguments.fingerprint(one.launch(odd)) != arguments.fingerprint(longer.launch(odd)));
+}
+
+TEST_CASE("threads that ask while code is unloaded always read as many bytes as there are") {
+  launch_arguments arguments(driver_that_tells());
+  call one;
+  auto const print = arguments.fingerprint(one.launch());
+  std::atomic<bool> ends{false};
+  std::atomic<int> wrong{0};
+  std::vector<std::jthread> threads;
+  for (int thread = 0; thread < 2; ++thread) {
+    threads.emplace_back([&] {
+      call own;
+      for (std::uintptr_t i = 0; !ends; ++i)
+        wrong += arguments.fingerprint(own.launch(64 + 64 * (i % 40'000))) != print;
+    });
+  }
+  for (int times = 0; times < 200; ++times) arguments.forget();
+  ends = true;
+  threads.clear();
+  CHECK(wrong == 0);
 }
 
 TEST_CASE(

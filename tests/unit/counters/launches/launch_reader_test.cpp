@@ -359,3 +359,28 @@ TEST_CASE("a stream is not asked that may have been destroyed while callbacks we
   CHECK(program.cupti.count("cuptiRangeProfilerStart") == 1);  // the context was found idle
   CHECK(times_asked == 0);
 }
+
+TEST_CASE("contexts that come and go are read one after the other, however many") {
+  worked_by_hand program(0);
+  constexpr std::uintptr_t many = 150;
+  for (std::uintptr_t n = 1; n <= many; ++n) {
+    program.reader.context_made(context_number(n));
+    program.turn();
+    program.reader.context_gone(context_number(n));
+    program.turn();
+  }
+  CHECK(program.cupti.count("cuptiRangeProfilerEnable") == many);
+  program.reader.make_room();
+  CHECK(program.reader.take_warnings().empty());
+}
+
+TEST_CASE("more contexts than can be followed at once are said, once") {
+  worked_by_hand program(65);
+  program.reader.make_room();
+  auto const said = program.reader.take_warnings();
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].find("more than 64") != std::string::npos);
+  program.reader.context_made(context_number(66));
+  program.reader.make_room();
+  CHECK(program.reader.take_warnings().empty());
+}

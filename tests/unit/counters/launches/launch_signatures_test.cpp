@@ -210,6 +210,61 @@ TEST_CASE("a full table knows what it has and takes nothing new") {
   CHECK(signatures.find(launch_of(launch_signatures::capacity + 1)) == nullptr);
 }
 
+TEST_CASE(
+    "signatures that are not launched for a minute make room, what is known of others stays") {
+  counting_signatures signatures;
+  constexpr std::uint64_t minute = launch_signatures::unused_after_ns, second = minute / 60;
+  constexpr std::uintptr_t many = launch_signatures::capacity / 4 * 3;
+  std::uint64_t now_ns = 1000 * second;
+  std::uintptr_t next = 1;
+  for (; next <= many; ++next)
+    signatures.find(launch_of(next))->decide(launch_signature::standing::allowed);
+  REQUIRE(signatures.is_full());
+  auto& kept = *signatures.find(launch_of(7));
+  kept.mark_done(1);
+  kept.add_time(5000, false);
+  CHECK_FALSE(signatures.age(now_ns, true, 0b11));  // any may still be in use
+  kept.count_launch();
+  now_ns += minute + second;
+  CHECK_FALSE(signatures.age(now_ns, false, 0b11));
+  now_ns += second;
+  CHECK(signatures.age(now_ns, true, 0b11));
+  CHECK(signatures.size() == 1);
+  CHECK_FALSE(signatures.has(kept));
+  auto& again = *signatures.find(launch_of(7));
+  CHECK(signatures.has(again));
+  CHECK(again.done() == 0b10);
+  CHECK(again.is() == launch_signature::standing::allowed);
+  CHECK(again.launches() == kept.launches());
+  CHECK(again.mean_ns() == 5000);
+  CHECK(signatures.count(0b11).signatures == many);
+  CHECK(signatures.count(0b11).unread == many - 1);
+
+  // And so on for ever, a minute apart at least.
+  for (int times = 0; times < 3; ++times) {
+    auto found = 0u;
+    for (auto const end = next + many; next < end; ++next)
+      found += signatures.find(launch_of(next)) != nullptr ? 1u : 0u;
+    CHECK(found >= many - 2);
+    (void)signatures.age(now_ns += second, true, 0b11);
+    CHECK(signatures.is_full());
+    CHECK(signatures.age(now_ns += minute + second, true, 0b11));
+    CHECK(signatures.size() == 0);
+  }
+}
+
+TEST_CASE("signatures that are all in use are kept") {
+  counting_signatures signatures;
+  constexpr std::uint64_t second = launch_signatures::unused_after_ns / 60;
+  constexpr std::uintptr_t many = launch_signatures::capacity / 2;
+  std::uint64_t now_ns = 1000 * second;
+  for (int times = 0; times < 200; ++times) {
+    for (std::uintptr_t f = 1; f <= many; ++f) signatures.find(launch_of(f))->count_launch();
+    CHECK_FALSE(signatures.age(now_ns += second, true, 0b1));
+  }
+  CHECK(signatures.size() == many);
+}
+
 TEST_CASE("signatures are counted by how much of them was read, also while they are read again") {
   counting_signatures signatures;
   auto const make = [&](std::uintptr_t f) -> launch_signature& {

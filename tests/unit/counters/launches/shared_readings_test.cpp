@@ -30,9 +30,17 @@ std::string readings(scratch_folder const& folder, int rank) {
 
 struct rank {
   rank(scratch_folder const& folder, int number)
-      : shared([path = capture(folder, number)] { return path; }) {
+      : shared([path = capture(folder, number)] { return path; }, ranks) {
     shared.set_up_for(setup);
   }
+  /// After a pause in which a look has become due.
+  std::vector<shared_reading> hear() {
+    now_ns += shared_readings::max_pause_ns;
+    return shared.hear(now_ns);
+  }
+
+  static constexpr std::uint32_t ranks = 5;
+  std::uint64_t now_ns = 1'000'000'000'000;
   shared_readings shared;
 };
 
@@ -53,10 +61,11 @@ TEST_CASE("a rank hears what another has read, as long as that one runs") {
   scratch_folder const folder;
   rank ours(folder, 0);
   auto other = telling(folder, {first, second_reading});
-  CHECK(ours.shared.hear() == std::vector{first, second_reading});
+  CHECK(ours.hear() == std::vector{first, second_reading});
   other.kill();
   CHECK(std::filesystem::exists(readings(folder, 1)));
-  CHECK(ours.shared.hear().empty());
+  ours.now_ns += shared_readings::believed_for_ns;
+  CHECK(ours.hear().empty());
 }
 
 TEST_CASE("what a run before has left is written anew, and nothing of it is heard") {
@@ -64,18 +73,18 @@ TEST_CASE("what a run before has left is written anew, and nothing of it is hear
   telling(folder, {first}).kill();
   rank ours(folder, 0);
   auto const other = telling(folder, {second_reading});
-  CHECK(ours.shared.hear() == std::vector{second_reading});
+  CHECK(ours.hear() == std::vector{second_reading});
 }
 
 TEST_CASE("a rank with other counters is not believed, nor what is no such file") {
   scratch_folder const folder;
   rank ours(folder, 0);
   auto const other = telling(folder, {first}, setup + 1);
-  CHECK(ours.shared.hear().empty());
+  CHECK(ours.hear().empty());
   std::ofstream(readings(folder, 2)) << "gpuprof readings 1 0000000000000007\n1 1 1\n";
   std::filesystem::create_directory(readings(folder, 3));
   std::filesystem::create_symlink("/dev/zero", readings(folder, 4));
-  CHECK(ours.shared.hear().empty());
+  CHECK(ours.hear().empty());
 }
 
 TEST_CASE("a line that is half written is left for the next time") {
@@ -84,7 +93,56 @@ TEST_CASE("a line that is half written is left for the next time") {
   auto const other = telling(folder, {first});
   auto const whole = std::filesystem::file_size(readings(folder, 1));
   std::filesystem::resize_file(readings(folder, 1), whole - 1);
-  CHECK(ours.shared.hear().empty());
+  CHECK(ours.hear().empty());
+}
+
+TEST_CASE("what another user may have written is not heard") {
+  scratch_folder const folder;
+  rank ours(folder, 0);
+  auto const other = telling(folder, {first});
+  CHECK((std::filesystem::status(readings(folder, 1)).permissions() ==
+         (std::filesystem::perms::owner_read | std::filesystem::perms::owner_write)));
+  using enum std::filesystem::perm_options;
+  std::filesystem::permissions(readings(folder, 1), std::filesystem::perms::group_write, add);
+  CHECK(ours.hear().empty());
+  std::filesystem::permissions(readings(folder, 1), std::filesystem::perms::group_write, remove);
+  ours.now_ns += shared_readings::believed_for_ns;
+  CHECK(ours.hear() == std::vector{first});
+  std::filesystem::create_hard_link(readings(folder, 1), folder / "another name");
+  ours.now_ns += shared_readings::believed_for_ns;
+  CHECK(ours.hear().empty());
+}
+
+TEST_CASE("a rank looks less and less often while nothing is new, and often again when it is") {
+  scratch_folder const folder;
+  rank ours(folder, 0);
+  constexpr std::uint64_t step = 100'000'000, second = 1'000'000'000;
+  auto const looks_in = [&](std::uint64_t seconds) {
+    auto const before = ours.shared.looks();
+    for (auto const end = ours.now_ns + seconds * second; ours.now_ns < end; ours.now_ns += step)
+      (void)ours.shared.hear(ours.now_ns);
+    return (ours.shared.looks() - before) / (rank::ranks - 1);
+  };
+  CHECK(looks_in(8) == 4);  // at 0, 1, 3 and 7 s
+  CHECK(looks_in(40) == 10);
+  auto const other = telling(folder, {first});
+  CHECK(looks_in(8) == 4);  // at 51, where it is heard, 51.5, 52.5 and 54.5 s
+  CHECK(ours.shared.hear(ours.now_ns) == std::vector{first});
+  CHECK(looks_in(8) == 2);
+}
+
+TEST_CASE("of many ranks some files are looked at each time, and all in turn") {
+  scratch_folder const folder;
+  auto const path = capture(folder, 0);
+  shared_readings shared([&] { return path; }, shared_readings::max_ranks);
+  shared.set_up_for(setup);
+  (void)shared.hear(1);
+  CHECK(shared.looks() == shared_readings::max_files_at_once);
+  auto const other = telling(folder, {first});
+  std::uint64_t now_ns = 1;
+  for (int look = 0; look < 4; ++look) (void)shared.hear(now_ns += shared_readings::max_pause_ns);
+  CHECK(shared.looks() == 5 * shared_readings::max_files_at_once);
+  CHECK(shared.hear(now_ns) == std::vector{first});
 }
 
 TEST_CASE("the file goes at the end of a capture, and comes again with all that was told") {
@@ -102,14 +160,14 @@ TEST_CASE("the file goes at the end of a capture, and comes again with all that 
 TEST_CASE("nothing is shared before there is a capture, or in a folder that cannot be written") {
   scratch_folder const folder;
   std::string path;
-  shared_readings shared([&] { return path; });
+  shared_readings shared([&] { return path; }, 2);
   shared.tell(std::span(&first, 1));
-  CHECK(shared.hear().empty());
+  CHECK(shared.hear(1).empty());
   path = folder / "one process.gpuprof";
   shared.tell(std::span(&first, 1));
   path = folder / "none/run.rank0.gpuprof";
   shared.tell(std::span(&first, 1));
-  CHECK(shared.hear().empty());
+  CHECK(shared.hear(2).empty());
   CHECK(std::filesystem::is_empty(std::string(folder / "")));
   path = capture(folder, 0);
   shared.tell(std::span(&second_reading, 1));  // and then all of it
