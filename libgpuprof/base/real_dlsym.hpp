@@ -6,7 +6,7 @@ namespace gpuprof {
 
 using dlsym_function = void* (*)(void* handle, char const* name);
 
-/// Any thread, any time; never null but where the C library has none.
+/// Any thread, any time. Never null: where the C library has none, a function that finds nothing.
 dlsym_function real_dlsym() noexcept;
 
 }  // namespace gpuprof

@@ -102,6 +102,14 @@ class WaysIn(Gpuprof):
             self.assertEqual(run.err.count("\n"), 1)
             self.assertFalse(started.exists())
 
+    def test_linked_through_another_library(self):
+        """The C library then stands before libgpuprof.so, which finds no next dlsym behind itself."""
+        run = self.run_program(processes.path("BUILT_LINKED_PROGRAM"), env={
+            "LD_LIBRARY_PATH": processes.path("BUILT_REPLAY_LIBS"), "REPLAY_SESSION": self.synthetic(**PLAN),
+            "GPUPROF_OUTPUT": str(self.folder / "out")})
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(run.out.split(), ["cuInit=0", "start=0", "stop=0"], run.err)
+
     def test_preloaded_and_injected_at_once(self):
         library = processes.path("BUILT_LIBGPUPROF")
         self.check(self.profile(self.synthetic(**PLAN), env={"CUDA_INJECTION64_PATH": library,
