@@ -267,6 +267,7 @@ void shared_cupti::forget_everything() noexcept {
     one.taken.store(false);
   }
   single_calls_.forget();
+  own_subscribers_.forget();
 }
 
 }  // namespace gpuprof
