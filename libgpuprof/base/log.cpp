@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.hpp"
 
+#include "base/child_log.hpp"
 #include "base/fork_guard.hpp"
 #include "base/no_cancellation.hpp"
 #include "base/process.hpp"
@@ -12,6 +13,8 @@
 #include <cerrno>
 #include <memory>
 #include <optional>
+#include <string>
+#include <unistd.h>
 
 namespace gpuprof {
 namespace {
@@ -55,6 +58,18 @@ void log(log_level level, std::string_view message) noexcept {
   if (!children_stay_inert()) whole.emplace();
   try {
     logger().log(to_spdlog(level), spdlog::string_view_t(message.data(), message.size()));
+  } catch (...) {  // nowhere left to say it
+  }
+  errno = saved_errno;
+}
+
+void log_in_inert_child(log_level level, std::string_view message) noexcept {
+  auto const saved_errno = errno;
+  no_cancellation const here;
+  try {
+    if (!logger().should_log(to_spdlog(level))) return;
+    auto const line = "[gpuprof] " + std::string(message) + "\n";
+    (void)!write(STDERR_FILENO, line.data(), line.size());
   } catch (...) {  // nowhere left to say it
   }
   errno = saved_errno;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C library's own dlsym: libgpuprof.so has one in front of it (cupti/exports/dlsym_export.cpp).
+// The C library's own dlsym: libgpuprof_preload.so has one in front of it
+// (preload/dlsym_export.cpp).
 #pragma once
 
 namespace gpuprof {

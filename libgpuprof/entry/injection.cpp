@@ -2,13 +2,38 @@
 // The functions that the CUDA driver and NVTX call to let a tool in.
 #include "nvtx/injection.hpp"
 
+#include "base/child_log.hpp"
 #include "entry/guarded.hpp"
 #include "session/process_profiler.hpp"
 
+#include <atomic>
+#include <string>
+#include <unistd.h>
+
 #define GPUPROF_EXPORT __attribute__((visibility("default")))
+
+namespace {
+
+/// CUDA begins in a child whose parent has used CUPTI, which is not prepared for that.
+void say_child_is_not_profiled() noexcept {
+  static std::atomic<bool> said{false};
+  if (gpuprof::has_rights_of_others() || !gpuprof::first_time(said)) return;
+  try {
+    gpuprof::log_in_inert_child(
+        gpuprof::log_level::warning,
+        "process " + std::to_string(getpid()) +
+            " is not profiled: it was forked after its parent had begun to use CUPTI. Start it as "
+            "a "
+            "new program to profile it, in Python with multiprocessing's \"spawn\"");
+  } catch (...) {  // no memory
+  }
+}
+
+}  // namespace
 
 /// Called by the driver inside cuInit, once, on the program's thread.
 extern "C" GPUPROF_EXPORT int InitializeInjection(void) {
+  if (gpuprof::is_forked_child()) say_child_is_not_profiled();
   return gpuprof::guarded(1, [] {
     gpuprof::process_profiler::get().cuda_initialised();
     return 1;

@@ -34,6 +34,9 @@ def build_and_run_consumer(cmake, prefix, folder):
     run(cmake, "-S", CONSUMER, "-B", folder, f"-DCMAKE_PREFIX_PATH={prefix}", "-G", "Ninja",
         *os.environ.get("GPUPROF_CONSUMER_FLAGS", "").split())
     run(cmake, "--build", folder)
+    names = run("nm", "-D", "-u", folder / "linked")
+    if "dlsym" in names or "cupti" in names:
+        sys.exit(f"the linked program asks for {names}")
     version = run(folder / "linked", env=without_ours(), cwd=folder)
     if not version.startswith("0."):
         sys.exit(f"the linked program printed {version!r}")

@@ -10,6 +10,7 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_
   FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
 install(TARGETS gpuprof gpuprof_capture_api EXPORT gpuprofTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS gpuprof_preload LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")  # preloaded, not linked
 
 # Programs find the library beside them wherever the tree is moved.
 function(gpuprof_install_program target folder)

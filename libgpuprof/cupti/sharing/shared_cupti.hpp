@@ -37,6 +37,13 @@ class shared_cupti {
   /// The one of this process, with the libcupti that load_cupti() finds; the error is its.
   static result<shared_cupti*> of_process(unsigned driver_major);
 
+  /// Each client of the program comes through program_comes() from now on. Where none does, one
+  /// that is not seen may have set up what only its CUPTI knows of. Any time.
+  static void note_all_clients_are_seen() noexcept;
+
+  /// The one of this process, if there is one.
+  static shared_cupti* existing() noexcept;
+
   /// What the library itself has.
   loaded_cupti const& real() const noexcept { return real_; }
   /// For this library: the same with the functions below in place of CUPTI's.
@@ -132,7 +139,7 @@ class shared_cupti {
   loaded_cupti ours_;
   std::array<seat, 2> seats_;
   std::atomic<CUpti_SubscriberHandle> handle_{nullptr};  // CUPTI's, the same for both
-  own_subscribers own_subscribers_;  // of the program, which CUPTI keeps apart
+  own_subscribers own_subscribers_;                      // of the program, which CUPTI keeps apart
   std::atomic_flag subscribing_ = ATOMIC_FLAG_INIT;
   std::atomic_flag flushing_ = ATOMIC_FLAG_INIT;
   std::atomic<bool> program_came_{false};  // and may have gone

@@ -124,6 +124,18 @@ class Sharing(Gpuprof):
                 n, _ = self.run_both(way, alone=True, env=dict(REPLAY_SECOND_GAP_MS=20, REPLAY_SECOND_SESSION_MS=60))
                 self.assertGreater(n["records_10"], 100)
 
+    def test_a_client_that_does_not_trace_keeps_its_cupti(self):
+        """The replay ends a program in which cuptiFinalize is called while PM sampling is enabled."""
+        session = self.synthetic(threads=1, launches=2000, step_ns=1000000, kernel_ns=1000, graphs=0, profiler_calls=1)
+        for way in ("BUILT_LINKED_SAMPLER", "BUILT_OPENING_SAMPLER"):
+            with self.subTest(way):
+                self.counts.unlink(missing_ok=True)
+                run = self.profile(session, beside=[processes.path(way)], capture_range="cudaProfilerApi", force_overwrite=1,
+                                   env={"REPLAY_SECOND_OUTPUT": str(self.counts)})
+                self.assertEqual(run.code, 0, run.err)
+                self.assertEqual(self.counts.read_text(), "code=0\n")
+                self.check_capture(500)
+
     def test_not_shared(self):
         """As before there was sharing: who comes first has CUPTI, and the other says so."""
         client = [processes.path("BUILT_OPENING_CLIENT")]
