@@ -4,6 +4,7 @@
 
 #include "base/child_log.hpp"
 #include "entry/guarded.hpp"
+#include "entry/load.hpp"
 #include "session/process_profiler.hpp"
 
 #include <atomic>
@@ -35,6 +36,7 @@ void say_child_is_not_profiled() noexcept {
 extern "C" GPUPROF_EXPORT int InitializeInjection(void) {
   if (gpuprof::is_forked_child()) say_child_is_not_profiled();
   return gpuprof::guarded(1, [] {
+    if (gpuprof::injection_is_left_over()) return 1;
     gpuprof::process_profiler::get().cuda_initialised();
     return 1;
   });
@@ -44,6 +46,7 @@ extern "C" GPUPROF_EXPORT int InitializeInjection(void) {
 /// the caller is waiting.
 extern "C" GPUPROF_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) {
   return gpuprof::guarded(0, [get_export_table] {
+    if (gpuprof::injection_is_left_over()) return 0;
     auto& profiler = gpuprof::process_profiler::get();
     if (!profiler.wants_nvtx()) return 0;
     profiler.nvtx_used();
@@ -55,6 +58,7 @@ extern "C" GPUPROF_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t 
 /// this function too.
 extern "C" GPUPROF_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) {
   return gpuprof::guarded(0, [module] {
+    if (gpuprof::injection_is_left_over()) return 0;
     auto& profiler = gpuprof::process_profiler::get();
     if (!profiler.wants_nvtx()) return 0;
     profiler.nvtx_used();

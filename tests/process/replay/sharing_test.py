@@ -136,6 +136,14 @@ class Sharing(Gpuprof):
                 self.assertEqual(self.counts.read_text(), "code=0\n")
                 self.check_capture(500)
 
+    def test_preloaded_alone_libraries_that_are_loaded_later_share(self):
+        """torch.profiler is loaded by Python: its names of CUPTI are bound to ours."""
+        n, _ = self.run_both("BUILT_LATE_CLIENT", library=processes.path("BUILT_LIBGPUPROF"),
+                             env=dict(REPLAY_SECOND_GAP_MS=50, REPLAY_SECOND_SESSION_MS=60,
+                                      REPLAY_LATE_LIBRARY=processes.path("BUILT_LINKED_CLIENT")))
+        self.assertGreater(n["records_10"], 100)
+        self.check_capture()
+
     def test_not_shared(self):
         """As before there was sharing: who comes first has CUPTI, and the other says so."""
         client = [processes.path("BUILT_OPENING_CLIENT")]
