@@ -33,14 +33,18 @@ bool shares() noexcept {
   return is_sharing_on && !is_forked_child() && !has_rights_of_others();
 }
 
-/// CUPTI begins here, and with it what children cannot share: only a call asks for it.
+/// CUPTI begins here, and with it what children cannot share: only a call asks for it. Tried once:
+/// a libcupti of the program that is too old to be shared stays the only one.
 shared_cupti* shared_of_process() noexcept {
+  static constinit std::atomic<bool> has_failed{false};
+  if (has_failed) return shared_cupti::existing();
   try {
     auto const found = shared_cupti::of_process(0);
-    return found ? *found : nullptr;
+    if (found) return *found;
   } catch (...) {
-    return nullptr;
   }
+  has_failed = true;
+  return nullptr;
 }
 
 /// `act` for a client that shares. What the client's own functions throw goes through, as it goes
