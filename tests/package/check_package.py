@@ -50,8 +50,13 @@ def check_installed_tree(prefix):
     """The command finds its library where the tree was moved to."""
     gpuprof = prefix / "bin" / "gpuprof"
     told = run_whatever_its_end(gpuprof, "profile", "sh", "-c", "echo $LD_PRELOAD", env=without_ours(), cwd=prefix)
-    if not told.startswith(str(prefix)):
+    if not told.startswith(str(prefix)) or not told.endswith("libgpuprof_preload.so\n"):
         sys.exit(f"gpuprof profile preloads {told!r}, not the library in {prefix}")
+    # It finds the other library beside it. A program that is linked gets none of its names.
+    environment = {**without_ours(), "LD_PRELOAD": told.strip()}
+    mapped = run_whatever_its_end("cat", "/proc/self/maps", env=environment, cwd=prefix)
+    if str(pathlib.Path(told.strip()).parent / "libgpuprof.so.") not in mapped:
+        sys.exit(f"{told.strip()} does not bring libgpuprof.so:\n{mapped}")
     for name in ("share/man/man1/gpuprof.1", "share/bash-completion/completions/gpuprof",
                  "share/zsh/site-functions/_gpuprof", "share/fish/vendor_completions.d/gpuprof.fish"):
         if not (prefix / name).is_file():

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import time
 import uuid
@@ -113,6 +114,26 @@ class WaysIn(Gpuprof):
             "GPUPROF_OUTPUT": str(self.folder / "out")})
         self.assertEqual(run.code, 0, run.err)
         self.assertEqual(run.out.split(), ["cuInit=0", "start=0", "stop=0"], run.err)
+
+    def test_a_program_built_with_the_address_sanitizer(self):
+        """Started by the command, and by a shell into which the library is preloaded."""
+        if os.environ.get("BUILT_PRELOAD_FIRST"):
+            self.skipTest("the library itself is built with a sanitizer")
+        source, program = self.folder / "sanitized.c", self.folder / "sanitized"
+        source.write_text("#include <dlfcn.h>\n#include <stdio.h>\nint main(void) {\n"
+                          "  void* driver = dlopen(\"libcuda.so.1\", RTLD_NOW);\n"
+                          "  int (*begin)(unsigned) = (int (*)(unsigned))dlsym(driver, \"cuInit\");\n"
+                          "  int (*captures)(void) = begin(0) == 0 ? (int (*)(void))dlsym(RTLD_DEFAULT, \"gpuprof_is_capturing\") : 0;\n"
+                          "  printf(\"ran %d\\n\", captures != 0 ? captures() : -1);\n  return 0;\n}\n")
+        built = subprocess.run([os.environ.get("CC", "cc"), "-fsanitize=address", "-o", program, source, "-ldl"], capture_output=True)
+        if built.returncode != 0 or b"libasan" not in program.read_bytes():
+            self.skipTest("this compiler has no AddressSanitizer as a library")
+        env = {"LD_LIBRARY_PATH": processes.path("BUILT_REPLAY_LIBS"), "REPLAY_SESSION": self.synthetic(**PLAN), "ASAN_OPTIONS": "detect_leaks=0"}
+        for words, ran in ([program], "ran -1\n"), (["sh", "-c", str(program)], "ran 1\n"):  # injected: for the driver only
+            run = self.run_program(processes.path("BUILT_GPUPROF"), "profile", "-f", "-o", self.folder / "out", "--", *words, env=env)
+            self.assertEqual(run.out, ran, run.err)
+            self.assertNotIn("link order", run.err)
+            self.assertNotIn("does not come first", run.err)
 
     def ask(self, *words, **env):
         wanted = {"LD_LIBRARY_PATH": processes.path("BUILT_REPLAY_LIBS"), "REPLAY_SESSION": self.synthetic(**PLAN),
