@@ -7,8 +7,10 @@ check_library.py loads LIBRARY
 check_library.py exit_handlers ARCHIVE...
 check_library.py exports LIBRARY VERSION_SCRIPT C_HEADER
 check_library.py preloaded LIBRARY VERSION_SCRIPT
+check_library.py run_paths FOLDER...
 """
 import fnmatch
+import pathlib
 import re
 import subprocess
 import sys
@@ -96,6 +98,24 @@ def preloaded(library, script):
     return problems
 
 
+def is_elf(file):
+    with open(file, "rb") as opened:
+        return opened.read(4) == b"\x7fELF"
+
+
+def run_paths(*folders):
+    """An entry that is empty or relative stands for the current folder, from which libraries would be loaded."""
+    problems, seen = [], 0
+    for file in sorted(file for folder in folders for file in pathlib.Path(folder).iterdir()):
+        if not file.is_file() or not is_elf(file):
+            continue
+        seen += 1
+        for path in re.findall(r"\((?:RPATH|RUNPATH)\).*\[(.*)\]", output_of("readelf", "-dW", file)):
+            problems += [f"{file} looks for libraries in {entry!r}: {path}" for entry in path.split(":")
+                         if not entry.startswith(("/", "$ORIGIN"))]
+    return problems if seen else [f"there is no program in {folders}"]
+
+
 def exports(library, script, header):
     exported = symbols_of(library)
     patterns = patterns_in(script)
@@ -113,7 +133,7 @@ def exports(library, script, header):
 
 
 if __name__ == "__main__":
-    checks = {"needed": needed, "loads": loads, "exit_handlers": exit_handlers, "exports": exports, "preloaded": preloaded}
+    checks = {"needed": needed, "loads": loads, "exit_handlers": exit_handlers, "exports": exports, "preloaded": preloaded, "run_paths": run_paths}
     problems = checks[sys.argv[1]](*sys.argv[2:])
     print("\n".join(problems) if problems else "as it should be")
     sys.exit(1 if problems else 0)
