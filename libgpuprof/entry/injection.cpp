@@ -30,6 +30,15 @@ void say_child_is_not_profiled() noexcept {
   }
 }
 
+void say_what_is_not_shared() {
+  static std::atomic<bool> said{false};
+  if (gpuprof::first_time(said))
+    gpuprof::log_info(
+        "this program is linked against libcupti, which is not shared with it: a profiler of its "
+        "own (torch.profiler) and this capture exclude each other. Preload libgpuprof_preload.so "
+        "instead of libgpuprof.so, and both record");
+}
+
 }  // namespace
 
 /// Called by the driver inside cuInit, once, on the program's thread.
@@ -37,7 +46,9 @@ extern "C" GPUPROF_EXPORT int InitializeInjection(void) {
   if (gpuprof::is_forked_child()) say_child_is_not_profiled();
   return gpuprof::guarded(1, [] {
     if (gpuprof::injection_is_left_over()) return 1;
-    gpuprof::process_profiler::get().cuda_initialised();
+    auto& profiler = gpuprof::process_profiler::get();
+    if (gpuprof::cupti_is_out_of_reach()) say_what_is_not_shared();
+    profiler.cuda_initialised();
     return 1;
   });
 }

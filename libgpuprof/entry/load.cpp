@@ -18,6 +18,7 @@ namespace {
 
 constexpr char const* marker = "GPUPROF_SET_INJECTION";
 constinit std::atomic<bool> left_over{false};
+constinit std::atomic<bool> out_of_reach{false};
 
 /// The loader has it for the whole program: preloaded, linked, or opened with RTLD_GLOBAL. The
 /// driver opens what it injects for itself.
@@ -35,6 +36,8 @@ bool is_preloaded_by_name() noexcept {
 /// Libraries that the program opens later and that are linked against libcupti find its names
 /// there. What asks dlsym, or is linked at the start, does not.
 void bring_what_shares_cupti(std::string const& path) {
+  auto* const program = dlopen(nullptr, RTLD_LAZY);
+  out_of_reach = program != nullptr && real_dlsym()(program, "cuptiSubscribe") != nullptr;
   auto const beside = path.substr(0, path.find_last_of('/') + 1) + "libgpuprof_preload.so";
   (void)dlopen(beside.c_str(), RTLD_NOW | RTLD_GLOBAL);
 }
@@ -64,6 +67,10 @@ __attribute__((constructor)) void loaded() noexcept {
 }
 
 }  // namespace
+
+bool cupti_is_out_of_reach() noexcept {
+  return out_of_reach.load(std::memory_order_relaxed);
+}
 
 bool injection_is_left_over() noexcept {
   return left_over.load(std::memory_order_relaxed);

@@ -8,4 +8,8 @@ namespace gpuprof {
 /// inherited them: it was preloaded or linked there, and is neither here.
 bool injection_is_left_over() noexcept;
 
+/// LD_PRELOAD names libgpuprof.so, and the program is linked against libcupti: its calls of CUPTI
+/// do not come through libgpuprof_preload.so.
+bool cupti_is_out_of_reach() noexcept;
+
 }  // namespace gpuprof

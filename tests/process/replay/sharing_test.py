@@ -144,6 +144,13 @@ class Sharing(Gpuprof):
         self.assertGreater(n["records_10"], 100)
         self.check_capture()
 
+    def test_preloaded_alone_a_program_that_is_linked_against_cupti_is_told_so(self):
+        for way, is_told in ("BUILT_LINKED_CLIENT", True), ("BUILT_OPENING_CLIENT", False):
+            run = self.profile(self.synthetic(**PLAN), beside=[processes.path(way)], library=processes.path("BUILT_LIBGPUPROF"),
+                               env={"REPLAY_SECOND_OUTPUT": str(self.counts), "REPLAY_SECOND_GAP_MS": "100"}, force_overwrite=1)
+            self.assertEqual(run.code, 0, run.err)
+            self.assertEqual("Preload libgpuprof_preload.so" in run.err, is_told, run.err)
+
     def test_not_shared(self):
         """As before there was sharing: who comes first has CUPTI, and the other says so."""
         client = [processes.path("BUILT_OPENING_CLIENT")]
