@@ -5,7 +5,7 @@
   gpuprof profile -o step.gpuprof -c nvtx -p train -- python3 pytorch_step.py
   gpuprof stats -r cuda_gpu_kern_sum -r nvtx_gpu_proj_sum step.gpuprof
 
-or with LD_PRELOAD=/path/to/libgpuprof.so and the same options as GPUPROF_CAPTURE_RANGE=nvtx and
+or with LD_PRELOAD=/path/to/libgpuprof_preload.so and the same options as GPUPROF_CAPTURE_RANGE=nvtx and
 GPUPROF_NVTX_CAPTURE=train. Only the range "train" is captured: the warm-up runs at full speed.
 Autograd runs backward on a thread of its own, so its kernels lie in no range of the main thread.
 """

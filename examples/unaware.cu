@@ -3,7 +3,7 @@
 //
 //   nvcc -O2 -arch=native unaware.cu -o unaware
 //   gpuprof profile -o unaware.gpuprof ./unaware        # or, with no command at all:
-//   LD_PRELOAD=/path/to/libgpuprof.so GPUPROF_OUTPUT=unaware.gpuprof ./unaware
+//   LD_PRELOAD=/path/to/libgpuprof_preload.so GPUPROF_OUTPUT=unaware.gpuprof ./unaware
 //   gpuprof stats unaware.gpuprof
 //
 // It copies a vector to the GPU, works on it in two streams, once more through a CUDA graph, and

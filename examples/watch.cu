@@ -2,7 +2,7 @@
 // A program that watches itself: while it works it prints what its own ranges achieve.
 //
 //   nvcc -O2 -arch=native -I<prefix>/include watch.cu -o watch -ldl
-//   LD_PRELOAD=<prefix>/lib/libgpuprof.so GPUPROF_METRICS=auto ./watch
+//   LD_PRELOAD=<prefix>/lib/libgpuprof_preload.so GPUPROF_METRICS=auto ./watch
 //
 // GPUPROF_METRICS=sampled holds up no launch; FLOP are not known then, bytes are.
 //

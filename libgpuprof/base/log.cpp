@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.hpp"
 
+#include "base/child_log.hpp"
 #include "base/fork_guard.hpp"
 #include "base/no_cancellation.hpp"
 #include "base/standard_error.hpp"
@@ -21,6 +22,9 @@ namespace gpuprof {
 namespace {
 
 constexpr std::size_t max_parts = 14;
+
+/// The logger has it, too; this one can be asked where there is none.
+std::atomic<log_level> lowest_written{log_level::info};
 
 spdlog::level::level_enum to_spdlog(log_level level) noexcept {
   switch (level) {
@@ -117,12 +121,23 @@ void log(log_level level, std::initializer_list<std::string_view> parts) noexcep
       to.log(to_spdlog(level), spdlog::string_view_t(line.data(), line.size()));
     }
   } catch (...) {
-    if (level >= log_level::info && level != log_level::off) write_parts(parts);
+    if (level >= lowest_written.load(std::memory_order_relaxed) && level != log_level::off)
+      write_parts(parts);
   }
   errno = saved_errno;
 }
 
+// Without spdlog, whose logger may not have been made yet: an inert child takes none of the locks
+// for that.
+void log_in_inert_child(log_level level, std::string_view message) noexcept {
+  auto const saved_errno = errno;
+  no_cancellation const here;
+  if (level >= lowest_written.load(std::memory_order_relaxed)) write_parts({message});
+  errno = saved_errno;
+}
+
 void set_log_level(log_level level) noexcept {
+  lowest_written.store(level, std::memory_order_relaxed);
   try {
     logger().set_level(to_spdlog(level));
   } catch (...) {

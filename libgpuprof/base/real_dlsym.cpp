@@ -6,7 +6,7 @@
 namespace gpuprof {
 namespace {
 
-// Read and written by built-ins alone: a function of the standard library would be instrumented.
+// Read and written by built-ins only: a function of the standard library would be instrumented.
 dlsym_function known = nullptr;
 
 // Every release has the oldest one: asking for what is not there would allocate.
@@ -16,17 +16,35 @@ constexpr char const* version = "GLIBC_2.2.5";
 constexpr char const* version = "GLIBC_2.17";
 #endif
 
+void* no_dlsym(void*, char const*) {
+  return nullptr;
+}
+
+/// A program that links us through a library of its own has the C library in front of us, so there
+/// is no next one. Up to glibc 2.33 it is in libdl.
+dlsym_function from_c_library() noexcept {
+  constexpr char const* names[] = {"libc.so.6", "libdl.so.2"};
+  for (auto const* const name : names) {
+    auto* const library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+    if (library == nullptr) continue;
+    if (auto* const found = dlvsym(library, "dlsym", version))
+      return reinterpret_cast<dlsym_function>(found);
+  }
+  return &no_dlsym;
+}
+
 }  // namespace
 
 // May be called before constructors have run, also those of sanitizers. Behind us there may be
-// another one who stands before the C library's.
+// another library that stands before the C library.
 __attribute__((no_sanitize("address", "thread", "undefined"))) dlsym_function
 real_dlsym() noexcept {
   auto function = __atomic_load_n(&known, __ATOMIC_RELAXED);
   if (function != nullptr) return function;
   function = reinterpret_cast<dlsym_function>(dlvsym(RTLD_NEXT, "dlsym", version));
-  if (function == nullptr) return nullptr;
-  if (auto* const next = function(RTLD_NEXT, "dlsym"))
+  if (function == nullptr)
+    function = from_c_library();
+  else if (auto* const next = function(RTLD_NEXT, "dlsym"))
     function = reinterpret_cast<dlsym_function>(next);
   __atomic_store_n(&known, function, __ATOMIC_RELAXED);
   return function;

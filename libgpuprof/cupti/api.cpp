@@ -3,6 +3,7 @@
 
 #include "base/real_dlsym.hpp"
 
+#include <dlfcn.h>
 #include <string>
 
 namespace gpuprof {
@@ -45,6 +46,7 @@ cupti_api resolve_cupti(void* library) noexcept {
 #define GPUPROF_RESOLVE(name) api.name = reinterpret_cast<decltype(api.name)>(find(library, #name));
   GPUPROF_CUPTI_FUNCTIONS(GPUPROF_RESOLVE)
 #undef GPUPROF_RESOLVE
+  dlerror();  // older ones do not have all: nobody else is to find that
   return api;
 }
 

@@ -88,6 +88,7 @@ struct attempt {
 
 attempt try_open(std::string const& candidate) {
   attempt a;
+  a.cupti.was_mapped = dlopen(candidate.c_str(), RTLD_NOW | RTLD_NOLOAD) != nullptr;
   void* const library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     char const* const reason = dlerror();

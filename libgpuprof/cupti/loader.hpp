@@ -14,7 +14,8 @@ struct loaded_cupti {
   cupti_api api;
   void* library = nullptr;
   std::string path;      // absolute
-  unsigned version = 0;  // cuptiGetVersion()
+  unsigned version = 0;     // cuptiGetVersion()
+  bool was_mapped = false;  // the program had it loaded before us
 };
 
 /// Order: the libcupti already mapped (two in one process would fight), GPUPROF_CUPTI_PATH (file or

@@ -325,12 +325,13 @@ constexpr std::array table{
            }},
 };
 
-constexpr std::array<std::string_view, 5> others{
-    "GPUPROF_CUPTI_PATH",  // folder or file of the libcupti to use
-    "GPUPROF_LIBRARY",     // libgpuprof.so for the command line to preload
-    "GPUPROF_PEAKS_DIR",   // where measured peaks are stored
-    "GPUPROF_RUN_NOTES",   // set by `gpuprof profile` for run_notes.hpp
-    "GPUPROF_RUN_STARTED"  // set by `gpuprof profile` for output_name.hpp
+constexpr std::array<std::string_view, 6> others{
+    "GPUPROF_CUPTI_PATH",    // folder or file of the libcupti to use
+    "GPUPROF_LIBRARY",       // libgpuprof.so for the command line
+    "GPUPROF_PEAKS_DIR",     // where measured peaks are stored
+    "GPUPROF_RUN_NOTES",     // set by `gpuprof profile` for run_notes.hpp
+    "GPUPROF_RUN_STARTED",   // set by `gpuprof profile` for output_name.hpp
+    "GPUPROF_SET_INJECTION"  // set by the library for entry/load.hpp
 };
 
 }  // namespace

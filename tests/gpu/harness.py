@@ -82,6 +82,12 @@ def with_toolkit(environment):
     return environment
 
 
+def preload_of(library):
+    """What shares CUPTI lies beside a library; older ones have it in themselves."""
+    beside = pathlib.Path(library).parent / "libgpuprof_preload.so"
+    return beside if beside.exists() else library
+
+
 def run(words, traced=True, way="preload", timeout=180, toolkit=True, injected=None, library=LIBRARY, **settings):
     global _number
     _number += 1
@@ -95,7 +101,7 @@ def run(words, traced=True, way="preload", timeout=180, toolkit=True, injected=N
         environment["GPUPROF_OUTPUT"] = str(capture)
         environment.update({f"GPUPROF_{name.upper()}": str(value) for name, value in settings.items()})
         if way == "preload":
-            environment["LD_PRELOAD"] = str(library)
+            environment["LD_PRELOAD"] = str(preload_of(library))
         elif way == "injection":
             environment["CUDA_INJECTION64_PATH"] = str(LIBRARY)
             environment["NVTX_INJECTION64_PATH"] = str(LIBRARY)

@@ -6,14 +6,20 @@ check_library.py needed LIBRARY
 check_library.py loads LIBRARY
 check_library.py exit_handlers ARCHIVE...
 check_library.py exports LIBRARY VERSION_SCRIPT C_HEADER
+check_library.py preloaded LIBRARY VERSION_SCRIPT
+check_library.py run_paths FOLDER...
 """
 import fnmatch
+import pathlib
 import re
 import subprocess
 import sys
 
 MAX_THREAD_LOCAL_BYTES = 512
 ALLOWED = re.compile(r"^(libc|libm|libdl|libpthread|ld-linux-[a-z0-9-]+)\.so\.\d+$")
+OURS = re.compile(r"^libgpuprof\.so\.\d+$")
+# What linking must not bring: names under which the program calls others.
+OF_OTHERS = re.compile(r"^(dlsym|cu[A-Z]|cupti|cuda|nvtx)")
 
 
 def output_of(*command):
@@ -70,13 +76,52 @@ def functions_in(header):
     return set(re.findall(r"\b(gpuprof_[a-z0-9_]+)\s*\(", text))
 
 
-def exports(library, script, header):
+def symbols_of(library):
     # "A" are the version nodes themselves.
     lines = output_of("nm", "-D", "--defined-only", library).splitlines()
-    exported = {line.split()[-1].split("@")[0] for line in lines if line.split()[-2] != "A"}
+    return {line.split()[-1].split("@")[0] for line in lines if line.split()[-2] != "A"}
+
+
+def preloaded(library, script):
+    """The library that stands in front of CUPTI brings libgpuprof.so, which lies beside it, and nothing else."""
+    names = re.findall(r"\(NEEDED\).*\[(.+?)\]", output_of("readelf", "-dW", library))
+    problems = [f"it needs {name}" for name in names if not ALLOWED.match(name) and not OURS.match(name)]
+    if not any(OURS.match(name) for name in names):
+        problems.append("it does not need libgpuprof.so")
+    exported, patterns = symbols_of(library), patterns_in(script)
+    problems += [f"{name} is exported and not listed in {script}" for name in sorted(exported)
+                 if not any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)]
+    problems += [f"{name} is not exported" for name in ("dlsym", "cuptiSubscribe", "cuptiPmSamplingEnable", "cuptiProfilerInitialize")
+                 if name not in exported]
+    # A program may ask whether its CUPTI has newer functions: it must not find ours.
+    problems += [f"{name} is exported" for name in sorted(exported) if name.endswith("_v2") and name not in ("cuptiSubscribe_v2", "cuptiOpenMpInitialize_v2")]
+    return problems
+
+
+def is_elf(file):
+    with open(file, "rb") as opened:
+        return opened.read(4) == b"\x7fELF"
+
+
+def run_paths(*folders):
+    """An entry that is empty or relative stands for the current folder, from which libraries would be loaded."""
+    problems, seen = [], 0
+    for file in sorted(file for folder in folders for file in pathlib.Path(folder).iterdir()):
+        if not file.is_file() or not is_elf(file):
+            continue
+        seen += 1
+        for path in re.findall(r"\((?:RPATH|RUNPATH)\).*\[(.*)\]", output_of("readelf", "-dW", file)):
+            problems += [f"{file} looks for libraries in {entry!r}: {path}" for entry in path.split(":")
+                         if not entry.startswith(("/", "$ORIGIN"))]
+    return problems if seen else [f"there is no program in {folders}"]
+
+
+def exports(library, script, header):
+    exported = symbols_of(library)
     patterns = patterns_in(script)
     declared = functions_in(header)
-    problems = [f"{name} is exported and not listed in {script}" for name in sorted(exported)
+    problems = [f"{name} is exported, which is a name of others" for name in sorted(exported) if OF_OTHERS.match(name)]
+    problems += [f"{name} is exported and not listed in {script}" for name in sorted(exported)
                 if not any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)]
     problems += [f"{name} is exported and not declared in {header}" for name in sorted(exported)
                  if name.startswith("gpuprof_") and name not in declared]
@@ -88,6 +133,7 @@ def exports(library, script, header):
 
 
 if __name__ == "__main__":
-    problems = {"needed": needed, "loads": loads, "exit_handlers": exit_handlers, "exports": exports}[sys.argv[1]](*sys.argv[2:])
+    checks = {"needed": needed, "loads": loads, "exit_handlers": exit_handlers, "exports": exports, "preloaded": preloaded, "run_paths": run_paths}
+    problems = checks[sys.argv[1]](*sys.argv[2:])
     print("\n".join(problems) if problems else "as it should be")
     sys.exit(1 if problems else 0)

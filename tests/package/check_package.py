@@ -34,6 +34,9 @@ def build_and_run_consumer(cmake, prefix, folder):
     run(cmake, "-S", CONSUMER, "-B", folder, f"-DCMAKE_PREFIX_PATH={prefix}", "-G", "Ninja",
         *os.environ.get("GPUPROF_CONSUMER_FLAGS", "").split())
     run(cmake, "--build", folder)
+    names = run("nm", "-D", "-u", folder / "linked")
+    if "dlsym" in names or "cupti" in names:
+        sys.exit(f"the linked program asks for {names}")
     version = run(folder / "linked", env=without_ours(), cwd=folder)
     if not version.startswith("0."):
         sys.exit(f"the linked program printed {version!r}")
@@ -47,8 +50,13 @@ def check_installed_tree(prefix):
     """The command finds its library where the tree was moved to."""
     gpuprof = prefix / "bin" / "gpuprof"
     told = run_whatever_its_end(gpuprof, "profile", "sh", "-c", "echo $LD_PRELOAD", env=without_ours(), cwd=prefix)
-    if not told.startswith(str(prefix)):
+    if not told.startswith(str(prefix)) or not told.endswith("libgpuprof_preload.so\n"):
         sys.exit(f"gpuprof profile preloads {told!r}, not the library in {prefix}")
+    # It finds the other library beside it. A program that is linked gets none of its names.
+    environment = {**without_ours(), "LD_PRELOAD": told.strip()}
+    mapped = run_whatever_its_end("cat", "/proc/self/maps", env=environment, cwd=prefix)
+    if str(pathlib.Path(told.strip()).parent / "libgpuprof.so.") not in mapped:
+        sys.exit(f"{told.strip()} does not bring libgpuprof.so:\n{mapped}")
     for name in ("share/man/man1/gpuprof.1", "share/bash-completion/completions/gpuprof",
                  "share/zsh/site-functions/_gpuprof", "share/fish/vendor_completions.d/gpuprof.fish"):
         if not (prefix / name).is_file():

@@ -39,7 +39,16 @@ function(gpuprof_process_test name script)
     "BUILT_FLOAT_TRAPS=$<TARGET_FILE:gpuprof_replay_float_traps>"
     "BUILT_FAILING_MEMORY=$<TARGET_FILE:gpuprof_replay_failing_memory>")
   if(TARGET gpuprof)
-    list(APPEND environment "BUILT_LIBGPUPROF=$<TARGET_FILE:gpuprof>")
+    list(APPEND environment "BUILT_LIBGPUPROF=$<TARGET_FILE:gpuprof>" "BUILT_PRELOAD=$<TARGET_FILE:gpuprof_preload>")
+    if(TARGET gpuprof_replay_linked_program)
+      list(APPEND environment
+        "BUILT_LINKED_PROGRAM=$<TARGET_FILE:gpuprof_replay_linked_program>"
+        "BUILT_ASKING_PROGRAM=$<TARGET_FILE:gpuprof_replay_asking_program>"
+        "BUILT_LATE_CLIENT=$<TARGET_FILE:gpuprof_replay_late_client>"
+        "BUILT_LINKED_SAMPLER=$<TARGET_FILE:gpuprof_replay_linked_sampler>"
+        "BUILT_OPENING_SAMPLER=$<TARGET_FILE:gpuprof_replay_opening_sampler>"
+        "BUILT_OLD_CUPTI=$<TARGET_FILE:pretended_cupti_complete>")
+    endif()
   endif()
   if(GPUPROF_BUILT_COMMAND)
     # Not the library beside the command, which has no sanitizer and loads libraries that have one.

@@ -6,7 +6,7 @@
     class Fork(processes.Case):
         def test_child_is_left_alone(self):
             session = self.synthetic(launches=100)
-            run = self.play(session, "--exit-with", "fork", preload=[processes.path("BUILT_LIBGPUPROF")])
+            run = self.play(session, "--exit-with", "fork", preload=[processes.path("BUILT_PRELOAD")])
             self.assertEqual(run.code, 0, run.err)
             self.assertIn("child=exited", run.out)
 

@@ -10,6 +10,14 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_
   FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
 install(TARGETS gpuprof gpuprof_capture_api EXPORT gpuprofTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS gpuprof_preload LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")  # preloaded, not linked
+
+# CMake leaves room for another RUNPATH in what it builds, filled up with colons. An empty entry is the current folder, from which the
+# loader would take libraries: what users run is built with the RUNPATH that it has where it is installed.
+set_target_properties(gpuprof gpuprof_capture_api PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
+if(TARGET gpuprof_cli)
+  set_target_properties(gpuprof_cli PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
+endif()
 
 # Programs find the library beside them wherever the tree is moved.
 function(gpuprof_install_program target folder)

@@ -17,9 +17,9 @@ struct launch_environment {
   std::vector<std::string> remarks;  // one line each, for the user
 };
 
-/// `inherited` with LD_PRELOAD and the injection variables pointing at `library`. Another tool's
-/// injection is left alone and remarked on.
+/// `inherited` with LD_PRELOAD pointing at `preload`, unless that is empty, and the injection
+/// variables at `library`. Another tool's injection is left alone and remarked on.
 launch_environment make_launch_environment(char const* const* inherited, variables const& chosen,
-                                           std::string const& library);
+                                           std::string const& library, std::string const& preload);
 
 }  // namespace gpuprof

@@ -35,4 +35,9 @@ result<std::string> find_library_file() {
                "). Install both with cmake --install, or set GPUPROF_LIBRARY to the file"};
 }
 
+std::string preload_file(std::string const& library) {
+  auto const beside = fs::path(library).parent_path() / "libgpuprof_preload.so";
+  return is_file(beside) ? beside.string() : library;
+}
+
 }  // namespace gpuprof

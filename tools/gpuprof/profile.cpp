@@ -234,7 +234,13 @@ int profile(profile_arguments const& arguments) {
   chosen["GPUPROF_RUN_STARTED"] = std::to_string(file_clock_ns());
   run_notes_file const notes_file;
   chosen[run_notes_variable] = notes_file.path();
-  auto const environment = make_launch_environment(environ, chosen, *library);
+  if (program.has_address_sanitizer)
+    say(program.path +
+        " is built with AddressSanitizer, which ends programs into which another library is "
+        "preloaded: gpuprof is loaded at the first call of CUDA or NVTX instead. Profilers in the "
+        "program (torch.profiler) cannot use CUPTI beside it");
+  auto const environment = make_launch_environment(
+      environ, chosen, *library, program.has_address_sanitizer ? "" : preload_file(*library));
   for (auto const& remark : environment.remarks) say(remark);
   auto const outcome = run_program(program.path, command, environment.entries);
   if (!outcome.message.empty()) return fail(outcome.exit_code, outcome.message);
@@ -284,7 +290,7 @@ void add_profile(CLI::App& app, int& exit_code) {
   command->footer(
       "Every option but --peaks and --analyze is "
       "also an environment variable, GPUPROF_OUTPUT for --output, for programs run with "
-      "LD_PRELOAD=libgpuprof.so.\nEnds as the program did; with 125 where that is 0 and nothing "
+      "LD_PRELOAD=libgpuprof_preload.so.\nEnds as the program did; with 125 where that is 0 and nothing "
       "was "
       "recorded, with 2 where an option is wrong, with 126 or 127 where the program cannot be "
       "started, with 128 and the signal that ended it.");

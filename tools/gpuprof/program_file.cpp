@@ -3,6 +3,7 @@
 
 #include "base/process.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -35,6 +36,71 @@ linkage linkage_of(std::string const& path) {
     if (segment.p_type == PT_INTERP) return linkage::dynamic;
   }
   return linkage::fixed;
+}
+
+template <class Value>
+bool read_at(std::ifstream& file, std::uint64_t place, Value& into) {
+  file.seekg(static_cast<std::streamoff>(place));
+  file.read(reinterpret_cast<char*>(&into), sizeof into);
+  return static_cast<bool>(file);
+}
+
+struct elf_parts {
+  std::vector<Elf64_Phdr> loaded;
+  Elf64_Phdr dynamic{};
+  /// Where in the file an address is.
+  std::uint64_t place_of(std::uint64_t address) const noexcept {
+    for (auto const& part : loaded)
+      if (address >= part.p_vaddr && address - part.p_vaddr < part.p_filesz)
+        return address - part.p_vaddr + part.p_offset;
+    return 0;
+  }
+};
+
+elf_parts parts_of(std::ifstream& file) {
+  elf_parts parts;
+  Elf64_Ehdr header{};
+  if (!read_at(file, 0, header)) return parts;
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr part{};
+    if (!read_at(file, header.e_phoff + i * sizeof part, part)) return {};
+    if (part.p_type == PT_LOAD) parts.loaded.push_back(part);
+    if (part.p_type == PT_DYNAMIC) parts.dynamic = part;
+  }
+  return parts;
+}
+
+/// Names of the libraries that a dynamic 64-bit ELF file needs.
+std::vector<std::string> needed_libraries(std::string const& path) {
+  std::ifstream file(path, std::ios::binary);
+  auto const parts = parts_of(file);
+  std::vector<std::uint64_t> names;
+  std::uint64_t texts = 0;
+  constexpr std::uint64_t max_entries = 4096;
+  auto const entries = std::min(parts.dynamic.p_filesz / sizeof(Elf64_Dyn), max_entries);
+  for (std::uint64_t i = 0; i < entries; ++i) {
+    Elf64_Dyn entry{};
+    if (!read_at(file, parts.dynamic.p_offset + i * sizeof entry, entry) || entry.d_tag == DT_NULL)
+      break;
+    if (entry.d_tag == DT_NEEDED) names.push_back(entry.d_un.d_val);
+    if (entry.d_tag == DT_STRTAB) texts = parts.place_of(entry.d_un.d_ptr);
+  }
+  std::vector<std::string> needed;
+  for (auto const name : names) {
+    std::string text;
+    file.clear();
+    file.seekg(static_cast<std::streamoff>(texts + name));
+    if (texts != 0 && std::getline(file, text, '\0') && text.size() < 256) needed.push_back(text);
+  }
+  return needed;
+}
+
+bool needs_address_sanitizer(std::string const& path) {
+  if (linkage_of(path) != linkage::dynamic) return false;
+  auto const all = needed_libraries(path);
+  return std::any_of(all.begin(), all.end(), [](std::string const& name) {
+    return name.starts_with("libasan.so") || name.starts_with("libclang_rt.asan");
+  });
 }
 
 /// The loader drops LD_PRELOAD when the file changes the user or the rights of the process.
@@ -85,7 +151,8 @@ no_program not_runnable(std::string const& path) {
 
 program_file found(std::string path) {
   auto why_not = obstacle(path);
-  return {std::move(path), std::move(why_not)};
+  auto const has_sanitizer = needs_address_sanitizer(path);
+  return {std::move(path), std::move(why_not), has_sanitizer};
 }
 
 }  // namespace

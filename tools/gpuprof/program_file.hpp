@@ -11,6 +11,8 @@ struct program_file {
   std::string path;
   /// Why a library cannot be preloaded, with what works instead; empty when it can.
   std::string preload_obstacle;
+  /// It needs the library of AddressSanitizer, which ends a program in which it is not the first.
+  bool has_address_sanitizer = false;
 };
 
 struct no_program {

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <link.h>
+#include <string_view>
 
 namespace gpuprof {
 
@@ -27,6 +30,29 @@ std::uint64_t clock_map::theirs(std::uint64_t real) const noexcept {
   return from.theirs + static_cast<std::uint64_t>(ahead);
 }
 
+// dladdr() waits for a dlopen() or dlclose() on another thread, which may wait for us.
+code_holder holder_of(void const* address) noexcept {
+  struct question {
+    std::uintptr_t address;
+    code_holder answer;
+  } asked{reinterpret_cast<std::uintptr_t>(address), {}};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* out) {
+        auto& q = *static_cast<question*>(out);
+        for (unsigned i = 0; i < info->dlpi_phnum; ++i) {
+          auto const& part = info->dlpi_phdr[i];
+          auto const begin = info->dlpi_addr + part.p_vaddr;
+          if (part.p_type != PT_LOAD || q.address < begin || q.address >= begin + part.p_memsz)
+            continue;
+          q.answer = {begin, std::hash<std::string_view>{}(info->dlpi_name)};
+          return 1;
+        }
+        return 0;
+      },
+      &asked);
+  return asked.answer;
+}
+
 // Between two looks at ours: its middle, half of what reading theirs takes off at most.
 clock_pair record_clock::read(CUpti_TimestampCallbackFunc clock) noexcept {
   clock_pair best;
@@ -43,20 +69,29 @@ clock_pair record_clock::read(CUpti_TimestampCallbackFunc clock) noexcept {
 }
 
 void record_clock::is_now(CUpti_TimestampCallbackFunc clock) noexcept {
-  auto const is_other = theirs_.exchange(clock, std::memory_order_acq_rel) != clock;
-  if (clock == nullptr) return;
-  auto const moment = read(clock);
+  auto const holder = holder_of(reinterpret_cast<void const*>(clock));
+  auto const moment = clock != nullptr ? read(clock) : clock_pair{};
   std::lock_guard const lock(mutex_);
-  if (is_other) pairs_.clear();
+  if (theirs_.exchange(clock, std::memory_order_acq_rel) != clock) pairs_.clear();
+  holder_ = holder;
   try {
-    if (pairs_.empty()) pairs_.push_back(moment);
+    if (clock != nullptr && pairs_.empty()) pairs_.push_back(moment);
   } catch (...) {  // no memory: looked at again when records are handed on
   }
 }
 
+bool record_clock::is_still_there(CUpti_TimestampCallbackFunc clock) noexcept {
+  auto const holder = holder_of(reinterpret_cast<void const*>(clock));
+  std::lock_guard const lock(mutex_);
+  if (holder.base != 0 && holder == holder_) return true;
+  theirs_.compare_exchange_strong(clock, nullptr);
+  pairs_.clear();
+  return false;
+}
+
 clock_map record_clock::map() {
   auto* const clock = theirs_.load(std::memory_order_acquire);
-  if (clock == nullptr) return clock_map{};
+  if (clock == nullptr || !is_still_there(clock)) return clock_map{};
   auto const moment = read(clock);
   std::lock_guard const lock(mutex_);
   if (pairs_.empty()) return clock_map{{moment}};

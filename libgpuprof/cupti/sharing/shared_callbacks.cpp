@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of shared_cupti that sees to subscribers and callbacks: who hears what.
+#include "base/log.hpp"
 #include "cupti/sharing/shared_cupti.hpp"
 #include "cupti/sharing/taken_flag.hpp"
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 
 namespace gpuprof {
 namespace {
@@ -19,12 +21,27 @@ constinit thread_local kept_number calls_under_way[calls_kept]
     __attribute__((tls_model("initial-exec"))) = {};
 constinit thread_local unsigned next_call __attribute__((tls_model("initial-exec"))) = 0;
 
+void say_that_it_is_refused(char const* name) noexcept {
+  static std::atomic<bool> said{false};
+  if (!first_time(said)) return;
+  try {
+    log_warning((name != nullptr ? '"' + std::string(name) + '"' : "a client in this process") +
+                " wants to be one of several subscribers of CUPTI, which CUPTI refuses because "
+                "this capture has subscribed alone. Run without gpuprof if you need that client");
+  } catch (...) {  // no memory: CUPTI's answer says it
+  }
+}
+
 }  // namespace
 
 CUptiResult shared_cupti::subscribe(cupti_client who, CUpti_SubscriberHandle* handle,
                                     CUpti_CallbackFunc function, void* data,
                                     CUpti_SubscriberParams* named) {
-  if (who == cupti_client::program) program_comes();
+  if (who == cupti_client::program) {
+    program_comes();
+    if (asks_to_be_one_of_several(named))
+      return subscribe_beside_us(handle, function, data, *named);
+  }
   auto& mine = of(who);
   // CUPTI's own answer to a second one, with the first one's name.
   if (function == nullptr || handle == nullptr || mine.taken.exchange(true))
@@ -37,6 +54,19 @@ CUptiResult shared_cupti::subscribe(cupti_client who, CUpti_SubscriberHandle* ha
     mine.listens.store(true, std::memory_order_release);
   else
     mine.taken.store(false);
+  return code;
+}
+
+// Such a client has callbacks and buffers of its own, which CUPTI tells from ours by its handle. As
+// long as we are subscribed CUPTI may refuse it, and says who is there.
+CUptiResult shared_cupti::subscribe_beside_us(CUpti_SubscriberHandle* handle,
+                                              CUpti_CallbackFunc function, void* data,
+                                              CUpti_SubscriberParams& named) {
+  auto const code = real_.api.cuptiSubscribe_v2(handle, function, data, &named);
+  if (code == CUPTI_SUCCESS && handle != nullptr) own_subscribers_.add(*handle);
+  if (code == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED &&
+      of(cupti_client::gpuprof).taken.load())
+    say_that_it_is_refused(named.subscriberName);
   return code;
 }
 
@@ -56,6 +86,10 @@ CUptiResult shared_cupti::subscribe_for_both(CUpti_SubscriberHandle* handle,
 }
 
 CUptiResult shared_cupti::unsubscribe(cupti_client who, CUpti_SubscriberHandle handle) {
+  if (is_beside_us(who, handle)) {
+    own_subscribers_.remove(handle);
+    return real_.api.cuptiUnsubscribe(handle);
+  }
   if (!is_subscriber(who, handle)) return CUPTI_ERROR_INVALID_PARAMETER;
   taken_flag const alone(subscribing_, taken_flag::wait::yes);
   leave_seat(who);
@@ -87,6 +121,10 @@ void shared_cupti::switch_off(cupti_client who, CUpti_CallbackDomain domain,
   if (others.has(domain, id)) real_.api.cuptiEnableCallback(1, handle, domain, id);
 }
 
+bool shared_cupti::is_beside_us(cupti_client who, CUpti_SubscriberHandle handle) const noexcept {
+  return who == cupti_client::program && own_subscribers_.has(handle);
+}
+
 // Nobody switches the other one off who has left, with the handle that both have.
 bool shared_cupti::is_subscriber(cupti_client who, CUpti_SubscriberHandle handle) const noexcept {
   return handle != nullptr && handle == handle_.load() && of(who).listens.load();
@@ -96,6 +134,7 @@ bool shared_cupti::is_subscriber(cupti_client who, CUpti_SubscriberHandle handle
 CUptiResult shared_cupti::enable_callback(cupti_client who, std::uint32_t on,
                                           CUpti_SubscriberHandle handle,
                                           CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+  if (is_beside_us(who, handle)) return real_.api.cuptiEnableCallback(on, handle, domain, id);
   if (!is_subscriber(who, handle)) return CUPTI_ERROR_INVALID_PARAMETER;
   auto& mine = of(who).callbacks;
   if (on == 0) {
@@ -112,6 +151,7 @@ CUptiResult shared_cupti::enable_callback(cupti_client who, std::uint32_t on,
 CUptiResult shared_cupti::enable_domain(cupti_client who, std::uint32_t on,
                                         CUpti_SubscriberHandle handle,
                                         CUpti_CallbackDomain domain) {
+  if (is_beside_us(who, handle)) return real_.api.cuptiEnableDomain(on, handle, domain);
   if (!is_subscriber(who, handle)) return CUPTI_ERROR_INVALID_PARAMETER;
   auto& mine = of(who).callbacks;
   auto const& others = of(other_than(who)).callbacks;
@@ -135,6 +175,7 @@ CUptiResult shared_cupti::enable_domain(cupti_client who, std::uint32_t on,
 
 CUptiResult shared_cupti::enable_all_domains(cupti_client who, std::uint32_t on,
                                              CUpti_SubscriberHandle handle) {
+  if (is_beside_us(who, handle)) return real_.api.cuptiEnableAllDomains(on, handle);
   auto all = CUPTI_SUCCESS;
   for (auto const domain : enabled_callbacks::all_domains)
     if (auto const code = enable_domain(who, on, handle, domain); code != CUPTI_SUCCESS) all = code;
@@ -145,6 +186,7 @@ CUptiResult shared_cupti::callback_state(cupti_client who, std::uint32_t* on,
                                          CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain,
                                          CUpti_CallbackId id) {
   auto const code = real_.api.cuptiGetCallbackState(on, handle, domain, id);
+  if (is_beside_us(who, handle)) return code;
   if (code == CUPTI_SUCCESS && !of(who).callbacks.has(domain, id)) *on = 0;
   return code;
 }

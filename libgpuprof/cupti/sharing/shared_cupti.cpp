@@ -14,6 +14,8 @@ namespace {
 // CUPTI's functions for buffers carry no user pointer. Set once, before they are registered.
 std::atomic<shared_cupti*> the_shared{nullptr};
 
+constinit std::atomic<bool> all_clients_are_seen{false};
+
 constinit thread_local bool inside_our_flush __attribute__((tls_model("initial-exec"))) = false;
 
 template <auto Act>
@@ -57,8 +59,16 @@ loaded_cupti with_our_functions(loaded_cupti real) {
 shared_cupti::shared_cupti(loaded_cupti real)
     : real_(std::move(real)), ours_(with_our_functions(real_)) {}
 
+void shared_cupti::note_all_clients_are_seen() noexcept {
+  all_clients_are_seen.store(true);
+}
+
 void shared_cupti::become_the_one() noexcept {
   the_shared.store(this, std::memory_order_release);
+}
+
+shared_cupti* shared_cupti::existing() noexcept {
+  return the_shared.load(std::memory_order_acquire);
 }
 
 // Several threads at once may load it; the first one's is that of all.
@@ -228,12 +238,13 @@ CUptiResult shared_cupti::flush_every(std::uint32_t ms) {
 }
 
 // What one ends goes on for the other. Where the program has a client, CUPTI is its to end: it may
-// have set up what we do not see, and come back at any moment.
+// have set up what we do not see, and come back at any moment. Where its clients are not seen, a
+// libcupti that was there before us is taken for a sign of one.
 CUptiResult shared_cupti::finalize(cupti_client who) {
   auto const& other = of(other_than(who));
   finalizing_.store(true);
   auto const may_end = who == cupti_client::gpuprof
-                           ? !program_came_.load()
+                           ? !program_came_.load() && (all_clients_are_seen || !real_.was_mapped)
                            : !other.taken.load() && !other.records.has_any();
   auto code = CUPTI_SUCCESS;
   if (may_end) {
@@ -267,6 +278,7 @@ void shared_cupti::forget_everything() noexcept {
     one.taken.store(false);
   }
   single_calls_.forget();
+  own_subscribers_.forget();
 }
 
 }  // namespace gpuprof

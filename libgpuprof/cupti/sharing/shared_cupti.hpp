@@ -10,6 +10,7 @@
 #include "cupti/sharing/enabled_records.hpp"
 #include "cupti/sharing/lent_buffers.hpp"
 #include "cupti/sharing/other_client_observer.hpp"
+#include "cupti/sharing/own_subscribers.hpp"
 #include "cupti/sharing/record_clock.hpp"
 #include "cupti/sharing/record_copies.hpp"
 
@@ -35,6 +36,13 @@ class shared_cupti {
 
   /// The one of this process, with the libcupti that load_cupti() finds; the error is its.
   static result<shared_cupti*> of_process(unsigned driver_major);
+
+  /// Each client of the program comes through program_comes() from now on. Where none does, one
+  /// that is not seen may have set up what only its CUPTI knows of. Any time.
+  static void note_all_clients_are_seen() noexcept;
+
+  /// The one of this process, if there is one.
+  static shared_cupti* existing() noexcept;
 
   /// What the library itself has.
   loaded_cupti const& real() const noexcept { return real_; }
@@ -95,7 +103,10 @@ class shared_cupti {
     return {s.request.load(std::memory_order_acquire), s.complete.load(std::memory_order_acquire)};
   }
 
+  CUptiResult subscribe_beside_us(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc function,
+                                  void* data, CUpti_SubscriberParams& named);
   CUptiResult subscribe_for_both(CUpti_SubscriberHandle* handle, CUpti_SubscriberParams* named);
+  bool is_beside_us(cupti_client who, CUpti_SubscriberHandle handle) const noexcept;
   bool is_subscriber(cupti_client who, CUpti_SubscriberHandle handle) const noexcept;
   void leave_seat(cupti_client who) noexcept;
   void switch_off(cupti_client who, CUpti_CallbackDomain domain, CUpti_CallbackId id) noexcept;
@@ -128,6 +139,7 @@ class shared_cupti {
   loaded_cupti ours_;
   std::array<seat, 2> seats_;
   std::atomic<CUpti_SubscriberHandle> handle_{nullptr};  // CUPTI's, the same for both
+  own_subscribers own_subscribers_;                      // of the program, which CUPTI keeps apart
   std::atomic_flag subscribing_ = ATOMIC_FLAG_INIT;
   std::atomic_flag flushing_ = ATOMIC_FLAG_INIT;
   std::atomic<bool> program_came_{false};  // and may have gone

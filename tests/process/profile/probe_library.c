@@ -14,7 +14,7 @@ __attribute__((constructor)) static void note(void) {
   if (log == NULL) return;
   for (char** entry = environ; *entry != NULL; ++entry) {
     if (strncmp(*entry, "GPUPROF_", 8) == 0 || strstr(*entry, "INJECTION64_PATH=") != NULL ||
-        strncmp(*entry, "LD_PRELOAD=", 11) == 0) {
+        strncmp(*entry, "LD_PRELOAD=", 11) == 0 || strncmp(*entry, "ASAN_OPTIONS=", 13) == 0) {
       fprintf(log, "%s\n", *entry);
     }
   }

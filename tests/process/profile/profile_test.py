@@ -179,6 +179,36 @@ class Environment(InFolder):
         self.assertEqual(self.told()["GPUPROF_TRACE"], "cuda")
         self.assertEqual(self.told()["GPUPROF_DELAY"], "3")
 
+    def test_programs_that_it_starts_may_be_built_with_the_address_sanitizer(self):
+        self.environment.pop("ASAN_OPTIONS", None)
+        self.profile("true")
+        self.assertEqual(self.told()["ASAN_OPTIONS"], "verify_asan_link_order=0")
+        self.environment["ASAN_OPTIONS"] = "detect_leaks=0"
+        self.profile("true")
+        self.assertEqual(self.told()["ASAN_OPTIONS"], "detect_leaks=0:verify_asan_link_order=0")
+        self.environment["ASAN_OPTIONS"] = "verify_asan_link_order=1"
+        self.profile("true")
+        self.assertEqual(self.told()["ASAN_OPTIONS"], "verify_asan_link_order=1")
+
+    def test_the_library_of_the_address_sanitizer_stays_in_front(self):
+        self.environment["LD_PRELOAD"] = "/no/such/libasan.so.8"
+        self.profile("true")
+        self.assertEqual(self.told()["LD_PRELOAD"], "/no/such/libasan.so.8:" + PROBE)
+
+    def test_the_library_that_shares_cupti_is_preloaded_where_it_lies_beside(self):
+        library, preload = self.folder / "libgpuprof.so", self.folder / "libgpuprof_preload.so"
+        for file in library, preload:
+            file.write_bytes(pathlib.Path(PROBE).read_bytes())
+        self.environment["GPUPROF_LIBRARY"] = str(library)
+        self.profile("true")
+        self.assertEqual(self.told()["LD_PRELOAD"], str(preload))
+        self.assertEqual(self.told()["CUDA_INJECTION64_PATH"], str(library))
+
+    def test_what_the_library_has_set_for_a_parent_does_not_hold_here(self):
+        self.environment["GPUPROF_SET_INJECTION"] = "1"
+        self.profile("true")
+        self.assertNotIn("GPUPROF_SET_INJECTION", self.told())
+
     def test_another_preload_is_kept_behind_ours(self):
         self.environment["LD_PRELOAD"] = "/no/such/other.so"
         self.profile("true")
@@ -284,6 +314,25 @@ class Obstacles(InFolder):
         self.assertEqual(run.returncode, 5)
         self.assertIn("statically linked", run.stderr)
         self.assertEqual(self.told(), {})
+
+    def sanitized_program(self):
+        source, program = self.folder / "sanitized.c", self.folder / "sanitized"
+        source.write_text("#include <stdio.h>\nint main(void) { puts(\"ran\"); return 0; }\n")
+        built = subprocess.run([os.environ.get("CC", "cc"), "-fsanitize=address", "-o", program, source], capture_output=True)
+        if built.returncode != 0 or b"libasan" not in program.read_bytes():
+            self.skipTest("this compiler has no AddressSanitizer as a library")
+        return str(program)
+
+    def test_a_program_built_with_the_address_sanitizer_starts(self):
+        """Its library ends a program in which another one is the first."""
+        run = self.profile(self.sanitized_program())
+        self.assertEqual((run.returncode, run.stdout), (NOTHING_RECORDED, "ran\n"), run.stderr)
+        self.assertIn("is built with AddressSanitizer", run.stderr)
+
+    def test_a_program_that_starts_one_built_with_the_address_sanitizer_does_not_end_it(self):
+        program = self.sanitized_program()
+        run = self.profile("sh", "-c", program + "; echo $?")
+        self.assertEqual(run.stdout, "ran\n0\n", run.stderr)
 
     @unittest.skipUnless(os.geteuid() == 0, "takes root to make a file of another user")
     def test_a_set_user_id_program_runs_and_the_user_is_told(self):

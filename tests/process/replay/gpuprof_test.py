@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import time
 import uuid
@@ -33,15 +34,15 @@ class Gpuprof(processes.Case):
         super().setUp()
         self.capture = self.folder / "out.gpuprof"
 
-    def profile(self, session, *options, env=None, beside=(), **settings):
-        """Plays a session with libgpuprof.so preloaded, and what is to be `beside` it; settings are GPUPROF_... variables."""
+    def profile(self, session, *options, env=None, beside=(), library=None, **settings):
+        """Plays a session with libgpuprof_preload.so preloaded, and what is to be `beside` it; settings are GPUPROF_... variables."""
         # Tests that run at once do not share a GPU: its counters would be one process's at a time.
         gpu = "GPU-" + str(uuid.uuid5(uuid.NAMESPACE_URL, str(self.folder)))
         self.addCleanup(pathlib.Path(f"/tmp/gpuprof-{os.geteuid()}-{gpu}.lock").unlink, True)  # what was killed leaves it
         wanted = {"GPUPROF_OUTPUT": str(self.capture)[: -len(".gpuprof")], "REPLAY_GPU_UUID": gpu}
         wanted.update({"GPUPROF_" + k.upper(): str(v) for k, v in settings.items()})
         wanted.update(env or {})
-        return self.play(session, *options, preload=[processes.path("BUILT_LIBGPUPROF"), *beside], env=wanted)
+        return self.play(session, *options, preload=[library or processes.path("BUILT_PRELOAD"), *beside], env=wanted)
 
     def report(self, name, *options, capture=None):
         """Rows of a report of `gpuprof stats`, as dictionaries."""
@@ -77,6 +78,10 @@ class WaysIn(Gpuprof):
     def test_preloaded(self):
         self.check(self.profile(self.synthetic(**PLAN)))
 
+    def test_preloaded_alone(self):
+        """libgpuprof.so without what stands in front of CUPTI, as programs are told to for which sharing does not matter."""
+        self.check(self.profile(self.synthetic(**PLAN), library=processes.path("BUILT_LIBGPUPROF")))
+
     def test_injected(self):
         library = processes.path("BUILT_LIBGPUPROF")
         self.check(self.play(self.synthetic(**PLAN), env={
@@ -102,13 +107,68 @@ class WaysIn(Gpuprof):
             self.assertEqual(run.err.count("\n"), 1)
             self.assertFalse(started.exists())
 
+    def test_linked_through_another_library(self):
+        """The C library then stands before libgpuprof.so, which finds no next dlsym behind itself."""
+        run = self.run_program(processes.path("BUILT_LINKED_PROGRAM"), env={
+            "LD_LIBRARY_PATH": processes.path("BUILT_REPLAY_LIBS"), "REPLAY_SESSION": self.synthetic(**PLAN),
+            "GPUPROF_OUTPUT": str(self.folder / "out")})
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(run.out.split(), ["cuInit=0", "start=0", "stop=0"], run.err)
+
+    def test_a_program_built_with_the_address_sanitizer(self):
+        """Started by the command, and by a shell into which the library is preloaded."""
+        if os.environ.get("BUILT_PRELOAD_FIRST"):
+            self.skipTest("the library itself is built with a sanitizer")
+        source, program = self.folder / "sanitized.c", self.folder / "sanitized"
+        source.write_text("#include <dlfcn.h>\n#include <stdio.h>\nint main(void) {\n"
+                          "  void* driver = dlopen(\"libcuda.so.1\", RTLD_NOW);\n"
+                          "  int (*begin)(unsigned) = (int (*)(unsigned))dlsym(driver, \"cuInit\");\n"
+                          "  int (*captures)(void) = begin(0) == 0 ? (int (*)(void))dlsym(RTLD_DEFAULT, \"gpuprof_is_capturing\") : 0;\n"
+                          "  printf(\"ran %d\\n\", captures != 0 ? captures() : -1);\n  return 0;\n}\n")
+        built = subprocess.run([os.environ.get("CC", "cc"), "-fsanitize=address", "-o", program, source, "-ldl"], capture_output=True)
+        if built.returncode != 0 or b"libasan" not in program.read_bytes():
+            self.skipTest("this compiler has no AddressSanitizer as a library")
+        env = {"LD_LIBRARY_PATH": processes.path("BUILT_REPLAY_LIBS"), "REPLAY_SESSION": self.synthetic(**PLAN), "ASAN_OPTIONS": "detect_leaks=0"}
+        for words, ran in ([program], "ran -1\n"), (["sh", "-c", str(program)], "ran 1\n"):  # injected: for the driver only
+            run = self.run_program(processes.path("BUILT_GPUPROF"), "profile", "-f", "-o", self.folder / "out", "--", *words, env=env)
+            self.assertEqual(run.out, ran, run.err)
+            self.assertNotIn("link order", run.err)
+            self.assertNotIn("does not come first", run.err)
+
+    def ask(self, *words, **env):
+        wanted = {"LD_LIBRARY_PATH": processes.path("BUILT_REPLAY_LIBS"), "REPLAY_SESSION": self.synthetic(**PLAN),
+                  "GPUPROF_OUTPUT": str(self.folder / "out"), **env}
+        return self.run_program(processes.path("BUILT_ASKING_PROGRAM"), *words, preload=[processes.path("BUILT_PRELOAD")], env=wanted)
+
+    def test_asking_for_a_function_of_cupti_leaves_no_error(self):
+        """Also not where this libcupti lacks newer functions, which the library looks for."""
+        run = self.ask(processes.path("BUILT_OLD_CUPTI"))
+        self.assertEqual(run.code, 0, run.err)
+        asked = [line for line in run.out.splitlines() if " found=1 " in line]
+        self.assertEqual(len(asked), 3, run.out)
+        for line in asked:
+            self.assertTrue(line.endswith("errno=0 dlerror=none"), line)
+        self.assertIn("cuptiProfilerInitialize found=0", run.out)
+
+    def test_asking_for_a_function_of_cupti_is_no_use_of_it(self):
+        run = self.ask("libcupti.so.13", "fork")
+        self.assertEqual(run.code, 0, run.err)
+        self.assertIn("cuInit=0 profiled=1", run.out)
+
+    def test_a_child_that_is_not_profiled_says_so(self):
+        run = self.ask("libcupti.so.13", "begin")
+        self.assertEqual(run.code, 0, run.err)
+        self.assertIn("cuInit=0 profiled=0", run.out)
+        self.assertEqual(run.err.count("[gpuprof]"), 1, run.err)
+        self.assertRegex(run.err, r"^\[gpuprof\] process \d+ is not profiled: it was forked .*\n$")
+
     def test_preloaded_and_injected_at_once(self):
         library = processes.path("BUILT_LIBGPUPROF")
         self.check(self.profile(self.synthetic(**PLAN), env={"CUDA_INJECTION64_PATH": library,
                                                              "NVTX_INJECTION64_PATH": library}))
 
     def test_a_program_without_cuda_is_left_alone(self):
-        run = self.run_program("/bin/ls", "/", preload=[processes.path("BUILT_LIBGPUPROF")],
+        run = self.run_program("/bin/ls", "/", preload=[processes.path("BUILT_PRELOAD")],
                                env={"GPUPROF_OUTPUT": str(self.folder / "out")})
         self.assertEqual((run.code, run.err), (0, ""))
         self.assertFalse(self.capture.exists())

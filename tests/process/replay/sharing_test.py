@@ -124,6 +124,33 @@ class Sharing(Gpuprof):
                 n, _ = self.run_both(way, alone=True, env=dict(REPLAY_SECOND_GAP_MS=20, REPLAY_SECOND_SESSION_MS=60))
                 self.assertGreater(n["records_10"], 100)
 
+    def test_a_client_that_does_not_trace_keeps_its_cupti(self):
+        """The replay ends a program in which cuptiFinalize is called while PM sampling is enabled."""
+        session = self.synthetic(threads=1, launches=2000, step_ns=1000000, kernel_ns=1000, graphs=0, profiler_calls=1)
+        for way in ("BUILT_LINKED_SAMPLER", "BUILT_OPENING_SAMPLER"):
+            with self.subTest(way):
+                self.counts.unlink(missing_ok=True)
+                run = self.profile(session, beside=[processes.path(way)], capture_range="cudaProfilerApi", force_overwrite=1,
+                                   env={"REPLAY_SECOND_OUTPUT": str(self.counts)})
+                self.assertEqual(run.code, 0, run.err)
+                self.assertEqual(self.counts.read_text(), "code=0\n")
+                self.check_capture(500)
+
+    def test_preloaded_alone_libraries_that_are_loaded_later_share(self):
+        """torch.profiler is loaded by Python: its names of CUPTI are bound to ours."""
+        n, _ = self.run_both("BUILT_LATE_CLIENT", library=processes.path("BUILT_LIBGPUPROF"),
+                             env=dict(REPLAY_SECOND_GAP_MS=50, REPLAY_SECOND_SESSION_MS=60,
+                                      REPLAY_LATE_LIBRARY=processes.path("BUILT_LINKED_CLIENT")))
+        self.assertGreater(n["records_10"], 100)
+        self.check_capture()
+
+    def test_preloaded_alone_a_program_that_is_linked_against_cupti_is_told_so(self):
+        for way, is_told in ("BUILT_LINKED_CLIENT", True), ("BUILT_OPENING_CLIENT", False):
+            run = self.profile(self.synthetic(**PLAN), beside=[processes.path(way)], library=processes.path("BUILT_LIBGPUPROF"),
+                               env={"REPLAY_SECOND_OUTPUT": str(self.counts), "REPLAY_SECOND_GAP_MS": "100"}, force_overwrite=1)
+            self.assertEqual(run.code, 0, run.err)
+            self.assertEqual("Preload libgpuprof_preload.so" in run.err, is_told, run.err)
+
     def test_not_shared(self):
         """As before there was sharing: who comes first has CUPTI, and the other says so."""
         client = [processes.path("BUILT_OPENING_CLIENT")]

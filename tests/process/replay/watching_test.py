@@ -23,7 +23,7 @@ class Watching(Gpuprof):
 
     def watched(self, session, preload=True, env=None, **settings):
         """What the program was last told, None when it never was; and the run."""
-        libraries = [processes.path("BUILT_LIBGPUPROF")] if preload else []
+        libraries = [processes.path("BUILT_PRELOAD")] if preload else []
         wanted = {"GPUPROF_OUTPUT": str(self.capture)[: -len(".gpuprof")], "REPLAY_WATCH_OUTPUT": str(self.answer)}
         wanted.update({"GPUPROF_" + k.upper(): str(v) for k, v in {**SETTINGS, **settings}.items()})
         run = self.play(session, preload=libraries + [processes.path("BUILT_WATCHER")], env={**wanted, **(env or {})})

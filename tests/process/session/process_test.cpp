@@ -84,7 +84,7 @@ outcome run_shell(std::string const& words, std::string const& before = "") {
 /// library before the sanitizer's, which is told not to mind.
 outcome run(std::string const& scene, std::string const& variables = "",
             std::string const& before = "") {
-  return run_shell("env ASAN_OPTIONS=verify_asan_link_order=0:$ASAN_OPTIONS LD_PRELOAD='" LIBRARY
+  return run_shell("env ASAN_OPTIONS=verify_asan_link_order=0:$ASAN_OPTIONS LD_PRELOAD='" PRELOAD
                    "' " +
                        variables + " '" PROGRAM "' " + scene,
                    before);
@@ -369,6 +369,25 @@ TEST_CASE("children that are forked beside busy threads never wait for what thes
   CHECK(result.captures().size() == 41);
 }
 
+#endif
+
+// A sanitizer does not start in a shell that has none.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_CASE("a program for which LD_PRELOAD is removed is not profiled, unless by the command") {
+  auto const left_over =
+      run_shell("env LD_PRELOAD='" PRELOAD "' sh -c \"env -u LD_PRELOAD '" PROGRAM "' ranges 3\"",
+                "export ASAN_OPTIONS=verify_asan_link_order=0;");
+  CHECK(left_over.exit_code() == 0);
+  CHECK(left_over.err.empty());
+  CHECK(left_over.captures().empty());
+  // The variables that somebody has set stay in force, as those of `gpuprof profile` do.
+  auto const set =
+      run_shell("env CUDA_INJECTION64_PATH='" LIBRARY "' NVTX_INJECTION64_PATH='" LIBRARY
+                "' LD_PRELOAD='" PRELOAD "' sh -c \"env -u LD_PRELOAD '" PROGRAM "' ranges 3\"",
+                "export ASAN_OPTIONS=verify_asan_link_order=0;");
+  CHECK(set.exit_code() == 0);
+  CHECK(read_only_capture(set).begun.at("step") == 3);
+}
 #endif
 
 TEST_CASE("a program that replaces itself gets a capture for each of its lives") {

@@ -33,7 +33,7 @@ class StoredPeaks(processes.Case):
     def profile(self, **settings):
         env = {**self.gpu, "GPUPROF_OUTPUT": str(self.folder / "out"), "GPUPROF_PEAKS_DIR": str(self.store)}
         env.update(settings)
-        run = self.play(self.session, preload=[processes.path("BUILT_LIBGPUPROF")], env=env)
+        run = self.play(self.session, preload=[processes.path("BUILT_PRELOAD")], env=env)
         self.assertEqual(run.code, 0, run.err)
         return run
 
@@ -112,7 +112,7 @@ class WhileItRuns(StoredPeaks):
         session = self.synthetic(threads=1, launches=10000, step_ns=1000000, graphs=0)
         self.store_peaks()
         told = self.folder / "achieved.json"
-        run = self.play(session, preload=[processes.path("BUILT_LIBGPUPROF"), processes.path("BUILT_WATCHER")], env={
+        run = self.play(session, preload=[processes.path("BUILT_PRELOAD"), processes.path("BUILT_WATCHER")], env={
             **self.gpu, "GPUPROF_OUTPUT": str(self.folder / "out"), "GPUPROF_PEAKS_DIR": str(self.store), "GPUPROF_METRICS": "auto",
             "GPUPROF_OVERHEAD_BUDGET": "90", "GPUPROF_FLUSH_INTERVAL_MS": "50", "REPLAY_WATCH_OUTPUT": str(told)})
         self.assertEqual(run.code, 0, run.err)

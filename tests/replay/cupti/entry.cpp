@@ -12,15 +12,15 @@
 namespace gpuprof::replay {
 namespace {
 
-// 0: not noted yet. Other libraries may be loaded before, and have threads.
-constinit std::atomic<pid_t> process_at_load{0};
-[[maybe_unused]] bool const noted = (process_at_load = getpid(), true);
+// The one that has begun to use the library; 0: none. A child of a parent that has only loaded it,
+// as Python does with torch, uses it as if it were alone.
+constinit std::atomic<pid_t> first_user{0};
 
 }  // namespace
 
 CUptiResult enter(char const* function) {
-  auto const loaded_by = process_at_load.load();
-  if (loaded_by != 0 && getpid() != loaded_by) {
+  pid_t user = 0;
+  if (!first_user.compare_exchange_strong(user, getpid()) && user != getpid()) {
     broken(std::string(function) + " was called in a forked child; the real library hangs there");
   }
   return faults::get().for_call(function);

@@ -3,18 +3,21 @@
 // ask it for the functions that are shared. Every other question jumps on to the C library's with
 // its caller's return address in place, which tells it whose RTLD_NEXT is meant.
 #include "base/real_dlsym.hpp"
-#include "cupti/exports/cupti_exports.hpp"
+#include "preload/stubs.hpp"
 
 #include <dlfcn.h>
 
 namespace gpuprof {
 namespace {
 
-void* shared_or_real(void* handle, char const* name) {
+// A question is no use of CUPTI: nothing is loaded or begun for it.
+void* stub_or_real(void* handle, char const* name) {
   auto* const real = real_dlsym()(handle, name);
   if (real == nullptr) return nullptr;
-  auto* const shared = shared_function(name);
-  return shared != nullptr ? shared : in_one_library(name, real);
+  auto* const stub = stub_of(name);
+  if (stub == nullptr || real == stub->code || !calls_are_shared()) return real;
+  __atomic_store_n(&stub->found, real, __ATOMIC_RELAXED);
+  return stub->code;
 }
 
 }  // namespace
@@ -33,7 +36,7 @@ extern "C"
     if (at == nullptr || *at != letter) return gpuprof::real_dlsym();
     ++at;
   }
-  return &gpuprof::shared_or_real;
+  return &gpuprof::stub_or_real;
 }
 
 #if defined(__x86_64__)
@@ -60,6 +63,9 @@ dlsym:
   jmp *%rax
   .cfi_endproc
   .size dlsym, .-dlsym
+  .globl gpuprof_own_dlsym
+  .hidden gpuprof_own_dlsym
+  .set gpuprof_own_dlsym, dlsym
 )");
 #elif defined(__aarch64__)
 asm(R"(
@@ -84,5 +90,8 @@ dlsym:
   br x16
   .cfi_endproc
   .size dlsym, .-dlsym
+  .globl gpuprof_own_dlsym
+  .hidden gpuprof_own_dlsym
+  .set gpuprof_own_dlsym, dlsym
 )");
 #endif

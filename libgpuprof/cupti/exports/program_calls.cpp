@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUPTI's functions of which there is one for all, under CUPTI's names: who else uses CUPTI in this
-// process (torch.profiler is linked against these, Proton and XLA ask dlsym for them) comes through
-// here and shares it with us. Where libgpuprof.so stands behind libcupti in the search order, or
-// was opened by the driver alone, these are never called.
-#include "cupti/exports/cupti_exports.hpp"
-
+// The program's calls of CUPTI: those of which CUPTI has one state for all clients go to the
+// program's seat in shared_cupti, all others to the libcupti that is shared. They come through
+// libgpuprof_preload.so, if that stands in front of libcupti.
 #include "base/no_cancellation.hpp"
 #include "base/process.hpp"
 #include "base/real_dlsym.hpp"
-#include "cupti/guard.hpp"
+#include "cupti/exports/cupti_names.hpp"
+#include "cupti/exports/preload_interface.hpp"
 #include "cupti/sharing/shared_cupti.hpp"
 
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <string>
-#include <type_traits>
-#include <utility>
 
 namespace gpuprof {
 namespace {
@@ -36,51 +33,30 @@ bool shares() noexcept {
   return is_sharing_on && !is_forked_child() && !has_rights_of_others();
 }
 
+/// CUPTI begins here, and with it what children cannot share: only a call asks for it. Tried once:
+/// a libcupti of the program that is too old to be shared stays the only one.
 shared_cupti* shared_of_process() noexcept {
+  static constinit std::atomic<bool> has_failed{false};
+  if (has_failed) return shared_cupti::existing();
   try {
     auto const found = shared_cupti::of_process(0);
-    return found ? *found : nullptr;
-  } catch (...) {
-    return nullptr;
-  }
-}
-
-/// As if this library were not there: what the program would have found without it.
-void* without_us(char const* name) noexcept {
-  if (auto* const next = real_dlsym()(RTLD_NEXT, name)) return next;
-  try {
-    for (auto const& candidate : cupti_candidates(0))
-      if (auto* const library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_NOLOAD))
-        return real_dlsym()(library, name);
+    if (found) return *found;
   } catch (...) {
   }
+  has_failed = true;
   return nullptr;
 }
 
-/// `act` for a client that shares; CUPTI's own function for one that does not. What the client's
-/// own functions throw goes through, as it goes through CUPTI.
+/// `act` for a client that shares. What the client's own functions throw goes through, as it goes
+/// through CUPTI. In an inert child, which has these functions from its parent, CUPTI's own.
 template <auto Member, class Act, class... Args>
 CUptiResult through(Act act, Args... args) {
   no_cancellation const here;
-  auto* const shared = shares() ? shared_of_process() : nullptr;
-  if (shared != nullptr && shared->real().api.*Member != nullptr) {
-    shared->program_comes();
-    return act(*shared);
-  }
-  using function = std::remove_reference_t<decltype(std::declval<cupti_api>().*Member)>;
-  auto const own = reinterpret_cast<function>(without_us(cupti_function_name<Member>));
-  return own != nullptr ? own(args...) : CUPTI_ERROR_NOT_SUPPORTED;
-}
-
-/// Of the library that is shared; looked up once.
-template <class Function>
-Function in_shared(std::atomic<Function>& known, char const* name) noexcept {
-  if (auto const there = known.load(std::memory_order_acquire)) return there;
-  auto const* const shared = shares() ? shared_of_process() : nullptr;
-  if (shared == nullptr) return reinterpret_cast<Function>(without_us(name));
-  auto const found = reinterpret_cast<Function>(real_dlsym()(shared->real().library, name));
-  known.store(found, std::memory_order_release);
-  return found;
+  auto* const shared = shared_of_process();
+  if (shared == nullptr) return CUPTI_ERROR_NOT_SUPPORTED;
+  if (!shares()) return (shared->real().api.*Member)(args...);
+  shared->program_comes();
+  return act(*shared);
 }
 
 /// "libtorch_cpu.so", of an address in it.
@@ -233,59 +209,79 @@ GPUPROF_HIDDEN CUptiResult shared_cuptiFinalize(void) {
       [](shared_cupti& s) { return s.finalize(program); });
 }
 
-#define GPUPROF_FORWARD(name, parameters, arguments)                       \
-  GPUPROF_HIDDEN CUptiResult shared_##name parameters {                    \
-    static std::atomic<decltype(&::name)> known{nullptr};                  \
-    auto const there = gpuprof::in_shared(known, #name);                   \
-    return there != nullptr ? there arguments : CUPTI_ERROR_NOT_SUPPORTED; \
-  }
-GPUPROF_FORWARD(cuptiGetTimestamp, (std::uint64_t * time), (time))
-GPUPROF_FORWARD(cuptiSetThreadIdType, (CUpti_ActivityThreadIdType type), (type))
-GPUPROF_FORWARD(cuptiActivityGetNextRecord,
-                (std::uint8_t * buffer, std::size_t used, CUpti_Activity** record),
-                (buffer, used, record))
-GPUPROF_FORWARD(cuptiActivityGetNumDroppedRecords,
-                (CUcontext context, std::uint32_t stream, std::size_t* dropped),
-                (context, stream, dropped))
-GPUPROF_FORWARD(cuptiActivityGetAttribute,
-                (CUpti_ActivityAttribute attribute, std::size_t* size, void* value),
-                (attribute, size, value))
-GPUPROF_FORWARD(cuptiActivitySetAttribute,
-                (CUpti_ActivityAttribute attribute, std::size_t* size, void* value),
-                (attribute, size, value))
-GPUPROF_FORWARD(cuptiActivityPushExternalCorrelationId,
-                (CUpti_ExternalCorrelationKind kind, std::uint64_t id), (kind, id))
-GPUPROF_FORWARD(cuptiActivityPopExternalCorrelationId,
-                (CUpti_ExternalCorrelationKind kind, std::uint64_t* last), (kind, last))
-GPUPROF_FORWARD(cuptiActivityEnableLatencyTimestamps, (std::uint8_t on), (on))
-#undef GPUPROF_FORWARD
-
-// Two names for each: CUPTI's, which the loader may bind to another library, and one of ours.
-#define GPUPROF_EXPORT_SHARED(name) \
-  decltype(name) name __attribute__((visibility("default"), alias("shared_" #name)));
-GPUPROF_SHARED_FUNCTIONS(GPUPROF_EXPORT_SHARED)
-GPUPROF_FORWARDED_FUNCTIONS(GPUPROF_EXPORT_SHARED)
-#undef GPUPROF_EXPORT_SHARED
-
 }  // extern "C"
 
 namespace gpuprof {
+namespace {
 
-void* shared_function(char const* name) noexcept {
-  if (!shares() || shared_of_process() == nullptr) return nullptr;
+bool is_query(char const* name) noexcept {
 #define GPUPROF_COMPARE(function) \
-  if (std::strcmp(name, #function) == 0) return reinterpret_cast<void*>(&shared_##function);
+  if (std::strcmp(name, #function) == 0) return true;
+  GPUPROF_CUPTI_QUERIES(GPUPROF_COMPARE)
+  GPUPROF_NEWER_QUERIES(GPUPROF_COMPARE)
+#undef GPUPROF_COMPARE
+  return false;
+}
+
+/// The program's seat; null where CUPTI has no such function, or one for each client anyway.
+void* at_its_seat(char const* name, cupti_api const& real) noexcept {
+#define GPUPROF_COMPARE(function)                                    \
+  if (real.function != nullptr && std::strcmp(name, #function) == 0) \
+    return reinterpret_cast<void*>(&shared_##function);
   GPUPROF_SHARED_FUNCTIONS(GPUPROF_COMPARE)
 #undef GPUPROF_COMPARE
   return nullptr;
 }
 
-void* in_one_library(char const* name, void* function) noexcept {
-  auto const* const shared = shares() ? shared_of_process() : nullptr;
-  if (shared == nullptr) return function;
-  if (auto* const there = real_dlsym()(shared->real().library, name)) return there;
-  dlerror();  // whoever asks next is answered for his own question
-  return function;
+/// In a libcupti that is loaded where only its client sees it.
+void* in_mapped_library(char const* name) noexcept {
+  try {
+    for (auto const& candidate : cupti_candidates(0))
+      if (auto* const library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_NOLOAD))
+        return real_dlsym()(library, name);
+  } catch (...) {
+  }
+  return nullptr;
 }
 
+void* where_it_goes(char const* name, void* found, bool& stays) noexcept {
+  auto const begins = !is_query(name);
+  auto* const shared = !shares() ? nullptr
+                       : begins  ? shared_of_process()
+                                 : shared_cupti::existing();
+  if (shared != nullptr) {
+    stays = true;
+    if (auto* const ours = at_its_seat(name, shared->real().api)) return ours;
+    if (begins) shared->program_comes();
+    // A client may have brought a libcupti of its own. Of two in a process only one gets records,
+    // and their records differ.
+    if (auto* const there = real_dlsym()(shared->real().library, name)) return there;
+    stays = false;
+  }
+  return found != nullptr ? found : in_mapped_library(name);
+}
+
+void* where_call_goes(char const* name, void* found, bool& stays) noexcept {
+  auto const saved_errno = errno;
+  no_cancellation const here;
+  auto* const target = where_it_goes(name, found, stays);
+  dlerror();  // the program asks for errors of its own questions
+  errno = saved_errno;
+  return target;
+}
+
+void sees_all_clients() noexcept {
+  shared_cupti::note_all_clients_are_seen();
+}
+
+constexpr preload_interface interface {
+  preload_interface_version, &shares, &where_call_goes, &sees_all_clients
+};
+
+}  // namespace
 }  // namespace gpuprof
+
+extern "C" __attribute__((visibility("default"))) gpuprof::preload_interface const*
+libgpuprof_for_preload(void) {
+  return &gpuprof::interface;
+}
