@@ -15,7 +15,7 @@ if has_gpu && [ $# = 0 ]; then play=no; fi
 
 if [ $play = no ]; then
   say "Profiling examples/gemm_ranges on this machine's GPU."
-  targets=(gpuprof gpuprof_cli example_gemm_ranges)
+  targets=(gpuprof gpuprof_preload gpuprof_cli example_gemm_ranges)
 else
   if [ $# = 0 ]; then
     say "There is no GPU here: this plays a session recorded on an NVIDIA H200 through the same libgpuprof.so."
@@ -23,7 +23,7 @@ else
     say "No GPU is used: this plays the recorded session $1 through the same libgpuprof.so."
   fi
   [ -f "$session" ] || fail "there is no recorded session $session"
-  targets=(gpuprof gpuprof_cli gpuprof-play)
+  targets=(gpuprof gpuprof_preload gpuprof_cli gpuprof-play)
 fi
 
 install_packages "${build_packages[@]}"

@@ -13,7 +13,7 @@ namespace gpuprof {
 struct loaded_cupti {
   cupti_api api;
   void* library = nullptr;
-  std::string path;      // absolute
+  std::string path;         // absolute
   unsigned version = 0;     // cuptiGetVersion()
   bool was_mapped = false;  // the program had it loaded before us
 };

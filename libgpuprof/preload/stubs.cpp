@@ -10,18 +10,24 @@
 #include <cerrno>
 #include <dlfcn.h>
 
+// clang-format off
 #define GPUPROF_EXPORTED_STUB(name) "  .globl " #name "\n  gpuprof_stub " #name "\n"
 #define GPUPROF_LOCAL_STUB(name) "  gpuprof_stub " #name "\n"
+#define GPUPROF_HERE(name)                                     \
+  "  .pushsection gpuprof_stubs, \"aw\"\n"                     \
+  "  .balign 8\n  .globl " #name "\n  .hidden " #name "\n" #name \
+  ":\n  .popsection\n"
 #define GPUPROF_ALL_STUBS                         \
+  GPUPROF_HERE(gpuprof_first_stub)                \
   GPUPROF_SHARED_FUNCTIONS(GPUPROF_EXPORTED_STUB) \
   GPUPROF_CUPTI_QUERIES(GPUPROF_EXPORTED_STUB)    \
   GPUPROF_CUPTI_STATEFUL(GPUPROF_EXPORTED_STUB)   \
   GPUPROF_NEWER_QUERIES(GPUPROF_LOCAL_STUB)       \
-  GPUPROF_NEWER_STATEFUL(GPUPROF_LOCAL_STUB)
+  GPUPROF_NEWER_STATEFUL(GPUPROF_LOCAL_STUB)      \
+  GPUPROF_HERE(gpuprof_behind_stubs)
 
 // One statement: the macro stands before its uses. A stub keeps registers and stack as they are,
 // so that it needs no types, and the caller's return address, which tells whose call it is.
-// clang-format off
 #if defined(__x86_64__)
 asm(R"(
   .macro gpuprof_stub name
@@ -150,8 +156,8 @@ gpuprof_first_call:
 #define GPUPROF_EARLY __attribute__((no_sanitize("address", "thread", "undefined")))
 
 extern "C" {
-extern gpuprof::cupti_stub __start_gpuprof_stubs[] __attribute__((visibility("hidden")));
-extern gpuprof::cupti_stub __stop_gpuprof_stubs[] __attribute__((visibility("hidden")));
+extern gpuprof::cupti_stub gpuprof_first_stub[] __attribute__((visibility("hidden")));
+extern gpuprof::cupti_stub gpuprof_behind_stubs[] __attribute__((visibility("hidden")));
 extern char gpuprof_own_dlsym[] __attribute__((visibility("hidden")));  // dlsym_export.cpp
 }
 
@@ -190,7 +196,7 @@ CUptiResult there_is_none() noexcept {
 }  // namespace
 
 GPUPROF_EARLY cupti_stub* stub_of(char const* name) noexcept {
-  for (auto* stub = __start_gpuprof_stubs; stub != __stop_gpuprof_stubs; ++stub)
+  for (auto* stub = gpuprof_first_stub; stub != gpuprof_behind_stubs; ++stub)
     if (is_same(stub->name, name)) return stub;
   return nullptr;
 }

@@ -290,7 +290,8 @@ void add_profile(CLI::App& app, int& exit_code) {
   command->footer(
       "Every option but --peaks and --analyze is "
       "also an environment variable, GPUPROF_OUTPUT for --output, for programs run with "
-      "LD_PRELOAD=libgpuprof_preload.so.\nEnds as the program did; with 125 where that is 0 and nothing "
+      "LD_PRELOAD=libgpuprof_preload.so.\nEnds as the program did; with 125 where that is 0 and "
+      "nothing "
       "was "
       "recorded, with 2 where an option is wrong, with 126 or 127 where the program cannot be "
       "started, with 128 and the signal that ended it.");
