@@ -18,7 +18,7 @@ constexpr double more_than_the_mean = 1.4;
 constexpr double error_by_code = 0.5;
 // A warp whose lanes are all off but one issues as many instructions as one with all lanes.
 constexpr double error_by_lanes = 1 - 1 / threads_of_warp;
-// What an instruction can compute at most, for a thread: multiply-adds, of pairs in FP16. HFMA2 is
+// The most that an instruction computes for a thread: multiply-adds, of pairs in FP16. HFMA2 is
 // two instructions of the pipes; only beside HFMA2.MMA, which is none of them, it is one.
 constexpr double max_fp32 = 2, max_fp16 = 4, max_fp16_without_mma = 2;
 // Loops run as often as the geometry says, so that the workloads of a kernel differ; and compilers

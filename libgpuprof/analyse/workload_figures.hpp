@@ -22,7 +22,7 @@ struct workload_figures {
   std::string_view cycles_peak;    // what they are compared with
   std::optional<double> fma_flop;  // by the instructions of the FMA pipes
   double fma_error = 0;            // of it, by the samples
-  // Of it, by the rule, alike for all workloads of a kernel: how far the truth may lie there.
+  // How far the truth may lie there by the rule, alike for all workloads of a kernel.
   double fma_below = 0, fma_above = 0;
   bool fma_is_limit = false;  // lanes may have been off
   std::optional<double> dram_bytes, dram_written, l2_bytes, clock, clock_loss, occupancy,

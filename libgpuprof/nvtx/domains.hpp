@@ -64,7 +64,7 @@ class nvtx_domains {
   std::atomic<std::uint32_t> generation_{0};
 };
 
-/// Those of the process; never destroyed.
+/// The domains of the process; never destroyed.
 inline nvtx_domains& domains() noexcept {
   static never_destroyed<nvtx_domains> instance;
   return *instance;

@@ -86,7 +86,7 @@ int push_range(thread_log& log, event_text const& text, range_id parent) noexcep
 
 namespace {
 
-/// Of a range that has been taken from the stack.
+/// Writes the end of a range that has been taken from the stack.
 void end_at(thread_log& log, open_range const& range, std::uint64_t ticks, bool write) noexcept {
   // Also after the recording has stopped: a begin in the file deserves its end.
   if (range.written == generation()) {

@@ -156,7 +156,9 @@ thread_log* map_new_log() noexcept {
 
 bool make_usable(thread_log& log) noexcept {
   if (!log.is_lean) return true;
-  if (!budget.load(std::memory_order_acquire)->reserve(used_bytes - kept_bytes)) return false;
+  auto& limit = *budget.load(std::memory_order_acquire);
+  if (!limit.reserve(used_bytes - kept_bytes)) return false;
+  std::construct_at(&log.ranges, limit);  // its memory was released
   log.is_lean = false;
   return true;
 }

@@ -39,7 +39,7 @@ inline std::uint64_t read_ticks() noexcept {
   return monotonic_ns();
 }
 
-/// What the clocks say at one moment.
+/// The clocks, read at one moment.
 struct tick_look {
   std::uint64_t ticks = 0;
   std::uint64_t monotonic = 0;

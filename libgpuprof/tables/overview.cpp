@@ -92,7 +92,7 @@ void add_counter(overview& about, std::string_view name, std::uint64_t value) {
     about.remarks.push_back(
         "grid not recorded: " + counted(value, "kernels") +
         " have no grid and block, because more different launch shapes came than can be kept");
-  // A ring that could have grown with more memory; else its thread was too fast to be read.
+  // More memory helps only where a ring could not grow; else its thread was too fast to be read.
   if (name == "note.rings_without_memory" && value > 0)
     about.ways_to_lose_less.emplace(way_to_lose_less("threads"));
   if (family == "lost") {

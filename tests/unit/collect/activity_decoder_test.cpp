@@ -272,7 +272,7 @@ TEST_CASE(
   b.decode(kernel);
   CHECK(b.sink.kernels.back().shape == b.sink.shapes[4].id);
 
-  // What the launch says of its kernel: other arguments are not told apart any more, but a name
+  // The launch knows its kernel better: other arguments are not told apart any more, but a name
   // that the record had wrong is put right.
   auto const known = b.sink.shapes[4];
   CHECK(b.decoder.shape_for(known.id, known.name, 4711) == known.id);

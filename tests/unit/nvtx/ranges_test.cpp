@@ -9,6 +9,7 @@
 #include "unit/nvtx/seen.hpp"
 
 #include <algorithm>
+#include <barrier>
 
 using namespace gpuprof;
 using namespace gpuprof::test;
@@ -111,6 +112,29 @@ TEST_CASE("what deep ranges took goes back with the thread") {
     std::thread([] {
       for (int i = 0; i < 1000; ++i) push_range(*this_thread_log(), named("deep"));
     }).join();
+    CHECK(budget().used() == used);
+  });
+}
+
+TEST_CASE("a log whose memory went back has room for deep ranges in its next thread") {
+  run([](thread_log&) {
+    log_is_recording = false;
+    constexpr int threads = 40;  // more than are kept ready for the next
+    auto const all_push = [](int levels) {
+      std::barrier together(threads);
+      std::vector<std::thread> running;
+      for (int t = 0; t < threads; ++t)
+        running.emplace_back([&] {
+          for (int i = 0; i < levels; ++i) push_range(*this_thread_log(), named("deep"));
+          together.arrive_and_wait();
+        });
+      for (auto& one : running) one.join();
+    };
+    all_push(1);
+    release_ended_logs();
+    auto const used = budget().used();
+    all_push(300);
+    release_ended_logs();
     CHECK(budget().used() == used);
   });
 }
