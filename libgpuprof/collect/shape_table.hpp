@@ -67,7 +67,7 @@ class shape_table {
       auto& place = places_[i & (places_.size() - 1)];
       if (place != 0 && same(shapes_[place], wanted)) return {shape_id{place}, false};
       if (place != 0) continue;
-      if (used == limit) return {};
+      if (used == limit || shapes_.size() + 1 >= places_.size()) return {};
       ++used;
       return add(wanted, place);
     }
@@ -76,7 +76,10 @@ class shape_table {
     wanted.id = static_cast<shape_id>(shapes_.size());
     shapes_.push_back(wanted);  // first, because it may throw
     place = raw(wanted.id);
-    if (shapes_.size() * 2 > places_.size()) rehash();
+    try {
+      if (shapes_.size() * 2 > places_.size()) rehash();
+    } catch (...) {  // no memory: it is searched for longer, and tried again
+    }
     return {wanted.id, true};
   }
   void rehash() {

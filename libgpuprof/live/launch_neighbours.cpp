@@ -84,14 +84,18 @@ void show_own(neighboured_launch const& launch, launch_metrics& judge) {
 launch_neighbours::seen_device& launch_neighbours::find_or_make(device_id device) {
   auto const found = std::find_if(devices_.begin(), devices_.end(),
                                   [device](seen_device const& d) { return d.id == device; });
-  last_ = static_cast<std::size_t>(found - devices_.begin());
-  if (found != devices_.end()) return *found;
-  auto& made = devices_.emplace_back();
+  if (found != devices_.end()) {
+    last_ = static_cast<std::size_t>(found - devices_.begin());
+    return *found;
+  }
+  seen_device made;  // whole, or not at all where there is no memory
   made.id = device;
   made.kernels.work.resize(limits_.recent);
   made.copies.work.resize(limits_.recent);
   made.launches.reserve(limits_.launches);
-  return made;
+  devices_.push_back(std::move(made));
+  last_ = devices_.size() - 1;
+  return devices_.back();
 }
 
 bool launch_neighbours::take_expected(correlation_id correlation) {

@@ -64,7 +64,9 @@ void live_totals::add(kernel_shape const& shape) {
   if (id >= slot_of_shape_.size()) slot_of_shape_.resize(id + 1, 0);
   bool is_new = false;
   slot_of_shape_[id] = slot_of(kernel_index_, raw(shape.name), kernels_.size(), is_new);
-  if (is_new) kernels_.push_back({.name = std::string(text_(shape.name))});
+  if (!is_new) return;
+  kernels_.emplace_back();  // reserved; only its name may find no memory
+  kernels_.back().name = text_(shape.name);
 }
 
 void live_totals::add(std::span<kernel_record const> kernels) {
@@ -115,11 +117,12 @@ void live_totals::add(range_begin const& begin) {
   bool is_new = false;
   auto const name = slot_of(range_index_, key, ranges_.size(), is_new);
   if (is_new) {
-    auto const domain = text_(begin.domain);
-    auto text = std::string(domain);
-    if (!domain.empty()) text += ':';
-    ranges_.push_back({.name = text.append(text_(begin.name))});
+    ranges_.emplace_back();  // reserved; only its name may find no memory
     last_given_.push_back(0);
+    auto& name_of_row = ranges_.back().name;
+    name_of_row = text_(begin.domain);
+    if (!name_of_row.empty()) name_of_row += ':';
+    name_of_row += text_(begin.name);
   }
   recent_.begin(begin, name);
 }

@@ -129,8 +129,8 @@ workload_sums::workload_cell* live_workloads::make_cell(place& at, key of, std::
   auto known = workload_index_.find(id);
   if (known == workload_index_.end()) {
     if (sums_.workloads.size() > limits_.workloads) return nullptr;
-    known = workload_index_.emplace(id, static_cast<std::uint32_t>(sums_.workloads.size())).first;
     if (is_graph) graphs_.emplace_back();
+    known = workload_index_.emplace(id, static_cast<std::uint32_t>(sums_.workloads.size())).first;
     sums_.workloads.push_back({id, {}, is_graph ? static_cast<std::uint32_t>(graphs_.size()) : 0});
     if (auto const shape = raw(id.shape); shape != 0 && shape < shape_names_.size())
       sums_.kernel_names.emplace(id.shape, text_(shape_names_[shape]));

@@ -89,6 +89,7 @@ result<void> context_readings::start(launch_signature::groups wanted, std::uint6
 
 bool context_readings::push(std::size_t range, launch_signature& signature,
                             timestamp_ns opened) noexcept {
+  if (!cycle_->make_room(range)) return false;
   char name[24];
   std::snprintf(name, sizeof name, "%zu", range);
   if (!profiler_->push(name)) return false;
@@ -99,15 +100,10 @@ bool context_readings::push(std::size_t range, launch_signature& signature,
 bool context_readings::pop(bool is_kept, correlation_id correlation) noexcept {
   auto const range = *std::exchange(open_, std::nullopt);
   auto const kept = profiler_->pop() && is_kept;
-  try {
-    cycle_->add(
-        range.number, *range.signature, kept,
-        {correlation, device(), id(), 0, range.opened, now(), 0, range.signature->is_graph()},
-        monotonic_ns());
-    return kept;
-  } catch (...) {  // lost for want of memory
-    return false;
-  }
+  cycle_->add(range.number, *range.signature, kept,
+              {correlation, device(), id(), 0, range.opened, now(), 0, range.signature->is_graph()},
+              monotonic_ns());
+  return kept;
 }
 
 // All passes are run, also those that nobody wants: CUPTI goes through them one by one, whatever it

@@ -47,10 +47,24 @@ std::optional<std::size_t> reading_cycle::range_for(
   return index;
 }
 
+bool reading_cycle::make_room(std::size_t range) noexcept {
+  try {
+    ranges_.reserve(std::max(allowed_.max_ranges, range + 1));
+    auto& launches = range < ranges_.size() ? ranges_[range].launches : for_next_;
+    launches.reserve(group_.passes);
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
 void reading_cycle::add(std::size_t range, launch_signature& signature, bool kept,
-                        sampled_launch_record const& launch, std::uint64_t now_ns) {
+                        sampled_launch_record const& launch, std::uint64_t now_ns) noexcept {
   // One that is not kept has its place all the same: names count ranges.
-  if (range >= ranges_.size()) ranges_.resize(range + 1);
+  if (range >= ranges_.size()) {
+    ranges_.resize(range + 1);  // reserved, as are the launches
+    ranges_[range].launches = std::exchange(for_next_, {});
+  }
   auto& r = ranges_[range];
   r.opened = pass_ + 1;
   if (!kept) {

@@ -51,9 +51,12 @@ class reading_cycle {
   /// The range that a launch of the signature would have in this pass; nullopt: there is no use for
   /// it.
   std::optional<std::size_t> range_for(launch_signature const& signature) const noexcept;
-  /// It was read; `kept`: nothing else ran in it, and it ended.
+  /// Before the range is opened: what cannot be noted down must not be read, since names count
+  /// ranges. False: there is no memory.
+  bool make_room(std::size_t range) noexcept;
+  /// It was read, in a range that room was made for; `kept`: nothing else ran in it, and it ended.
   void add(std::size_t range, launch_signature& signature, bool kept,
-           sampled_launch_record const& launch, std::uint64_t now_ns);
+           sampled_launch_record const& launch, std::uint64_t now_ns) noexcept;
 
   /// This pass has all that it can get. `wanted`: signatures in all that have something to be read.
   bool pass_is_over(std::size_t wanted, std::uint64_t now_ns) const noexcept;
@@ -79,6 +82,7 @@ class reading_cycle {
   std::size_t kept_ = 0;     // in all passes
   std::uint64_t last_kept_ns_ = 0;
   std::vector<reading> ranges_;
+  std::vector<sampled_launch_record> for_next_;  // launches of the next range, reserved
 };
 
 }  // namespace gpuprof

@@ -251,9 +251,17 @@ bool launch_reader::read(context_readings& context, work_gate::visitor const& la
     gate_.admit(launch.ticket, false);
     return true;
   }
-  auto const goes_on = read_held(context, launch, range, rewrites, impatient);
-  if (rewrites) options_.resume_kernel_records();
-  return goes_on;
+  auto const resume = [&] {
+    if (rewrites) options_.resume_kernel_records();
+  };
+  try {
+    auto const goes_on = read_held(context, launch, range, rewrites, impatient);
+    resume();
+    return goes_on;
+  } catch (...) {  // no memory
+    resume();
+    throw;
+  }
 }
 
 /// Its thread waits after the launch, 2 ms at most: a kernel that ends meanwhile needs nothing that
@@ -354,7 +362,13 @@ void launch_reader::work(turn_kind how, std::vector<metric_record>& metrics,
     if (!context->holds_counters() && descriptors_are_scarce()) continue;
     if (!prepare(*context, metrics, names)) break;
     look_for_targets();
-    if (may_begin_round(*context)) round(*context, launches);
+    if (!may_begin_round(*context)) continue;
+    try {
+      round(*context, launches);
+    } catch (...) {  // no memory: calls of the program must not wait for the next round
+      gate_.open();
+      throw;
+    }
   }
   if (how == turn_kind::closing || is_interrupted()) gate_.open();
   evaluate_all(launches);
