@@ -2,6 +2,7 @@
 #include "collect/launch_callbacks.hpp"
 
 #include "base/own_calls.hpp"
+#include "base/own_memory.hpp"
 #include "base/process.hpp"
 #include "nvtx/log_writer.hpp"
 #include "nvtx/ticks.hpp"
@@ -116,8 +117,10 @@ void launch_callbacks::resource_event(CUpti_CallbackId id,
   auto* const observer = code_observer_.load(std::memory_order_acquire);
   auto const* const module =
       static_cast<CUpti_ModuleResourceData const*>(resource.resourceDescriptor);
-  if (observer == nullptr || module == nullptr || module->pCubin == nullptr) return;
-  observer->code_loaded({reinterpret_cast<std::uint8_t const*>(module->pCubin), module->cubinSize});
+  if (observer == nullptr || module == nullptr || module->cubinSize == 0) return;
+  auto const* const image = reinterpret_cast<std::uint8_t const*>(module->pCubin);
+  if (!can_read(image, 1) || !can_read(image + (module->cubinSize - 1), 1)) return;
+  observer->code_loaded({image, module->cubinSize});
 }
 
 /// The same answer at both ends of a call: CUPTI keeps the correlation data.
@@ -169,7 +172,7 @@ void launch_callbacks::tell_gate(launch_gate& gate, CUpti_CallbackId id,
     case call_class::copy:
     case call_class::stream_work:
       entering ? gate.work_entered(under_way.at_gate, stream_places_[id], call)
-               : gate.work_left(under_way.at_gate);
+               : gate.work_left(under_way.at_gate, call);
       break;
     case call_class::stream_capture_begin:
       if (entering) gate.stream_capture_begins(first_parameter_stream(call));
@@ -271,7 +274,7 @@ void launch_callbacks::launch_ended(call_class what, CUpti_CallbackData const& c
   auto* const log = is_noted ? this_thread_log() : nullptr;
   auto flags = log != nullptr ? flags_of(what, call) : std::uint8_t{0};
   launch_remark remark;
-  if (gate != nullptr && what == call_class::copy) gate->work_left(under_way.at_gate);
+  if (gate != nullptr && what == call_class::copy) gate->work_left(under_way.at_gate, call);
   if (gate != nullptr && what != call_class::copy)
     remark = gate->left(under_way.at_gate, call,
                         log != nullptr && flags == 0 && catch_up(*log) && has_room(*log, 2));

@@ -214,7 +214,7 @@ void library::on_call(driver_call const& call) noexcept {
   } else if (call.parameters != nullptr) {
     gpu_work::get().call_begins(call.correlation);
   }
-  if (call.site == CUPTI_API_ENTER && call.symbol != nullptr)
+  if (call.site == CUPTI_API_ENTER && call.symbol != nullptr && call.symbol_is_there)
     load_module_of(call.symbol, call.context);
   if (call.site == CUPTI_API_EXIT && ends_capture(call.cbid)) range_profiler::get().capture_ends();
   if (!callback_enabled(CUPTI_CB_DOMAIN_DRIVER_API, call.cbid)) return;
@@ -224,7 +224,7 @@ void library::on_call(driver_call const& call) noexcept {
   data.functionName = callback_name(CUPTI_CB_DOMAIN_DRIVER_API, call.cbid);
   data.functionParams = call.parameters;
   if (call.site == CUPTI_API_EXIT) data.functionReturnValue = &result;
-  data.symbolName = texts_.keep(call.symbol, call.context);
+  data.symbolName = call.symbol_is_there ? texts_.keep(call.symbol, call.context) : call.symbol;
   data.context = context_handle(call.context);
   data.contextUid = call.context;
   data.correlationData = call.correlation_data;

@@ -28,7 +28,7 @@ struct listening_gate final : launch_gate {
     return {};
   }
   void work_entered(call_in_flight&, stream_place, CUpti_CallbackData const&) noexcept override {}
-  void work_left(call_in_flight&) noexcept override {}
+  void work_left(call_in_flight&, CUpti_CallbackData const&) noexcept override {}
   void stream_capture_begins(CUstream) noexcept override {}
   void stream_capture_ends(CUstream) noexcept override {}
   void stream_ends(CUstream) noexcept override {}

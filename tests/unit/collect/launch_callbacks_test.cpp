@@ -506,7 +506,7 @@ struct noting_gate final : launch_gate {
     note(read_stream(place, call.functionParams, stream) ? "work" + number(stream)
                                                          : "work somewhere");
   }
-  void work_left(call_in_flight&) noexcept override { note("worked"); }
+  void work_left(call_in_flight&, CUpti_CallbackData const&) noexcept override { note("worked"); }
   void stream_capture_begins(CUstream stream) noexcept override {
     note("capture" + number(stream));
   }

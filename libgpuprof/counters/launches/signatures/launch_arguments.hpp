@@ -27,8 +27,12 @@ class launch_arguments {
   launch_arguments& operator=(launch_arguments const&) = delete;
 
   /// The same for launches of the same values; what looks like a pointer is passed over, since that
-  /// differs between launches that do the same. 0: not known, as for graphs.
+  /// differs between launches that do the same. 0: not known, as for graphs. For a launch that the
+  /// driver has accepted: its function exists, and its arguments are there.
   std::uint32_t fingerprint(launch_parameters const& launch) noexcept;
+  /// Before the call: the function may not exist, and its arguments may not be there. 0 also when
+  /// no launch of the function has been accepted yet.
+  std::uint32_t fingerprint_before(launch_parameters const& launch) noexcept;
   /// Code was unloaded: handles of functions may come to mean others.
   void forget() noexcept { generation_.fetch_add(1, std::memory_order_release); }
 
@@ -44,7 +48,9 @@ class launch_arguments {
     std::atomic<layout const*> arguments{nullptr};
     std::atomic<std::uint32_t> generation{0};  // when the driver was asked
   };
-  layout const* layout_of(void const* function) noexcept;
+  enum class launch_is : std::uint8_t { accepted, unchecked };
+  std::uint32_t fingerprint(launch_parameters const& launch, launch_is state) noexcept;
+  layout const* layout_of(void const* function, launch_is state) noexcept;
   layout const* ask(void const* function) noexcept;
   layout const* shared(std::unique_ptr<layout> made) noexcept;
 
