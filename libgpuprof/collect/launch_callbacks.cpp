@@ -16,6 +16,7 @@ namespace {
 struct call_of_thread {
   bool went_into_graph = false;  // one under construction
   call_in_flight at_gate;
+  graph_call graph;
 };
 // Initial-exec: no call to find it.
 constinit thread_local call_of_thread under_way __attribute__((tls_model("initial-exec")));
@@ -58,6 +59,8 @@ call_class classify_driver_call(char const* text) noexcept {
   if (starts("cuCtxSynchronize")) return call_class::context_wait;
   if (starts("cuStreamSynchronize") || starts("cuEventSynchronize")) return call_class::work_wait;
   if (name == "cuModuleUnload" || name == "cuLibraryUnload") return call_class::code_unload;
+  if (starts("cuGraphInstantiate")) return call_class::graph_instantiation;
+  if (name == "cuGraphCreate" || name == "cuGraphClone") return call_class::graph_build;
   if (name == "cuGraphExecDestroy") return call_class::graph_end;
   if (starts("cuGraphExec") &&
       (name.find("Update") != name.npos || name.find("SetParams") != name.npos))
@@ -108,6 +111,7 @@ void launch_callbacks::entry(void* self, CUpti_CallbackDomain domain, CUpti_Call
 void launch_callbacks::resource_event(CUpti_CallbackId id,
                                       CUpti_ResourceData const& resource) noexcept {
   if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED) under_way.went_into_graph = true;
+  note_graph(static_cast<CUpti_CallbackIdResource>(id), resource);
   auto* const gate = gate_.load(std::memory_order_acquire);
   if (gate != nullptr && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
     gate->context_made(resource.context);
@@ -121,6 +125,40 @@ void launch_callbacks::resource_event(CUpti_CallbackId id,
   auto const* const image = reinterpret_cast<std::uint8_t const*>(module->pCubin);
   if (!can_read(image, 1) || !can_read(image + (module->cubinSize - 1), 1)) return;
   observer->code_loaded({image, module->cubinSize});
+}
+
+void launch_callbacks::note_graph(CUpti_CallbackIdResource id,
+                                  CUpti_ResourceData const& resource) noexcept {
+  auto* const level = graph_level_.load(std::memory_order_acquire);
+  auto const* const about = static_cast<CUpti_GraphData const*>(resource.resourceDescriptor);
+  if (level == nullptr || about == nullptr) return;
+  if (id == CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED) level->made(under_way.graph, about->graphExec);
+  if (id == CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING) level->gone(about->graphExec);
+}
+
+/// Outside of the gate: CUPTI is not switched between the begin and the end of a reading.
+void launch_callbacks::choose_graph_level(call_class what, CUpti_CallbackId id,
+                                          CUpti_CallbackData const& call) noexcept {
+  auto* const level = graph_level_.load(std::memory_order_acquire);
+  if (level == nullptr) return;
+  auto const entering = call.callbackSite == CUPTI_API_ENTER;
+  auto& own = under_way.graph;
+  switch (what) {
+    case call_class::many_kernels:
+      if (launch_calls_[id].call != launch_call::graph) break;
+      entering ? level->launch_enters(own, first_parameter<CUgraphExec>(call))
+               : level->launch_leaves(own);
+      break;
+    case call_class::graph_instantiation:
+      entering ? level->instantiation_enters(own) : level->instantiation_leaves(own);
+      break;
+    case call_class::graph_build:
+    case call_class::stream_capture_end:
+      if (!entering) level->graph_was_built();
+      break;
+    default:
+      break;
+  }
 }
 
 /// The same answer at both ends of a call: CUPTI keeps the correlation data.
@@ -236,6 +274,7 @@ void launch_callbacks::driver_call(CUpti_CallbackId id, CUpti_CallbackData const
         if (blocking_calls_.has(id)) blocking_calls_.entered(call);
         break;
     }
+    choose_graph_level(what, id, call);
     if (gate != nullptr) tell_gate(*gate, id, call);
     return;
   }
@@ -248,6 +287,7 @@ void launch_callbacks::driver_call(CUpti_CallbackId id, CUpti_CallbackData const
     if (gate != nullptr) tell_gate(*gate, id, call);
     if (what == call_class::profiler_start) observer_.profiler_start();
   }
+  choose_graph_level(what, id, call);
   if (leave_.load(std::memory_order_acquire)) observer_.leave_cupti();
 }
 

@@ -17,6 +17,9 @@ constexpr auto calls_for_gate = {call_class::stream_capture_begin, call_class::s
                                  call_class::context_wait,         call_class::work_wait,
                                  call_class::graph_change,         call_class::graph_end};
 
+constexpr auto calls_of_graphs = {call_class::graph_instantiation, call_class::graph_build,
+                                  call_class::stream_capture_end};
+
 constexpr CUpti_CallbackId driver_cbids = 1024;  // more than any CUPTI has
 
 bool is_in(std::initializer_list<call_class> classes, call_class what) noexcept {
@@ -88,6 +91,21 @@ void cupti_tracer::switch_resource_callbacks(bool on) noexcept {
   if (!callbacks_.has_gate()) return;
   switch_one(CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
   switch_one(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+}
+
+/// From now on until CUPTI is left, also between captures: graphs come and go at one address.
+/// Before launches are heard of. What cannot be heard of costs the level of its graphs alone.
+void cupti_tracer::listen_to_graphs() noexcept {
+  graphs_.begin();
+  running_.push([this] {
+    graphs_.end();
+    disable_driver_calls(calls_of_graphs);
+  });
+  (void)enable_driver_calls(calls_of_graphs);
+  for (auto const id :
+       {CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING})
+    guard_.try_call<&cupti_api::cuptiEnableCallback>(1u, subscriber(), CUPTI_CB_DOMAIN_RESOURCE,
+                                                     static_cast<CUpti_CallbackId>(id));
 }
 
 result<void> cupti_tracer::enable_launch_callbacks() {

@@ -359,6 +359,14 @@ bool drain::serve_requests() {
   return finish;
 }
 
+void drain::say_which_graphs(cupti_tracer const& tracer) {
+  auto const graphs = tracer.graphs().graphs_by_nodes();
+  if (graphs == 0) return;
+  log_info(counted(graphs, "graphs") + " made before gpuprof recorded graphs as wholes: " +
+           counted(tracer.graphs().launches_by_nodes(), "launches") +
+           " recorded by nodes. To record them as wholes too, start the program with gpuprof");
+}
+
 void drain::say_what_was_written() {
   if (output_.file() == nullptr) return;
   auto const& seen = assembler_->counts();
@@ -380,6 +388,7 @@ void drain::say_what_was_written() {
     for (auto const name : assembler_->kernel_names()) kernels.push_back(names().text(name));
     log_warning(why_no_kernel_was_selected(options_, seen.kernels_filtered, kernels));
   }
+  if (auto* const tracer = tracer_.load(std::memory_order_acquire)) say_which_graphs(*tracer);
   // roofline wants kernels, and stats anything.
   auto const is_counted =
       options_.metrics.mode != metrics_mode::none && seen.kernels + seen.graphs != 0;

@@ -118,6 +118,7 @@ class drain {
   void ask_gpus();
   void flush_file();
   void wait_for_the_gpu(std::uint64_t patience_ns);
+  void say_which_graphs(cupti_tracer const& tracer);
   void say_what_was_written();
 
   settings const& options_;

@@ -260,6 +260,29 @@ class Contents(Gpuprof):
         self.profile(self.synthetic(**PLAN), cuda_graph_trace="graph")
         self.assertEqual(self.kernels(), THREADS * LAUNCHES)
 
+    def test_graphs_that_were_made_before_cupti_came_are_recorded_by_nodes(self):
+        run = self.profile(self.synthetic(**PLAN), cuda_graph_trace="graph", env={"REPLAY_GRAPHS_EARLY": "1"})
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(self.kernels(), KERNELS)
+        self.assertIn("1 graph made before", run.err)
+        self.assertEqual(self.lost(), "lost: nothing")
+
+    def test_graphs_of_either_kind_in_turn(self):
+        churn = 20  # each turn launches a kernel, and a graph that is made and destroyed
+        session = self.synthetic(threads=1, launches=20, graphs=0, copies=0, churn=churn, step_ns=2000000)
+        run = self.profile(session, cuda_graph_trace="graph", env={"REPLAY_GRAPHS_EARLY": "2"})
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(self.kernels(), 20 + churn + churn // 2)
+        self.assertIn(f"{churn // 2} graphs made before", run.err)
+
+    def test_whole_graphs_in_one_capture_after_the_other(self):
+        for early in "0", "1":
+            with self.subTest(early):
+                run = self.profile(processes.recorded("graph"), capture_range="nvtx", nvtx_capture="kernels", capture_range_end="repeat:4",
+                                   cuda_graph_trace="graph", env={"REPLAY_GRAPHS_EARLY": early}, force_overwrite="1")
+                self.assertEqual(run.code, 0, run.err)
+                self.assertEqual(self.lost(), "lost: nothing")
+
     def test_between_profiler_start_and_stop(self):
         session = self.synthetic(launches=80, graphs=0, copies=0, profiler_calls=1)
         run = self.profile(session, capture_range="cudaProfilerApi")
