@@ -277,7 +277,8 @@ void trace_assembler::hand_over() {
 
 void trace_assembler::finish_copy(copy_record record, bool first_look) {
   if (!attribute(record, first_look, pending_copies_)) return;
-  ++counts_.copies;
+  counts_.copies += record.copies();
+  counts_.batched_copies += record.copies() - 1;
   note_context(record.context, record.device);
   to_.add(record);
 }
@@ -362,6 +363,7 @@ void trace_assembler::report(ledger& to) const {
   to.add("seen.kernels", counts_.kernels);
   to.add("seen.kernels_filtered", counts_.kernels_filtered);
   to.add("seen.kernels_unattributed", counts_.kernels_unattributed);
+  to.add("note.batched_copies", counts_.batched_copies);
   to.add("note.records_outside_captures", counts_.outside);
   to.add("note.launches_not_waited_for", counts_.launches_given_up);
   auto const open = window_open();  // launches still under way are no loss

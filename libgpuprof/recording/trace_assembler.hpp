@@ -37,6 +37,7 @@ struct trace_counts {
   std::uint64_t kernels_filtered = 0;   // outside the user's kernel filters
   std::uint64_t outside = 0;            // records of work outside all windows
   std::uint64_t launches_given_up = 0;  // without a record for so long that it is not waited for
+  std::uint64_t batched_copies = 0;     // beside one for each record
   std::uint64_t copies = 0, sets = 0, graphs = 0, ranges = 0, marks = 0, calls = 0;
 };
 
