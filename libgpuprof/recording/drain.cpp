@@ -22,7 +22,7 @@ namespace {
 // At the end of the process: after this long without a record none is expected any more. A program
 // that exits with kernels in flight does not want to wait for them.
 constexpr std::uint64_t patience_at_exit = ns_per_second / 4;
-constexpr std::uint64_t patience_for_copies = ns_per_second / 10;
+constexpr std::uint64_t patience_for_late_records = ns_per_second / 10;
 constexpr std::size_t buffers_at_once = 16;
 constexpr std::size_t buffers_ready = 4;
 // While something is done beside: CUPTI that is being flushed fills them faster than the GPU does.
@@ -246,14 +246,24 @@ void drain::last_round() {
   flush_file();
 }
 
+/// CUPTI hands back every buffer whose records all have their times. Those of a graph's kernels may
+/// be in several, and the last ones have none yet: handed back by force they never get any.
+bool drain::graphs_may_owe() const noexcept {
+  auto* const tracer = tracer_.load(std::memory_order_acquire);
+  return tracer != nullptr && assembler_->counts().graph_launches != 0 &&
+         tracer->pool().out() != 0;
+}
+
 bool drain::at_rest(std::uint64_t patience_ns) const noexcept {
   if (assembler_ == nullptr) return true;
   if (assembler_->window_open()) return false;
   auto const waited = monotonic_ns() - std::max(closed_at_, last_progress_);
   if (waited > patience_ns) return true;
   if (assembler_->outstanding() != written_off_) return false;
+  if (!quiet_) return false;
   // Some copy calls (host to host) never have a record: those are not waited for long.
-  return quiet_ && (assembler_->copies_outstanding() == 0 || waited > patience_for_copies);
+  auto const may_owe = assembler_->copies_outstanding() != 0 || graphs_may_owe();
+  return !may_owe || waited > patience_for_late_records;
 }
 
 void drain::take_counters() {

@@ -87,6 +87,7 @@ class drain {
   void last_round();
   /// Drain thread: no window is open, and every launch of the last one has its record or none has
   /// come for `patience_ns`.
+  bool graphs_may_owe() const noexcept;
   bool at_rest(std::uint64_t patience_ns) const noexcept;
   /// Drain thread: answers flush_and_wait() and finish_and_wait(). True when the thread should end.
   bool serve_requests();

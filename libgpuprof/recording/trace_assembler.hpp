@@ -103,7 +103,8 @@ class trace_assembler final : public activity_sink {
   void counters_are_read() noexcept { counters_are_read_ = true; }
   /// Of all shapes so far, by shape id.
   std::span<name_id const> kernel_names() const noexcept { return {shape_names_.data(), shapes_}; }
-  /// Launches that still owe a record: of kernels, of graphs, of either.
+  /// Launches that still owe a record: of kernels, of graphs, of either. Nobody knows how many a
+  /// graph owes: it owes none any more once one has come.
   std::uint64_t kernels_missing() const noexcept;
   std::uint64_t graphs_missing() const noexcept;
   std::uint64_t outstanding() const noexcept;

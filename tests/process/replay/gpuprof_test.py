@@ -260,6 +260,15 @@ class Contents(Gpuprof):
         self.profile(self.synthetic(**PLAN), cuda_graph_trace="graph")
         self.assertEqual(self.kernels(), THREADS * LAUNCHES)
 
+    def test_the_last_kernels_of_a_graph_are_waited_for_until_cupti_knows_their_times(self):
+        # Its records fill several buffers, of which the first come back long before the last.
+        nodes = 2600
+        session = self.synthetic(threads=1, launches=1, graphs=1, nodes=nodes, copies=0, kernel_ns=40000)
+        run = self.profile(session, env={"REPLAY_RECORDS_LATE_MS": "40"}, buffer_limit_mib="16")
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(self.lost(), "lost: nothing")
+        self.assertEqual(self.kernels(), 1 + nodes)
+
     def test_graphs_that_were_made_before_cupti_came_are_recorded_by_nodes(self):
         run = self.profile(self.synthetic(**PLAN), cuda_graph_trace="graph", env={"REPLAY_GRAPHS_EARLY": "1"})
         self.assertEqual(run.code, 0, run.err)

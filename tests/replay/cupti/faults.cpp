@@ -33,6 +33,7 @@ faults::faults()
       slow_flush_ms(static_cast<unsigned>(number("REPLAY_SLOW_FLUSH_MS", 0))),
       no_code(number("REPLAY_NO_CODE", 0) != 0),
       graphs_early(number("REPLAY_GRAPHS_EARLY", 0)),
+      late_ms(number("REPLAY_RECORDS_LATE_MS", 0)),
       push_us(static_cast<unsigned>(number("REPLAY_PUSH_US", 0))),
       pop_us(static_cast<unsigned>(number("REPLAY_POP_US", 0))),
       decode_us(static_cast<unsigned>(number("REPLAY_DECODE_US", 0))),

@@ -402,7 +402,7 @@ void library::deliver(activity const& given) noexcept {
     set_field<std::uint64_t>(copy.data(), fields->end, 0);
   }
   buffers.append(copy.data(), record_size(*fields, fault.version), fields->on_gpu,
-                 given.complete_at);
+                 given.complete_at + fault.late_ms * 1'000'000);
   if (++records_ == fault.fatal_after) give_up();
 }
 
