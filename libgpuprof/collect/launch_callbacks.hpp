@@ -4,6 +4,7 @@
 #pragma once
 
 #include "collect/blocking_calls.hpp"
+#include "collect/conditional_graphs.hpp"
 #include "collect/graph_level.hpp"
 #include "collect/kernel_names.hpp"
 #include "collect/primary_contexts.hpp"
@@ -132,7 +133,9 @@ class launch_callbacks {
   bool is_taken_for_an_end(CUpti_CallbackData const& release) noexcept;
   void code_goes(CUpti_CallbackData const& call) noexcept;
   void note_graph(CUpti_CallbackIdResource id, CUpti_ResourceData const& resource) noexcept;
-  void choose_graph_level(call_class what, CUpti_CallbackId id,
+  void note_graph_call(call_class what, CUpti_CallbackId id,
+                       CUpti_CallbackData const& call) noexcept;
+  void choose_graph_level(graph_level& level, call_class what,
                           CUpti_CallbackData const& call) noexcept;
   void tell_gate(launch_gate& gate, CUpti_CallbackId id, CUpti_CallbackData const& call) noexcept;
 
@@ -143,6 +146,7 @@ class launch_callbacks {
   std::array<launch_call_kind, 1024> launch_calls_{};
   std::array<stream_place, 1024> stream_places_{};
   std::atomic<launch_gate*> gate_{nullptr};
+  conditional_graphs conditional_graphs_;
   std::atomic<graph_level*> graph_level_{nullptr};
   std::atomic<code_observer*> code_observer_{nullptr};
   std::atomic<bool> ask_observer_{false};

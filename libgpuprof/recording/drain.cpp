@@ -250,8 +250,7 @@ void drain::last_round() {
 /// be in several, and the last ones have none yet: handed back by force they never get any.
 bool drain::graphs_may_owe() const noexcept {
   auto* const tracer = tracer_.load(std::memory_order_acquire);
-  return tracer != nullptr && assembler_->counts().graph_launches != 0 &&
-         tracer->pool().out() != 0;
+  return tracer != nullptr && assembler_->counts().graph_launches != 0 && tracer->pool().out() != 0;
 }
 
 bool drain::at_rest(std::uint64_t patience_ns) const noexcept {
@@ -372,9 +371,9 @@ bool drain::serve_requests() {
 void drain::say_which_graphs(cupti_tracer const& tracer) {
   auto const graphs = tracer.graphs().graphs_by_nodes();
   if (graphs == 0) return;
-  log_info(counted(graphs, "graphs") + " made before gpuprof recorded graphs as wholes: " +
-           counted(tracer.graphs().launches_by_nodes(), "launches") +
-           " recorded by nodes. To record them as wholes too, start the program with gpuprof");
+  log_info(counted(graphs, "graphs") +
+           " made before the capture: " + counted(tracer.graphs().launches_by_nodes(), "launches") +
+           " recorded by nodes and not as wholes");
 }
 
 void drain::say_what_was_written() {

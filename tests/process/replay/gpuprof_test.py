@@ -276,6 +276,13 @@ class Contents(Gpuprof):
         self.assertIn("1 graph made before", run.err)
         self.assertEqual(self.lost(), "lost: nothing")
 
+    def test_kernels_inside_conditional_nodes_are_told_as_lost_where_nodes_are_recorded(self):
+        for level, lost in ("node", f"lost: kernels inside conditional nodes of {GRAPHS} graph launches"), ("graph", "lost: nothing"):
+            with self.subTest(level):
+                run = self.profile(self.synthetic(**PLAN), cuda_graph_trace=level, env={"REPLAY_CONDITIONAL": "1"}, force_overwrite="1")
+                self.assertEqual(run.code, 0, run.err)
+                self.assertEqual(self.lost(), lost)
+
     def test_graphs_of_either_kind_in_turn(self):
         churn = 20  # each turn launches a kernel, and a graph that is made and destroyed
         session = self.synthetic(threads=1, launches=20, graphs=0, copies=0, churn=churn, step_ns=2000000)

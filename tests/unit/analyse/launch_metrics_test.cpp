@@ -402,7 +402,9 @@ kernel_record launch_of(std::uint32_t correlation, std::int64_t ns) {
 slowed_launches with_one_read(std::uint32_t others, bool is_rewritten, kernel_record const& read) {
   slowed_launches slowed;
   slowed.define({.metric = metric_id{1}, .patches_kernel = is_rewritten}, "a_metric.sum");
-  slowed.add(sampled_launch_record{.correlation = read.correlation});
+  sampled_launch_record sample;
+  sample.correlation = read.correlation;
+  slowed.add(sample);
   slowed.see(read);
   for (std::uint32_t i = 0; i < others; ++i) slowed.see(launch_of(100 + i, 1000 + i % 4));
   return slowed;

@@ -62,7 +62,7 @@ struct tracer_scene {
     return on.count({CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel}) != 0;
   }
   /// Callbacks that stay on between captures: cudaProfilerStart/Stop, ends of contexts and of code,
-  /// and CUPTI's own errors.
+  /// graphs that come and go, and CUPTI's own errors.
   std::set<std::pair<int, int>> callbacks_at_rest() const {
     return {{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStart},
             {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop},
@@ -71,15 +71,12 @@ struct tracer_scene {
             {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRelease_v2},
             {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuModuleUnload},
             {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload},
+            {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags},
+            {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED},
+            {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED},
+            {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING},
             {CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR},
             {CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_ERROR}};
-  }
-  /// Once whole graphs were recorded, graphs that are made and destroyed are heard of, too.
-  bool is_at_rest() const {
-    auto on = cupti.callbacks();
-    on.erase({CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED});
-    on.erase({CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING});
-    return on == callbacks_at_rest();
   }
 
   fake_cupti cupti;
@@ -153,15 +150,15 @@ TEST_CASE("with counters it is heard of streams and contexts, only while a captu
     return std::count_if(of_counters.begin(), of_counters.end(),
                          [&](auto const& one) { return on.count(one) != 0; });
   };
-  REQUIRE(s.start());
+  REQUIRE(s.start({}));
   CHECK(heard_of() == 0);
   s.tracer.stop();
   static listening_gate gate;
   s.callbacks.place_gate(gate);
-  REQUIRE(s.start());
+  REQUIRE(s.start({}));
   CHECK(heard_of() == static_cast<std::ptrdiff_t>(of_counters.size()));
   s.tracer.stop();
-  CHECK(s.is_at_rest());
+  CHECK(s.cupti.callbacks() == s.callbacks_at_rest());
 }
 
 TEST_CASE("modules are heard of from attaching on, between captures too, where somebody listens") {
@@ -376,7 +373,7 @@ TEST_CASE("stopping undoes the start in reverse and stays attached") {
     CHECK(enabled[i].substr(enabled[i].find(' ')) == disabled[i].substr(disabled[i].find(' ')));
   CHECK(s.cupti.calls().back().rfind("cuptiEnableCallback 0", 0) == 0);
   CHECK(s.cupti.kinds().empty());
-  CHECK(s.is_at_rest());
+  CHECK(s.cupti.callbacks() == s.callbacks_at_rest());
   CHECK(s.tracer.attached());
 }
 
@@ -497,7 +494,7 @@ TEST_CASE(
       CHECK(contains(ok.message(), "999"));
       CHECK(s.cupti.kinds().empty());
       CHECK_FALSE(s.launch_callbacks_are_on());
-      CHECK((!s.cupti.subscribed() || s.is_at_rest()));
+      CHECK((!s.cupti.subscribed() || s.cupti.callbacks() == s.callbacks_at_rest()));
       CHECK(s.cupti.subscribed() == s.tracer.attached());
     }
     s.tracer.stop();
