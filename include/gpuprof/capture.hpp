@@ -87,6 +87,7 @@ struct captured_copy : captured_work {
   bool asynchronous = false;            /**< the call did not wait for it */
   std::uint32_t source_device = 0;      /**< of copies between GPUs */
   std::uint32_t destination_device = 0; /**< likewise */
+  std::uint32_t copies = 1;             /**< of a batch, in this one record */
 };
 
 /** One fill of memory. */

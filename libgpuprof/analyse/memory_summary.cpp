@@ -63,8 +63,8 @@ std::string_view text_of(memory_kind kind) noexcept {
 void memory_operations::add(copy_record const& copy) {
   auto const kind = static_cast<std::size_t>(copy.kind);
   auto& to = series_[kind < memset_slot ? kind : 0];
-  to.time.add(nanoseconds(copy.duration));
-  to.bytes.add(copy.bytes);
+  to.time.add_mean_of(nanoseconds(copy.duration), copy.copies());
+  to.bytes.add_mean_of(copy.bytes, copy.copies());
 }
 
 void memory_operations::add(memset_record const& fill) {

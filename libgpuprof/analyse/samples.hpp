@@ -36,6 +36,10 @@ class samples {
     else
       large_.push_back(value);
   }
+  /// A sum of so many values, of which no single one is known: each is taken to be their mean.
+  void add_mean_of(std::uint64_t sum, std::uint32_t count) {
+    for (auto i = 0u; i < count; ++i) add(sum / count + (i < sum % count ? 1 : 0));
+  }
   void add_all(samples const& other);
   void reserve(std::size_t count) { small_.reserve(count); }
 

@@ -3,21 +3,35 @@
 
 #include "analyse/samples.hpp"
 
+#include <algorithm>
+
 namespace gpuprof {
 
 void slowed_launches::see(kernel_record const& kernel) {
-  if (readings_.sampling_of(kernel.correlation) != sampling::none) return;
   auto& sum = by_shape_[raw(kernel.shape)];
-  sum.ns += nanoseconds(kernel.duration);
+  if (readings_.sampling_of(kernel.correlation) != sampling::none) {
+    ++sum.read;
+    return;
+  }
+  auto const ns = nanoseconds(kernel.duration);
+  sum.ns += ns;
+  sum.longest_ns = std::max(sum.longest_ns, ns);
   ++sum.launches;
 }
 
 std::optional<duration_ns> slowed_launches::undisturbed(kernel_record const& kernel) const {
-  if (!any_ || readings_.sampling_of(kernel.correlation) != sampling::slowed) return std::nullopt;
+  if (!any_) return std::nullopt;
+  auto const how = readings_.sampling_of(kernel.correlation);
+  if (how == sampling::none) return std::nullopt;
   auto const found = by_shape_.find(raw(kernel.shape));
-  if (found == by_shape_.end()) return std::nullopt;
-  auto const& [ns, launches] = found->second;
-  return duration_ns{static_cast<std::int64_t>((ns + launches / 2) / launches)};
+  if (found == by_shape_.end() || found->second.launches == 0) return std::nullopt;
+  auto const& others = found->second;
+  auto const is_slowed =
+      how == sampling::slowed ||
+      (others.launches >= many * others.read && nanoseconds(kernel.duration) > others.longest_ns);
+  if (!is_slowed) return std::nullopt;
+  return duration_ns{
+      static_cast<std::int64_t>((others.ns + others.launches / 2) / others.launches)};
 }
 
 }  // namespace gpuprof

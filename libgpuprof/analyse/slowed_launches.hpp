@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches that took longer because they were read: their kernel was rewritten to count.
+// Launches that took longer because they were read.
 #pragma once
 
 #include "analyse/launch_metrics.hpp"
@@ -10,17 +10,19 @@
 
 namespace gpuprof {
 
-/// In sums the mean of the launches of the same shape around which nothing was read stands for
-/// them. Feed metrics and samples, then all kernels with see(); then ask.
+/// In sums, extremes and percentiles the mean of the launches of the same shape around which
+/// nothing was read stands for them. A launch whose kernel was rewritten to count is always slowed.
+/// Another one that was read is, if it took longer than each of many launches that were not:
+/// counters are set up around it, and it may wait for that on the GPU. Feed metrics and samples,
+/// then all kernels with see(); then ask.
 class slowed_launches {
  public:
   void define(metric_record const& metric, std::string_view name) {
     readings_.define(metric, name);
-    any_can_be_ = any_can_be_ || metric.patches_kernel;
   }
   void add(sampled_launch_record const& sample) {
     readings_.add(sample);
-    any_ = any_ || (any_can_be_ && readings_.sampling_of(sample.correlation) == sampling::slowed);
+    any_ = true;
   }
   /// Kernels need not be seen otherwise.
   bool any() const noexcept { return any_; }
@@ -30,12 +32,16 @@ class slowed_launches {
   std::optional<duration_ns> undisturbed(kernel_record const& kernel) const;
 
  private:
+  /// So many launches that were not read, for each that was, tell how long one takes at most.
+  static constexpr std::uint64_t many = 4;
+
   struct total {
-    std::uint64_t ns = 0, launches = 0;
+    std::uint64_t ns = 0, launches = 0, longest_ns = 0;  // of those that were not read
+    std::uint64_t read = 0;                              // launches
   };
   launch_metrics readings_;
   std::unordered_map<std::uint32_t, total> by_shape_;
-  bool any_can_be_ = false, any_ = false;
+  bool any_ = false;
 };
 
 }  // namespace gpuprof

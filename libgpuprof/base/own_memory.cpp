@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #include <utility>
@@ -26,7 +28,65 @@ int copy_own_memory(std::uint64_t address, std::span<std::byte> into) noexcept {
   return failed;
 }
 
+/// The kernel reads the signal set first and then refuses the request, which does not exist. It
+/// must read eight bytes, so they are taken from the aligned word of the address.
+bool can_read_word(std::uintptr_t address) noexcept {
+  auto const saved_errno = errno;
+  constexpr auto no_request = ~0L;
+  auto const word = address & ~std::uintptr_t{7};
+  auto const is_there =
+      syscall(SYS_rt_sigprocmask, no_request, word, nullptr, std::size_t{8}) != 0 &&
+      errno == EINVAL;
+  errno = saved_errno;
+  return is_there;
+}
+
+bool can_read_pages(std::uintptr_t first, std::uintptr_t last) noexcept {
+  for (auto at = first / page; at <= last / page; ++at)
+    if (!can_read_word(at * page)) return false;
+  return true;
+}
+
+/// Part of this thread's stack: was found to be readable without a gap. What lies above the frame
+/// of a function that runs there stays readable while that function runs.
+struct stack_part {
+  std::uintptr_t begin = 0, end = 0;
+};
+constinit thread_local stack_part known_stack __attribute__((tls_model("initial-exec")));
+
+// A frame is rarely larger; each page up to there is asked for once.
+constexpr std::uintptr_t max_above_frame = 16 * page;
+
 }  // namespace
+
+bool can_read(void const* address, std::size_t bytes) noexcept {
+  if (bytes == 0) return true;
+  auto const first = reinterpret_cast<std::uintptr_t>(address);
+  auto const last = first + (bytes - 1);
+  if (address == nullptr || last < first) return false;
+  auto const here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  auto& stack = known_stack;
+  auto const is_inside = here >= stack.begin && here < stack.end;
+  if (is_inside && first >= here && last < stack.end) return true;
+  if (first < here || last - here > max_above_frame) return can_read_pages(first, last);
+  if (!can_read_pages(here, last)) return can_read_pages(first, last);
+  stack = {is_inside ? stack.begin : here / page * page,
+           std::max(is_inside ? stack.end : 0, (last / page + 1) * page)};
+  return true;
+}
+
+std::optional<std::size_t> readable_length(char const* text, std::size_t max_bytes) noexcept {
+  for (std::size_t known = 0; known < max_bytes;) {
+    auto const* const piece = text + known;
+    auto const bytes =
+        std::min(max_bytes - known, page - reinterpret_cast<std::uintptr_t>(piece) % page);
+    if (!can_read(piece, bytes)) return std::nullopt;
+    auto const length = strnlen(piece, bytes);
+    known += length;
+    if (length < bytes) return known;
+  }
+  return max_bytes;
+}
 
 bool read_own_memory(std::uint64_t address, std::span<std::byte> into) noexcept {
   return copy_own_memory(address, into) == 0;
@@ -41,7 +101,7 @@ std::string read_own_text(char const* text, std::size_t max_bytes) {
     auto const bytes = std::min(wanted, page - at % page);
     auto const failed = copy_own_memory(at, std::span(piece).first(bytes));
     if (failed == EFAULT) return {};
-    if (failed != 0) return {text, strnlen(text, max_bytes)};
+    if (failed != 0) return {text, readable_length(text, max_bytes).value_or(0)};
     auto const* const characters = reinterpret_cast<char const*>(piece.data());
     auto const length = strnlen(characters, bytes);
     read.append(characters, length);

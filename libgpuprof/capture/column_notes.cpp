@@ -141,6 +141,7 @@ constexpr auto columns = std::to_array<column_note>({
     {"copy", "destination_kind", "", "", "as source_kind"},
     {"copy", "source_device", "", "device.device", "of peer copies; else as `device`"},
     {"copy", "destination_device", "", "device.device", "of peer copies; else as `device`"},
+    {"copy", "batch", "", "", "how many copies of a batch (cuMemcpyBatchAsync) this row stands for: its bytes and its time are those of all; 0: it is one copy. Since 1.10"},
     {"memset", "value", "", "", "what was written, as wide as the call says"},
     {"memset", "kind", "", "", "as copy.source_kind"},
     {"api", "domain", "", "", "0 runtime, 1 driver"},

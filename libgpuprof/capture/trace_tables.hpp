@@ -75,6 +75,7 @@ struct table<copy_record> {
     column("range", at<&copy_record::range>);
     column("graph", at<&copy_record::graph>);
     column("node", at<&copy_record::node>);
+    column("batch", at<&copy_record::batch>);
   }
 };
 

@@ -69,6 +69,13 @@ copy_record copy_of(Layout const& c) noexcept {
   return out;
 }
 
+// One record stands for no more of them: each is a value of the reports.
+constexpr std::uint64_t max_batch = 1 << 16;
+
+std::uint32_t batch_of(layout::copy_12_8 const& c) noexcept {
+  return c.copyCount > 1 ? static_cast<std::uint32_t>(std::min(c.copyCount, max_batch)) : 0;
+}
+
 }  // namespace
 
 void activity_decoder::decode(std::span<std::uint8_t> buffer) {
@@ -182,6 +189,7 @@ void activity_decoder::copy(CUpti_Activity const& record) {
   }
   auto out = copy_of(c);
   out.source_device = out.destination_device = out.device;
+  if (layout::has_copy_count(version_)) out.batch = batch_of(as<layout::copy_12_8>(record));
   sink_.copy(out);
 }
 

@@ -45,6 +45,8 @@ class buffer_pool {
   void release_idle(std::size_t kept) noexcept;
 
   std::uint64_t refusals() const noexcept { return refusals_.load(std::memory_order_relaxed); }
+  /// Buffers that CUPTI holds, or that were handed back and not released yet.
+  std::size_t out() const noexcept { return large_.out.load() + small_.out.load(); }
   /// The most that there can be.
   std::size_t capacity() const noexcept { return mapped_.size(); }
 

@@ -44,7 +44,9 @@ cupti_tracer::cupti_tracer(loaded_cupti const& cupti, memory_budget& budget,
       callbacks_(callbacks),
       pool_(budget, buffer_bytes, cupti.version >= cupti_version::refuses_null_buffers),
       filled_(pool_.capacity()),
-      kernels_(cupti_.api, callbacks.switches(), !defects_.cannot_stop_kernel_records) {
+      kernels_(cupti_.api, callbacks.switches(), !defects_.cannot_stop_kernel_records),
+      graphs_(cupti_.api, callbacks.switches()) {
+  callbacks_.place_graph_level(graphs_);
   the_tracer.store(this, std::memory_order_release);
 }
 
@@ -176,11 +178,10 @@ result<void> cupti_tracer::start_kinds(trace_options const& options,
       !ok) {
     return failed(ok);
   }
+  if (options.whole_graphs) listen_to_graphs();
   if (auto ok = enable_launch_callbacks(); !ok) return failed(ok);
   if (auto ok = kernels_.want(true); !ok) return failed(ok);
   running_.push([this] { (void)kernels_.want(false); });
-  if (options.whole_graphs)
-    enable_kind(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, "graph-level records", warnings);
   enable_kind(CUPTI_ACTIVITY_KIND_MEMCPY, "memory copies", warnings);
   enable_kind(CUPTI_ACTIVITY_KIND_MEMCPY2, "peer copies", warnings);
   enable_kind(CUPTI_ACTIVITY_KIND_MEMSET, "memory sets", warnings);
@@ -191,7 +192,17 @@ result<void> cupti_tracer::start_kinds(trace_options const& options,
     enable_kind(CUPTI_ACTIVITY_KIND_MEMORY2, "device memory allocations", warnings);
   records_unified_memory_.store(false, std::memory_order_relaxed);
   if (options.unified_memory) enable_unified_memory(warnings);
+  if (options.whole_graphs) choose_graph_levels(warnings);
   return {};
+}
+
+/// Last: launches of graphs that began before they were heard of have more time to return. Undone
+/// first, while launches are still heard of.
+void cupti_tracer::choose_graph_levels(std::vector<std::string>& warnings) {
+  running_.push([this] { graphs_.end(); });
+  if (auto const ok = graphs_.switch_on(); !ok)
+    warnings.push_back("graph-level records will be missing: " + ok.message() +
+                       ". All else is traced.");
 }
 
 bool cupti_tracer::stop() noexcept {
@@ -207,12 +218,14 @@ void cupti_tracer::stop_kinds() noexcept {
     running_.undo_all();
   } else {
     running_.forget_all();  // CUPTI has given up: there is nothing left to undo
+    graphs_.forget();
   }
 }
 
 void cupti_tracer::unsubscribe() noexcept {
   guard_.try_call<&cupti_api::cuptiUnsubscribe>(subscriber());
   subscriber_.store(nullptr, std::memory_order_release);
+  graphs_.forget();
 }
 
 bool cupti_tracer::leave() noexcept {
@@ -234,6 +247,7 @@ bool cupti_tracer::leave() noexcept {
 
 void cupti_tracer::abandon() noexcept {
   kernels_.abandon();
+  graphs_.abandon();
   subscriber_.store(nullptr, std::memory_order_release);
 }
 

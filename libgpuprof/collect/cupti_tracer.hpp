@@ -6,6 +6,7 @@
 #include "base/ledger.hpp"
 #include "base/result.hpp"
 #include "collect/buffer_pool.hpp"
+#include "collect/graph_level.hpp"
 #include "collect/kernel_switch.hpp"
 #include "collect/launch_callbacks.hpp"
 #include "cupti/guard.hpp"
@@ -101,6 +102,7 @@ class cupti_tracer {
     to.add("lost.buffers_refused", pool_.refusals());
     to.add("lost.buffers", buffers_lost());
     to.add("note.foreign_buffers", foreign_buffers());
+    graphs_.report(to);
   }
   /// Records CUPTI itself says it dropped, from attach() to the last flush.
   std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
@@ -115,6 +117,8 @@ class cupti_tracer {
   std::uint64_t foreign_buffers() const noexcept {
     return foreign_buffers_.load(std::memory_order_relaxed);
   }
+
+  graph_level const& graphs() const noexcept { return graphs_; }
 
   /// Kernel records, which some readings of counters must do without.
   kernel_switch& kernels() noexcept { return kernels_; }
@@ -156,6 +160,8 @@ class cupti_tracer {
   result<void> enable_driver_calls(call_classes classes);
   void disable_driver_calls(call_classes classes) noexcept;
   void switch_resource_callbacks(bool on) noexcept;
+  void listen_to_graphs() noexcept;
+  void choose_graph_levels(std::vector<std::string>& warnings);
   void fetch_dropped() noexcept;
   CUpti_SubscriberHandle subscriber() const noexcept {
     return subscriber_.load(std::memory_order_acquire);
@@ -176,6 +182,7 @@ class cupti_tracer {
   std::atomic<CUpti_SubscriberHandle> subscriber_{nullptr};
   undo_stack running_;  // undoes start()
   kernel_switch kernels_;
+  graph_level graphs_;
   std::atomic<bool> waits_for_cuda_{false};
   std::atomic<recorded_calls> calls_recorded_{recorded_calls::none};
   std::atomic<bool> records_unified_memory_{false};

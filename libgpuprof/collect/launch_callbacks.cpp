@@ -2,6 +2,7 @@
 #include "collect/launch_callbacks.hpp"
 
 #include "base/own_calls.hpp"
+#include "base/own_memory.hpp"
 #include "base/process.hpp"
 #include "nvtx/log_writer.hpp"
 #include "nvtx/ticks.hpp"
@@ -15,6 +16,9 @@ namespace {
 struct call_of_thread {
   bool went_into_graph = false;  // one under construction
   call_in_flight at_gate;
+  graph_call graph;
+  graph_instantiation instantiation;
+  bool has_conditional_nodes = false;  // it launches such a graph
 };
 // Initial-exec: no call to find it.
 constinit thread_local call_of_thread under_way __attribute__((tls_model("initial-exec")));
@@ -57,6 +61,8 @@ call_class classify_driver_call(char const* text) noexcept {
   if (starts("cuCtxSynchronize")) return call_class::context_wait;
   if (starts("cuStreamSynchronize") || starts("cuEventSynchronize")) return call_class::work_wait;
   if (name == "cuModuleUnload" || name == "cuLibraryUnload") return call_class::code_unload;
+  if (starts("cuGraphInstantiate")) return call_class::graph_instantiation;
+  if (name == "cuGraphCreate" || name == "cuGraphClone") return call_class::graph_build;
   if (name == "cuGraphExecDestroy") return call_class::graph_end;
   if (starts("cuGraphExec") &&
       (name.find("Update") != name.npos || name.find("SetParams") != name.npos))
@@ -107,6 +113,7 @@ void launch_callbacks::entry(void* self, CUpti_CallbackDomain domain, CUpti_Call
 void launch_callbacks::resource_event(CUpti_CallbackId id,
                                       CUpti_ResourceData const& resource) noexcept {
   if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED) under_way.went_into_graph = true;
+  note_graph(static_cast<CUpti_CallbackIdResource>(id), resource);
   auto* const gate = gate_.load(std::memory_order_acquire);
   if (gate != nullptr && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
     gate->context_made(resource.context);
@@ -116,8 +123,63 @@ void launch_callbacks::resource_event(CUpti_CallbackId id,
   auto* const observer = code_observer_.load(std::memory_order_acquire);
   auto const* const module =
       static_cast<CUpti_ModuleResourceData const*>(resource.resourceDescriptor);
-  if (observer == nullptr || module == nullptr || module->pCubin == nullptr) return;
-  observer->code_loaded({reinterpret_cast<std::uint8_t const*>(module->pCubin), module->cubinSize});
+  if (observer == nullptr || module == nullptr || module->cubinSize == 0) return;
+  auto const* const image = reinterpret_cast<std::uint8_t const*>(module->pCubin);
+  if (!can_read(image, 1) || !can_read(image + (module->cubinSize - 1), 1)) return;
+  observer->code_loaded({image, module->cubinSize});
+}
+
+void launch_callbacks::note_graph(CUpti_CallbackIdResource id,
+                                  CUpti_ResourceData const& resource) noexcept {
+  auto* const level = graph_level_.load(std::memory_order_acquire);
+  auto const* const about = static_cast<CUpti_GraphData const*>(resource.resourceDescriptor);
+  if (about == nullptr) return;
+  if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED) {
+    conditional_graphs::node_cloned(under_way.instantiation, about->nodeType);
+  } else if (id == CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED) {
+    conditional_graphs_.made(under_way.instantiation, about->graphExec);
+    if (level != nullptr) level->made(under_way.graph, about->graphExec);
+  } else if (id == CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING) {
+    conditional_graphs_.gone(about->graphExec);
+    if (level != nullptr) level->gone(about->graphExec);
+  }
+}
+
+void launch_callbacks::note_graph_call(call_class what, CUpti_CallbackId id,
+                                       CUpti_CallbackData const& call) noexcept {
+  auto const entering = call.callbackSite == CUPTI_API_ENTER;
+  if (what == call_class::graph_instantiation)
+    entering ? conditional_graphs::begins(under_way.instantiation)
+             : conditional_graphs::ends(under_way.instantiation);
+  auto const is_launch = launch_calls_[id].call == launch_call::graph;
+  if (what == call_class::many_kernels && entering)
+    under_way.has_conditional_nodes =
+        is_launch && conditional_graphs_.has(first_parameter<CUgraphExec>(call));
+  auto* const level = graph_level_.load(std::memory_order_acquire);
+  if (level == nullptr || (what == call_class::many_kernels && !is_launch)) return;
+  choose_graph_level(*level, what, call);
+}
+
+/// Outside of the gate: CUPTI is not switched between the begin and the end of a reading.
+void launch_callbacks::choose_graph_level(graph_level& level, call_class what,
+                                          CUpti_CallbackData const& call) noexcept {
+  auto const entering = call.callbackSite == CUPTI_API_ENTER;
+  auto& own = under_way.graph;
+  switch (what) {
+    case call_class::many_kernels:
+      entering ? level.launch_enters(own, first_parameter<CUgraphExec>(call))
+               : level.launch_leaves(own);
+      break;
+    case call_class::graph_instantiation:
+      entering ? level.instantiation_enters(own) : level.instantiation_leaves(own);
+      break;
+    case call_class::graph_build:
+    case call_class::stream_capture_end:
+      if (!entering) level.graph_was_built();
+      break;
+    default:
+      break;
+  }
 }
 
 /// The same answer at both ends of a call: CUPTI keeps the correlation data.
@@ -169,7 +231,7 @@ void launch_callbacks::tell_gate(launch_gate& gate, CUpti_CallbackId id,
     case call_class::copy:
     case call_class::stream_work:
       entering ? gate.work_entered(under_way.at_gate, stream_places_[id], call)
-               : gate.work_left(under_way.at_gate);
+               : gate.work_left(under_way.at_gate, call);
       break;
     case call_class::stream_capture_begin:
       if (entering) gate.stream_capture_begins(first_parameter_stream(call));
@@ -233,6 +295,7 @@ void launch_callbacks::driver_call(CUpti_CallbackId id, CUpti_CallbackData const
         if (blocking_calls_.has(id)) blocking_calls_.entered(call);
         break;
     }
+    note_graph_call(what, id, call);
     if (gate != nullptr) tell_gate(*gate, id, call);
     return;
   }
@@ -245,6 +308,7 @@ void launch_callbacks::driver_call(CUpti_CallbackId id, CUpti_CallbackData const
     if (gate != nullptr) tell_gate(*gate, id, call);
     if (what == call_class::profiler_start) observer_.profiler_start();
   }
+  note_graph_call(what, id, call);
   if (leave_.load(std::memory_order_acquire)) observer_.leave_cupti();
 }
 
@@ -271,7 +335,7 @@ void launch_callbacks::launch_ended(call_class what, CUpti_CallbackData const& c
   auto* const log = is_noted ? this_thread_log() : nullptr;
   auto flags = log != nullptr ? flags_of(what, call) : std::uint8_t{0};
   launch_remark remark;
-  if (gate != nullptr && what == call_class::copy) gate->work_left(under_way.at_gate);
+  if (gate != nullptr && what == call_class::copy) gate->work_left(under_way.at_gate, call);
   if (gate != nullptr && what != call_class::copy)
     remark = gate->left(under_way.at_gate, call,
                         log != nullptr && flags == 0 && catch_up(*log) && has_room(*log, 2));
@@ -284,7 +348,9 @@ void launch_callbacks::launch_ended(call_class what, CUpti_CallbackData const& c
   // Captured ones too: the graph's records point to the same name.
   auto const has_name = what == call_class::kernel && (flags & launch_failed) == 0;
   auto const kernel = has_name ? kernels_.of_launched(call.symbolName) : name_id{};
-  auto const arguments = flags == launch_of_graph ? kernels_.generation() : remark.arguments;
+  std::uint32_t arguments = remark.arguments;
+  if (flags == launch_of_graph)
+    arguments = kernels_.generation() | (under_way.has_conditional_nodes ? has_conditional : 0);
   if (flags == 0 && remark.is == launch_remark::kind::pattern) flags = launch_is_pattern;
   write_launch(*log, entered, correlation, flags, arguments, kernel);
 }

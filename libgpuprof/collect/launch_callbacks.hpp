@@ -4,6 +4,8 @@
 #pragma once
 
 #include "collect/blocking_calls.hpp"
+#include "collect/conditional_graphs.hpp"
+#include "collect/graph_level.hpp"
 #include "collect/kernel_names.hpp"
 #include "collect/primary_contexts.hpp"
 #include "collect/switch_guard.hpp"
@@ -59,6 +61,8 @@ enum class call_class : std::uint8_t {
   context_release,  // destroys the context when nobody else holds it: see primary_contexts
   stream_capture_begin,
   stream_capture_end,
+  graph_build,  // makes a graph that is not executable yet
+  graph_instantiation,
   graph_change,
   graph_end,
   code_unload
@@ -84,6 +88,11 @@ class launch_callbacks {
   /// From now on: it must live as long as the process.
   void place_gate(launch_gate& gate) noexcept { gate_.store(&gate, std::memory_order_release); }
   bool has_gate() const noexcept { return gate_.load(std::memory_order_acquire) != nullptr; }
+
+  /// The same: chooses the level of each graph launch.
+  void place_graph_level(graph_level& level) noexcept {
+    graph_level_.store(&level, std::memory_order_release);
+  }
 
   /// The same; before CUPTI is attached, or modules are not heard of.
   void place_code_observer(code_observer& observer) noexcept {
@@ -123,6 +132,11 @@ class launch_callbacks {
   void note_retain(CUpti_CallbackData const& call) noexcept;
   bool is_taken_for_an_end(CUpti_CallbackData const& release) noexcept;
   void code_goes(CUpti_CallbackData const& call) noexcept;
+  void note_graph(CUpti_CallbackIdResource id, CUpti_ResourceData const& resource) noexcept;
+  void note_graph_call(call_class what, CUpti_CallbackId id,
+                       CUpti_CallbackData const& call) noexcept;
+  void choose_graph_level(graph_level& level, call_class what,
+                          CUpti_CallbackData const& call) noexcept;
   void tell_gate(launch_gate& gate, CUpti_CallbackId id, CUpti_CallbackData const& call) noexcept;
 
   cuda_event_observer& observer_;
@@ -132,6 +146,8 @@ class launch_callbacks {
   std::array<launch_call_kind, 1024> launch_calls_{};
   std::array<stream_place, 1024> stream_places_{};
   std::atomic<launch_gate*> gate_{nullptr};
+  conditional_graphs conditional_graphs_;
+  std::atomic<graph_level*> graph_level_{nullptr};
   std::atomic<code_observer*> code_observer_{nullptr};
   std::atomic<bool> ask_observer_{false};
   std::atomic<bool> leave_{false};

@@ -9,13 +9,20 @@ namespace {
 
 constexpr auto launching_calls = {call_class::kernel, call_class::many_kernels, call_class::copy};
 // Also between captures: what is set up in a context must go before it, and names go with code.
-constexpr auto calls_at_rest = {call_class::profiler_start,  call_class::profiler_stop,
-                                call_class::context_reset,   call_class::context_retain,
-                                call_class::context_release, call_class::code_unload};
+constexpr auto calls_at_rest = {call_class::profiler_start,     call_class::profiler_stop,
+                                call_class::context_reset,      call_class::context_retain,
+                                call_class::context_release,    call_class::code_unload,
+                                call_class::graph_instantiation};
+// Likewise: graphs live longer than captures, and their addresses come again.
+constexpr auto resources_at_rest = {CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
+                                    CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED,
+                                    CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING};
 constexpr auto calls_for_gate = {call_class::stream_capture_begin, call_class::stream_capture_end,
                                  call_class::stream_work,          call_class::stream_end,
                                  call_class::context_wait,         call_class::work_wait,
                                  call_class::graph_change,         call_class::graph_end};
+
+constexpr auto calls_of_graphs = {call_class::graph_build, call_class::stream_capture_end};
 
 constexpr CUpti_CallbackId driver_cbids = 1024;  // more than any CUPTI has
 
@@ -68,6 +75,9 @@ result<void> cupti_tracer::enable_callbacks_at_rest() {
     guard_.try_call<&cupti_api::cuptiEnableCallback>(1u, subscriber(), CUPTI_CB_DOMAIN_STATE,
                                                      static_cast<CUpti_CallbackId>(id));
   }
+  for (auto const id : resources_at_rest)
+    guard_.try_call<&cupti_api::cuptiEnableCallback>(1u, subscriber(), CUPTI_CB_DOMAIN_RESOURCE,
+                                                     static_cast<CUpti_CallbackId>(id));
   // Also between captures: a program loads its modules but once.
   if (callbacks_.has_code_observer()) {
     guard_.try_call<&cupti_api::cuptiEnableCallback>(
@@ -88,6 +98,16 @@ void cupti_tracer::switch_resource_callbacks(bool on) noexcept {
   if (!callbacks_.has_gate()) return;
   switch_one(CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
   switch_one(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+}
+
+/// Before launches are heard of. What cannot be heard of costs the level of its graphs alone.
+void cupti_tracer::listen_to_graphs() noexcept {
+  graphs_.begin();
+  running_.push([this] {
+    graphs_.end();
+    disable_driver_calls(calls_of_graphs);
+  });
+  (void)enable_driver_calls(calls_of_graphs);
 }
 
 result<void> cupti_tracer::enable_launch_callbacks() {

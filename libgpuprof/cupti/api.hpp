@@ -129,6 +129,7 @@ inline constexpr unsigned oldest_supported = 19;  // CUDA 12.0: CUpti_ActivityKe
 inline constexpr unsigned can_be_left = 24;       // CUDA 12.6: see known_defects
 inline constexpr unsigned has_append_mode =
     26;  // CUDA 12.8: CUpti_PmSampling_SetConfig_Params::hwBufferAppendMode
+inline constexpr unsigned has_copy_count = 26;  // CUDA 12.8: CUpti_ActivityMemcpy6
 inline constexpr unsigned refuses_null_buffers =
     27;  // CUDA 12.9: a null buffer drops records instead of crashing
 inline constexpr unsigned cuda_13_0 = 130000;

@@ -11,7 +11,8 @@
 
 namespace gpuprof {
 
-class launch_signature;  // the gate's own
+class context_readings;  // the gate's own, as the next one
+class launch_signature;
 
 /// A call of the program that puts work on a GPU: what the gate remembers of it from its begin to
 /// its end. Kept for it by the caller, one for each thread.
@@ -19,11 +20,19 @@ struct call_in_flight {
   std::uint32_t inside_since = 0;  // the generation of callbacks in which it passed; 0: it did not
   std::uint32_t arguments = 0;     // as in kernel_shape
   bool is_read = false, may_be_read = false;
+  bool is_counted = false;   // as one of the capture, when it has succeeded
+  bool is_readable = false;  // its parameters
+  bool is_whole = false;     // the signature is that of all values of its arguments
+  bool has_stream = false;   // `stream` is where its work goes
+  launch_call_kind kind;
   launch_signature* signature = nullptr;  // null: of no interest
+  context_readings* context = nullptr;    // likewise
+  CUstream stream = nullptr;
 };
 
 /// Stands around launches: what reads counters there. All inside the callback of the launching
-/// thread.
+/// thread. Before a call nobody knows whether the driver accepts what the program passes: handles
+/// are not given to CUDA or CUPTI then, and no pointer of the program is read unchecked.
 class launch_gate {
  public:
   virtual ~launch_gate() = default;
@@ -36,7 +45,7 @@ class launch_gate {
   /// Before another call that puts work on a stream; work_left() follows on the same thread.
   virtual void work_entered(call_in_flight& own, stream_place place,
                             CUpti_CallbackData const& call) noexcept = 0;
-  virtual void work_left(call_in_flight& own) noexcept = 0;
+  virtual void work_left(call_in_flight& own, CUpti_CallbackData const& call) noexcept = 0;
   /// A stream begins to be captured into a graph, on whatever thread; it ends, or did not begin.
   virtual void stream_capture_begins(CUstream stream) noexcept = 0;
   virtual void stream_capture_ends(CUstream stream) noexcept = 0;

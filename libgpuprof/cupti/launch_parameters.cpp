@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cupti/launch_parameters.hpp"
 
+#include "base/own_memory.hpp"
+
 #include <string_view>
 
 namespace gpuprof {
 namespace {
+
+constexpr unsigned max_attributes = 64;  // CUDA 13 has 17
+
+/// Before the call nobody has looked at what the program passes: the driver may refuse it unseen.
+bool can_read(CUlaunchConfig const* config) noexcept {
+  if (!gpuprof::can_read(config, sizeof *config)) return false;
+  if (config->attrs == nullptr || config->numAttrs == 0) return true;
+  return config->numAttrs <= max_attributes &&
+         gpuprof::can_read(config->attrs, config->numAttrs * sizeof *config->attrs);
+}
 
 bool is_cooperative(CUlaunchConfig const& config) noexcept {
   for (unsigned i = 0; config.attrs != nullptr && i < config.numAttrs; ++i) {
@@ -58,7 +70,7 @@ bool read_launch_parameters(launch_call_kind kind, CUpti_CallbackData const& cal
     into.argument_buffer = p.extra;
   } else if (kind.call == launch_call::kernel_ex) {
     auto const& p = *static_cast<cuLaunchKernelEx_params const*>(call.functionParams);
-    if (p.config == nullptr) return false;
+    if (!can_read(p.config)) return false;
     auto const& c = *p.config;
     into = {p.f,
             {c.gridDimX, c.gridDimY, c.gridDimZ},

@@ -34,13 +34,15 @@ struct launch_parameters {
   unsigned shared_bytes = 0;  // dynamic
   CUstream stream = nullptr;
   bool cooperative = false;
-  /// As in cuLaunchKernel: a pointer to each argument, or else one buffer with all of them.
+  /// As in cuLaunchKernel: a pointer to each argument, or else one buffer with all of them. Until
+  /// the driver has accepted the launch they may point anywhere.
   void* const* arguments = nullptr;
   void* const* argument_buffer = nullptr;
   std::uint32_t name = 0;  // of the kernel, hashed: its handle may have been another's; 0: of none
 };
 
-/// False when the call has none that can be read.
+/// False when the call has none that can be read. Safe before the call, whatever the program
+/// passes.
 bool read_launch_parameters(launch_call_kind kind, CUpti_CallbackData const& call,
                             launch_parameters& into) noexcept;
 

@@ -14,6 +14,7 @@ namespace gpuprof::layout {
 
 using kernel = CUpti_ActivityKernel9;                        // CUDA 12.0
 using copy = CUpti_ActivityMemcpy5;                          // 11.6
+using copy_12_8 = CUpti_ActivityMemcpy6;                     // adds copyCount
 using peer_copy = CUpti_ActivityMemcpyPtoP4;                 // 11.6
 using set = CUpti_ActivityMemset4;                           // 11.6
 using memory = CUpti_ActivityMemory3;                        // 11.6
@@ -43,6 +44,9 @@ static_assert(offsetof(copy, graphId) == offsetof(CUpti_ActivityMemcpy6, graphId
 static_assert(offsetof(memory, memoryPoolConfig) ==
               offsetof(CUpti_ActivityMemory4, memoryPoolConfig));
 
+inline bool has_copy_count(unsigned version) noexcept {
+  return version >= cupti_version::has_copy_count;
+}
 inline bool has_sync_result(unsigned version) noexcept {
   return version >= cupti_version::cuda_13_0;
 }

@@ -96,7 +96,7 @@ void live_totals::add(copy_record const& copy) {
   std::scoped_lock const lock(mutex_);
   auto const kind = static_cast<std::size_t>(copy.kind);
   auto& row = copies_[kind < 11 ? kind : 0];
-  ++row.count;
+  row.count += copy.copies();
   row.bytes += copy.bytes;
   row.total_ns += nanoseconds(copy.duration);
   count_gpu_time(copy.range, copy.launched, copy.duration);

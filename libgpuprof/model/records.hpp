@@ -116,6 +116,9 @@ struct copy_record {
   range_id range{};
   graph_id graph{};
   graph_node_id node{};
+  std::uint32_t batch = 0;  // copies of a batch in this one record; 0: it is one copy
+
+  std::uint32_t copies() const noexcept { return batch != 0 ? batch : 1; }
 };
 
 struct memset_record {

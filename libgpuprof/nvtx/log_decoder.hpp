@@ -14,11 +14,12 @@ namespace gpuprof {
 struct launch_note {
   thread_index thread{};
   correlation_id correlation{};
-  range_id range{};             // innermost open push/pop range of the thread; 0: none
-  timestamp_ns time;            // when the call was entered
-  std::uint8_t flags = 0;       // launch_flags
-  std::uint32_t arguments = 0;  // as in kernel_shape; of a graph: kernel_names::generation()
-  name_id kernel{};             // 0: not known, or not one kernel
+  range_id range{};        // innermost open push/pop range of the thread; 0: none
+  timestamp_ns time;       // when the call was entered
+  std::uint8_t flags = 0;  // launch_flags
+  /// As in kernel_shape; of a graph kernel_names::generation(), and has_conditional.
+  std::uint32_t arguments = 0;
+  name_id kernel{};  // 0: not known, or not one kernel
   // Not 0 when kernel records were off:
   correlation_id alike{};                   // its record tells what this one ran
   timestamp_ns ran_from = {}, ran_to = {};  // no earlier, no later

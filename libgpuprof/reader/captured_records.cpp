@@ -103,6 +103,7 @@ void captured_records::operator()(copy_record const& row) {
   copy.asynchronous = row.asynchronous;
   copy.source_device = raw(row.source_device);
   copy.destination_device = raw(row.destination_device);
+  copy.copies = row.copies();
   visitor_.copy(copy);
 }
 

@@ -24,7 +24,7 @@ namespace {
 // At the end of the process: after this long without a record none is expected any more. A program
 // that exits with kernels in flight does not want to wait for them.
 constexpr std::uint64_t patience_at_exit = ns_per_second / 4;
-constexpr std::uint64_t patience_for_copies = ns_per_second / 10;
+constexpr std::uint64_t patience_for_late_records = ns_per_second / 10;
 constexpr std::size_t buffers_at_once = 16;
 constexpr std::size_t buffers_ready = 4;
 // While something is done beside: CUPTI that is being flushed fills them faster than the GPU does.
@@ -288,14 +288,23 @@ void drain::finish_counters(counter_worker::ending what) noexcept {
   attempt([&] { do_beside([&] { worker->finish(what, options_.flush_timeout_ms); }); });
 }
 
+/// CUPTI hands back every buffer whose records all have their times. Those of a graph's kernels may
+/// be in several, and the last ones have none yet: handed back by force they never get any.
+bool drain::graphs_may_owe() const noexcept {
+  auto* const tracer = tracer_.load(std::memory_order_acquire);
+  return tracer != nullptr && assembler_->counts().graph_launches != 0 && tracer->pool().out() != 0;
+}
+
 bool drain::at_rest(std::uint64_t patience_ns) const noexcept {
   if (assembler_ == nullptr) return true;
   if (assembler_->window_open()) return false;
   auto const waited = monotonic_ns() - std::max(closed_at_, last_progress_);
   if (waited > patience_ns) return true;
   if (assembler_->outstanding() != written_off_) return false;
+  if (!quiet_) return false;
   // Some copy calls (host to host) never have a record: those are not waited for long.
-  return quiet_ && (assembler_->copies_outstanding() == 0 || waited > patience_for_copies);
+  auto const may_owe = assembler_->copies_outstanding() != 0 || graphs_may_owe();
+  return !may_owe || waited > patience_for_late_records;
 }
 
 void drain::take_counters() {
@@ -408,6 +417,14 @@ bool drain::serve_requests() noexcept {
   return finish;
 }
 
+void drain::say_which_graphs(cupti_tracer const& tracer) {
+  auto const graphs = tracer.graphs().graphs_by_nodes();
+  if (graphs == 0) return;
+  log_info(counted(graphs, "graphs") +
+           " made before the capture: " + counted(tracer.graphs().launches_by_nodes(), "launches") +
+           " recorded by nodes and not as wholes");
+}
+
 void drain::say_what_was_written() {
   if (output_.file() == nullptr || assembler_ == nullptr) return;
   auto const& seen = assembler_->counts();
@@ -431,6 +448,7 @@ void drain::say_what_was_written() {
     for (auto const name : assembler_->kernel_names()) kernels.push_back(names().text(name));
     log_warning(why_no_kernel_was_selected(options_, seen.kernels_filtered, kernels));
   }
+  if (auto* const tracer = tracer_.load(std::memory_order_acquire)) say_which_graphs(*tracer);
   // roofline wants kernels, and stats anything.
   auto const is_counted =
       options_.metrics.mode != metrics_mode::none && seen.kernels + seen.graphs != 0;

@@ -88,6 +88,7 @@ class drain {
   void last_round() noexcept;
   /// Drain thread: no window is open, and every launch of the last one has its record or none has
   /// come for `patience_ns`.
+  bool graphs_may_owe() const noexcept;
   bool at_rest(std::uint64_t patience_ns) const noexcept;
   /// Drain thread: answers flush_and_wait() and finish_and_wait(). True when the thread should end.
   bool serve_requests() noexcept;
@@ -137,6 +138,7 @@ class drain {
   void flush_file(bool is_last = false) noexcept;
   void look_at_disk();
   void wait_for_the_gpu(std::uint64_t patience_ns);
+  void say_which_graphs(cupti_tracer const& tracer);
   void say_what_was_written();
 
   settings const& options_;

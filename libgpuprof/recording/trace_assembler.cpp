@@ -18,6 +18,10 @@ bool waits_for_record(launch const& l) noexcept {
   return !l.matched && !l.given_up && (l.flags == 0 || l.flags == launch_of_graph);
 }
 
+bool is_conditional(launch const& l) noexcept {
+  return l.is_graph() && (l.arguments & has_conditional) != 0;
+}
+
 timestamp_ns just_before(timestamp_ns t) noexcept {
   return {t.value - 1};
 }
@@ -103,6 +107,7 @@ void trace_assembler::launch(launch_note const& note) {
   windows_.saw(note.time, note.correlation);
   if (flags == 0) ++counts_.launches;
   if (flags == launch_of_graph) ++counts_.graph_launches;
+  if (is_conditional(l)) ++counts_.conditional_launches;
   if (flags == launch_is_copy) ++counts_.copy_calls;
   launches_.insert(l);
 }
@@ -193,8 +198,20 @@ bool trace_assembler::attribute(Record& record, bool first_look, std::vector<Rec
     auto const is_plain = raw(record.graph) == 0 && !l->is_graph();
     if (is_plain && shape_of_launch_ && tells_more(*l, record.shape))
       record.shape = shape_of_launch_(record.shape, l->kernel, l->arguments);
+    if (is_conditional(*l)) see_node_of_conditional(record);
   }
+  if constexpr (std::is_same_v<Record, graph_record>)
+    counts_.conditional_wholes += is_conditional(*l);
   return (l->flags & launch_not_selected) == 0;
+}
+
+/// What is inside of conditional nodes has no records (CUPTI 13.0). Where the same node has two in
+/// one launch, they are there.
+void trace_assembler::see_node_of_conditional(kernel_record const& record) {
+  if (bodies_are_recorded_ || raw(record.node) == 0) return;
+  if (std::exchange(conditional_launch_, record.correlation) != record.correlation)
+    its_nodes_.clear();
+  bodies_are_recorded_ = !its_nodes_.insert(record.node).second;
 }
 
 void trace_assembler::kernel(kernel_record const& record) {
@@ -249,7 +266,8 @@ void trace_assembler::hand_over() {
 
 void trace_assembler::finish_copy(copy_record record, bool first_look) {
   if (!attribute(record, first_look, pending_copies_)) return;
-  ++counts_.copies;
+  counts_.copies += record.copies();
+  counts_.batched_copies += record.copies() - 1;
   note_context(record.context, record.device);
   to_.add(record);
 }
@@ -334,11 +352,14 @@ void trace_assembler::report(ledger& to) const {
   to.add("seen.kernels", counts_.kernels);
   to.add("seen.kernels_filtered", counts_.kernels_filtered);
   to.add("seen.kernels_unattributed", counts_.kernels_unattributed);
+  to.add("note.batched_copies", counts_.batched_copies);
   to.add("note.records_outside_captures", counts_.outside);
   to.add("note.launches_not_waited_for", counts_.launches_given_up);
   auto const open = window_open();  // launches still under way are no loss
   to.add("lost.kernels", open ? 0 : kernels_missing());
   to.add("lost.graph_launches", open ? 0 : graphs_missing());
+  to.add("lost.conditional_graph_launches",
+         bodies_are_recorded_ ? 0 : counts_.conditional_launches - counts_.conditional_wholes);
   to.add("lost.kernels_without_time", counts_.kernels_without_time);
   to.add("lost.launch_notes", launches_forgotten());
   to.add("memory.launch_table_bytes", table_bytes());

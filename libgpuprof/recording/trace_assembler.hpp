@@ -38,6 +38,9 @@ struct trace_counts {
   std::uint64_t kernels_filtered = 0;   // outside the user's kernel filters
   std::uint64_t outside = 0;            // records of work outside all windows
   std::uint64_t launches_given_up = 0;  // without a record for so long that it is not waited for
+  std::uint64_t conditional_launches = 0;  // of graphs with conditional nodes
+  std::uint64_t conditional_wholes = 0;    // of these: recorded as wholes
+  std::uint64_t batched_copies = 0;        // beside one for each record
   std::uint64_t copies = 0, sets = 0, graphs = 0, ranges = 0, marks = 0, calls = 0;
 };
 
@@ -104,7 +107,8 @@ class trace_assembler final : public activity_sink {
   void counters_are_read() noexcept { counters_are_read_ = true; }
   /// Of all shapes so far, by shape id.
   std::span<name_id const> kernel_names() const noexcept { return {shape_names_.data(), shapes_}; }
-  /// Launches that still owe a record: of kernels, of graphs, of either.
+  /// Launches that still owe a record: of kernels, of graphs, of either. Nobody knows how many a
+  /// graph owes: it owes none any more once one has come.
   std::uint64_t kernels_missing() const noexcept;
   std::uint64_t graphs_missing() const noexcept;
   std::uint64_t outstanding() const noexcept;
@@ -136,6 +140,7 @@ class trace_assembler final : public activity_sink {
   void finish_copy(copy_record record, bool first_look);
   void finish_set(memset_record record, bool first_look);
   void finish_graph(graph_record record, bool first_look);
+  void see_node_of_conditional(kernel_record const& record);
   void note_context(context_id context, device_id device);
 
   record_sink& to_;
@@ -157,6 +162,9 @@ class trace_assembler final : public activity_sink {
   std::unordered_set<context_id> contexts_;  // described
   std::optional<context_id> last_context_;
   unrecorded_launches unrecorded_;
+  correlation_id conditional_launch_{};  // the latest of which a kernel has come
+  std::unordered_set<graph_node_id> its_nodes_;
+  bool bodies_are_recorded_ = false;     // a node ran twice in one launch
   std::vector<kernel_record> finished_;  // not handed over yet
   std::vector<kernel_record> pending_kernels_;
   std::vector<copy_record> pending_copies_;

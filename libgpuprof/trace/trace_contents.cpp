@@ -251,9 +251,12 @@ report::overview trace_contents::overview() {
   for (auto const& window : windows_)
     if (window.end > window.start)
       about.seconds += static_cast<double>((window.end - window.start).value) / 1e9;
+  auto const batched = counters_.find("note.batched_copies");
+  auto const copies =
+      file_.row_count<copy_record>() + (batched != counters_.end() ? batched->second : 0);
   about.records = {{"kernels", file_.row_count<kernel_record>()},
                    {"graphs", file_.row_count<graph_record>()},
-                   {"copies", file_.row_count<copy_record>()},
+                   {"copies", copies},
                    {"fills", file_.row_count<memset_record>()},
                    {"API calls", file_.row_count<api_record>()},
                    {"NVTX ranges", file_.row_count<range_begin>()},

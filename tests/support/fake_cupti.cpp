@@ -58,6 +58,8 @@ constexpr named_call driver_calls[] = {
     {CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc, "cuLaunchHostFunc"},
     {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, "cuGraphLaunch"},
     {CUPTI_DRIVER_TRACE_CBID_cuGraphExecDestroy, "cuGraphExecDestroy"},
+    {CUPTI_DRIVER_TRACE_CBID_cuGraphCreate, "cuGraphCreate"},
+    {CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags, "cuGraphInstantiateWithFlags"},
     {CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, "cuMemcpyHtoDAsync_v2"},
     {CUPTI_DRIVER_TRACE_CBID_cuModuleUnload, "cuModuleUnload"},
     {CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent, "cuStreamWaitEvent"},
@@ -219,12 +221,15 @@ CUptiResult fake_cupti::act(Args... args) {
       subscribed_ = false;
       kinds_.clear();
       single_calls_.clear();
+      callbacks_.clear();
+      made_whole_.clear();
       request_ = nullptr;
       complete_ = nullptr;
     } else if constexpr (is<M, &cupti_api::cuptiActivityEnable>) {
       (kinds_.insert(static_cast<int>(args)), ...);
     } else if constexpr (is<M, &cupti_api::cuptiActivityDisable>) {
       (kinds_.erase(static_cast<int>(args)), ...);
+      switched_off_ += ((args == CUPTI_ACTIVITY_KIND_GRAPH_TRACE) + ...);
       // "overrides the settings done by this API if it is called after the API"
       std::erase_if(single_calls_, [&](auto const& call) {
         return ((call.first == static_cast<int>(args)) || ...);
@@ -327,6 +332,91 @@ void fake_cupti::driver_call(CUpti_ApiCallbackSite site, CUpti_CallbackData& dat
 void fake_cupti::resource(CUpti_CallbackId id) {
   CUpti_ResourceData data{};
   deliver(CUPTI_CB_DOMAIN_RESOURCE, id, &data);
+}
+
+void fake_cupti::deliver_if_on(CUpti_CallbackDomain domain, CUpti_CallbackId id, void const* data) {
+  if (callbacks().count({static_cast<int>(domain), static_cast<int>(id)}) != 0)
+    deliver(domain, id, data);
+}
+
+void fake_cupti::deliver_graph(CUpti_CallbackId id, CUgraphExec graph) {
+  CUpti_GraphData about{};
+  about.graphExec = graph;
+  CUpti_ResourceData data{};
+  data.resourceDescriptor = &about;
+  deliver_if_on(CUPTI_CB_DOMAIN_RESOURCE, id, &data);
+}
+
+namespace {
+
+/// A call whose one parameter of interest is a graph.
+struct call_with_graph {
+  explicit call_with_graph(CUgraphExec with) : graph(with) {
+    data.functionParams = &graph;
+    data.correlationData = &kept;
+  }
+  CUpti_CallbackData& at(CUpti_ApiCallbackSite site) {
+    data.callbackSite = site;
+    data.functionReturnValue = site == CUPTI_API_EXIT ? &result : nullptr;
+    return data;
+  }
+  CUgraphExec graph;
+  std::uint64_t kept = 0;
+  int result = 0;
+  CUpti_CallbackData data{};
+};
+
+}  // namespace
+
+void fake_cupti::instantiate(CUgraphExec graph, std::function<void()> const& meanwhile) {
+  constexpr auto cbid = CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags;
+  call_with_graph made(graph);
+  deliver_if_on(CUPTI_CB_DOMAIN_DRIVER_API, cbid, &made.at(CUPTI_API_ENTER));
+  unsigned switched_off = 0;
+  {
+    std::lock_guard const lock(mutex_);
+    switched_off = switched_off_;
+    if (kinds_.count(CUPTI_ACTIVITY_KIND_GRAPH_TRACE) == 0) --switched_off;
+  }
+  if (meanwhile) meanwhile();
+  {
+    std::lock_guard const lock(mutex_);
+    made_whole_.erase(graph);
+    if (switched_off == switched_off_) made_whole_.insert(graph);
+  }
+  deliver_graph(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, graph);
+  deliver_if_on(CUPTI_CB_DOMAIN_DRIVER_API, cbid, &made.at(CUPTI_API_EXIT));
+}
+
+void fake_cupti::destroy(CUgraphExec graph) {
+  deliver_graph(CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING, graph);
+  std::lock_guard const lock(mutex_);
+  made_whole_.erase(graph);
+}
+
+void fake_cupti::call(std::uint32_t cbid) {
+  call_with_graph made(nullptr);
+  for (auto const site : {CUPTI_API_ENTER, CUPTI_API_EXIT})
+    deliver_if_on(CUPTI_CB_DOMAIN_DRIVER_API, cbid, &made.at(site));
+}
+
+bool fake_cupti::is_deadly(CUgraphExec graph) const {
+  std::lock_guard const lock(mutex_);
+  return kinds_.count(CUPTI_ACTIVITY_KIND_GRAPH_TRACE) != 0 && made_whole_.count(graph) == 0;
+}
+
+// CUPTI handles the launch once its client has heard of its begin, and until it hears of its end.
+fake_cupti::launched fake_cupti::launch(CUgraphExec graph, std::function<void()> const& meanwhile) {
+  constexpr auto cbid = CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch;
+  call_with_graph made(graph);
+  deliver_if_on(CUPTI_CB_DOMAIN_DRIVER_API, cbid, &made.at(CUPTI_API_ENTER));
+  auto has_crashed = is_deadly(graph);
+  auto const is_whole = kinds().count(CUPTI_ACTIVITY_KIND_GRAPH_TRACE) != 0;
+  if (meanwhile) meanwhile();
+  has_crashed = has_crashed || is_deadly(graph);
+  deliver_if_on(CUPTI_CB_DOMAIN_DRIVER_API, cbid, &made.at(CUPTI_API_EXIT));
+  if (has_crashed) return launched::crashed;
+  return is_whole ? launched::whole : launched::by_nodes;
 }
 
 void fake_cupti::fatal_error(CUptiResult code, char const* message) {

@@ -69,6 +69,16 @@ class fake_cupti {
   void complete_buffer(std::uint8_t* buffer, std::size_t size, std::size_t used);
   void driver_call(CUpti_ApiCallbackSite site, CUpti_CallbackData& data, std::uint32_t cbid);
   void resource(CUpti_CallbackId id);
+  /// A call that instantiates a graph, and one that destroys it; with the callbacks that are on.
+  /// `meanwhile` runs inside.
+  void instantiate(CUgraphExec graph, std::function<void()> const& meanwhile = {});
+  void destroy(CUgraphExec graph);
+  /// The driver call of this id, without parameters.
+  void call(std::uint32_t cbid);
+  enum class launched { whole, by_nodes, crashed };
+  /// A launch of a graph. As the real CUPTI this one "crashes" where GRAPH_TRACE is enabled during
+  /// the launch of a graph that was not instantiated under it. `meanwhile` runs inside.
+  launched launch(CUgraphExec graph, std::function<void()> const& meanwhile = {});
   void fatal_error(CUptiResult code, char const* message);
 
   /// Called by the stubs of the table.
@@ -78,6 +88,9 @@ class fake_cupti {
 
  private:
   void deliver(CUpti_CallbackDomain domain, CUpti_CallbackId id, void const* data);
+  void deliver_if_on(CUpti_CallbackDomain domain, CUpti_CallbackId id, void const* data);
+  void deliver_graph(CUpti_CallbackId id, CUgraphExec graph);
+  bool is_deadly(CUgraphExec graph) const;
   CUptiResult subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* user);
 
   mutable std::mutex mutex_;  // protects all below
@@ -98,6 +111,8 @@ class fake_cupti {
   std::set<std::pair<int, int>> callbacks_;
   std::set<int> domains_;
   std::size_t dropped_ = 0;
+  std::set<CUgraphExec> made_whole_;  // instantiated under GRAPH_TRACE since CUPTI was attached
+  unsigned switched_off_ = 0;         // times that GRAPH_TRACE was
   CUpti_CallbackFunc callback_ = nullptr;
   void* callback_user_ = nullptr;
   CUpti_BuffersCallbackRequestFunc request_ = nullptr;

@@ -12,6 +12,7 @@ namespace {
 /// of launches leaves the records of kernels where they are.
 constexpr std::string_view losses[] = {"lost.kernels",
                                        "lost.graph_launches",
+                                       "lost.conditional_graph_launches",
                                        "lost.kernels_without_time",
                                        "lost.broken_buffers",
                                        "lost.other_records_without_time",
@@ -51,6 +52,7 @@ std::string why_samples_are_not_used(trace_contents const& trace) {
   std::string list;
   for (auto const& [what, count] : lost.losses)
     if (count > 0) list += (list.empty() ? "" : ", ") + counted(count, what);
+  for (auto const& what : lost.other_losses) list += (list.empty() ? "" : ", ") + what;
   return list.empty() ? list : "records of what ran in them were lost: " + list;
 }
 

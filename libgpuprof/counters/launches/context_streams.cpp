@@ -55,13 +55,17 @@ void context_streams::used(CUstream stream) noexcept {
                                   [stream](used_stream const& s) { return s.stream == stream; });
   if (found != streams_.end()) {
     found->last_used_ns = moment;
+    found->may_have_work = true;
     return;
   }
   try {
-    if (streams_.size() < max_streams) return streams_.push_back({stream, moment});
+    if (streams_.size() < max_streams) return streams_.push_back({stream, moment, true});
   } catch (...) {
   }
-  used_unknown();
+  auto const idle = std::find_if(streams_.begin(), streams_.end(),
+                                 [](used_stream const& s) { return !s.may_have_work; });
+  if (idle == streams_.end()) return used_unknown();
+  *idle = {stream, moment, true};
 }
 
 void context_streams::destroyed(CUstream stream) noexcept {
@@ -72,7 +76,8 @@ void context_streams::destroyed(CUstream stream) noexcept {
   // What it still has to do is done after its handle is gone, when nobody can be asked.
   own_calls const marked;
   relaxed_captures const relaxed(driver_);
-  if (driver_.cuStreamQuery == nullptr || driver_.cuStreamQuery(stream) != CUDA_SUCCESS)
+  if (found->may_have_work &&
+      (driver_.cuStreamQuery == nullptr || driver_.cuStreamQuery(stream) != CUDA_SUCCESS))
     used_unknown();
   streams_.erase(found);
   epoch_.fetch_add(1, std::memory_order_release);  // its handle may come to mean another
@@ -94,13 +99,13 @@ bool context_streams::are_idle() noexcept {
   relaxed_captures const relaxed(driver_);
   std::lock_guard const lock(mutex_);
   for (auto const& s : streams_)
-    if (is_busy(s.stream)) return false;
+    if (s.may_have_work && is_busy(s.stream)) return false;
   return true;
 }
 
 void context_streams::forget_idle() noexcept {
   std::lock_guard const lock(mutex_);
-  streams_.clear();
+  for (auto& s : streams_) s.may_have_work = false;
   epoch_.fetch_add(1, std::memory_order_release);
 }
 
@@ -109,13 +114,21 @@ bool context_streams::works_long(std::uint64_t now_ns, std::uint64_t than_ns) no
   relaxed_captures const relaxed(driver_);
   std::lock_guard const lock(mutex_);
   return std::any_of(streams_.begin(), streams_.end(), [&](used_stream const& s) {
-    return s.last_used_ns + than_ns < now_ns && is_busy(s.stream);
+    return s.may_have_work && s.last_used_ns + than_ns < now_ns && is_busy(s.stream);
   });
 }
 
-bool context_streams::may_wait_for(CUstream stream) const noexcept {
+bool context_streams::is_known_stream(CUstream stream) const noexcept {
+  return stream == nullptr || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD ||
+         std::any_of(streams_.begin(), streams_.end(),
+                     [stream](used_stream const& s) { return s.stream == stream; });
+}
+
+bool context_streams::may_wait_for(CUstream stream) noexcept {
   if (driver_.cuStreamIsCapturing == nullptr) return false;
   relaxed_captures const relaxed(driver_);
+  std::lock_guard const lock(mutex_);
+  if (!is_known_stream(stream)) return false;
   CUstreamCaptureStatus status{};
   return driver_.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS &&
          status == CU_STREAM_CAPTURE_STATUS_NONE;

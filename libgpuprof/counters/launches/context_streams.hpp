@@ -21,7 +21,8 @@ class context_streams {
 
   explicit context_streams(cuda_driver const& driver) noexcept : driver_(driver) {}
 
-  /// Any thread, inside the call.
+  /// Any thread, at the end of a call that the driver has accepted: another handle may be no
+  /// stream.
   void used(CUstream stream) noexcept;
   /// Work was put on a stream that is not known.
   void used_unknown() noexcept { is_known_.store(false); }
@@ -41,14 +42,17 @@ class context_streams {
   void forget_idle() noexcept;
   /// Some stream works although nothing was put on it for so long. The keeper.
   bool works_long(std::uint64_t now_ns, std::uint64_t than_ns) noexcept;
-  /// The stream is not being captured, as far as the driver can tell. The keeper.
-  bool may_wait_for(CUstream stream) const noexcept;
+  /// The stream is not being captured, as far as the driver can tell. False also for one that no
+  /// call of the program has used yet. The keeper.
+  bool may_wait_for(CUstream stream) noexcept;
 
  private:
   struct used_stream {
     CUstream stream;
     std::uint64_t last_used_ns;
+    bool may_have_work;
   };
+  bool is_known_stream(CUstream stream) const noexcept;
   bool is_busy(CUstream stream) const noexcept;
 
   cuda_driver const& driver_;

@@ -24,6 +24,10 @@ bool has_failed(CUpti_CallbackData const& call) noexcept {
   return status != nullptr && *status != 0;
 }
 
+char const* name_in(launch_call_kind kind, CUpti_CallbackData const& call) noexcept {
+  return kind.call == launch_call::graph ? nullptr : call.symbolName;
+}
+
 }  // namespace
 
 launch_reader::launch_reader(cupti_api const& api, cuda_driver const& driver,
@@ -63,6 +67,7 @@ void launch_reader::callbacks_begin() noexcept {
 }
 
 context_readings* launch_reader::context_of(CUcontext handle, std::uint32_t number) noexcept {
+  if (handle == nullptr) return nullptr;
   for (auto& entry : contexts_) {
     auto* known = entry.load();
     if (known == nullptr) {
@@ -152,7 +157,7 @@ bool launch_reader::may_be_read(launch_call_kind kind, launch_parameters const& 
     what.give_up(~launch_signature::groups{0});  // it may have been looked for until now
     return count(is_graph ? counts_.graphs : counts_.cooperative), false;
   }
-  if (signatures_.may_be_read(what, is_graph ? nullptr : call.symbolName, launch)) return true;
+  if (signatures_.may_be_read(what, name_in(kind, call), launch)) return true;
   if (what.is() != launch_signature::standing::never) return false;  // another thread decides
   // It may wait for other GPUs, or be in graphs: what graphs hold is not known.
   has_collectives_.store(true, std::memory_order_relaxed);
@@ -164,54 +169,96 @@ void launch_reader::pass(call_in_flight& own, gate_call const& what) noexcept {
   own.is_read = gate_.enter(what);
 }
 
+void launch_reader::leave(call_in_flight& own) noexcept {
+  auto const inside = std::exchange(own.inside_since, 0);
+  if (inside != 0 && inside == generation_.load()) gate_.leave();
+}
+
+/// Before the gate is left: while the keeper holds it, all streams with work are known. A stream of
+/// a call that failed may be none.
+void launch_reader::note_stream(call_in_flight& own, bool failed) noexcept {
+  auto* const context = std::exchange(own.context, nullptr);
+  if (context == nullptr || failed) return;
+  own.has_stream ? context->streams.used(own.stream) : context->streams.used_unknown();
+}
+
+// Nothing of what the program passes is read here that is not known to be readable, and no handle
+// is given to CUDA: the driver may be about to refuse the call.
 void launch_reader::entered(call_in_flight& own, launch_call_kind kind,
                             CUpti_CallbackData const& call) noexcept {
   own = {};
+  own.kind = kind;
   if (options_.at_end != nullptr) options_.at_end->look();
   if (options_.devices != nullptr) options_.devices->note(call.context);
   if (halted_.load(std::memory_order_relaxed)) return;
   launches_.fetch_add(1, std::memory_order_relaxed);
   launch_parameters launch;
-  auto const is_readable = read_launch_parameters(kind, call, launch) && launch.work != nullptr;
-  auto const* const name = kind.call == launch_call::graph ? nullptr : call.symbolName;
-  auto* const signature = is_readable ? signatures_.find(launch, call.contextUid, name) : nullptr;
+  own.is_readable = read_launch_parameters(kind, call, launch) && launch.work != nullptr;
+  auto const found = own.is_readable
+                         ? signatures_.find_before(launch, call.contextUid, name_in(kind, call),
+                                                   options_.every_launch)
+                         : signature_lookup::found{};
+  auto* const signature = found.signature;
+  own.signature = signature;
+  own.is_whole = found.is_whole;
   if (signature != nullptr) own.arguments = signature->arguments();
   if (!on_.load(std::memory_order_acquire)) return;
+  own.is_counted = true;
   auto* const context = context_of(call.context, call.contextUid);
-  if (!is_readable) count(counts_.cooperative);
-  if (is_readable && signature == nullptr) count(counts_.unknown);
+  own.context = context;
+  own.stream = launch.stream;
+  own.has_stream = own.is_readable;
   gate_call what{context, nullptr, launch.stream};
-  if (signature != nullptr) {
-    signature->count_launch();
-    own.signature = signature;
-    if (context != nullptr && may_be_read(kind, launch, *signature, call))
-      what.signature = signature;
-    what.is_wanted = what.signature != nullptr && (options_.every_launch || signature->is_wanted());
-  }
+  if (signature != nullptr && context != nullptr && may_be_read(kind, launch, *signature, call) &&
+      (!found.is_whole || options_.every_launch))
+    what.signature = signature;
+  what.is_wanted =
+      what.signature != nullptr && (options_.every_launch || what.signature->is_wanted());
   own.may_be_read = what.signature != nullptr;
   pass(own, what);
-  if (context == nullptr) return;
-  is_readable ? context->streams.used(launch.stream) : context->streams.used_unknown();
+}
+
+/// Told apart by the values of its arguments, which the driver has accepted.
+launch_signature* launch_reader::by_values(call_in_flight const& own,
+                                           CUpti_CallbackData const& call) noexcept {
+  launch_parameters launch;
+  if (!read_launch_parameters(own.kind, call, launch)) return own.signature;
+  auto const* const name = name_in(own.kind, call);
+  auto* const signature = signatures_.find(launch, call.contextUid, name);
+  if (signature == nullptr) return own.signature;
+  if (own.is_counted) (void)signatures_.may_be_read(*signature, name, launch);
+  return signature;
 }
 
 launch_remark launch_reader::left(call_in_flight& own, CUpti_CallbackData const& call,
                                   bool gets_record) noexcept {
   launch_remark said;
-  auto const inside = std::exchange(own.inside_since, 0);
   auto const is_read = std::exchange(own.is_read, false);
-  auto* const signature = std::exchange(own.signature, nullptr);
   auto const failed = has_failed(call);
+  note_stream(own, failed);
   if (is_read) {
     said = remark_;
     said.ran_to = now();
     if (failed) said = {};
+    own.inside_since = 0;
     gate_.leave_read(static_cast<correlation_id>(call.correlationId), failed);
-  } else if (inside == generation_.load() && inside != 0) {
-    gate_.leave();
-    if (options_.every_launch && own.may_be_read) count(counts_.busy);
+  } else {
+    auto const was_inside = own.inside_since != 0;
+    leave(own);
+    if (was_inside && options_.every_launch && own.may_be_read) count(counts_.busy);
+  }
+  if (failed) return said;
+  if (own.signature != nullptr && own.is_whole) {
+    own.signature = by_values(own, call);
+    own.arguments = own.signature->arguments();
   }
   said.arguments = own.arguments;
-  if (signature == nullptr || failed || halted_.load(std::memory_order_relaxed)) return said;
+  auto* const signature = std::exchange(own.signature, nullptr);
+  auto const is_counted = std::exchange(own.is_counted, false);
+  if (!is_counted || halted_.load(std::memory_order_relaxed)) return said;
+  if (signature == nullptr)
+    return count(own.is_readable ? counts_.unknown : counts_.cooperative), said;
+  signature->count_launch();
   if (!signatures_.all().has(*signature)) return said;  // its table was replaced meanwhile
   times_.launched(call.correlationId, *signature);
   if (said.is != launch_remark::kind::usual || !gets_record) return said;
@@ -230,17 +277,14 @@ void launch_reader::work_entered(call_in_flight& own, stream_place place,
                                  CUpti_CallbackData const& call) noexcept {
   own = {};
   if (!on_.load(std::memory_order_acquire) || halted_.load(std::memory_order_relaxed)) return;
-  auto* const context = context_of(call.context, call.contextUid);
-  pass(own, {context, nullptr, nullptr});
-  if (context == nullptr) return;
-  CUstream stream = nullptr;
-  read_stream(place, call.functionParams, stream) ? context->streams.used(stream)
-                                                  : context->streams.used_unknown();
+  own.context = context_of(call.context, call.contextUid);
+  own.has_stream = read_stream(place, call.functionParams, own.stream);
+  pass(own, {own.context, nullptr, nullptr});
 }
 
-void launch_reader::work_left(call_in_flight& own) noexcept {
-  auto const inside = std::exchange(own.inside_since, 0);
-  if (inside != 0 && inside == generation_.load()) gate_.leave();
+void launch_reader::work_left(call_in_flight& own, CUpti_CallbackData const& call) noexcept {
+  note_stream(own, has_failed(call));
+  leave(own);
 }
 
 // A capture forbids waits for the GPU, to any thread: the gate lets it pass when nobody is inside
@@ -249,7 +293,7 @@ void launch_reader::stream_capture_begins(CUstream stream) noexcept {
   call_in_flight own;
   if (on_.load(std::memory_order_acquire) && !halted_.load()) pass(own, {});
   captures_.begins(stream);
-  work_left(own);
+  leave(own);
 }
 
 void launch_reader::stream_capture_ends(CUstream stream) noexcept {

@@ -96,7 +96,7 @@ class launch_reader final : public launch_gate {
                      bool gets_record) noexcept override;
   void work_entered(call_in_flight& own, stream_place place,
                     CUpti_CallbackData const& call) noexcept override;
-  void work_left(call_in_flight& own) noexcept override;
+  void work_left(call_in_flight& own, CUpti_CallbackData const& call) noexcept override;
   void stream_capture_begins(CUstream stream) noexcept override;
   void stream_capture_ends(CUstream stream) noexcept override;
   void stream_ends(CUstream stream) noexcept override;
@@ -210,6 +210,9 @@ class launch_reader final : public launch_gate {
   }
   void release_for_ending() noexcept;
   void pass(call_in_flight& own, gate_call const& what) noexcept;
+  void leave(call_in_flight& own) noexcept;
+  void note_stream(call_in_flight& own, bool failed) noexcept;
+  launch_signature* by_values(call_in_flight const& own, CUpti_CallbackData const& call) noexcept;
 
   // The worker's thread.
   void work(turn_kind how, std::vector<metric_record>& metrics,

@@ -92,6 +92,11 @@ class Counters(Gpuprof):
         self.assertEqual(run.code, code, run.err)
         return json.loads(run.out)
 
+    def lines_of_even(self):
+        """Of the roofline by signature, by what it says of the arguments."""
+        lines = self.roofline("--by", "signature")["signatures"]
+        return {line.get("arguments"): line for line in lines if line["name"] == "even(float*, int)"}
+
 
 class Values(Counters):
     # 10 SMs, kernels of 1000 ns: see the rule in README.md.
@@ -127,11 +132,6 @@ class Values(Counters):
             self.assertEqual(own["time_of"], 0)
             self.assertEqual(own["shape"], kernel["shape"])
             self.assertLessEqual(kernel["duration"], own["duration"])
-
-    def lines_of_even(self):
-        """Of the roofline by signature, by what it says of the arguments."""
-        lines = self.roofline("--by", "signature")["signatures"]
-        return {line.get("arguments"): line for line in lines if line["name"] == "even(float*, int)"}
 
     def test_launches_whose_times_differ_are_told_apart_by_the_values_of_their_arguments(self):
         run = self.counted(self.session(launches=LONG, kernel_ns=10000, lengths=2), env={"REPLAY_ARGUMENTS": "2"})
@@ -304,6 +304,29 @@ class Groups(Counters):
         # None on CUDA cores, which is no reason to take it for not rewritten.
         self.assertEqual(read[PRODUCT, FUSED]["Avg"], 0)
         self.assertEqual(self.roofline()["flop_exact_share"], 1)
+
+
+class Refused(Counters):
+    """The driver refuses calls whose parameters nobody may read, between others (tests/replay/player/refused_calls.hpp)."""
+
+    def check(self, launches, **settings):
+        session = self.synthetic(threads=1, launches=launches, step_ns=1000000, kernel_ns=10000, lengths=2, graphs=0)
+        run = self.counted(session, env={"REPLAY_ARGUMENTS": "2", "REPLAY_REFUSED": "3"}, **settings)
+        self.assertEqual(run.code, 0, run.err)
+        self.check_that_few_are_lost(launches)
+
+    def test_calls_that_fail_are_never_read_where_each_kind_of_launch_is(self):
+        self.check(LONG, flush_interval_ms="50")
+        # Launches with two values of an argument are still told apart, and only those are.
+        lines = self.lines_of_even()
+        self.assertEqual(len(lines), 3)
+        self.assertIn("unknown", lines)
+
+    def test_calls_that_fail_are_never_read_where_every_launch_is(self):
+        self.check(1000, metrics="exact,basic")
+
+    def test_calls_that_fail_are_never_read_beside_samples(self):
+        self.check(1000, metrics="sampled")
 
 
 class LeftOut(Counters):

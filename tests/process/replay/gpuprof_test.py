@@ -320,6 +320,45 @@ class Contents(Gpuprof):
         self.profile(self.synthetic(**PLAN), cuda_graph_trace="graph")
         self.assertEqual(self.kernels(), THREADS * LAUNCHES)
 
+    def test_the_last_kernels_of_a_graph_are_waited_for_until_cupti_knows_their_times(self):
+        # Its records fill several buffers, of which the first come back long before the last.
+        nodes = 2600
+        session = self.synthetic(threads=1, launches=1, graphs=1, nodes=nodes, copies=0, kernel_ns=40000)
+        run = self.profile(session, env={"REPLAY_RECORDS_LATE_MS": "40"}, buffer_limit_mib="16")
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(self.lost(), "lost: nothing")
+        self.assertEqual(self.kernels(), 1 + nodes)
+
+    def test_graphs_that_were_made_before_cupti_came_are_recorded_by_nodes(self):
+        run = self.profile(self.synthetic(**PLAN), cuda_graph_trace="graph", env={"REPLAY_GRAPHS_EARLY": "1"})
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(self.kernels(), KERNELS)
+        self.assertIn("1 graph made before", run.err)
+        self.assertEqual(self.lost(), "lost: nothing")
+
+    def test_kernels_inside_conditional_nodes_are_told_as_lost_where_nodes_are_recorded(self):
+        for level, lost in ("node", f"lost: kernels inside conditional nodes of {GRAPHS} graph launches"), ("graph", "lost: nothing"):
+            with self.subTest(level):
+                run = self.profile(self.synthetic(**PLAN), cuda_graph_trace=level, env={"REPLAY_CONDITIONAL": "1"}, force_overwrite="1")
+                self.assertEqual(run.code, 0, run.err)
+                self.assertEqual(self.lost(), lost)
+
+    def test_graphs_of_either_kind_in_turn(self):
+        churn = 20  # each turn launches a kernel, and a graph that is made and destroyed
+        session = self.synthetic(threads=1, launches=20, graphs=0, copies=0, churn=churn, step_ns=2000000)
+        run = self.profile(session, cuda_graph_trace="graph", env={"REPLAY_GRAPHS_EARLY": "2"})
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(self.kernels(), 20 + churn + churn // 2)
+        self.assertIn(f"{churn // 2} graphs made before", run.err)
+
+    def test_whole_graphs_in_one_capture_after_the_other(self):
+        for early in "0", "1":
+            with self.subTest(early):
+                run = self.profile(processes.recorded("graph"), capture_range="nvtx", nvtx_capture="kernels", capture_range_end="repeat:4",
+                                   cuda_graph_trace="graph", env={"REPLAY_GRAPHS_EARLY": early}, force_overwrite="1")
+                self.assertEqual(run.code, 0, run.err)
+                self.assertEqual(self.lost(), "lost: nothing")
+
     def test_between_profiler_start_and_stop(self):
         session = self.synthetic(launches=80, graphs=0, copies=0, profiler_calls=1)
         run = self.profile(session, capture_range="cudaProfilerApi")

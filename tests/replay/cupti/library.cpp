@@ -4,6 +4,7 @@
 #include "replay/cupti/callback_names.hpp"
 #include "replay/cupti/contract.hpp"
 #include "replay/cupti/gpu_work.hpp"
+#include "replay/cupti/graphs.hpp"
 #include "replay/cupti/loaded_modules.hpp"
 #include "replay/cupti/pm_sampler.hpp"
 #include "replay/cupti/range_profiler.hpp"
@@ -26,6 +27,7 @@ constexpr tool_hooks our_hooks{
     .call =
         [](driver_call const& c) noexcept {
           library::get().on_call(c);
+          library::get().launch_begins(c);
           library::get().let_code_go(c);
         },
     .resource = [](CUpti_CallbackIdResource id,
@@ -39,6 +41,15 @@ bool begins_capture(std::uint32_t call) noexcept {
          call == CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz ||
          call == CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2 ||
          call == CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2_ptsz;
+}
+
+bool launches_graph(driver_call const& call) noexcept {
+  return call.parameters != nullptr && (call.cbid == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch ||
+                                        call.cbid == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz);
+}
+
+CUgraphExec graph_of(driver_call const& launch) noexcept {
+  return static_cast<cuGraphLaunch_params const*>(launch.parameters)->hGraph;
 }
 
 bool ends_capture(std::uint32_t call) noexcept {
@@ -156,6 +167,7 @@ void library::stop_kind(CUpti_ActivityKind kind) {
   ++disables_;
   if (unloads_ > 0) broken("a kind was disabled while another thread unloads code");
   kinds_[kind] = false;
+  graph_trace_off_ += kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
   std::this_thread::sleep_for(std::chrono::microseconds(faults::get().unload_us / 10));
   --disables_;
 }
@@ -193,6 +205,7 @@ void library::stop_everything() {
 void library::finalize() {
   range_profiler::get().finalised();
   pm_sampler::get().finalised();
+  graphs::get().finalised();
   stop_everything();
   texts_.unload_all();
 }
@@ -206,6 +219,8 @@ void library::raise(CUpti_CallbackDomain domain, CUpti_CallbackId id, void const
 }
 
 void library::on_call(driver_call const& call) noexcept {
+  if (call.site == CUPTI_API_ENTER) instantiate_if_new(call);
+  if (call.site == CUPTI_API_EXIT) check_graph(call);
   if (call.site == CUPTI_API_EXIT) {
     auto const is_recorded = kinds_[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL].load();
     if (call.parameters != nullptr && !is_recorded)
@@ -214,7 +229,7 @@ void library::on_call(driver_call const& call) noexcept {
   } else if (call.parameters != nullptr) {
     gpu_work::get().call_begins(call.correlation);
   }
-  if (call.site == CUPTI_API_ENTER && call.symbol != nullptr)
+  if (call.site == CUPTI_API_ENTER && call.symbol != nullptr && call.symbol_is_there)
     load_module_of(call.symbol, call.context);
   if (call.site == CUPTI_API_EXIT && ends_capture(call.cbid)) range_profiler::get().capture_ends();
   if (!callback_enabled(CUPTI_CB_DOMAIN_DRIVER_API, call.cbid)) return;
@@ -224,7 +239,7 @@ void library::on_call(driver_call const& call) noexcept {
   data.functionName = callback_name(CUPTI_CB_DOMAIN_DRIVER_API, call.cbid);
   data.functionParams = call.parameters;
   if (call.site == CUPTI_API_EXIT) data.functionReturnValue = &result;
-  data.symbolName = texts_.keep(call.symbol, call.context);
+  data.symbolName = call.symbol_is_there ? texts_.keep(call.symbol, call.context) : call.symbol;
   data.context = context_handle(call.context);
   data.contextUid = call.context;
   data.correlationData = call.correlation_data;
@@ -232,6 +247,49 @@ void library::on_call(driver_call const& call) noexcept {
   raise(CUPTI_CB_DOMAIN_DRIVER_API, call.cbid, &data, here().in_api_callback);
   if (call.site == CUPTI_API_ENTER && begins_capture(call.cbid))
     range_profiler::get().capture_begins();
+}
+
+/// As the program would have done it before. Unheard where no client listens.
+void library::instantiate_if_new(driver_call const& launch) noexcept {
+  if (!launches_graph(launch) || !graphs::get().is_new(graph_of(launch))) return;
+  if (!callback_enabled(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED)) return;
+  static std::atomic<std::uint32_t> calls{0x6000'0000};  // far above the ids of any recording
+  auto const is_on = [this] { return kinds_[CUPTI_ACTIVITY_KIND_GRAPH_TRACE].load(); };
+  // Sessions do not have these calls: without need of them nobody hears of them.
+  auto const is_called = is_on() || faults::get().conditional_graphs;
+  std::uint64_t kept = 0;
+  driver_call made{.cbid = CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags,
+                   .correlation = calls++,
+                   .context = launch.context,
+                   .correlation_data = &kept};
+  if (is_called) on_call(made);
+  auto const was_on = is_on();
+  auto const switched_off = graph_trace_off_.load();
+  CUpti_GraphData about{};
+  about.graphExec = graph_of(launch);
+  CUpti_ResourceData data{};
+  data.context = context_handle(launch.context);
+  data.resourceDescriptor = &about;
+  graphs::get().made(about.graphExec, was_on && switched_off == graph_trace_off_.load());
+  about.nodeType = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+  if (faults::get().conditional_graphs)
+    raise(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, &data,
+          here().in_other_callback);
+  raise(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, &data,
+        here().in_other_callback);
+  made.site = CUPTI_API_EXIT;
+  if (is_called) on_call(made);
+}
+
+// CUPTI looks at the graph once its client has heard of the launch.
+void library::launch_begins(driver_call const& call) noexcept {
+  if (call.site == CUPTI_API_ENTER) check_graph(call);
+}
+
+void library::check_graph(driver_call const& launch) const noexcept {
+  if (!launches_graph(launch) || !kinds_[CUPTI_ACTIVITY_KIND_GRAPH_TRACE]) return;
+  if (!graphs::get().is_whole(graph_of(launch)))
+    broken("a graph was launched under GRAPH_TRACE that was not instantiated under it");
 }
 
 // Once clients have heard that it is about to go.
@@ -350,7 +408,7 @@ void library::deliver(activity const& given) noexcept {
     set_field<std::uint64_t>(copy.data(), fields->end, 0);
   }
   buffers.append(copy.data(), record_size(*fields, fault.version), fields->on_gpu,
-                 given.complete_at);
+                 given.complete_at + fault.late_ms * 1'000'000);
   if (++records_ == fault.fatal_after) give_up();
 }
 

@@ -47,12 +47,15 @@ class library {
   // From the fake driver, on the program's threads.
   void on_call(driver_call const&) noexcept;
   void let_code_go(driver_call const&) noexcept;
+  void launch_begins(driver_call const&) noexcept;
   void on_resource(CUpti_CallbackIdResource, std::uint32_t context) noexcept;
   void on_record(activity const&) noexcept;
   void on_driver_gone() noexcept { driver_gone_ = true; }
 
  private:
   void stop_everything();
+  void instantiate_if_new(driver_call const& launch) noexcept;
+  void check_graph(driver_call const& launch) const noexcept;
   void load_module_of(char const* kernel, std::uint32_t context) noexcept;
   void stop_kind(CUpti_ActivityKind kind);
   void add_own_kernel(activity const& counted) noexcept;
@@ -78,6 +81,7 @@ class library {
 
   kept_texts texts_;
   std::atomic<int> unloads_{0}, disables_{0};  // under way
+  std::atomic<unsigned> graph_trace_off_{0};   // times that GRAPH_TRACE was disabled
 };
 
 }  // namespace gpuprof::replay

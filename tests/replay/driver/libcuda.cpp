@@ -30,6 +30,18 @@ thread_local bool this_thread_captures = false;
 // Far above the ids of any recording: calls made directly, not replayed.
 std::atomic<std::uint32_t> next_correlation{0x40000000};
 
+/// Handles that this driver and the player give out are multiples of 256, or CUDA's own for default
+/// streams. The real driver reads whatever memory a handle points to.
+template <class Handle>
+void must_exist(Handle handle, char const* function) {
+  auto const number = reinterpret_cast<std::uintptr_t>(handle);
+  if (number % 256 == 0 || number <= 2) return;
+  std::fprintf(stderr,
+               "fake driver: broke the contract: %s was given a handle that does not exist\n",
+               function);
+  std::abort();
+}
+
 fake_device const* device_at(CUdevice device) {
   auto const& devices = this_machine().devices;
   auto const at = static_cast<std::size_t>(device);
@@ -248,6 +260,7 @@ CUresult cuCtxSynchronize() {
 
 CUresult cuStreamQuery(CUstream stream) {
   if (!is_initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  must_exist(stream, __func__);
   recorded const call(CUPTI_DRIVER_TRACE_CBID_cuStreamQuery);
   std::lock_guard const hold(streams_lock);
   auto const found = streams_busy_until.find(stream);
@@ -255,8 +268,9 @@ CUresult cuStreamQuery(CUstream stream) {
   return busy ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
-CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus* status) {
+CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
   if (!is_initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  must_exist(stream, __func__);
   recorded const call(CUPTI_DRIVER_TRACE_CBID_cuStreamIsCapturing);
   if (status == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *status = this_thread_captures ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
@@ -265,6 +279,7 @@ CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus* status) {
 
 // All replayed kernels are given an address and a number.
 CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t* offset, size_t* size) {
+  must_exist(function, __func__);
   recorded const call(CUPTI_DRIVER_TRACE_CBID_cuFuncGetParamInfo);
   if (function == nullptr || offset == nullptr || index > 1) return CUDA_ERROR_INVALID_VALUE;
   *offset = 8 * index;

@@ -17,6 +17,7 @@ struct driver_call {
   std::uint32_t context = 0;
   CUresult result = CUDA_SUCCESS;
   char const* symbol = nullptr;
+  bool symbol_is_there = true;  // else it points to no memory, as CUPTI's own has been seen to
   std::uint64_t* correlation_data = nullptr;  // the same word at entry and exit
   void const* parameters = nullptr;           // of the call, when it launches kernels
 };

@@ -141,6 +141,7 @@ void performance::play_call(action const& a, calls_under_way& calls) {
                   .symbol = e.text != 0 ? r_.strings[e.text].c_str() : nullptr,
                   .correlation_data = &call.correlation_data,
                   .parameters = call.parameters};
+  if (e.site == CUPTI_API_ENTER && refused_calls::are_wanted()) refuse_one(now, calls.refused);
   if (e.site == CUPTI_API_EXIT) note_capture(e);
   // CUPTI makes the records while the driver enqueues the work: before the exit.
   for (auto const record : a.records) emit(record, a.entered, call.entered_now);
@@ -151,6 +152,26 @@ void performance::play_call(action const& a, calls_under_way& calls) {
     calls.erase(e.correlation);
     count(e);
   }
+}
+
+/// A call that fails before a launch that does not, on the same thread.
+void performance::refuse_one(driver_call const& launch, refused_calls& refused) {
+  auto const* const tool = driver_.tool();
+  if (tool == nullptr) return;
+  auto const call = refused.next(launch.cbid, launch.parameters, launch.symbol);
+  if (call.cbid == 0) return;
+  std::uint64_t data = 0;
+  driver_call made{.cbid = call.cbid,
+                   .correlation = spare_correlation_++,
+                   .context = launch.context,
+                   .result = CUDA_ERROR_INVALID_VALUE,
+                   .symbol = call.symbol,
+                   .symbol_is_there = call.symbol_is_there,
+                   .correlation_data = &data,
+                   .parameters = call.parameters};
+  tool->call(made);
+  made.site = CUPTI_API_EXIT;
+  tool->call(made);
 }
 
 void performance::note_capture(event const& e) const {

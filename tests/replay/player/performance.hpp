@@ -7,6 +7,7 @@
 #include "replay/player/gpu_clock.hpp"
 #include "replay/player/launch_arguments.hpp"
 #include "replay/player/nvtx_player.hpp"
+#include "replay/player/refused_calls.hpp"
 #include "replay/player/timeline.hpp"
 
 #include <atomic>
@@ -57,12 +58,15 @@ class performance {
     launch_arguments arguments;
     void const* parameters = nullptr;
   };
-  using calls_under_way = std::unordered_map<std::uint32_t, call_under_way>;
+  struct calls_under_way : std::unordered_map<std::uint32_t, call_under_way> {
+    refused_calls refused;
+  };
 
   void run_once(bool last_time);
   void play_thread(std::size_t index, bool may_interrupt);
   void wait_until(std::uint64_t recorded) const;
   void play_call(action const&, calls_under_way&);
+  void refuse_one(driver_call const& launch, refused_calls&);
   void play_resource(event const&) const;
   void emit(std::size_t record, std::uint64_t entered, std::uint64_t entered_now);
   void count(event const&);
@@ -85,8 +89,8 @@ class performance {
   std::uint64_t began_ = 0;  // when this turn began, of CLOCK_REALTIME
   std::uint32_t turn_ = 0;
   std::uint32_t correlation_shift_ = 0;
-  std::atomic<std::uint32_t> context_shift_{0};  // contexts get new ids when the device is reset
-  std::uint32_t spare_correlation_;              // ids from here on belong to no recorded call
+  std::atomic<std::uint32_t> context_shift_{0};   // contexts get new ids when the device is reset
+  std::atomic<std::uint32_t> spare_correlation_;  // ids from here on belong to no recorded call
 };
 
 std::uint64_t realtime_ns();

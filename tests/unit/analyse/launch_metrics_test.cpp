@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyse/metric_summary.hpp"
+#include "analyse/slowed_launches.hpp"
 #include "support/analysed.hpp"
 #include "support/catch.hpp"
 
@@ -393,4 +394,44 @@ TEST_CASE("values that no sample or metric explains are passed over") {
   c.values.push_back({static_cast<correlation_id>(2), static_cast<metric_id>(1), NAN});
   analysed const a(c);
   CHECK(a.metrics.find(a.workload_of(1), dram_read_metric)->count() == 1);
+}
+
+namespace {
+
+kernel_record launch_of(std::uint32_t correlation, std::int64_t ns) {
+  kernel_record made;
+  made.correlation = static_cast<correlation_id>(correlation);
+  made.shape = shape_id{1};
+  made.duration = {ns};
+  return made;
+}
+
+/// `others` launches of 1000 ns to 1003 ns, and one that was read.
+slowed_launches with_one_read(std::uint32_t others, bool is_rewritten, kernel_record const& read) {
+  slowed_launches slowed;
+  slowed.define({.metric = metric_id{1}, .patches_kernel = is_rewritten}, "a_metric.sum");
+  sampled_launch_record sample;
+  sample.correlation = read.correlation;
+  slowed.add(sample);
+  slowed.see(read);
+  for (std::uint32_t i = 0; i < others; ++i) slowed.see(launch_of(100 + i, 1000 + i % 4));
+  return slowed;
+}
+
+}  // namespace
+
+TEST_CASE("a launch that was read and took longer than all others shows their mean") {
+  auto const longer = launch_of(7, 2330), usual = launch_of(7, 1002);
+  CHECK(with_one_read(8, false, longer).undisturbed(longer) == duration_ns{1002});
+  CHECK_FALSE(with_one_read(8, false, usual).undisturbed(usual));
+  CHECK_FALSE(with_one_read(8, false, longer).undisturbed(launch_of(100, 2330)));  // not read
+  CHECK_FALSE(with_one_read(3, false, longer).undisturbed(longer));  // the others are too few
+}
+
+TEST_CASE("a launch whose kernel was rewritten shows the mean of the others, long or not") {
+  for (auto const ns : {900, 1002, 2330}) {
+    auto const read = launch_of(7, ns);
+    CHECK(with_one_read(8, true, read).undisturbed(read) == duration_ns{1002});
+    CHECK_FALSE(with_one_read(0, true, read).undisturbed(read));
+  }
 }

@@ -27,6 +27,22 @@ TEST_CASE("copies are listed by direction, fills on a line of their own") {
   CHECK(by_size[0].operation == "[CUDA memcpy Peer-to-Peer]");
 }
 
+TEST_CASE("a record of a batch counts as so many copies of equal size and length") {
+  auto t = trace_of({copy(copy_kind::device_to_host, 1'000, 0_us, 10_us),
+                     copy(copy_kind::device_to_host, 16'003, 10_us, 42_us)});
+  t.copies.at(1).batch = 16;
+  memory_operations operations;
+  for (auto const& c : t.copies) operations.add(c);
+  auto const row = operations.by_time().at(0);
+  CHECK(row.time.count == 17);
+  CHECK(row.time.total == 42'000);
+  CHECK(row.time.minimum == 2'000);
+  CHECK(row.bytes.count == 17);
+  CHECK(row.bytes.total == 17'003);
+  CHECK(row.bytes.maximum == 1'001);
+  CHECK(row.bytes.median == 1'000);
+}
+
 TEST_CASE("transfers of unified memory are copies, its page faults are not") {
   memory_operations operations;
   operations.add(

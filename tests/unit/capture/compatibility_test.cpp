@@ -38,6 +38,7 @@ std::uint64_t expected_value(std::size_t place, std::uint64_t i, std::uint64_t b
 bool is_appended(std::uint16_t table_number, std::size_t place) {
   return (table_number == table<kernel_shape>::number && place >= 18) ||
          (table_number == table<kernel_record>::number && place >= 12) ||
+         (table_number == table<copy_record>::number && place >= 18) ||
          (table_number == table<device_record>::number && place >= 13);
 }
 

@@ -309,6 +309,24 @@ TEST_CASE("a copy tells bytes, kinds and whether the call waited") {
   CHECK_FALSE(b.sink.copies[1].asynchronous);
 }
 
+TEST_CASE("a record of a batch says how many copies it stands for, from CUDA 12.8 on") {
+  auto batch = copy_record_of(8);
+  batch.copyCount = 16;
+  auto endless = copy_record_of(9);
+  endless.copyCount = ~std::uint64_t{0};
+  {
+    bench older(25);
+    older.decode(batch);  // the place is padding there
+    CHECK(older.sink.copies.at(0).copies() == 1);
+  }
+  bench b;
+  b.decode(batch, endless);
+  CHECK(b.sink.copies.at(0).batch == 16);
+  CHECK(b.sink.copies.at(1).batch == 1 << 16);
+  b.decode(copy_record_of(10));
+  CHECK(b.sink.copies.at(2).copies() == 1);
+}
+
 TEST_CASE("a copy of an older CUPTI is read by the same code") {
   bench b(19);
   record_buffer buffer;

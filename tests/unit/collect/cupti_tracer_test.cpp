@@ -28,7 +28,7 @@ struct listening_gate final : launch_gate {
     return {};
   }
   void work_entered(call_in_flight&, stream_place, CUpti_CallbackData const&) noexcept override {}
-  void work_left(call_in_flight&) noexcept override {}
+  void work_left(call_in_flight&, CUpti_CallbackData const&) noexcept override {}
   void stream_capture_begins(CUstream) noexcept override {}
   void stream_capture_ends(CUstream) noexcept override {}
   void stream_ends(CUstream) noexcept override {}
@@ -62,7 +62,7 @@ struct tracer_scene {
     return on.count({CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel}) != 0;
   }
   /// Callbacks that stay on between captures: cudaProfilerStart/Stop, ends of contexts and of code,
-  /// and CUPTI's own errors.
+  /// graphs that come and go, and CUPTI's own errors.
   std::set<std::pair<int, int>> callbacks_at_rest() const {
     return {{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStart},
             {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop},
@@ -71,6 +71,10 @@ struct tracer_scene {
             {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRelease_v2},
             {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuModuleUnload},
             {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload},
+            {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags},
+            {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED},
+            {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED},
+            {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING},
             {CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR},
             {CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_ERROR}};
   }
@@ -146,12 +150,12 @@ TEST_CASE("with counters it is heard of streams and contexts, only while a captu
     return std::count_if(of_counters.begin(), of_counters.end(),
                          [&](auto const& one) { return on.count(one) != 0; });
   };
-  REQUIRE(s.start());
+  REQUIRE(s.start({}));
   CHECK(heard_of() == 0);
   s.tracer.stop();
   static listening_gate gate;
   s.callbacks.place_gate(gate);
-  REQUIRE(s.start());
+  REQUIRE(s.start({}));
   CHECK(heard_of() == static_cast<std::ptrdiff_t>(of_counters.size()));
   s.tracer.stop();
   CHECK(s.cupti.callbacks() == s.callbacks_at_rest());

@@ -155,6 +155,11 @@ TEST_CASE("driver calls are sorted by their names, also those no CUPTI has yet")
   CHECK(classify_driver_call("cuGraphExecUpdate_v2") == call_class::graph_change);
   CHECK(classify_driver_call("cuGraphExecKernelNodeSetParams") == call_class::graph_change);
   CHECK(classify_driver_call("cuGraphExecDestroy") == call_class::graph_end);
+  for (auto const* name : {"cuGraphInstantiate", "cuGraphInstantiate_v2",
+                           "cuGraphInstantiateWithFlags", "cuGraphInstantiateWithParams_ptsz"})
+    CHECK(classify_driver_call(name) == call_class::graph_instantiation);
+  CHECK(classify_driver_call("cuGraphCreate") == call_class::graph_build);
+  CHECK(classify_driver_call("cuGraphClone") == call_class::graph_build);
   for (auto const* name : {"cuLaunchHostFunc", "cuLaunchHostFunc_ptsz", "cuStreamAddCallback",
                            "cuStreamWaitEvent_ptsz", "cuStreamWaitValue32_v2",
                            "cuStreamWriteValue64", "cuStreamBatchMemOp_v2", "cuMemPrefetchAsync",
@@ -170,7 +175,7 @@ TEST_CASE("driver calls are sorted by their names, also those no CUPTI has yet")
   for (auto const* name : {"cuStreamSynchronize", "cuStreamSynchronize_ptsz", "cuEventSynchronize"})
     CHECK(classify_driver_call(name) == call_class::work_wait);
   for (auto const* name :
-       {"cuProfilerInitialize", "cuGraphInstantiate", "cuMemAlloc_v2", "cuStreamCreate", ""})
+       {"cuProfilerInitialize", "cuGraphUpload", "cuMemAlloc_v2", "cuStreamCreate", ""})
     CHECK(classify_driver_call(name) == call_class::none);
   CHECK(classify_driver_call(nullptr) == call_class::none);
 }
@@ -246,6 +251,47 @@ TEST_CASE("graph launches and copies are told apart from kernel launches") {
   CHECK(notes[0].flags == launch_of_graph);
   CHECK(notes[1].flags == launch_is_copy);
   CHECK(notes[2].flags == launch_is_copy);
+}
+
+TEST_CASE("the launch of a graph says whether it has conditional nodes") {
+  callback_scene s;
+  auto const exec = reinterpret_cast<CUgraphExec>(std::uintptr_t{64});
+  auto const about_graph = [&](CUpti_CallbackIdResource id, CUgraphNodeType type) {
+    CUpti_GraphData about{};
+    about.nodeType = type;
+    about.graphExec = exec;
+    CUpti_ResourceData data{};
+    data.resourceDescriptor = &about;
+    launch_callbacks::entry(&s.callbacks, CUPTI_CB_DOMAIN_RESOURCE,
+                            static_cast<CUpti_CallbackId>(id), &data);
+  };
+  auto const instantiate = [&](CUgraphNodeType type) {
+    s.enter(CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags, 1);
+    about_graph(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, CU_GRAPH_NODE_TYPE_KERNEL);
+    about_graph(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, type);
+    about_graph(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, {});
+    s.leave(CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags);
+  };
+  auto const is_told = [&] {
+    auto const notes = s.record([&] {
+      s.enter(graph_launch, 2);
+      s.call.functionParams = &exec;
+      s.deliver(graph_launch);
+      s.leave(graph_launch);
+    });
+    return notes.size() == 1 && (notes[0].arguments & has_conditional) != 0;
+  };
+  CHECK_FALSE(is_told());
+  instantiate(CU_GRAPH_NODE_TYPE_CONDITIONAL);
+  CHECK(is_told());
+  instantiate(CU_GRAPH_NODE_TYPE_MEMCPY);  // at the same address
+  CHECK_FALSE(is_told());
+  about_graph(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, CU_GRAPH_NODE_TYPE_CONDITIONAL);  // a copy
+  instantiate(CU_GRAPH_NODE_TYPE_MEMCPY);
+  CHECK_FALSE(is_told());
+  instantiate(CU_GRAPH_NODE_TYPE_CONDITIONAL);
+  about_graph(CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING, {});
+  CHECK_FALSE(is_told());
 }
 
 TEST_CASE("nothing is written while no capture runs") {
@@ -353,6 +399,8 @@ TEST_CASE("the image of a module that is loaded is shown, not that of one CUPTI 
   show_module(s, CUPTI_CBID_RESOURCE_MODULE_PROFILED, "other", 5);
   show_module(s, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, "cubin", 5);
   show_module(s, CUPTI_CBID_RESOURCE_MODULE_LOADED, nullptr, 0);
+  show_module(s, CUPTI_CBID_RESOURCE_MODULE_LOADED, nullptr, 5);
+  show_module(s, CUPTI_CBID_RESOURCE_MODULE_LOADED, "cubin", std::size_t{1} << 60);
   s.resource(CUPTI_CBID_RESOURCE_MODULE_LOADED);
   CHECK(reader.images == std::vector<std::string>{"cubin"});
 }
@@ -506,7 +554,7 @@ struct noting_gate final : launch_gate {
     note(read_stream(place, call.functionParams, stream) ? "work" + number(stream)
                                                          : "work somewhere");
   }
-  void work_left(call_in_flight&) noexcept override { note("worked"); }
+  void work_left(call_in_flight&, CUpti_CallbackData const&) noexcept override { note("worked"); }
   void stream_capture_begins(CUstream stream) noexcept override {
     note("capture" + number(stream));
   }

@@ -414,6 +414,45 @@ TEST_CASE(
   for (auto const& k : s.read<kernel_record>()) CHECK(k.range == range_id{42});
 }
 
+TEST_CASE("launches of graphs with conditional nodes lose what is inside of these") {
+  assembler_scene s;
+  s.open();
+  auto const launch = [&](std::uint32_t correlation, std::uint32_t arguments) {
+    launch_note note{};
+    note.correlation = static_cast<correlation_id>(correlation);
+    note.time = {1000 + correlation};
+    note.flags = launch_of_graph;
+    note.arguments = arguments;
+    s.assembler.launch(note);
+  };
+  auto const node = [&](std::uint32_t correlation, std::uint64_t number) {
+    auto kernel = gpu_work<kernel_record>(correlation);
+    kernel.node = static_cast<graph_node_id>(number);
+    s.assembler.kernel(kernel);
+  };
+  auto const lost = [&] {
+    ledger told;
+    s.assembler.report(told);
+    for (auto const& [name, value] : told.take())
+      if (name == "lost.conditional_graph_launches") return value;
+    return ~std::uint64_t{0};
+  };
+  launch(5, 3);
+  launch(6, has_conditional | 3);
+  launch(7, has_conditional | 3);
+  for (std::uint32_t correlation = 5; correlation <= 6; ++correlation) {
+    node(correlation, 0);
+    node(correlation, 0);  // not known
+    node(correlation, 1);
+    node(correlation, 2);
+  }
+  CHECK(lost() == 2);
+  s.assembler.graph(gpu_work<graph_record>(7));  // as a whole
+  CHECK(lost() == 1);
+  node(6, 2);  // a body of a loop: this CUPTI records it
+  CHECK(lost() == 0);
+}
+
 TEST_CASE("a kernel without a time accounts for its launch and is not written") {
   assembler_scene s;
   s.open();

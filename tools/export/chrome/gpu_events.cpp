@@ -175,6 +175,7 @@ void gpu_events::take(graph_record const& graph) {
 void gpu_events::take(copy_record const& copy) {
   facts_.clear();
   append_bytes(facts_, copy.bytes, nanoseconds(copy.duration));
+  if (copy.batch != 0) facts_ += fmt::format(R"(,"copies":{})", copy.batch);
   if (copy.kind == copy_kind::peer_to_peer)
     facts_ += fmt::format(R"(,"fromDevice":{},"toDevice":{})", raw(copy.source_device),
                           raw(copy.destination_device));

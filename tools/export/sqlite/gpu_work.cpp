@@ -106,7 +106,7 @@ class copy_rows {
               copy.bytes, static_cast<int>(copy.kind), nsys_memory_kind(copy.source_kind),
               nsys_memory_kind(copy.destination_kind), peer(copy.source_device),
               peer(copy.destination_device), unless_zero(raw(copy.graph)),
-              unless_zero(raw(copy.node)), nullptr, copy.asynchronous,
+              unless_zero(raw(copy.node)), nullptr, copy.copies(), copy.asynchronous,
               terms.time_if_known(copy.launched), terms.global_thread(copy.thread),
               unless_zero(raw(copy.range)));
   }
@@ -120,7 +120,8 @@ class copy_rows {
     rows_.row(terms.time(moved.start), terms.time(moved.start + moved.duration),
               raw(to_host ? moved.source_device : moved.destination_device), 0, raw(moved.stream),
               nullptr, terms.global_process(), moved.value, kind, nullptr, nullptr, nullptr,
-              nullptr, nullptr, nullptr, moved.address, nullptr, nullptr, nullptr, nullptr);
+              nullptr, nullptr, nullptr, moved.address, nullptr, nullptr, nullptr, nullptr,
+              nullptr);
   }
 
  private:

@@ -35,9 +35,9 @@ sqlite_table const memcpy{
     WORK_BEGIN
     ", bytes INTEGER NOT NULL, copyKind INTEGER NOT NULL, srcKind INTEGER, dstKind INTEGER"
     ", srcDeviceId INTEGER, dstDeviceId INTEGER, graphId INTEGER, graphNodeId INTEGER"
-    ", virtualAddress INTEGER, gpuprofAsynchronous INTEGER, " LAUNCH,
+    ", virtualAddress INTEGER, copyCount INTEGER, gpuprofAsynchronous INTEGER, " LAUNCH,
     "greenContextId INTEGER, deprecatedSrcId INTEGER, srcContextId INTEGER, dstContextId INTEGER"
-    ", migrationCause INTEGER, copyCount INTEGER"};
+    ", migrationCause INTEGER"};
 
 sqlite_table const memset{
     "CUPTI_ACTIVITY_KIND_MEMSET",

@@ -3,6 +3,8 @@
 // unloaded.
 #pragma once
 
+#include "base/own_memory.hpp"
+
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -17,9 +19,12 @@ namespace gpuprof {
 /// and again when code was unloaded.
 class function_names {
  public:
+  static constexpr std::size_t max_name = 1 << 16;
+
   function_names() : known_(new std::array<std::atomic<std::uint64_t>, max_functions>{}) {}
 
-  /// The same for equal names. `name`: null where there is none.
+  /// The same for equal names, never 0. `name`: null where there is none; 0 then, and when it
+  /// cannot be read, as beside handles that are no function.
   std::uint32_t hash_of(void const* function, char const* name) noexcept {
     if (name == nullptr) return 0;
     auto const mixed = reinterpret_cast<std::uintptr_t>(function) * 0x9e3779b97f4a7c15u;
@@ -27,7 +32,10 @@ class function_names {
     auto& place = (*known_)[mixed >> (64 - bits)];
     auto const known = place.load(std::memory_order_relaxed);  // all of it in one word
     if (known >> 32 == tag) return static_cast<std::uint32_t>(known);
-    auto const hash = static_cast<std::uint32_t>(std::hash<std::string_view>{}(name));
+    auto const length = readable_length(name, max_name);
+    if (!length) return 0;
+    auto const hash =
+        static_cast<std::uint32_t>(std::hash<std::string_view>{}({name, *length})) | 1;
     place.store(std::uint64_t{tag} << 32 | hash, std::memory_order_relaxed);
     return hash;
   }

@@ -2,6 +2,7 @@
 #include "counters/launches/signatures/launch_arguments.hpp"
 
 #include "base/own_calls.hpp"
+#include "base/own_memory.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -12,6 +13,7 @@ namespace {
 
 constexpr std::size_t max_arguments = 512;
 constexpr std::size_t max_bytes = 4096;  // of one launch: what kernels could take up to CUDA 12.1
+constexpr std::size_t max_words = 8;     // before the end of an argument buffer's description
 
 /// Addresses of the driver's and the program's heaps and stacks on Linux, and of memory that was
 /// mapped in pieces (lower, and aligned). Sizes that look the same are passed over, too: the
@@ -120,7 +122,8 @@ std::size_t launch_arguments::ask(void const* function) noexcept {
 }
 
 /// Null: not known.
-launch_arguments::layout const* launch_arguments::layout_of(void const* function) noexcept {
+launch_arguments::layout const* launch_arguments::layout_of(void const* function,
+                                                            launch_is state) noexcept {
   constexpr std::uint64_t layout_mask = (std::uint64_t{1} << layout_bits) - 1;
   auto const word = word_of(function);
   auto number = max_layouts;
@@ -129,6 +132,8 @@ launch_arguments::layout const* launch_arguments::layout_of(void const* function
     if (seen == 0) break;
     if ((seen & ~layout_mask) == word) number = static_cast<std::size_t>(seen & layout_mask);
   }
+  if (number == max_layouts && state == launch_is::unchecked)
+    return nullptr;  // the driver reads any handle it is given
   if (number == max_layouts) {
     auto const generation = generation_.load();
     number = ask(function);
@@ -160,30 +165,55 @@ void launch_arguments::forget() noexcept {
 }
 
 std::uint32_t launch_arguments::fingerprint(launch_parameters const& launch) noexcept {
+  return fingerprint(launch, launch_is::accepted);
+}
+
+std::uint32_t launch_arguments::fingerprint_before(launch_parameters const& launch) noexcept {
+  return fingerprint(launch, launch_is::unchecked);
+}
+
+std::uint32_t launch_arguments::fingerprint(launch_parameters const& launch,
+                                            launch_is state) noexcept {
   argument_hash hash;
+  auto const is_there = [state](void const* address, std::size_t bytes) {
+    return state == launch_is::accepted || can_read(address, bytes);
+  };
   auto const can_ask =
       driver_.cuFuncGetParamInfo != nullptr || driver_.cuKernelGetParamInfo != nullptr;
   if (launch.arguments != nullptr) {
-    auto const* const known = can_ask ? layout_of(launch.work) : nullptr;
+    auto const* const known = can_ask ? layout_of(launch.work, state) : nullptr;
     if (known == nullptr) return 0;
+    if (!is_there(launch.arguments, known->sizes.size() * sizeof(void*))) return 0;
     std::size_t left = max_bytes;
     for (std::size_t i = 0; i < known->sizes.size() && left > 0; ++i) {
       auto const bytes = std::min<std::size_t>(known->sizes[i], left);
-      if (launch.arguments[i] != nullptr) hash.add(launch.arguments[i], bytes);
       left -= bytes;
+      auto const* const value = launch.arguments[i];
+      if (value == nullptr) continue;
+      if (!is_there(value, bytes)) return 0;
+      hash.add(value, bytes);
     }
     return hash.folded();
   }
   if (launch.argument_buffer == nullptr) return 0;
   void const* buffer = nullptr;
   std::size_t bytes = 0;
-  for (auto const* word = launch.argument_buffer; *word != CU_LAUNCH_PARAM_END; word += 2) {
-    if (*word == CU_LAUNCH_PARAM_BUFFER_POINTER) buffer = word[1];
-    if (*word == CU_LAUNCH_PARAM_BUFFER_SIZE) bytes = *static_cast<std::size_t const*>(word[1]);
-    if (*word != CU_LAUNCH_PARAM_BUFFER_POINTER && *word != CU_LAUNCH_PARAM_BUFFER_SIZE) return 0;
+  auto const* word = launch.argument_buffer;
+  for (; is_there(word, sizeof *word) && *word != CU_LAUNCH_PARAM_END; word += 2) {
+    auto const is_size = *word == CU_LAUNCH_PARAM_BUFFER_SIZE;
+    if (!is_size && *word != CU_LAUNCH_PARAM_BUFFER_POINTER) return 0;
+    if (word - launch.argument_buffer > static_cast<std::ptrdiff_t>(max_words)) return 0;
+    if (!is_there(word, 2 * sizeof *word)) return 0;
+    if (!is_size) {
+      buffer = word[1];
+      continue;
+    }
+    if (!is_there(word[1], sizeof bytes)) return 0;
+    std::memcpy(&bytes, word[1], sizeof bytes);
   }
-  if (buffer == nullptr) return 0;
-  hash.add(buffer, std::min(bytes, max_bytes));
+  bytes = std::min(bytes, max_bytes);
+  if (buffer == nullptr || !is_there(word, sizeof *word) || !is_there(buffer, bytes)) return 0;
+  hash.add(buffer, bytes);
   return hash.folded();
 }
 

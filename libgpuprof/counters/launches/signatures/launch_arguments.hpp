@@ -30,8 +30,12 @@ class launch_arguments {
   launch_arguments& operator=(launch_arguments const&) = delete;
 
   /// The same for launches of the same values; what looks like a pointer is passed over, since that
-  /// differs between launches that do the same. 0: not known, as for graphs.
+  /// differs between launches that do the same. 0: not known, as for graphs. For a launch that the
+  /// driver has accepted: its function exists, and its arguments are there.
   std::uint32_t fingerprint(launch_parameters const& launch) noexcept;
+  /// Before the call: the function may not exist, and its arguments may not be there. 0 also when
+  /// no launch of the function has been accepted yet.
+  std::uint32_t fingerprint_before(launch_parameters const& launch) noexcept;
   /// Code was unloaded: handles of functions may come to mean others.
   void forget() noexcept;
 
@@ -42,7 +46,9 @@ class launch_arguments {
     bool is_known = true;              // the driver could say
   };
   static constexpr std::size_t max_layouts = 1 << 12;
-  layout const* layout_of(void const* function) noexcept;
+  enum class launch_is : std::uint8_t { accepted, unchecked };
+  std::uint32_t fingerprint(launch_parameters const& launch, launch_is state) noexcept;
+  layout const* layout_of(void const* function, launch_is state) noexcept;
   std::size_t ask(void const* function) noexcept;
   std::size_t number_of(std::unique_ptr<layout> made) noexcept;
   void remember(std::uint64_t handle, std::uint64_t layout) noexcept;

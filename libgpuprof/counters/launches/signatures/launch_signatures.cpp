@@ -61,6 +61,8 @@ launch_signature* launch_signatures::with_arguments(std::uint64_t key, launch_si
     known = at(mixed(key ^ mixed(beyond)), true);
   }
   if (known == nullptr) return &any;
+  if (known->whole_.load(launch_signature::relaxed) == nullptr)
+    known->whole_.store(&any, launch_signature::relaxed);
   if (known->arguments() != arguments)
     known->arguments_.store(arguments, launch_signature::relaxed);
   return known;

@@ -62,6 +62,8 @@ class launch_signature {
   }
   /// The keeper of the gate waits for a launch of it.
   bool is_wanted() const noexcept { return is_wanted_.load(relaxed); }
+  /// It stands for all values of the arguments, and the keeper waits for a launch of some of them.
+  bool has_wanted_values() const noexcept { return wanted_values_.load(relaxed) > 0; }
 
   // Whoever reads kernel records ----------------------------------------------
   /// A launch of it ran so long, or one kernel of a graph. One thread.
@@ -72,7 +74,12 @@ class launch_signature {
   std::uint64_t gpu_ns() const noexcept { return gpu_ns_.load(relaxed); }
   /// Its launches differ so much in their times that one reading does not stand for all.
   bool varies() const noexcept { return varies_.load(relaxed); }
-  void want(bool now) noexcept { is_wanted_.store(now, relaxed); }
+  void want(bool now) noexcept {
+    if (is_wanted() == now) return;
+    is_wanted_.store(now, relaxed);
+    if (auto* const whole = whole_.load(relaxed))
+      whole->wanted_values_.fetch_add(now ? 1 : -1, relaxed);
+  }
   /// Once it is decided. Nothing: not known.
   std::optional<kernel_code> const& code() const noexcept { return code_; }
   /// The same in every process for a kernel of this name, geometry and arguments; 0: not known.
@@ -132,7 +139,9 @@ class launch_signature {
   std::uint64_t identity_ = 0;
   std::atomic<groups> done_{0}, ever_done_{0}, hopeless_{0}, read_elsewhere_{0};
   std::atomic<std::uint32_t> arguments_{0}, values_{0};
-  std::atomic<std::uint64_t> pattern_{0};  // number of the capture, correlation
+  std::atomic<launch_signature*> whole_{nullptr};  // where it is one of its values
+  std::atomic<std::int32_t> wanted_values_{0};     // the worker's thread writes
+  std::atomic<std::uint64_t> pattern_{0};          // number of the capture, correlation
   std::atomic<standing> standing_{standing::unknown};
   unsigned failures_ = 0;    // the worker's thread
   bool ends_alone_ = false;  // the worker's thread

@@ -2,6 +2,7 @@
 #include "counters/launches/signatures/signature_lookup.hpp"
 
 #include "base/cache_file.hpp"
+#include "base/own_memory.hpp"
 
 #include <string>
 
@@ -23,7 +24,10 @@ std::uint64_t identity_of(char const* kernel, launch_parameters const& launch,
 bool signature_lookup::may_be_read(launch_signature& signature, char const* kernel,
                                    launch_parameters const& launch) const noexcept {
   using enum launch_signature::standing;
-  if (signature.is() == unknown && signature.begin_deciding()) {
+  auto const is_named = [kernel] {
+    return kernel == nullptr || readable_length(kernel, function_names::max_name).has_value();
+  };
+  if (signature.is() == unknown && is_named() && signature.begin_deciding()) {
     auto skip = false;
     try {
       skip = skips_ && kernel != nullptr && skips_(kernel);

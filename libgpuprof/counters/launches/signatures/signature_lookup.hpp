@@ -23,11 +23,28 @@ class signature_lookup {
                    code_lookup code_of)
       : arguments_(driver), skips_(std::move(skips)), code_of_(std::move(code_of)) {}
 
-  /// Null: there are too many. `context`: CUPTI's number of it. `kernel`: its mangled name; null of
-  /// graphs.
+  struct found {
+    launch_signature* signature = nullptr;  // null: there are too many, or its name is not readable
+    bool is_whole = false;  // its times differ, and the values of its arguments were not looked at
+  };
+  /// Before the call. `context`: CUPTI's number of it. `kernel`: its mangled name; null of graphs.
+  /// `by_values`: values of arguments are looked at also where no launch of some is wanted.
+  found find_before(launch_parameters launch, std::uint32_t context, char const* kernel,
+                    bool by_values) noexcept {
+    launch.name = names_.hash_of(launch.work, kernel);
+    if (kernel != nullptr && launch.name == 0) return {};
+    auto const number = kernel != nullptr ? context : 0;
+    auto* const whole = signatures_.find(launch, number, [] { return 0u; });
+    if (whole == nullptr || !whole->varies()) return {whole, false};
+    if (!by_values && !whole->has_wanted_values()) return {whole, true};
+    auto const values = arguments_.fingerprint_before(launch);
+    return {signatures_.find(launch, number, [values] { return values; }), values == 0};
+  }
+  /// After the driver has accepted it. Null as above.
   launch_signature* find(launch_parameters launch, std::uint32_t context,
                          char const* kernel) noexcept {
     launch.name = names_.hash_of(launch.work, kernel);
+    if (kernel != nullptr && launch.name == 0) return nullptr;
     return signatures_.find(launch, kernel != nullptr ? context : 0,
                             [&] { return arguments_.fingerprint(launch); });
   }

@@ -282,3 +282,26 @@ TEST_CASE("streams that may have been destroyed unheard are not asked") {
   context.streams.used(stream(1));
   CHECK_FALSE(context.streams.are_idle());
 }
+
+TEST_CASE("the driver is asked about no stream that no call has used yet") {
+  new_context context;
+  CHECK_FALSE(context.streams.may_wait_for(stream(1)));
+  CHECK(context.streams.may_wait_for(nullptr));
+  context.streams.used(stream(1));
+  CHECK(context.streams.may_wait_for(stream(1)));
+  context.streams.forget_idle();
+  CHECK(context.streams.may_wait_for(stream(1)));
+  context.streams.destroyed(stream(1));
+  CHECK_FALSE(context.streams.may_wait_for(stream(1)));
+}
+
+TEST_CASE("idle streams make room for others") {
+  new_context context;
+  for (std::uintptr_t i = 1; i <= context_streams::max_streams; ++i)
+    context.streams.used(stream(i));
+  context.streams.forget_idle();
+  context.streams.used(stream(context_streams::max_streams + 1));
+  CHECK(context.streams.is_known());
+  CHECK(context.streams.are_idle());
+  CHECK(context.take_asked() == std::vector{stream(context_streams::max_streams + 1)});
+}

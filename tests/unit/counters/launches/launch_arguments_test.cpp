@@ -193,3 +193,50 @@ TEST_CASE("arguments in one buffer") {
   CHECK(asked == 0);
   CHECK(arguments.fingerprint(launch_parameters{}) == 0);
 }
+
+TEST_CASE("before a call nothing is read that is not there, and the driver is asked nothing") {
+  launch_arguments arguments(driver_that_tells());
+  call good;
+  auto const nothing = reinterpret_cast<void**>(std::uintptr_t{16});
+  auto const before = [&](auto const& change) {
+    auto launch = good.launch();
+    change(launch);
+    return arguments.fingerprint_before(launch);
+  };
+  CHECK(before([](auto&) {}) == 0);  // its function may not exist
+  CHECK(asked == 0);
+  auto const print = arguments.fingerprint(good.launch());
+  auto const once = asked;
+  CHECK(before([](auto&) {}) == print);
+  CHECK(before([&](auto& launch) { launch.arguments = nothing; }) == 0);
+  good.arguments[1] = nothing;
+  CHECK(before([](auto&) {}) == 0);
+  auto const with_buffer = [&](void** description) {
+    return before([&](auto& launch) {
+      launch.arguments = nullptr;
+      launch.argument_buffer = description;
+    });
+  };
+  std::size_t bytes = sizeof good.stride;
+  std::array<void*, 5> described{CU_LAUNCH_PARAM_BUFFER_POINTER, &good.stride,
+                                 CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
+  CHECK(with_buffer(described.data()) != 0);
+  CHECK(with_buffer(nothing) == 0);
+  described[1] = nothing;
+  CHECK(with_buffer(described.data()) == 0);
+  described[1] = &good.stride;
+  described[3] = nothing;
+  CHECK(with_buffer(described.data()) == 0);
+  // No end: what follows is described again and again.
+  std::array<void*, 64> endless;
+  for (std::size_t i = 0; i < endless.size(); i += 2) {
+    endless[i] = CU_LAUNCH_PARAM_BUFFER_POINTER;
+    endless[i + 1] = &good.stride;
+  }
+  CHECK(with_buffer(endless.data()) == 0);
+  // Code was unloaded: the handle may be no function any more.
+  arguments.forget();
+  good.arguments[1] = &good.count;
+  CHECK(before([](auto&) {}) == 0);
+  CHECK(asked == once);
+}

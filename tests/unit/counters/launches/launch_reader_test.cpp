@@ -10,6 +10,8 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -23,11 +25,20 @@ namespace {
 
 std::atomic<std::uint64_t> times_asked{0};
 
-CUresult CUDAAPI is_done(CUstream) {
+std::mutex asked_lock;  // protects the next
+std::set<CUstream> asked_about;
+void note_question(CUstream stream) {
+  std::lock_guard const lock(asked_lock);
+  asked_about.insert(stream);
+}
+
+CUresult CUDAAPI is_done(CUstream stream) {
+  note_question(stream);
   ++times_asked;
   return CUDA_SUCCESS;
 }
-CUresult CUDAAPI is_not_captured(CUstream, CUstreamCaptureStatus* status) {
+CUresult CUDAAPI is_not_captured(CUstream stream, CUstreamCaptureStatus* status) {
+  note_question(stream);
   *status = CU_STREAM_CAPTURE_STATUS_NONE;
   return CUDA_SUCCESS;
 }
@@ -187,6 +198,28 @@ TEST_CASE("what a program launches before anything was set up is unread, not kno
   reader.left(launch.own, launch.call, false);
   CHECK(reader.signatures().signatures == 1);
   CHECK(reader.signatures().unread == 1);
+}
+
+TEST_CASE("of a launch that fails nothing is read or kept, whatever the program passes") {
+  read_program program;
+  auto const nothing = std::uintptr_t{16};
+  auto const fails = [&](auto const& ruin) {
+    launch_of_program launch;
+    auto result = 1;
+    ruin(launch);
+    program.enters(launch);
+    launch.call.functionReturnValue = &result;
+    CHECK_FALSE(program.leaves(launch));
+  };
+  for (auto i = 0; i < 3; ++i) {
+    fails([&](auto& l) { l.call.symbolName = reinterpret_cast<char const*>(nothing); });
+    fails([&](auto& l) { l.parameters.kernelParams = reinterpret_cast<void**>(nothing); });
+    fails([&](auto& l) { l.parameters.extra = reinterpret_cast<void**>(nothing); });
+    fails([&](auto& l) { l.parameters.hStream = reinterpret_cast<CUstream>(nothing); });
+  }
+  CHECK(asked_about.count(reinterpret_cast<CUstream>(nothing)) == 0);
+  CHECK(program.reader.counts().unknown == 0);
+  CHECK(program.reader.counts().cooperative == 0);
 }
 
 TEST_CASE("where every launch is read, a queue of 600 ms is worked off first") {

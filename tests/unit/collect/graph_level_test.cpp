@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs are recorded as wholes only where CUPTI has seen them being instantiated; on a CUPTI that
+// ends the program at any other launch under GRAPH_TRACE.
+#include "collect/graph_level.hpp"
+
+#include "collect/cupti_tracer.hpp"
+#include "support/catch.hpp"
+#include "support/deaf_observer.hpp"
+#include "support/fake_cupti.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace gpuprof;
+using gpuprof::test::deaf_observer;
+using gpuprof::test::fake_cupti;
+using launched = gpuprof::test::fake_cupti::launched;
+
+namespace {
+
+CUgraphExec graph(std::uintptr_t number) {
+  return reinterpret_cast<CUgraphExec>(number * 64);
+}
+
+struct graph_scene {
+  graph_scene() : callbacks(observer), tracer(cupti.library, budget, 64 << 10, callbacks) {}
+
+  void start() {
+    std::vector<std::string> warnings;
+    REQUIRE(tracer.start({.whole_graphs = true}, warnings));
+    CHECK(warnings.empty());
+  }
+  bool records_wholes() const { return cupti.kinds().count(CUPTI_ACTIVITY_KIND_GRAPH_TRACE) != 0; }
+  std::ptrdiff_t switches() const {
+    auto const all = cupti.calls();
+    return std::count(all.begin(), all.end(),
+                      "cuptiActivityDisable " + std::to_string(CUPTI_ACTIVITY_KIND_GRAPH_TRACE));
+  }
+
+  fake_cupti cupti;
+  deaf_observer observer;
+  launch_callbacks callbacks;
+  memory_budget budget{16 * (64 << 10)};
+  cupti_tracer tracer;
+};
+
+void until(std::atomic<bool> const& is_so) {
+  while (!is_so.load()) std::this_thread::yield();
+}
+
+}  // namespace
+
+TEST_CASE("a graph made before the capture is launched by nodes, one made in it as a whole") {
+  graph_scene s;
+  REQUIRE(s.tracer.attach());
+  s.cupti.instantiate(graph(1));
+  s.start();
+  CHECK(s.cupti.launch(graph(1)) == launched::by_nodes);
+  s.cupti.instantiate(graph(2));
+  for (int i = 0; i < 100; ++i) {
+    CHECK(s.cupti.launch(graph(2)) == launched::whole);
+    CHECK(s.cupti.launch(graph(1)) == launched::by_nodes);
+  }
+  CHECK(s.tracer.graphs().graphs_by_nodes() == 1);
+  CHECK(s.tracer.graphs().launches_by_nodes() == 101);
+}
+
+TEST_CASE("graphs stay known through captures, and are not known once CUPTI was left") {
+  graph_scene s;
+  s.start();
+  s.cupti.instantiate(graph(1));
+  s.tracer.stop();
+  CHECK_FALSE(s.records_wholes());
+  CHECK(s.cupti.launch(graph(1)) == launched::by_nodes);
+  s.start();
+  CHECK(s.cupti.launch(graph(1)) == launched::whole);
+  REQUIRE(s.tracer.leave());
+  s.start();
+  CHECK(s.cupti.launch(graph(1)) == launched::by_nodes);
+}
+
+TEST_CASE("an address that comes again between captures means another graph") {
+  graph_scene s;
+  s.start();
+  s.cupti.instantiate(graph(1));
+  s.cupti.instantiate(graph(2));
+  s.tracer.stop();
+  s.cupti.destroy(graph(1));
+  s.cupti.instantiate(graph(1));
+  s.cupti.instantiate(graph(2));  // nobody told of the end of the former
+  s.start();
+  CHECK(s.cupti.launch(graph(1)) == launched::by_nodes);
+  CHECK(s.cupti.launch(graph(2)) == launched::by_nodes);
+  CHECK(s.tracer.graphs().graphs_by_nodes() == 2);
+}
+
+TEST_CASE("a graph is known only if GRAPH_TRACE was on from the begin of its making to its end") {
+  graph_scene s;
+  s.start();
+  s.cupti.instantiate(graph(1), [&] { CHECK(s.cupti.launch(graph(7)) == launched::by_nodes); });
+  CHECK(s.cupti.launch(graph(1)) == launched::by_nodes);
+  s.cupti.instantiate(graph(1));
+  CHECK(s.cupti.launch(graph(1)) == launched::whole);
+  s.tracer.stop();
+  s.cupti.instantiate(graph(2), [&] { s.start(); });  // began before
+  CHECK(s.cupti.launch(graph(2)) == launched::by_nodes);
+}
+
+TEST_CASE("where only unknown graphs are launched, CUPTI is not switched any more") {
+  graph_scene s;
+  s.start();
+  for (std::uint32_t i = 0; i < 3 * graph_level::max_in_a_row; ++i)
+    CHECK(s.cupti.launch(graph(1)) == launched::by_nodes);
+  CHECK(s.switches() == graph_level::max_in_a_row);
+  // Who builds a graph is going to instantiate it.
+  auto const build =
+      GENERATE(CUPTI_DRIVER_TRACE_CBID_cuGraphCreate, CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture);
+  s.cupti.call(build);
+  CHECK(s.records_wholes());
+  s.cupti.instantiate(graph(2));
+  CHECK(s.cupti.launch(graph(2)) == launched::whole);
+}
+
+TEST_CASE("threads that launch both kinds take turns") {
+  graph_scene s;
+  s.start();
+  s.cupti.instantiate(graph(2));
+  std::atomic<int> wholes{0}, by_nodes{0}, crashes{0};
+  auto const launch = [&](CUgraphExec which) {
+    auto const how = s.cupti.launch(which);
+    ++(how == launched::whole ? wholes : how == launched::by_nodes ? by_nodes : crashes);
+  };
+  constexpr int times = 500;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < times; ++i) launch(graph((i + t) % 2 == 0 ? 1 : 2));
+    });
+  for (auto& thread : threads) thread.join();
+  CHECK(crashes == 0);
+  CHECK(wholes + by_nodes == 4 * times);
+  CHECK(wholes > 0);
+  CHECK(static_cast<int>(s.tracer.graphs().launches_by_nodes()) == by_nodes);
+}
+
+TEST_CASE("no launch waits for long for one that does not return") {
+  graph_scene s;
+  s.start();
+  s.cupti.instantiate(graph(2));
+  auto const first = GENERATE(1, 2);
+  std::atomic<bool> is_inside{false}, may_return{false};
+  auto blocked = launched::crashed;
+  std::thread blocks([&] {
+    blocked = s.cupti.launch(graph(static_cast<std::uintptr_t>(first)), [&] {
+      is_inside = true;
+      until(may_return);
+    });
+  });
+  until(is_inside);
+  // By nodes in any case: the other kind is inside, and does not return before this does. Only one
+  // of a thousand launches waits for that.
+  for (int i = 0; i < 1000; ++i)
+    CHECK(s.cupti.launch(graph(static_cast<std::uintptr_t>(3 - first))) == launched::by_nodes);
+  CHECK(s.tracer.graphs().waits_in_vain() == 1);
+  may_return = true;
+  blocks.join();
+  CHECK(blocked != launched::crashed);
+  (void)s.cupti.launch(graph(2));  // after so many by nodes it may be one, too
+  CHECK(s.cupti.launch(graph(2)) == launched::whole);
+  CHECK(s.cupti.launch(graph(1)) == launched::by_nodes);
+}
+
+TEST_CASE("a launch inside another on the same thread waits for nobody") {
+  graph_scene s;
+  s.start();
+  s.cupti.instantiate(graph(2));
+  CHECK(s.cupti.launch(graph(2), [&] { CHECK(s.cupti.launch(graph(1)) == launched::by_nodes); }) !=
+        launched::crashed);
+  CHECK(s.cupti.launch(graph(1), [&] {
+    CHECK(s.cupti.launch(graph(2)) == launched::by_nodes);
+    CHECK(s.cupti.launch(graph(3)) == launched::by_nodes);
+  }) == launched::by_nodes);
+  CHECK(s.cupti.launch(graph(2)) == launched::whole);
+}
+
+TEST_CASE("a capture that ends or begins during a launch leaves GRAPH_TRACE as it shall be") {
+  graph_scene s;
+  s.start();
+  s.cupti.instantiate(graph(2));
+  CHECK(s.cupti.launch(graph(1), [&] { s.tracer.stop(); }) == launched::by_nodes);
+  CHECK_FALSE(s.records_wholes());
+  s.start();
+  CHECK(s.cupti.launch(graph(2), [&] { s.tracer.stop(); }) == launched::whole);
+  s.start();
+  CHECK(s.cupti.launch(graph(1)) == launched::by_nodes);
+  CHECK(s.cupti.launch(graph(2)) == launched::whole);
+}
+
+TEST_CASE("nothing is enabled while a launch is inside that was heard of before") {
+  graph_scene s;
+  REQUIRE(s.tracer.attach());
+  // Callbacks of launches come on early in a start, GRAPH_TRACE last.
+  std::atomic<bool> is_inside{false}, may_return{false};
+  auto blocked = launched::crashed;
+  std::thread blocks;
+  auto const memcpy = "cuptiActivityEnable";
+  s.cupti.when_called(memcpy, [&] {
+    if (blocks.joinable()) return;
+    blocks = std::thread([&] {
+      blocked = s.cupti.launch(graph(1), [&] {
+        is_inside = true;
+        until(may_return);
+      });
+    });
+    until(is_inside);
+  });
+  s.start();
+  CHECK_FALSE(s.records_wholes());
+  may_return = true;
+  blocks.join();
+  CHECK(blocked == launched::by_nodes);
+  CHECK(s.records_wholes());
+}
+
+TEST_CASE("a CUPTI that has given up is not asked to switch") {
+  graph_scene s;
+  s.start();
+  s.tracer.abandon();
+  s.cupti.forget_calls();
+  (void)s.cupti.launch(graph(1));
+  s.tracer.stop();
+  CHECK(s.switches() == 0);
+}
