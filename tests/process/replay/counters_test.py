@@ -133,6 +133,7 @@ class Values(Counters):
             self.assertEqual(own["shape"], kernel["shape"])
             self.assertLessEqual(kernel["duration"], own["duration"])
 
+    @processes.timing
     def test_launches_whose_times_differ_are_told_apart_by_the_values_of_their_arguments(self):
         run = self.counted(self.session(launches=LONG, kernel_ns=10000, lengths=2), env={"REPLAY_ARGUMENTS": "2"})
         self.assertEqual(run.code, 0, run.err)

@@ -442,9 +442,11 @@ class FewFilesLeft(Gpuprof):
         self.assertEqual(self.kernels(), 1200)
         return run
 
+    @processes.timing
     def test_can_open_all_of_them(self):
         self.check()
 
+    @processes.timing
     def test_can_open_all_of_them_with_counters_asked_for(self):
         run = self.check(metrics="auto")
         self.assertEqual(run.err.count("fewer than 64 descriptors left"), 1, run.err)

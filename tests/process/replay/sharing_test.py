@@ -44,6 +44,7 @@ class Sharing(Gpuprof):
         # Where each step takes twenty times as long, samples may come too late.
         self.assertRegex(self.lost(), r"^lost: (nothing|\d+ sampling overflows?\b)" if IS_SLOWED else "nothing")
 
+    @processes.timing
     def test_one_session_in_the_middle(self):
         for way in WAYS:
             with self.subTest(way):

@@ -401,7 +401,8 @@ TEST_CASE("a capture ends with a line when its disk has less room than is to sta
         }) == "");
 }
 
-TEST_CASE("no thread of ours wakes again and again before a capture, or once all is over") {
+TEST_CASE("no thread of ours wakes again and again before a capture, or once all is over",
+          "[timing]") {
   CHECK(in_a_process(between_profiler_calls, [](profiler_scene& s) {
           s.profiler.cuda_initialised();
           EXPECT(s.soon(sleep_while_nothing_happens));
