@@ -147,7 +147,7 @@ void activity_decoder::kernel(CUpti_Activity const& record) {
   if (shape.is_new) sink_.shape(shapes_.at(shape.id));
   if (raw(shape.id) == 0)
     ++losses_.kernels_without_shape;
-  else if (!shapes_.at(shape.id).has_geometry())
+  else if (seen.has_geometry() && !shapes_.at(shape.id).has_geometry())
     ++losses_.kernels_without_grid;
   kernel_record out;
   if (has_times(k.start, k.end)) {

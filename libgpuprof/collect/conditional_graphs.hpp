@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Knows which executable graphs have conditional nodes: CUPTI records no kernel inside of these.
+// Knows which executable graphs have conditional nodes: not every CUPTI records the kernels inside
+// of these.
 #pragma once
 
 #include "cupti/api.hpp"

@@ -170,12 +170,22 @@ launched_kernel trace_assembler::launched(correlation_id correlation, timestamp_
   return {l->kernel, static_cast<std::uint16_t>(l->is_graph() ? l->arguments : 0)};
 }
 
+/// The GPU itself launches what is inside of conditional nodes of a graph. CUPTI 13.0 gives these
+/// records no correlation id, so only their time tells whether they belong to a window.
+template <class Record>
+bool trace_assembler::may_belong(Record const& record) {
+  if (raw(record.correlation) != 0) return windows_.may_hold(record.start, record.correlation);
+  if constexpr (std::is_same_v<Record, kernel_record>)
+    bodies_are_recorded_ = bodies_are_recorded_ || raw(record.node) != 0;
+  return windows_.contain(record.start);
+}
+
 /// Fills in thread, range and launch time, and of kernels the shape by the launch. False when
 /// the record must wait, or is not wanted.
 template <class Record>
 bool trace_assembler::attribute(Record& record, bool first_look, std::vector<Record>& pending) {
   auto* const l = launches_.find(record.correlation, record.start);
-  auto const belongs = l != nullptr || windows_.may_hold(record.start, record.correlation);
+  auto const belongs = l != nullptr || may_belong(record);
   if (belongs) ++progress_;
   if (l == nullptr) {
     if (first_look) {
@@ -205,8 +215,8 @@ bool trace_assembler::attribute(Record& record, bool first_look, std::vector<Rec
   return (l->flags & launch_not_selected) == 0;
 }
 
-/// What is inside of conditional nodes has no records (CUPTI 13.0). Where the same node has two in
-/// one launch, they are there.
+/// A version of CUPTI may leave out what is inside of conditional nodes. If the same node has two
+/// records in one launch, they are there.
 void trace_assembler::see_node_of_conditional(kernel_record const& record) {
   if (bodies_are_recorded_ || raw(record.node) == 0) return;
   if (std::exchange(conditional_launch_, record.correlation) != record.correlation)

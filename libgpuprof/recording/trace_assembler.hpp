@@ -129,6 +129,8 @@ class trace_assembler final : public activity_sink {
 
  private:
   template <class Record>
+  bool may_belong(Record const& record);
+  template <class Record>
   bool attribute(Record& record, bool first_look, std::vector<Record>& pending);
   template <class Record>
   void write_if_inside(Record const& record, timestamp_ns t);

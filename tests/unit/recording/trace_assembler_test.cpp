@@ -453,6 +453,29 @@ TEST_CASE("launches of graphs with conditional nodes lose what is inside of thes
   CHECK(lost() == 0);
 }
 
+TEST_CASE("kernels that the GPU launches inside a graph have no correlation id and are kept") {
+  assembler_scene s;
+  s.open(1000);
+  launch_note note{};
+  note.correlation = correlation_id{5};
+  note.time = {1005};
+  note.flags = launch_of_graph;
+  note.arguments = has_conditional;
+  s.assembler.launch(note);
+  s.kernel(5);
+  auto body = gpu_work<kernel_record>(0, 2100);
+  body.node = graph_node_id{7};
+  for (int turn = 0; turn < 3; ++turn) s.assembler.kernel(body);
+  body.start = {900};  // before the window
+  s.assembler.kernel(body);
+  s.assembler.settle_pending();
+  CHECK(s.counts().kernels == 4);
+  ledger told;
+  s.assembler.report(told);
+  for (auto const& [name, value] : told.take())
+    if (name == "lost.conditional_graph_launches") CHECK(value == 0);
+}
+
 TEST_CASE("a kernel without a time accounts for its launch and is not written") {
   assembler_scene s;
   s.open();

@@ -206,7 +206,7 @@ TEST_CASE("before a call nothing is read that is not there, and the driver is as
   CHECK(before([](auto&) {}) == 0);  // its function may not exist
   CHECK(asked == 0);
   auto const print = arguments.fingerprint(good.launch());
-  auto const once = asked;
+  auto const once = asked.load();
   CHECK(before([](auto&) {}) == print);
   CHECK(before([&](auto& launch) { launch.arguments = nothing; }) == 0);
   good.arguments[1] = nothing;

@@ -13,6 +13,7 @@
 
 using namespace gpuprof;
 using gpuprof::test::real_cupti;
+using gpuprof::test::test_data;
 
 namespace {
 

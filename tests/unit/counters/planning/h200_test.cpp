@@ -10,6 +10,7 @@
 
 using namespace gpuprof;
 using gpuprof::test::real_cupti;
+using gpuprof::test::test_data;
 
 namespace {
 
