@@ -20,7 +20,7 @@ struct seen_in_capture {
 };
 
 seen_in_capture read_all(std::string const& name) {
-  auto opened = capture::reader::open(test_data("h200/" + name));
+  auto opened = capture::reader::open(test::test_data("h200/" + name));
   if (!opened) return {};
   trace_contents trace(std::move(*opened));
   exported_names names(trace);
