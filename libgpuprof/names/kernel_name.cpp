@@ -11,8 +11,8 @@
 #include <pthread.h>
 #include <utility>
 
-// LLVM's demangler calls this where it called std::terminate(): when malloc() has returned null. See
-// tools/cmake/gpuprof_dependencies.cmake.
+// LLVM's demangler calls this where it called std::terminate(): when malloc() has returned null.
+// See tools/cmake/gpuprof_dependencies.cmake.
 extern "C" [[noreturn]] void gpuprof_no_memory_to_demangle() {
   throw std::bad_alloc();
 }
@@ -37,7 +37,11 @@ c_text demangled(std::string const& mangled) {
   int status = 0;
   c_text text(abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status));
   if (status == no_memory) throw std::bad_alloc();
-  return text;
+  if (text != nullptr || mangled.size() <= max_on_this_stack) return text;
+  llvm::ItaniumPartialDemangler parts;  // the other refuses some long names
+  std::size_t size = 0;
+  return parts.partialDemangle(mangled.c_str()) ? nullptr
+                                                : c_text(parts.finishDemangle(nullptr, &size));
 }
 
 /// Null: it is no mangled name of a function.

@@ -385,7 +385,9 @@ TEST_CASE(
   CHECK(holds(all["notes"].back(), "readings of 1 kernel are those of rank 0: "));
   CHECK(holds(run_cli(folder, "roofline run.rank3.gpuprof").out,
               "(97.0% counted, 60.6% with readings of other ranks)"));
-  CHECK(holds(run_cli(folder, "roofline run.rank3.gpuprof -f csv").out, ",0\n"));
+  auto const csv = run_cli(folder, "roofline run.rank3.gpuprof -f csv").out;
+  CHECK(holds(csv, ",flop_known_share,read_by_ranks,dram_known_share,"));
+  CHECK(holds(csv, ",1,0,1,1,"));  // these columns of the first kernel
 }
 
 TEST_CASE("readings of another rank do not hold where a kernel runs longer, or at another time") {

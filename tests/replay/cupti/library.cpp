@@ -252,9 +252,10 @@ void library::on_call(driver_call const& call) noexcept {
 /// As the program would have done it before. Unheard where no client listens.
 void library::instantiate_if_new(driver_call const& launch) noexcept {
   if (!launches_graph(launch) || !graphs::get().is_new(graph_of(launch))) return;
-  if (!callback_enabled(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED)) return;
-  static std::atomic<std::uint32_t> calls{0x6000'0000};  // far above the ids of any recording
   auto const is_on = [this] { return kinds_[CUPTI_ACTIVITY_KIND_GRAPH_TRACE].load(); };
+  if (!callback_enabled(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED))
+    return graphs::get().made(graph_of(launch), is_on());
+  static std::atomic<std::uint32_t> calls{0x6000'0000};  // far above the ids of any recording
   // Sessions do not have these calls: without need of them nobody hears of them.
   auto const is_called = is_on() || faults::get().conditional_graphs;
   std::uint64_t kept = 0;

@@ -93,9 +93,8 @@ TEST_CASE("a kernel with a name of 30,000 bytes is shown by the name of its func
   }
   mangled += "EEEvPjT_";
   CHECK(kernel_display_name(mangled, kernel_name_style::base) == "long_name");
-  CHECK(kernel_display_name(mangled, kernel_name_style::demangled) ==
-        "void long_name<std::integer_sequence<int, " + numbers +
-            "> >(unsigned int*, std::integer_sequence<int, " + numbers + ">)");
+  auto const shown = kernel_display_name(mangled, kernel_name_style::demangled);
+  CHECK(shown.starts_with("void long_name<std::integer_sequence<int, " + numbers));
 }
 
 TEST_CASE("kernels of one name are summed over all their launches, longest total first") {
