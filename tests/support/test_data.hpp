@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the stored files of the tests. The folder stands in one small object, so that no other object holds a path of this
-// machine, and a compiler cache can use them for another checkout.
+// Finds the stored files of the tests. The folder stands in one small object, so that no other
+// object holds a path of this machine, and a compiler cache can use them for another checkout.
 #pragma once
 
 #include <string>

@@ -174,9 +174,9 @@ constexpr operation_table operations_of(std::uint32_t sm) {
   return table;
 }
 
-/// An entry has in the low half how often the FMA pipes count the instruction, in the high half what
-/// it computes in FP32 for a thread. Sums of these do not meet: code has 2 million instructions at
-/// most, so many bytes are read.
+/// An entry has in the low half how often the FMA pipes count the instruction, in the high half
+/// what it computes in FP32 for a thread. Sums of these do not meet: code has 2 million
+/// instructions at most, so many bytes are read.
 ///
 /// On sm_90 a pair of FP16 takes both halves of the FMA pipe, and is counted in each: a chain of
 /// 2,048 HFMA2 counted 2.01 times as many. HFMA2.MMA runs on the tensor cores' pipe, which is why

@@ -81,8 +81,7 @@ TEST_CASE("a version keeps every column of those before it") {
   for (std::string line; std::getline(now, line);) kept.insert(line);
   int files = 0;
   for (unsigned minor = 0; minor <= format_minor; ++minor) {
-    std::istringstream before(
-        read_file(test_data("golden/" + file_of(minor))));
+    std::istringstream before(read_file(test_data("golden/" + file_of(minor))));
     for (std::string line; std::getline(before, line);) {
       INFO(file_of(minor) << ": " << line);
       CHECK(kept.contains(line));

@@ -34,7 +34,8 @@ TEST_CASE(
   guard.leave();
 }
 
-TEST_CASE("a switch that calls back into the program's calls does not wait for itself", "[timing]") {
+TEST_CASE("a switch that calls back into the program's calls does not wait for itself",
+          "[timing]") {
   switch_guard guard;
   REQUIRE(guard.enter());
   auto const began = std::chrono::steady_clock::now();

@@ -184,7 +184,8 @@ TEST_CASE("the plateau of noisy values is nearer to the truth than their greates
   CHECK(plateau_error < 0.6 * greatest_error);
 }
 
-TEST_CASE("200,000 sizes, and as many captures of one, take no longer than reading them", "[timing]") {
+TEST_CASE("200,000 sizes, and as many captures of one, take no longer than reading them",
+          "[timing]") {
   constexpr int count = 200'000;
   std::vector<sweep_point> different, equal, named;
   for (int i = count; i > 0; --i) {
