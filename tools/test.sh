@@ -177,12 +177,12 @@ part_reference() {
 
 # Unit tests and fuzz inputs alone: the command and what replays sessions take longer to build than these.
 build_unit_asan() {
-  stage "Configuring (asan)" configure_preset asan &&
+  stage "Configuring (asan)" configure_preset asan -DGPUPROF_BUILD_PEAK_KERNELS=OFF &&
     stage "Building unit tests (asan)" cmake --build "$root/build/asan" --target gpuprof_unit_tests
 }
 part_unit_asan() { built unit_asan && run_tests asan "$(nproc)" -L '^(unit|fuzz)$'; }
 
-build_asan() { build_preset asan; }
+build_asan() { build_preset asan -DGPUPROF_BUILD_PEAK_KERNELS=ON; }
 # Programs that read exports gain nothing from sanitizers in ours.
 part_asan() { built asan && GPUPROF_CLIENTS="$root/build/no-clients" run_tests asan "$(nproc)"; }
 
