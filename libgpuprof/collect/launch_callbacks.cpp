@@ -151,7 +151,9 @@ void launch_callbacks::note_graph_call(call_class what, CUpti_CallbackId id,
   if (what == call_class::graph_instantiation)
     entering ? conditional_graphs::begins(under_way.instantiation)
              : conditional_graphs::ends(under_way.instantiation);
-  auto const is_launch = launch_calls_[id].call == launch_call::graph;
+  // The tables end before ids that belong to no class.
+  auto const is_launch =
+      what == call_class::many_kernels && launch_calls_[id].call == launch_call::graph;
   if (what == call_class::many_kernels && entering)
     under_way.has_conditional_nodes =
         is_launch && conditional_graphs_.has(first_parameter<CUgraphExec>(call));
