@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens when the library is loaded: environment variables point CUDA and NVTX to it, one
-// says that it was us who set them, and what the process was given is remembered before the program
-// changes it. Where it is preloaded alone, libgpuprof_preload.so joins it.
+// Runs when the library is loaded. It points CUDA and NVTX here by environment variables, notes in
+// another one that it has set them, and remembers what the process was given before the program
+// changes it. If it is preloaded alone, it opens libgpuprof_preload.so as well.
 #include "entry/load.hpp"
 
 #include "base/process.hpp"

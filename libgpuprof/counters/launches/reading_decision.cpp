@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t patience_with_rewriting = 4;  // readings
 constexpr std::uint64_t decide_every_ns = 20 * ns_per_ms;
-// What other ranks have told is compared with what is known here so often.
+// The readings of other ranks are compared with our own at this interval.
 constexpr std::uint64_t hear_every_ns = 500 * ns_per_ms;
 constexpr double as_long = 0.05;  // as a share: else it is not the same work
 // Of the time of signatures that still come.

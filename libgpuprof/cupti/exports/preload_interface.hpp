@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libgpuprof_preload.so asks libgpuprof.so: where calls of CUPTI by the program are to go.
+// Tells libgpuprof_preload.so where the program's calls of CUPTI are to go.
 #pragma once
 
 namespace gpuprof {
