@@ -17,8 +17,6 @@ struct call_of_thread {
   bool went_into_graph = false;  // one under construction
   call_in_flight at_gate;
   graph_call graph;
-  graph_instantiation instantiation;
-  bool has_conditional_nodes = false;  // it launches such a graph
 };
 // Initial-exec: no call to find it.
 constinit thread_local call_of_thread under_way __attribute__((tls_model("initial-exec")));
@@ -133,30 +131,18 @@ void launch_callbacks::note_graph(CUpti_CallbackIdResource id,
                                   CUpti_ResourceData const& resource) noexcept {
   auto* const level = graph_level_.load(std::memory_order_acquire);
   auto const* const about = static_cast<CUpti_GraphData const*>(resource.resourceDescriptor);
-  if (about == nullptr) return;
-  if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED) {
-    conditional_graphs::node_cloned(under_way.instantiation, about->nodeType);
-  } else if (id == CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED) {
-    conditional_graphs_.made(under_way.instantiation, about->graphExec);
-    if (level != nullptr) level->made(under_way.graph, about->graphExec);
-  } else if (id == CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING) {
-    conditional_graphs_.gone(about->graphExec);
-    if (level != nullptr) level->gone(about->graphExec);
-  }
+  if (about == nullptr || level == nullptr) return;
+  if (id == CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED)
+    level->made(under_way.graph, about->graphExec);
+  else if (id == CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING)
+    level->gone(about->graphExec);
 }
 
 void launch_callbacks::note_graph_call(call_class what, CUpti_CallbackId id,
                                        CUpti_CallbackData const& call) noexcept {
-  auto const entering = call.callbackSite == CUPTI_API_ENTER;
-  if (what == call_class::graph_instantiation)
-    entering ? conditional_graphs::begins(under_way.instantiation)
-             : conditional_graphs::ends(under_way.instantiation);
   // The tables end before ids that belong to no class.
   auto const is_launch =
       what == call_class::many_kernels && launch_calls_[id].call == launch_call::graph;
-  if (what == call_class::many_kernels && entering)
-    under_way.has_conditional_nodes =
-        is_launch && conditional_graphs_.has(first_parameter<CUgraphExec>(call));
   auto* const level = graph_level_.load(std::memory_order_acquire);
   if (level == nullptr || (what == call_class::many_kernels && !is_launch)) return;
   choose_graph_level(*level, what, call);
@@ -351,8 +337,7 @@ void launch_callbacks::launch_ended(call_class what, CUpti_CallbackData const& c
   auto const has_name = what == call_class::kernel && (flags & launch_failed) == 0;
   auto const kernel = has_name ? kernels_.of_launched(call.symbolName) : name_id{};
   std::uint32_t arguments = remark.arguments;
-  if (flags == launch_of_graph)
-    arguments = kernels_.generation() | (under_way.has_conditional_nodes ? has_conditional : 0);
+  if (flags == launch_of_graph) arguments = kernels_.generation();
   if (flags == 0 && remark.is == launch_remark::kind::pattern) flags = launch_is_pattern;
   write_launch(*log, entered, correlation, flags, arguments, kernel);
 }

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "collect/blocking_calls.hpp"
-#include "collect/conditional_graphs.hpp"
 #include "collect/graph_level.hpp"
 #include "collect/kernel_names.hpp"
 #include "collect/primary_contexts.hpp"
@@ -146,7 +145,6 @@ class launch_callbacks {
   std::array<launch_call_kind, 1024> launch_calls_{};
   std::array<stream_place, 1024> stream_places_{};
   std::atomic<launch_gate*> gate_{nullptr};
-  conditional_graphs conditional_graphs_;
   std::atomic<graph_level*> graph_level_{nullptr};
   std::atomic<code_observer*> code_observer_{nullptr};
   std::atomic<bool> ask_observer_{false};

@@ -14,8 +14,7 @@ constexpr auto calls_at_rest = {call_class::profiler_start,     call_class::prof
                                 call_class::context_release,    call_class::code_unload,
                                 call_class::graph_instantiation};
 // Likewise: graphs live longer than captures, and their addresses come again.
-constexpr auto resources_at_rest = {CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
-                                    CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED,
+constexpr auto resources_at_rest = {CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED,
                                     CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING};
 constexpr auto calls_for_gate = {call_class::stream_capture_begin, call_class::stream_capture_end,
                                  call_class::stream_work,          call_class::stream_end,

@@ -17,7 +17,7 @@ struct launch_note {
   range_id range{};        // innermost open push/pop range of the thread; 0: none
   timestamp_ns time;       // when the call was entered
   std::uint8_t flags = 0;  // launch_flags
-  /// As in kernel_shape; of a graph kernel_names::generation(), and has_conditional.
+  /// As in kernel_shape; of a graph kernel_names::generation().
   std::uint32_t arguments = 0;
   name_id kernel{};  // 0: not known, or not one kernel
   // Not 0 when kernel records were off:

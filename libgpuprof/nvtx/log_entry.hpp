@@ -28,10 +28,6 @@ enum launch_flags : std::uint8_t {
   launch_is_pattern = 32     // its record tells what unrecorded launches ran
 };
 
-/// Beside the 16 bits of kernel_names in the arguments of a graph launch: the graph has conditional
-/// nodes.
-inline constexpr std::uint32_t has_conditional = 1u << 16;
-
 /// 32 bytes. Range ends and launches take one slot, range begins and marks two (head, detail),
 /// three with declared work, launches for which kernel records were off two (head, unrecorded),
 /// driver calls two (head, call).

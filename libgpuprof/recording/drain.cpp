@@ -157,6 +157,9 @@ bool drain::take_some_buffers() {
         [this](shape_id known, name_id kernel, std::uint32_t arguments) {
           return decoder_->shape_for(known, kernel, arguments);
         });
+    if (auto const* const known = launching_.load(std::memory_order_acquire))
+      assembler_->find_launching_kernels(
+          [known](std::string_view mangled) { return known->has(mangled); });
     assembler_->name_calls([this](std::uint32_t id) { return decoder_->name_of_driver_call(id); });
   }
   // Buffers first, then rings: so the launch of every record in these buffers is known, but for

@@ -4,6 +4,7 @@
 
 #include "collect/activity_decoder.hpp"
 #include "collect/cupti_tracer.hpp"
+#include "counters/inventory/launching_kernels.hpp"
 #include "live/live_metrics.hpp"
 #include "live/live_sink.hpp"
 #include "live/live_totals.hpp"
@@ -68,6 +69,11 @@ class drain {
   /// the process.
   void use_code(code_inventory const& inventory) noexcept {
     code_.store(&inventory, std::memory_order_release);
+  }
+  /// From then on it is told how many kernels launched work that has no record. It must live as
+  /// long as the process.
+  void use_launching(launching_kernels const& known) noexcept {
+    launching_.store(&known, std::memory_order_release);
   }
   /// Overrides the settings' name of the capture file. Without effect once a capture has begun.
   void choose_output(std::string const& pattern) { output_.choose(pattern); }
@@ -148,6 +154,7 @@ class drain {
   std::atomic<cupti_tracer*> tracer_{nullptr};
   std::atomic<counter_worker*> counting_{nullptr};
   std::atomic<code_inventory const*> code_{nullptr};
+  std::atomic<launching_kernels const*> launching_{nullptr};
   std::string asked_text_;  // before those two, which ask for it
   live_totals totals_;
   std::unique_ptr<live_metrics> const achieved_;

@@ -18,10 +18,6 @@ bool waits_for_record(launch const& l) noexcept {
   return !l.matched && !l.given_up && (l.flags == 0 || l.flags == launch_of_graph);
 }
 
-bool is_conditional(launch const& l) noexcept {
-  return l.is_graph() && (l.arguments & has_conditional) != 0;
-}
-
 timestamp_ns just_before(timestamp_ns t) noexcept {
   return {t.value - 1};
 }
@@ -107,7 +103,6 @@ void trace_assembler::launch(launch_note const& note) {
   windows_.saw(note.time, note.correlation);
   if (flags == 0) ++counts_.launches;
   if (flags == launch_of_graph) ++counts_.graph_launches;
-  if (is_conditional(l)) ++counts_.conditional_launches;
   if (flags == launch_is_copy) ++counts_.copy_calls;
   launches_.insert(l);
 }
@@ -135,6 +130,10 @@ void trace_assembler::shape(kernel_shape const& s) {
   if ((is_one_thread || !s.has_geometry()) && names_.text(s.name) == wait_kernel_of_cupti) {
     shape_is_cuptis_.resize(shape_names_.size());
     shape_is_cuptis_[index] = true;
+  }
+  if (launches_work_ && launches_work_(names_.text(s.name))) {
+    shape_launches_.resize(shape_names_.size());
+    shape_launches_[index] = true;
   }
   to_.add(s);
 }
@@ -175,8 +174,6 @@ launched_kernel trace_assembler::launched(correlation_id correlation, timestamp_
 template <class Record>
 bool trace_assembler::may_belong(Record const& record) {
   if (raw(record.correlation) != 0) return windows_.may_hold(record.start, record.correlation);
-  if constexpr (std::is_same_v<Record, kernel_record>)
-    bodies_are_recorded_ = bodies_are_recorded_ || raw(record.node) != 0;
   return windows_.contain(record.start);
 }
 
@@ -208,20 +205,8 @@ bool trace_assembler::attribute(Record& record, bool first_look, std::vector<Rec
     auto const is_plain = raw(record.graph) == 0 && !l->is_graph();
     if (is_plain && shape_of_launch_ && tells_more(*l, record.shape))
       record.shape = shape_of_launch_(record.shape, l->kernel, l->arguments);
-    if (is_conditional(*l)) see_node_of_conditional(record);
   }
-  if constexpr (std::is_same_v<Record, graph_record>)
-    counts_.conditional_wholes += is_conditional(*l);
   return (l->flags & launch_not_selected) == 0;
-}
-
-/// A version of CUPTI may leave out what is inside of conditional nodes. If the same node has two
-/// records in one launch, they are there.
-void trace_assembler::see_node_of_conditional(kernel_record const& record) {
-  if (bodies_are_recorded_ || raw(record.node) == 0) return;
-  if (std::exchange(conditional_launch_, record.correlation) != record.correlation)
-    its_nodes_.clear();
-  bodies_are_recorded_ = !its_nodes_.insert(record.node).second;
 }
 
 void trace_assembler::kernel(kernel_record const& record) {
@@ -256,6 +241,8 @@ void trace_assembler::finish_kernel(kernel_record record, bool first_look) {
   if (!wanted(record.shape)) return leave_out_kernel();
   if (unrecorded_.awaits_patterns()) unrecorded_.see(record);
   ++counts_.kernels;
+  auto const shape = static_cast<std::size_t>(raw(record.shape));
+  counts_.launching_kernels += shape < shape_launches_.size() && shape_launches_[shape];
   if (record.launched.value == 0) ++counts_.kernels_unattributed;
   note_context(record.context, record.device);
   finished_.push_back(record);
@@ -368,8 +355,7 @@ void trace_assembler::report(ledger& to) const {
   auto const open = window_open();  // launches still under way are no loss
   to.add("lost.kernels", open ? 0 : kernels_missing());
   to.add("lost.graph_launches", open ? 0 : graphs_missing());
-  to.add("lost.conditional_graph_launches",
-         bodies_are_recorded_ ? 0 : counts_.conditional_launches - counts_.conditional_wholes);
+  to.add("lost.work_of_launching_kernels", counts_.launching_kernels);
   to.add("lost.kernels_without_time", counts_.kernels_without_time);
   to.add("lost.launch_notes", launches_forgotten());
   to.add("memory.launch_table_bytes", table_bytes());

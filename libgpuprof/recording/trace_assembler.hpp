@@ -38,9 +38,8 @@ struct trace_counts {
   std::uint64_t kernels_filtered = 0;   // outside the user's kernel filters
   std::uint64_t outside = 0;            // records of work outside all windows
   std::uint64_t launches_given_up = 0;  // without a record for so long that it is not waited for
-  std::uint64_t conditional_launches = 0;  // of graphs with conditional nodes
-  std::uint64_t conditional_wholes = 0;    // of these: recorded as wholes
-  std::uint64_t batched_copies = 0;        // beside one for each record
+  std::uint64_t launching_kernels = 0;  // written, and able to launch work from the GPU
+  std::uint64_t batched_copies = 0;     // beside one for each record
   std::uint64_t copies = 0, sets = 0, graphs = 0, ranges = 0, marks = 0, calls = 0;
 };
 
@@ -100,6 +99,8 @@ class trace_assembler final : public activity_sink {
   /// How CUPTI calls a function of the driver; without it calls have no name.
   using name_of_call = std::function<name_id(std::uint32_t id)>;
   void name_calls(name_of_call how) { name_of_call_ = std::move(how); }
+  /// Which kernels can launch work from the GPU, of which CUPTI has no record; without it none.
+  void find_launching_kernels(kernel_predicate how) { launches_work_ = std::move(how); }
   /// On this stretch of a thread of the program the profiler makes calls.
   void own_calls_made(own_calls_note const& where) { own_stretches_.add(where); }
   /// Before each launch around which it counts, CUPTI runs a kernel WaitNs of its own, under the
@@ -142,7 +143,6 @@ class trace_assembler final : public activity_sink {
   void finish_copy(copy_record record, bool first_look);
   void finish_set(memset_record record, bool first_look);
   void finish_graph(graph_record record, bool first_look);
-  void see_node_of_conditional(kernel_record const& record);
   void note_context(context_id context, device_id device);
 
   record_sink& to_;
@@ -164,9 +164,8 @@ class trace_assembler final : public activity_sink {
   std::unordered_set<context_id> contexts_;  // described
   std::optional<context_id> last_context_;
   unrecorded_launches unrecorded_;
-  correlation_id conditional_launch_{};  // the latest of which a kernel has come
-  std::unordered_set<graph_node_id> its_nodes_;
-  bool bodies_are_recorded_ = false;     // a node ran twice in one launch
+  kernel_predicate launches_work_;
+  std::vector<bool> shape_launches_;     // by shape id
   std::vector<kernel_record> finished_;  // not handed over yet
   std::vector<kernel_record> pending_kernels_;
   std::vector<copy_record> pending_copies_;

@@ -6,6 +6,7 @@
 #include "base/memory_budget.hpp"
 #include "collect/cupti_tracer.hpp"
 #include "collect/launch_callbacks.hpp"
+#include "counters/inventory/launching_kernels.hpp"
 #include "nvtx/ranges.hpp"
 #include "options/settings.hpp"
 #include "plan/capture_plan.hpp"
@@ -84,9 +85,10 @@ class process_profiler final : public cuda_event_observer,
   bool is_selected(char const* kernel) noexcept override;
 
   void code_loaded(std::span<std::uint8_t const> image) noexcept override {
+    launching_.add_module(image);
+    if (counters_ == nullptr) return;
     using enum code_inventory::origin;
-    auto const may_be_rewritten = counters_ != nullptr && counters_->reads_launches();
-    code_.add_module(image, may_be_rewritten ? maybe_rewritten : program);
+    code_.add_module(image, counters_->reads_launches() ? maybe_rewritten : program);
   }
 
   void on_push(name_id name, name_id domain) noexcept override;
@@ -133,6 +135,7 @@ class process_profiler final : public cuda_event_observer,
   drain drain_;
   launch_callbacks callbacks_;
   code_inventory code_;
+  launching_kernels launching_;
   std::optional<range_trigger> capture_range_, step_range_;
   name_id const own_domain_;  // 0 without a step_range_
   std::atomic<int> capture_range_depth_{0};

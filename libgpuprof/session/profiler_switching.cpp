@@ -103,6 +103,7 @@ bool process_profiler::make_tracer() {
     return false;
   }
   tracer_ = std::move(*made);
+  drain_.use_launching(launching_);
   drain_.use_tracer(*tracer_);
   counters_ = counter_worker::make(
       settings_, *tracer_, code_, [this] { return drain_.path(); },
@@ -112,9 +113,9 @@ bool process_profiler::make_tracer() {
   if (counters_ != nullptr) {
     callbacks_.place_gate(counters_->gate());
     drain_.use_counters(*counters_);
-    callbacks_.place_code_observer(*this);
     drain_.use_code(code_);
   }
+  callbacks_.place_code_observer(*this);
   find_primary_context_state();
   other_client_.watch(*tracer_, counters_.get());
   return true;

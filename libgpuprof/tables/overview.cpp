@@ -95,10 +95,11 @@ void add_counter(overview& about, std::string_view name, std::uint64_t value) {
   // More memory helps only where a ring could not grow; else its thread was too fast to be read.
   if (name == "note.rings_without_memory" && value > 0)
     about.ways_to_lose_less.emplace(way_to_lose_less("threads"));
-  if (name == "lost.conditional_graph_launches") {  // nobody knows how many kernels
+  if (name == "lost.work_of_launching_kernels") {  // nobody knows how many kernels
     if (value > 0)
-      about.other_losses.push_back("kernels inside conditional nodes of " +
-                                   counted(value, "graph launches"));
+      about.other_losses.push_back("what " + counted(value, "kernels") +
+                                   " may have launched from the GPU (dynamic parallelism, graphs "
+                                   "launched by a kernel)");
   } else if (family == "lost") {
     about.losses.push_back({in_words(what), value});
     if (auto const way = way_to_lose_less(what); value > 0 && !way.empty())

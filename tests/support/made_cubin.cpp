@@ -37,7 +37,8 @@ struct section {
   std::uint32_t link = 0;
 };
 
-constexpr std::uint32_t progbits = 1, symtab = 2, strtab = 3, call_graph = 0x70000001;
+constexpr std::uint32_t progbits = 1, symtab = 2, strtab = 3, call_graph = 0x70000001,
+                        kernel_attributes = 0x70000000;
 constexpr std::uint32_t calls_follow = 0xffffffff, pointer_calls_follow = 0xfffffffd;
 constexpr std::size_t header_bytes = 64;
 
@@ -76,6 +77,13 @@ std::vector<std::uint8_t> made_cubin::bytes() const {
   for (auto const& of : functions)
     if (of.calls_through_pointer) pair(symbol_of(of.name, 0), 1);
 
+  std::vector<image> attributes;
+  for (auto const& of : functions) {
+    auto& own = attributes.emplace_back(image{2, 0x10, 8, 0});  // one whose value is in two bytes
+    append<std::uint32_t>(own, 0x0f04 | 4 * of.externals.size() << 16);
+    for (auto const& name : of.externals) append(own, symbol_of(name, 0));
+  }
+
   std::vector<section> sections(first_function);
   sections[1].name = names.add(".shstrtab");
   sections[1].type = strtab;
@@ -90,6 +98,10 @@ std::vector<std::uint8_t> made_cubin::bytes() const {
       append(code, high);
     }
     sections.push_back({names.add(".text." + of.name), progbits, std::move(code), symbols_section});
+  }
+  for (auto const& of : functions) {
+    sections.push_back({names.add(".nv.info." + of.name), kernel_attributes,
+                        std::move(attributes[&of - functions.data()]), symbols_section});
   }
   sections[1].content = names.bytes;
 

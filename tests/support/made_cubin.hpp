@@ -35,6 +35,7 @@ struct made_function {
   std::vector<machine_word> code;
   std::vector<std::string> calls;  // names; those of no function here are undefined symbols
   bool calls_through_pointer = false;
+  std::vector<std::string> externals = {};  // names of undefined symbols that its attributes list
 };
 
 struct made_cubin {

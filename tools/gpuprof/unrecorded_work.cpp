@@ -12,7 +12,7 @@ namespace {
 /// of launches leaves the records of kernels where they are.
 constexpr std::string_view losses[] = {"lost.kernels",
                                        "lost.graph_launches",
-                                       "lost.conditional_graph_launches",
+                                       "lost.work_of_launching_kernels",
                                        "lost.kernels_without_time",
                                        "lost.broken_buffers",
                                        "lost.other_records_without_time",

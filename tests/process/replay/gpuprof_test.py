@@ -336,12 +336,14 @@ class Contents(Gpuprof):
         self.assertIn("1 graph made before", run.err)
         self.assertEqual(self.lost(), "lost: nothing")
 
-    def test_kernels_inside_conditional_nodes_are_told_as_lost_where_nodes_are_recorded(self):
-        for level, lost in ("node", f"lost: kernels inside conditional nodes of {GRAPHS} graph launches"), ("graph", "lost: nothing"):
-            with self.subTest(level):
-                run = self.profile(self.synthetic(**PLAN), cuda_graph_trace=level, env={"REPLAY_CONDITIONAL": "1"}, force_overwrite="1")
+    def test_what_kernels_launch_from_the_gpu_is_told_as_lost(self):
+        for metrics in "none", "auto":
+            with self.subTest(metrics):
+                session = self.synthetic(threads=1, launches=20, graphs=0, copies=0)
+                run = self.profile(session, metrics=metrics, env={"REPLAY_LAUNCHING_KERNELS": "1"}, force_overwrite="1")
                 self.assertEqual(run.code, 0, run.err)
-                self.assertEqual(self.lost(), lost)
+                self.assertEqual(self.lost(), "lost: what 20 kernels may have launched from the GPU "
+                                              "(dynamic parallelism, graphs launched by a kernel)")
 
     def test_graphs_of_either_kind_in_turn(self):
         churn = 20  # each turn launches a kernel, and a graph that is made and destroyed

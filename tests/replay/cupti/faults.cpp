@@ -32,7 +32,7 @@ faults::faults()
       fatal_after(number("REPLAY_FATAL_AFTER", 0)),
       slow_flush_ms(static_cast<unsigned>(number("REPLAY_SLOW_FLUSH_MS", 0))),
       no_code(number("REPLAY_NO_CODE", 0) != 0),
-      conditional_graphs(number("REPLAY_CONDITIONAL", 0) != 0),
+      launching_kernels(number("REPLAY_LAUNCHING_KERNELS", 0) != 0),
       graphs_early(number("REPLAY_GRAPHS_EARLY", 0)),
       late_ms(number("REPLAY_RECORDS_LATE_MS", 0)),
       push_us(static_cast<unsigned>(number("REPLAY_PUSH_US", 0))),

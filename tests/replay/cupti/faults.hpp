@@ -22,7 +22,7 @@ class faults {
   std::string held_by;
   std::uint64_t fatal_after = 0;
   unsigned slow_flush_ms = 0;
-  bool no_code = false, conditional_graphs = false;
+  bool no_code = false, launching_kernels = false;
   std::uint64_t graphs_early = 0, late_ms = 0;
   unsigned push_us = 0, pop_us = 0, decode_us = 0, plan_us = 0, unload_us = 0, start_ms = 0;
 

@@ -257,7 +257,7 @@ void library::instantiate_if_new(driver_call const& launch) noexcept {
     return graphs::get().made(graph_of(launch), is_on());
   static std::atomic<std::uint32_t> calls{0x6000'0000};  // far above the ids of any recording
   // Sessions do not have these calls: without need of them nobody hears of them.
-  auto const is_called = is_on() || faults::get().conditional_graphs;
+  auto const is_called = is_on();
   std::uint64_t kept = 0;
   driver_call made{.cbid = CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags,
                    .correlation = calls++,
@@ -272,10 +272,6 @@ void library::instantiate_if_new(driver_call const& launch) noexcept {
   data.context = context_handle(launch.context);
   data.resourceDescriptor = &about;
   graphs::get().made(about.graphExec, was_on && switched_off == graph_trace_off_.load());
-  about.nodeType = CU_GRAPH_NODE_TYPE_CONDITIONAL;
-  if (faults::get().conditional_graphs)
-    raise(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, &data,
-          here().in_other_callback);
   raise(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, &data,
         here().in_other_callback);
   made.site = CUPTI_API_EXIT;

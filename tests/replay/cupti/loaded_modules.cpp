@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/cupti/loaded_modules.hpp"
 
+#include "replay/cupti/faults.hpp"
 #include "replay/cupti/made_up_counters.hpp"
 #include "support/made_cubin.hpp"
 
@@ -32,7 +33,9 @@ loaded_modules& loaded_modules::get() noexcept {
 loaded_module loaded_modules::load_for(std::string_view kernel) {
   std::lock_guard const hold(lock_);
   if (!kernels_.emplace(kernel).second) return {};
-  test::made_cubin const cubin{90, {{std::string(kernel), code_of(kernel), {}}}};
+  test::made_cubin cubin{90, {{std::string(kernel), code_of(kernel), {}}}};
+  if (faults::get().launching_kernels)
+    cubin.functions[0].externals = {"__cuda_syscall_cnpv2LaunchDeviceV2"};
   return {static_cast<std::uint32_t>(kernels_.size()), cubin.bytes()};
 }
 

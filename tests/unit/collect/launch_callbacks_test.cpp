@@ -253,47 +253,6 @@ TEST_CASE("graph launches and copies are told apart from kernel launches") {
   CHECK(notes[2].flags == launch_is_copy);
 }
 
-TEST_CASE("the launch of a graph says whether it has conditional nodes") {
-  callback_scene s;
-  auto const exec = reinterpret_cast<CUgraphExec>(std::uintptr_t{64});
-  auto const about_graph = [&](CUpti_CallbackIdResource id, CUgraphNodeType type) {
-    CUpti_GraphData about{};
-    about.nodeType = type;
-    about.graphExec = exec;
-    CUpti_ResourceData data{};
-    data.resourceDescriptor = &about;
-    launch_callbacks::entry(&s.callbacks, CUPTI_CB_DOMAIN_RESOURCE,
-                            static_cast<CUpti_CallbackId>(id), &data);
-  };
-  auto const instantiate = [&](CUgraphNodeType type) {
-    s.enter(CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags, 1);
-    about_graph(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, CU_GRAPH_NODE_TYPE_KERNEL);
-    about_graph(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, type);
-    about_graph(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, {});
-    s.leave(CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags);
-  };
-  auto const is_told = [&] {
-    auto const notes = s.record([&] {
-      s.enter(graph_launch, 2);
-      s.call.functionParams = &exec;
-      s.deliver(graph_launch);
-      s.leave(graph_launch);
-    });
-    return notes.size() == 1 && (notes[0].arguments & has_conditional) != 0;
-  };
-  CHECK_FALSE(is_told());
-  instantiate(CU_GRAPH_NODE_TYPE_CONDITIONAL);
-  CHECK(is_told());
-  instantiate(CU_GRAPH_NODE_TYPE_MEMCPY);  // at the same address
-  CHECK_FALSE(is_told());
-  about_graph(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, CU_GRAPH_NODE_TYPE_CONDITIONAL);  // a copy
-  instantiate(CU_GRAPH_NODE_TYPE_MEMCPY);
-  CHECK_FALSE(is_told());
-  instantiate(CU_GRAPH_NODE_TYPE_CONDITIONAL);
-  about_graph(CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING, {});
-  CHECK_FALSE(is_told());
-}
-
 TEST_CASE("nothing is written while no capture runs") {
   callback_scene s;
   s.record([] {});

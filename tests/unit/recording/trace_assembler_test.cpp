@@ -414,45 +414,6 @@ TEST_CASE(
   for (auto const& k : s.read<kernel_record>()) CHECK(k.range == range_id{42});
 }
 
-TEST_CASE("launches of graphs with conditional nodes lose what is inside of these") {
-  assembler_scene s;
-  s.open();
-  auto const launch = [&](std::uint32_t correlation, std::uint32_t arguments) {
-    launch_note note{};
-    note.correlation = static_cast<correlation_id>(correlation);
-    note.time = {1000 + correlation};
-    note.flags = launch_of_graph;
-    note.arguments = arguments;
-    s.assembler.launch(note);
-  };
-  auto const node = [&](std::uint32_t correlation, std::uint64_t number) {
-    auto kernel = gpu_work<kernel_record>(correlation);
-    kernel.node = static_cast<graph_node_id>(number);
-    s.assembler.kernel(kernel);
-  };
-  auto const lost = [&] {
-    ledger told;
-    s.assembler.report(told);
-    for (auto const& [name, value] : told.take())
-      if (name == "lost.conditional_graph_launches") return value;
-    return ~std::uint64_t{0};
-  };
-  launch(5, 3);
-  launch(6, has_conditional | 3);
-  launch(7, has_conditional | 3);
-  for (std::uint32_t correlation = 5; correlation <= 6; ++correlation) {
-    node(correlation, 0);
-    node(correlation, 0);  // not known
-    node(correlation, 1);
-    node(correlation, 2);
-  }
-  CHECK(lost() == 2);
-  s.assembler.graph(gpu_work<graph_record>(7));  // as a whole
-  CHECK(lost() == 1);
-  node(6, 2);  // a body of a loop: this CUPTI records it
-  CHECK(lost() == 0);
-}
-
 TEST_CASE("kernels that the GPU launches inside a graph have no correlation id and are kept") {
   assembler_scene s;
   s.open(1000);
@@ -460,7 +421,6 @@ TEST_CASE("kernels that the GPU launches inside a graph have no correlation id a
   note.correlation = correlation_id{5};
   note.time = {1005};
   note.flags = launch_of_graph;
-  note.arguments = has_conditional;
   s.assembler.launch(note);
   s.kernel(5);
   auto body = gpu_work<kernel_record>(0, 2100);
@@ -470,10 +430,18 @@ TEST_CASE("kernels that the GPU launches inside a graph have no correlation id a
   s.assembler.kernel(body);
   s.assembler.settle_pending();
   CHECK(s.counts().kernels == 4);
-  ledger told;
-  s.assembler.report(told);
-  for (auto const& [name, value] : told.take())
-    if (name == "lost.conditional_graph_launches") CHECK(value == 0);
+}
+
+TEST_CASE("kernels that can launch work from the GPU are counted as they are written") {
+  assembler_scene s;
+  s.assembler.find_launching_kernels([](std::string_view mangled) { return mangled == "parent"; });
+  auto const parent = s.shape("parent"), child = s.shape("child");
+  s.open();
+  for (std::uint32_t launched = 1; launched <= 3; ++launched) s.launch(launched);
+  s.kernel(1, 2000, parent);
+  s.kernel(2, 2000, child);
+  s.kernel(3, 2000, parent);
+  CHECK(s.counts().launching_kernels == 2);
 }
 
 TEST_CASE("a kernel without a time accounts for its launch and is not written") {
