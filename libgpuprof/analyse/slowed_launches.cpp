@@ -9,8 +9,8 @@ namespace gpuprof {
 
 void slowed_launches::see(kernel_record const& kernel) {
   auto& sum = by_shape_[raw(kernel.shape)];
-  if (readings_.sampling_of(kernel.correlation) != sampling::none) {
-    ++sum.read;
+  if (readings_.sampling_of(kernel.correlation) != sampling::none || ran_in_pause(kernel)) {
+    ++sum.disturbed;
     return;
   }
   auto const ns = nanoseconds(kernel.duration);
@@ -19,16 +19,23 @@ void slowed_launches::see(kernel_record const& kernel) {
   ++sum.launches;
 }
 
+bool slowed_launches::ran_in_pause(kernel_record const& kernel) const noexcept {
+  return std::any_of(pauses_.begin(), pauses_.end(), [&](pause_record const& pause) {
+    return pause.device == kernel.device && kernel.start < pause.start + pause.duration &&
+           pause.start < kernel.start + kernel.duration;
+  });
+}
+
 std::optional<duration_ns> slowed_launches::undisturbed(kernel_record const& kernel) const {
   if (!any_) return std::nullopt;
   auto const how = readings_.sampling_of(kernel.correlation);
-  if (how == sampling::none) return std::nullopt;
+  if (how == sampling::none && !ran_in_pause(kernel)) return std::nullopt;
   auto const found = by_shape_.find(raw(kernel.shape));
   if (found == by_shape_.end() || found->second.launches == 0) return std::nullopt;
   auto const& others = found->second;
   auto const is_slowed =
-      how == sampling::slowed ||
-      (others.launches >= many * others.read && nanoseconds(kernel.duration) > others.longest_ns);
+      how == sampling::slowed || (others.launches >= many * others.disturbed &&
+                                  nanoseconds(kernel.duration) > others.longest_ns);
   if (!is_slowed) return std::nullopt;
   return duration_ns{
       static_cast<std::int64_t>((others.ns + others.launches / 2) / others.launches)};

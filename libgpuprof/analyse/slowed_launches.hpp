@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches that took longer because they were read.
+// Launches that took longer because counters were read.
 #pragma once
 
 #include "analyse/launch_metrics.hpp"
@@ -7,14 +7,16 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 namespace gpuprof {
 
 /// In sums, extremes and percentiles the mean of the launches of the same shape around which
 /// nothing was read stands for them. A launch whose kernel was rewritten to count is always slowed.
 /// Another one that was read is, if it took longer than each of many launches that were not:
-/// counters are set up around it, and it may wait for that on the GPU. Feed metrics and samples,
-/// then all kernels with see(); then ask.
+/// counters are set up around it, and it may wait for that on the GPU. So is, by the same rule, one
+/// that ran while the counters of its GPU were taken or released. Feed metrics, samples and
+/// pauses, then all kernels with see(); then ask.
 class slowed_launches {
  public:
   void define(metric_record const& metric, std::string_view name) {
@@ -24,22 +26,30 @@ class slowed_launches {
     readings_.add(sample);
     any_ = true;
   }
+  void add(pause_record const& pause) {
+    pauses_.push_back(pause);
+    any_ = true;
+  }
   /// Kernels need not be seen otherwise.
   bool any() const noexcept { return any_; }
   void see(kernel_record const& kernel);
 
-  /// Nothing: the kernel was not slowed, or none of its shape ran undisturbed.
+  /// Nothing: the kernel was not slowed, or none of its shape ran undisturbed. It looks at the
+  /// correlation, shape, device, start and duration.
   std::optional<duration_ns> undisturbed(kernel_record const& kernel) const;
 
  private:
-  /// So many launches that were not read, for each that was, tell how long one takes at most.
+  /// So many undisturbed launches, for each that was disturbed, tell how long one takes at most.
   static constexpr std::uint64_t many = 4;
 
   struct total {
-    std::uint64_t ns = 0, launches = 0, longest_ns = 0;  // of those that were not read
-    std::uint64_t read = 0;                              // launches
+    std::uint64_t ns = 0, launches = 0, longest_ns = 0;  // of those that nothing disturbed
+    std::uint64_t disturbed = 0;                         // launches
   };
+  bool ran_in_pause(kernel_record const& kernel) const noexcept;
+
   launch_metrics readings_;
+  std::vector<pause_record> pauses_;  // few: a program has one in some seconds
   std::unordered_map<std::uint32_t, total> by_shape_;
   bool any_ = false;
 };

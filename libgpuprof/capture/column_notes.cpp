@@ -43,6 +43,7 @@ constexpr auto tables = std::to_array<table_note>({
     {"sampling_window", "a time in which a GPU was sampled", as_they_came},
     {"kernel_code", "what the machine code of a kernel can compute with, for names of kernels that ran and whose module was seen to be loaded", "as they came; a later row of the same name replaces the earlier one"},
     {"hold", "a time in which calls of the program that put work on GPUs waited, 1 ms or longer, while the profiler set up counters or read them", as_they_came},
+    {"pause", "a stretch in which a call that takes the counters of a GPU for sampling, or releases them, may have stopped it: the kernel that ran at that moment took 1 to 2 ms longer", as_they_came},
     {"chip_state", "what a GPU did at a moment, by NVML, ten times a second while a capture runs: of the whole chip, also where the program has a MIG slice of it", "by time"},
 });
 

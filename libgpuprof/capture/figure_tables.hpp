@@ -124,6 +124,18 @@ struct table<hold_record> {
 };
 
 template <>
+struct table<pause_record> {
+  static constexpr std::uint16_t number = 32;
+  static constexpr std::string_view name = "pause";
+  static constexpr bool definition = false;
+  static constexpr void columns(auto&& column) {
+    column("device", at<&pause_record::device>);
+    column("start", at<&pause_record::start>);
+    column("duration", at<&pause_record::duration>);
+  }
+};
+
+template <>
 struct table<chip_state_record> {
   static constexpr std::uint16_t number = 31;
   static constexpr std::string_view name = "chip_state";

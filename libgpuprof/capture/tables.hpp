@@ -48,7 +48,7 @@ using row_types =
                memory_record, unified_memory_record, range_begin, range_end, mark_record, end_row,
                peak_record, metric_record, sampled_launch_record, launch_metric_record,
                metric_sample_record, sampling_window_record, kernel_code_record, hold_record,
-               chip_state_record>;
+               chip_state_record, pause_record>;
 inline constexpr std::size_t table_count = std::tuple_size_v<row_types>;
 
 }  // namespace gpuprof::capture

@@ -54,6 +54,12 @@ reading_options with_devices(reading_options options, used_devices& devices) {
   return options;
 }
 
+template <class Options>
+Options with_pauses(Options options, gpu_pauses& pauses) {
+  options.pauses = &pauses;
+  return options;
+}
+
 }  // namespace
 
 counter_engines::counter_engines(cupti_api const& api, cuda_driver const& driver,
@@ -62,9 +68,11 @@ counter_engines::counter_engines(cupti_api const& api, cuda_driver const& driver
       budget_(options_.budget_percent, options_.once_ns, options_.place, options_.explains),
       devices_(api),
       launches_(api, driver,
-                options_.in_windows ? with_devices(options_.launches, devices_) : options_.launches,
+                with_pauses(options_.in_windows ? with_devices(options_.launches, devices_)
+                                                : options_.launches,
+                            pauses_),
                 budget_, next_metric_, halted_),
-      sampler_(api, options_.sampling, halted_),
+      sampler_(api, with_pauses(options_.sampling, pauses_), halted_),
       job_(turns_in_job(options_)),
       turns_({.launches = options_.around_launches,
               .windows = options_.in_windows,
@@ -224,6 +232,7 @@ std::uint64_t counter_engines::turn(bool closing, counter_results& to,
   if (halted_.load()) return never;
   auto const sleep_ns = take_turn(closing, to, names);
   to.holds = launches_.take_holds();
+  to.pauses = pauses_.take();
   return sleep_ns;
 }
 

@@ -36,6 +36,7 @@ struct counter_results {
   std::vector<counter_reading> launches;
   sampling_results sampling;
   std::vector<hold_record> holds;
+  std::vector<pause_record> pauses;
 };
 
 /// One per process, never destroyed.
@@ -103,6 +104,7 @@ class counter_engines {
   std::uint32_t next_metric_ = 1;  // the worker's thread alone
   std::atomic<bool> halted_{false};
   used_devices devices_;
+  gpu_pauses pauses_;
   launch_reader launches_;
   pm_sampler sampler_;
   std::atomic<bool> on_{false}, is_idle_{true}, holds_gpus_{false}, release_gpus_{false};

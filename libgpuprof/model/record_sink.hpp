@@ -35,6 +35,7 @@ namespace gpuprof {
   RECORD(counter_reading)              \
   RECORD(sampling_results)             \
   RECORD(hold_record)                  \
+  RECORD(pause_record)                 \
   RECORD(chip_state_record)
 
 /// Gets records in the order of the capture file: shapes before the kernels that have them, ranges

@@ -355,6 +355,14 @@ struct hold_record {
   duration_ns duration;
 };
 
+/// A stretch in which a call that takes the counters of a GPU for sampling, or releases them, may
+/// have stopped it: the kernel that ran at that moment took 1 to 2 ms longer.
+struct pause_record {
+  device_id device{};
+  timestamp_ns start;
+  duration_ns duration;
+};
+
 /// What a GPU did at a moment, by NVML: of the whole chip, a MIG slice has none of its own. 0: NVML
 /// did not say.
 struct chip_state_record {

@@ -192,6 +192,7 @@ std::uint64_t counter_worker::turn(bool closing, ending what) {
   append(results_.sampling.windows, std::move(found.sampling.windows));
   append(results_.sampling.samples, std::move(found.sampling.samples));
   append(results_.holds, std::move(found.holds));
+  append(results_.pauses, std::move(found.pauses));
   return sleep_ns;
 }
 

@@ -319,6 +319,7 @@ void drain::take_counters() {
   for (auto const& reading : results.launches) records_.add(reading);
   records_.add(results.sampling);
   for (auto const& hold : results.holds) records_.add(hold);
+  for (auto const& pause : results.pauses) records_.add(pause);
 }
 
 void drain::take_code() {

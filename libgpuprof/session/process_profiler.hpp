@@ -6,7 +6,6 @@
 #include "base/memory_budget.hpp"
 #include "collect/cupti_tracer.hpp"
 #include "collect/launch_callbacks.hpp"
-#include "counters/inventory/launching_kernels.hpp"
 #include "nvtx/ranges.hpp"
 #include "options/settings.hpp"
 #include "plan/capture_plan.hpp"

@@ -57,7 +57,7 @@ capture::column_set<kernel_record> trace_pass::kernel_columns() const {
   auto columns = capture::only(&kernel_record::shape, &kernel_record::duration);
   auto const has_ranges = projection_ || !range_kernels_.empty();
   auto const has_lines = wants(report_kind::cuda_gpu_trace) || !launches_.empty();
-  if (slowed_.any()) columns.insert(&kernel_record::correlation);
+  add_columns_of(slowed_, columns);
   if (has_filter_ || projection_ || has_lines) columns.insert(&kernel_record::start);
   if (has_filter_) {
     columns.insert(&kernel_record::device);

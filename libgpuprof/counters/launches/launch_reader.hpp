@@ -5,6 +5,7 @@
 #include "base/main_thread_end.hpp"
 #include "counters/availability_store.hpp"
 #include "counters/device_turn.hpp"
+#include "counters/gpu_pauses.hpp"
 #include "counters/launches/context_readings.hpp"
 #include "counters/launches/device_counters.hpp"
 #include "counters/launches/idle_moments.hpp"
@@ -51,6 +52,7 @@ struct reading_options {
   std::uint32_t ranks = 1;          // of the job
   used_devices* devices = nullptr;  // null: nobody asks on which GPUs the program launches
   main_thread_end* at_end = nullptr;
+  gpu_pauses* pauses = nullptr;  // null: nobody asks when the GPU stood still
   /// On a thread of the program that destroys a context, once this reader has released it: releases
   /// what else is set up on its GPU.
   std::function<void()> release_gpus;

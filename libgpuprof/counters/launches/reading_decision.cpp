@@ -47,6 +47,7 @@ device_counters const* launch_reader::counters_of(context_readings& context,
       [&] {
         // That of sampling makes the same configurations, and asking for it holds nobody.
         bool busy = false;
+        pause_of_call const stops(options_.pauses, context.device());
         return api_.first_missing_for_sampling() == nullptr
                    ? sampling_availability(api_, context.device(), busy)
                    : counter_availability(api_, context.handle());

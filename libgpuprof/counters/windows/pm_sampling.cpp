@@ -45,6 +45,7 @@ pm_sampling::~pm_sampling() {
   CUpti_PmSampling_Disable_Params params{.structSize = CUpti_PmSampling_Disable_Params_STRUCT_SIZE,
                                          .pPriv = nullptr,
                                          .pPmSamplingObject = object_};
+  pause_of_call const stops(setup_.pauses, setup_.device);
   guard_.try_call<&cupti_api::cuptiPmSamplingDisable>(&params);
 }
 
@@ -69,6 +70,7 @@ result<void> pm_sampling::configure(bool& busy) {
   if (version < cupti_version::has_append_mode)
     params.structSize = offsetof(CUpti_PmSampling_SetConfig_Params, hwBufferAppendMode);
   CUptiResult code{};
+  pause_of_call const stops(setup_.pauses, setup_.device);
   auto const ok = guard_.call_for_code<&cupti_api::cuptiPmSamplingSetConfig>(code, &params);
   busy = code == CUPTI_ERROR_HARDWARE_BUSY;
   if (!ok) return counters_refused(guard_.api(), counter_engine::sampling, code, ok.message());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/time.hpp"
+#include "counters/gpu_pauses.hpp"
 #include "counters/planning/host_profiler.hpp"
 #include "cupti/guard.hpp"
 #include "model/ids.hpp"
@@ -26,6 +27,8 @@ struct sampling_setup {
   bool by_cycles = false;
   /// When the hardware's buffer is full the newest samples are lost, and decoding fails.
   bool keeps_oldest = false;
+  device_id device{};            // for pauses
+  gpu_pauses* pauses = nullptr;  // null: nobody asks when the GPU stood still
 };
 
 /// Samples as they were decoded: a row of values for each of them, in the order of the metrics.

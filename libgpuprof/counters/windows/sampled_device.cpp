@@ -83,7 +83,10 @@ result<std::unique_ptr<sampled_device>> sampled_device::open(cupti_api const& ap
   if (!turn) return error{turn.message()};
   auto made = with_availability<std::unique_ptr<sampled_device>>(
       options.stored, api, counter_engine::sampling, device,
-      [&] { return sampling_availability(api, device, busy); },
+      [&] {
+        pause_of_call const stops(options.pauses, device);
+        return sampling_availability(api, device, busy);
+      },
       [&](availability_image image) {
         return set_up(api, device, options, std::move(image), busy);
       },
@@ -120,7 +123,9 @@ result<std::unique_ptr<sampled_device>> sampled_device::set_up(cupti_api const& 
                        .hardware_buffer_bytes = hardware_buffer_bytes,
                        .max_samples = max_at_once,
                        .by_cycles = lacks_time_trigger(chip),
-                       .keeps_oldest = is_turing(chip)};
+                       .keeps_oldest = is_turing(chip),
+                       .device = device,
+                       .pauses = options.pauses};
   auto const before = monotonic_ns();
   auto sampling = pm_sampling::open(api, device, setup, busy);
   if (!sampling) return error{sampling.message()};

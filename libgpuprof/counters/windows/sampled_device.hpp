@@ -24,6 +24,7 @@ struct sampling_options {
   availability_store const* stored = nullptr;       // null: CUPTI is asked each time
   device_turns* turns = nullptr;                    // null: no other process is looked at
   std::function<std::string(device_id)> uuid = {};  // of a GPU, for the turns
+  gpu_pauses* pauses = nullptr;                     // null: nobody asks when the GPU stood still
 };
 
 /// One thread.

@@ -428,6 +428,27 @@ TEST_CASE("a launch that was read and took longer than all others shows their me
   CHECK_FALSE(with_one_read(3, false, longer).undisturbed(longer));  // the others are too few
 }
 
+TEST_CASE(
+    "a kernel that ran while sampling was set up and took longer than all others shows their "
+    "mean") {
+  auto const ran = [](std::uint64_t start, std::int64_t ns, std::uint32_t device = 0) {
+    auto made = launch_of(9, ns);  // all in one graph
+    made.start = {start};
+    made.device = device_id{device};
+    return made;
+  };
+  slowed_launches slowed;
+  slowed.add(pause_record{device_id{0}, {5'000}, {2'000}});
+  auto const inside = ran(5'500, 2330), over_its_begin = ran(3'000, 2330),
+             before = ran(2'000, 2330), usual = ran(5'500, 1002), elsewhere = ran(5'500, 2330, 1);
+  for (auto const& one : {inside, over_its_begin, usual}) slowed.see(one);
+  CHECK_FALSE(slowed.undisturbed(inside));  // nothing is known of others
+  for (std::uint64_t i = 0; i < 12; ++i) slowed.see(ran(10'000 * (i + 1), 1000 + i % 4));
+  CHECK(slowed.undisturbed(inside) == duration_ns{1002});
+  CHECK(slowed.undisturbed(over_its_begin) == duration_ns{1002});
+  for (auto const& one : {before, usual, elsewhere}) CHECK_FALSE(slowed.undisturbed(one));
+}
+
 TEST_CASE("a launch whose kernel was rewritten shows the mean of the others, long or not") {
   for (auto const ns : {900, 1002, 2330}) {
     auto const read = launch_of(7, ns);

@@ -93,7 +93,7 @@ void run_pass::read_work() {
   auto columns =
       capture::only(&kernel_record::duration, &kernel_record::shape, &kernel_record::device,
                     &kernel_record::stream, &kernel_record::range, &kernel_record::launched);
-  if (slowed_.any()) columns.insert(&kernel_record::correlation);
+  add_columns_of(slowed_, columns);
   for_each_in_time<kernel_record, copy_record, memset_record, graph_record>(
       file,
       [&]<class Row>(Row const& row) {

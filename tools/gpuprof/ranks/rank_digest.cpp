@@ -71,7 +71,7 @@ capture::column_set<kernel_record> digest_pass::kernel_columns() const {
   if (has_filter_) return {};
   auto columns =
       capture::only(&kernel_record::duration, &kernel_record::shape, &kernel_record::device);
-  if (slowed_.any()) columns.insert(&kernel_record::correlation);
+  add_columns_of(slowed_, columns);
   if (!wants_.ranges) return columns;
   columns.insert(&kernel_record::range);
   columns.insert(&kernel_record::launched);

@@ -237,17 +237,19 @@ class document_writer {
 
 }  // namespace
 
-std::unordered_map<std::uint32_t, std::uint64_t> undisturbed_lengths(trace_contents& trace) {
-  std::unordered_map<std::uint32_t, std::uint64_t> lengths;
+std::map<kernel_moment, std::uint64_t> undisturbed_lengths(trace_contents& trace) {
+  std::map<kernel_moment, std::uint64_t> lengths;
   auto const slowed = read_slowed_launches(trace);
   if (!slowed.any()) return lengths;
+  auto columns = capture::only(&kernel_record::correlation);
+  add_columns_of(slowed, columns);
   trace.file().for_each<kernel_record>(
       [&](std::span<kernel_record const> kernels) {
         for (auto const& kernel : kernels)
           if (auto const instead = slowed.undisturbed(kernel))
-            lengths[raw(kernel.correlation)] = nanoseconds(*instead);
+            lengths[{raw(kernel.correlation), kernel.start.value}] = nanoseconds(*instead);
       },
-      capture::only(&kernel_record::shape, &kernel_record::correlation));
+      columns);
   return lengths;
 }
 

@@ -7,13 +7,16 @@
 #include "trace/trace_contents.hpp"
 
 #include <cstdint>
+#include <map>
 #include <string>
-#include <unordered_map>
+#include <utility>
 
 namespace gpuprof {
 
-/// What stands in sums for launches that reading counters has slowed, by their correlation.
-std::unordered_map<std::uint32_t, std::uint64_t> undisturbed_lengths(trace_contents& trace);
+/// A kernel by its correlation and its start: those of a graph share a correlation.
+using kernel_moment = std::pair<std::uint32_t, std::uint64_t>;
+/// What stands in sums for launches that reading counters has slowed, in ns.
+std::map<kernel_moment, std::uint64_t> undisturbed_lengths(trace_contents& trace);
 
 /// {"kernels": [LINE...], "signatures": [LINE...], "more_kernels", "more_signatures", "names":
 /// [...], "ranges": [PLACE...], "more_ranges", "graphs": [PLACE...], "more_graphs", "not_placed"}.

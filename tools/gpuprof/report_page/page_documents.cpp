@@ -165,7 +165,7 @@ std::string read_details(page::timeline_reader& bars, parts_inputs const& inputs
   capture_visitor also;
   also.range = [&](captured_range const& range) { details.open(range); };
   also.kernel = [&](captured_kernel const& kernel) {
-    auto const instead = undisturbed.find(kernel.correlation);
+    auto const instead = undisturbed.find({kernel.correlation, kernel.start_ns});
     details.add(kernel,
                 instead == undisturbed.end() ? std::nullopt : std::optional(instead->second));
   };

@@ -34,11 +34,7 @@ void add_all_work(trace_contents& trace, range_paths& to) {
   auto const slowed = read_slowed_launches(trace);
   auto columns =
       capture::only(&kernel_record::duration, &kernel_record::range, &kernel_record::launched);
-  if (slowed.any()) {
-    columns.insert(&kernel_record::correlation);
-    columns.insert(&kernel_record::shape);
-    columns.insert(&kernel_record::device);
-  }
+  add_columns_of(slowed, columns);
   add_work<kernel_record>(trace.file(), slowed, to, columns);
   add_work<graph_record>(trace.file(), slowed, to, {});
   add_work<copy_record>(trace.file(), slowed, to, {});

@@ -21,10 +21,12 @@ struct sampled_program {
   sampling_results results;
   std::vector<device_id> devices{device_id{0}};
   std::atomic<bool> halted{false};
-  pm_sampler sampler{
-      cupti.library.api,
-      {.words = {"sm__cycles_active.avg", "dram__bytes_read.sum"}, .interval_ns = 20'000},
-      halted};
+  gpu_pauses pauses;
+  pm_sampler sampler{cupti.library.api,
+                     {.words = {"sm__cycles_active.avg", "dram__bytes_read.sum"},
+                      .interval_ns = 20'000,
+                      .pauses = &pauses},
+                     halted};
 
   bool begin() {
     return sampler.begin_window(devices, next_metric, metrics,
@@ -94,6 +96,42 @@ TEST_CASE("the first sample of each window is dropped, the object stays") {
   program.sampler.release_all();
   CHECK(program.cupti.sampling.objects().empty());
   CHECK(program.cupti.sampling.mistakes().empty());
+}
+
+TEST_CASE("each call that takes counters or releases them is told as a pause of the GPU") {
+  sampled_program program;
+  auto const pauses = [&] { return program.pauses.take(); };
+  auto const before = now();
+  REQUIRE(program.begin());
+  auto const taken = pauses();
+  REQUIRE(taken.size() == 2);  // which counters there are, and the configuration
+  CHECK(taken[0].device == device_id{0});
+  CHECK(taken[0].start >= before);
+  CHECK(taken[1].start + taken[1].duration <= now());
+  program.sampler.end_window(program.results);
+  REQUIRE(program.begin());  // they are held still
+  program.sampler.end_window(program.results);
+  CHECK(pauses().empty());
+  program.sampler.release();
+  program.sampler.release();  // nothing is held
+  CHECK(pauses().size() == 1);
+  REQUIRE(program.begin());
+  CHECK(pauses().size() == 1);
+  program.sampler.release_all();
+  CHECK(pauses().size() == 1);
+}
+
+TEST_CASE("of a long call only its first and last 10 ms may have stopped the GPU") {
+  gpu_pauses pauses;
+  pauses.add_call(device_id{1}, {1'000'000'000}, {1'150'000'000});
+  pauses.add_call(device_id{0}, {2'000'000'000}, {2'015'000'000});
+  auto const told = pauses.take();
+  REQUIRE(told.size() == 3);
+  CHECK(told[0].start == timestamp_ns{1'000'000'000});
+  CHECK(told[0].duration == duration_ns{10'000'000});
+  CHECK(told[1].start == timestamp_ns{1'140'000'000});
+  CHECK(told[1].device == device_id{1});
+  CHECK(told[2].duration == duration_ns{15'000'000});
 }
 
 TEST_CASE("a buffer that ran over is counted, the samples after it are kept") {
