@@ -14,8 +14,9 @@
  *
  * Tables and columns are those of docs/capture-format.md, with names in place of their numbers and `kernel_name` beside the
  * shape of a kernel, as `gpuprof export --type csv` has them. The metadata of each field holds its "unit", where it has one,
- * and its "meaning". Two tables are made here: "tables" (table, rows, meaning) says which tables have rows; "missing" (line)
- * says what the capture lacks, a line each.
+ * and its "meaning". Three tables are made here: "tables" (table, rows, meaning) says which tables have rows; "missing" (line)
+ * says what the capture lacks, a line each; "range" is "range_begin" with `start` for `time`, and with the `duration` of each
+ * range and whether it was `still_open` when the capture ended (1).
  *
  * Types are those of the file, but numbers of 64 bits that have a unit (times, bytes) are int64, so that differences may be
  * negative. Real numbers are double, and NaN where there is none. Texts are dictionaries of utf8 with indices of int32.

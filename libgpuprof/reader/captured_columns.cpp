@@ -55,9 +55,16 @@ constexpr std::size_t aligned(std::size_t bytes) noexcept {
 std::size_t bytes_of(exported_column const& column, std::size_t rows) noexcept {
   if (is_bool(column)) return aligned(rows) + aligned(rows / 8 + 1);
   if (column.holds != content::number) return aligned(rows * sizeof(std::int32_t));
-  auto const width =
-      column.source != nullptr ? capture::bytes_of(column.source->type) : sizeof(std::int64_t);
-  return aligned(rows * width);
+  if (column.source == nullptr)
+    return aligned(rows * (column.name == still_open_column ? 1 : sizeof(std::int64_t)));
+  return aligned(rows * capture::bytes_of(column.source->type));
+}
+
+/// Where the number of the range stands in its table.
+std::uint16_t place_of_range(capture::table_layout const& begins) {
+  auto const at = std::find_if(begins.columns.begin(), begins.columns.end(),
+                               [](auto const& column) { return column.name == "range"; });
+  return static_cast<std::uint16_t>(at - begins.columns.begin());
 }
 
 template <class... Rows>
@@ -111,6 +118,9 @@ std::optional<arrow_batch> captured_columns::next(std::size_t max_rows) {
 arrow_batch captured_columns::read(std::span<std::size_t const> blocks, std::size_t rows) {
   std::size_t bytes = 0;
   for (auto const& column : plan_->columns) bytes += bytes_of(column, rows);
+  auto const of_ranges = plan_->table == whole_ranges;
+  auto const ids_at = bytes;
+  if (of_ranges) bytes += rows * sizeof(std::uint64_t);
   auto const memory = std::make_shared<column_memory>(bytes);
   std::vector<capture::column_array> arrays;
   std::vector<std::byte*> begins;
@@ -121,12 +131,17 @@ arrow_batch captured_columns::read(std::span<std::size_t const> blocks, std::siz
       arrays.push_back({static_cast<std::uint16_t>(column.place), column.source->type, begin});
     begin += bytes_of(column, rows);
   }
+  if (of_ranges)
+    arrays.push_back({place_of_range(*plan_->layout), value_type::u64, memory->begin() + ids_at});
   arrow_batch batch{blocks_.read(blocks, arrays), memory, {}};
+  std::span<std::uint64_t const> ranges;
+  if (of_ranges)
+    ranges = {reinterpret_cast<std::uint64_t const*>(memory->begin() + ids_at), batch.rows};
   for (std::size_t i = 0; i < begins.size(); ++i) {
     auto const& column = plan_->columns[i];
     arrow_column made{begins[i], nullptr};
     if (column.source == nullptr) {
-      std::fill_n(reinterpret_cast<std::int64_t*>(begins[i]), batch.rows, rank_);
+      fill(column, ranges, batch.rows, begins[i]);
     } else if (column.holds != content::number) {
       made.texts = name_places(column, reinterpret_cast<std::uint32_t*>(begins[i]), batch.rows);
     } else if (is_bool(column)) {
@@ -137,6 +152,24 @@ arrow_batch captured_columns::read(std::span<std::size_t const> blocks, std::siz
     batch.columns.push_back(std::move(made));
   }
   return batch;
+}
+
+void captured_columns::fill(exported_column const& column, std::span<std::uint64_t const> ranges,
+                            std::size_t rows, std::byte* to) {
+  auto* const numbers = reinterpret_cast<std::int64_t*>(to);
+  if (column.name == rank_column) {
+    std::fill_n(numbers, rows, rank_);
+    return;
+  }
+  auto const& tree = trace_.ranges();
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    auto const at = tree.index_of(static_cast<range_id>(ranges[i]));
+    if (at == no_range) continue;
+    if (column.name == still_open_column)
+      to[i] = tree[at].still_open ? std::byte{1} : std::byte{};
+    else
+      numbers[i] = tree[at].duration().value;
+  }
 }
 
 std::shared_ptr<arrow_texts const> captured_columns::name_places(exported_column const& column,

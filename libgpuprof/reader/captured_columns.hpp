@@ -30,6 +30,9 @@ class captured_columns {
 
   arrow_batch read(std::span<std::size_t const> blocks, std::size_t rows);
   arrow_batch make();
+  /// A column that is not in the table, of rows with these ids of ranges, where it has ranges.
+  void fill(exported_column const& column, std::span<std::uint64_t const> ranges, std::size_t rows,
+            std::byte* to);
   std::shared_ptr<arrow_texts const> name_places(exported_column const& column, std::uint32_t* ids,
                                                  std::size_t rows);
   std::string_view text_of(exported_column const& column, std::uint32_t id);

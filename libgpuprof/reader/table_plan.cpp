@@ -12,7 +12,7 @@ using content = exported_column::content;
 
 char const* format_of(exported_column const& column) noexcept {
   if (column.holds != content::number) return "i";
-  if (column.source == nullptr) return "l";
+  if (column.source == nullptr) return column.name == still_open_column ? "C" : "l";
   switch (column.source->type) {
     case value_type::u8:
       return "C";
@@ -48,7 +48,20 @@ std::vector<exported_column> columns_of_made(std::string_view table) {
           made_column("meaning", "", "what a row of it is", content::text_of_name)};
 }
 
+/// `time` becomes `start`, as in other tables of what takes time.
+std::vector<exported_column> columns_of_ranges(capture::table_layout const& begins) {
+  auto all = exported_columns(begins);
+  all.front().name = "start";
+  all.insert(
+      all.begin() + 1,
+      made_column(duration_column, "ns", "to its end, or the end of the capture", content::number));
+  all.push_back(made_column(still_open_column, "", "1: it had no end when the capture ended",
+                            content::number));
+  return all;
+}
+
 capture::table_layout const* layout_named(std::string_view name) noexcept {
+  if (name == whole_ranges) name = capture::table<range_begin>::name;
   for (auto const& table : capture::all_tables())
     if (table.name == name && is_exported(table)) return &table;
   return nullptr;
@@ -62,7 +75,7 @@ std::string joined(auto const& parts, auto name_of_part) {
 }
 
 error no_such_table(std::string const& name) {
-  std::vector<std::string_view> names{list_of_tables, missing_lines};
+  std::vector<std::string_view> names{list_of_tables, missing_lines, whole_ranges};
   for (auto const& table : capture::all_tables())
     if (is_exported(table)) names.push_back(table.name);
   return error{"a capture has no table '" + name + "'; there are " +
@@ -77,7 +90,9 @@ result<table_plan> plan_of(std::string table, std::span<std::string_view const> 
   plan.layout = layout_named(table);
   if (plan.layout == nullptr && table != list_of_tables && table != missing_lines)
     return no_such_table(table);
-  auto all = plan.layout != nullptr ? exported_columns(*plan.layout) : columns_of_made(table);
+  auto all = plan.layout == nullptr  ? columns_of_made(table)
+             : table == whole_ranges ? columns_of_ranges(*plan.layout)
+                                     : exported_columns(*plan.layout);
   if (has_rank || std::find(wanted.begin(), wanted.end(), rank_column) != wanted.end())
     all.push_back(made_column(rank_column, "",
                               "of the process in its job; where it had none, the place of its "

@@ -14,8 +14,8 @@
 namespace gpuprof {
 
 struct table_plan {
-  /// `source` is null where the values are not in the file: columns of "tables" and "missing", and
-  /// `rank`.
+  /// `source` is null where the values are not in the table: columns of "tables" and "missing", the
+  /// end of ranges, and the rank.
   std::vector<exported_column> columns;
   std::vector<arrow_field> fields;                // as many
   capture::table_layout const* layout = nullptr;  // null: a table that is made
@@ -24,7 +24,10 @@ struct table_plan {
 
 inline constexpr std::string_view list_of_tables = "tables";
 inline constexpr std::string_view missing_lines = "missing";
+inline constexpr std::string_view whole_ranges = "range";  // range_begin with the end of each
 inline constexpr std::string_view rank_column = "rank";
+inline constexpr std::string_view duration_column = "duration";      // of a whole range
+inline constexpr std::string_view still_open_column = "still_open";  // likewise
 
 /// `wanted`: these alone, in this order; none: all, and the rank where `has_rank`. An error names
 /// what is unknown and what there is.

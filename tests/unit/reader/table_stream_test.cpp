@@ -135,6 +135,30 @@ TEST_CASE("the list of tables counts the rows of each") {
   }
 }
 
+TEST_CASE("a range has its length, to the end of the capture where it was still open") {
+  for (auto const& name : stored_captures) {
+    INFO(name);
+    auto const path = test_data(name);
+    auto const whole = imported(path, "range"), begins = imported(path, "range_begin");
+    REQUIRE(whole.names.size() == begins.names.size() + 2);
+    CHECK(whole.column("start") == begins.column("time"));
+    CHECK(whole.column("name") == begins.column("name"));
+    auto file = capture::reader::open(path);
+    REQUIRE(file);
+    trace_contents trace(std::move(*file));
+    auto const& tree = trace.ranges();
+    std::vector<std::string> lengths, open;
+    for (auto const& id : begins.column("range")) {
+      auto const at = tree.index_of(static_cast<range_id>(std::stoull(id)));
+      lengths.push_back(at == no_range ? "0" : std::to_string(tree[at].duration().value));
+      open.push_back(at != no_range && tree[at].still_open ? "1" : "0");
+    }
+    CHECK(whole.column("duration") == lengths);
+    CHECK(whole.column("still_open") == open);
+  }
+  CHECK(imported(test_data("h100/ddp.rank0.gpuprof"), "range").rows.size() > 20);
+}
+
 TEST_CASE("several captures follow each other, with the rank of each") {
   std::vector<std::string> const paths{test_data("h100/ddp.rank1.gpuprof"),
                                        test_data("h100/ddp.rank0.gpuprof"),
@@ -193,8 +217,9 @@ TEST_CASE("what cannot be opened is said in one line, and by the code") {
         std::pair<int, std::string>{ENOENT,
                                     "cannot open '/no/such.gpuprof': No such file or directory"});
   CHECK(said("/proc/self/cmdline", "kernel").first == EINVAL);
-  CHECK_THAT(said(whole, "kernels").second,
-             StartsWith("a capture has no table 'kernels'; there are tables, missing, fact, "));
+  CHECK_THAT(
+      said(whole, "kernels").second,
+      StartsWith("a capture has no table 'kernels'; there are tables, missing, range, fact, "));
   CHECK(said(whole, "name").first == EINVAL);  // describes the file
 
   ArrowArrayStream stream{};
