@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """All tests of the Python package: run_tests.py [TestCase.test_name ...]."""
 from captures_test import *  # noqa: F403
+from profiling_test import *  # noqa: F403
 
 import processes
 

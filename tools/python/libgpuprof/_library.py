@@ -158,6 +158,9 @@ def load() -> ctypes.CDLL:
     if there is not None:
         return there
     path = _files.library("libgpuprof.so")
+    if os.environ.get("GPUPROF_SET_INJECTION"):  # of a parent that had the library, and not meant for this process
+        for name in ("GPUPROF_SET_INJECTION", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"):
+            os.environ.pop(name, None)
     try:
         # For all to see: CUDA and NVTX, which load it by its path, and C++ code that looks for its functions.
         library = ctypes.CDLL(path, mode=os.RTLD_GLOBAL | os.RTLD_NOW)

@@ -26,20 +26,24 @@ def _variables(options: Dict[str, Any]) -> Dict[str, str]:
 
 
 class _environment:
-    """Variables that are set while the library reads its settings; a program started later does not inherit them."""
+    """Variables while the library has not read its settings."""
 
-    def __init__(self, wanted: Dict[str, str]) -> None:
-        self.wanted, self.before = wanted, {name: os.environ.get(name) for name in wanted}
+    def __init__(self, wanted: Dict[str, str], before: Optional[Dict[str, Optional[str]]]) -> None:
+        self.wanted = dict(wanted)
+        self.before = {name: os.environ.get(name) for name in wanted} | (before or {})
 
-    def __enter__(self) -> None:
+    def set(self) -> None:
         os.environ.update(self.wanted)
 
-    def __exit__(self, *unused: Any) -> None:
+    def restore(self) -> None:
         for name, value in self.before.items():
             if value is None:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+
+
+_pending: Optional[_environment] = None
 
 
 def _say_what_is_not_changed(wanted: Dict[str, str]) -> None:
@@ -68,29 +72,43 @@ def start(output: Union[str, "os.PathLike[str]", None] = None, **options: Any) -
     Raises:
         Error: the library cannot be loaded.
     """
+    global _began
     prepare(**options)
     library = _library.load()
     about = _library.Options(ctypes.sizeof(_library.Options), os.fsencode(os.path.abspath(output)) if output is not None else None)
     status = library.gpuprof_start(ctypes.byref(about))
+    _began = True
+    release_settings()
     ranges.attach()
     return bool(status == _library.OK)
 
 
 def prepare(**options: Any) -> None:
-    """Loads the library and settles its options, as :func:`start` does, without starting: what begins CUDA next starts no capture."""
-    global _began
-    library = _library.load()
+    """Loads the library and settles its options, as :func:`start` does, without starting: CUDA that begins next starts no capture."""
+    global _pending
+    _library.load()
     wanted = _variables(options)
     with _lock:
         if _began or not _library.loaded_by_us():
             _say_what_is_not_changed(wanted)
             return
-        _began = True
+        if _pending is None:
+            # The library reads them when CUDA begins or a capture starts. Else a capture would run from the beginning of CUDA on.
+            _settings.update({"GPUPROF_CAPTURE_RANGE": "cudaProfilerApi", "GPUPROF_CAPTURE_RANGE_END": "repeat"})
         _settings.update(wanted)
-        # Else a capture would run from cuInit on.
-        variables = {"GPUPROF_CAPTURE_RANGE": "cudaProfilerApi", "GPUPROF_CAPTURE_RANGE_END": "repeat", **wanted}
-        with _environment(variables):
-            library.gpuprof_step()  # the first call of all reads the settings; a step outside of a capture leaves no trace
+        before = _pending.before if _pending is not None else None
+        _pending = _environment(_settings, before)
+        _pending.set()
+    ranges.attach()
+
+
+def release_settings() -> None:
+    """The variables of :func:`prepare` go: programs that are started from now on do not inherit them."""
+    global _pending
+    with _lock:
+        if _pending is not None:
+            _pending.restore()
+            _pending = None
 
 
 def stop() -> bool:
@@ -234,6 +252,7 @@ def peaks(tests: Optional[str] = None, device: int = 0, quick: bool = False, for
     wanted = _library.PeaksOptions(ctypes.sizeof(_library.PeaksOptions), tests.encode() if tests else None, device, quick, force, refresh)
     taken = ctypes.POINTER(_library.Peaks)()
     status = library.gpuprof_measure_peaks(ctypes.byref(wanted), ctypes.byref(taken))
+    release_settings()
     if status == _library.INVALID_ARGUMENT:
         raise ValueError(f"there is no test in {tests!r}, or no GPU {device}: `gpuprof peaks --list` shows the tests")
     if status != _library.OK:

@@ -7,7 +7,7 @@ import threading
 import warnings
 from typing import Any, Callable, NamedTuple, Optional, TypeVar, Union
 
-from . import _library, live
+from . import _library, live, ranges
 from .captures import Run, Table, open as open_capture
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -92,6 +92,7 @@ class profile:
         self._schedule, self._on_ready = schedule, on_ready
         self._step, self._process = 0, 0
         self._recording = self._is_inner = self._said = False
+        self._step_range = ranges.range("step", domain="gpuprof")  # as gpuprof_step() makes them
         self.path: Optional[str] = None  # of the file, once something was recorded
 
     # -- the block
@@ -109,6 +110,8 @@ class profile:
             return self
         live.prepare(**self._options)
         self._act()
+        if self._recording and self._schedule is not None:
+            self._step_range.__enter__()
         return self
 
     def __exit__(self, kind: Any = None, *unused: Any) -> None:
@@ -117,12 +120,13 @@ class profile:
             self._is_inner = False
             return
         try:
-            was_recording = self._end()
+            was_recording = self._end()  # a step that is open has no end, and is none
             if self._schedule is not None and self._step == 0 and kind is None:
                 self._warn("step() was never called, so the schedule never went on: call prof.step() at the end of each step")
             elif was_recording:
                 self._ready()
         finally:
+            live.release_settings()
             with _lock:
                 _running = None
 
@@ -146,11 +150,16 @@ class profile:
         """A step has ended, and the next begins."""
         if self._is_inner or os.getpid() != self._process:
             return
-        if self._recording or self._schedule is None:
-            live.step()
         self._step += 1
-        if self._schedule is not None:
-            self._act()
+        if self._schedule is None:
+            live.step()
+            return
+        # Not live.step(): it would begin a step that lasts until the next cycle.
+        if self._recording:
+            self._step_range.__exit__()
+        self._act()
+        if self._recording:
+            self._step_range.__enter__()
 
     @property
     def step_num(self) -> int:
@@ -172,14 +181,23 @@ class profile:
 
     def _begin(self) -> None:
         self._recording = live.start(self._output)
+        if self._recording and live.capture_path() is None:  # the first capture makes the file in the background
+            live.flush()
+            if live.capture_path() is None:
+                live.stop()
+                self._recording = False
         if self._recording:
             self.path = live.capture_path()
-            if self._schedule is not None:
-                live.step()  # the first step of the cycle begins here
         elif not self._said:
             self._said = True
-            why = _library.last_message() or "the lines of [gpuprof] on stderr, or `gpuprof status`, say why"
+            why = self._exists() or _library.last_message() or "the lines of [gpuprof] on stderr, or `gpuprof status`, say why"
             self._warn(f"nothing is recorded: {why}")
+
+    def _exists(self) -> str:
+        name = "" if self._output is None else os.fspath(self._output)
+        file = name if name.endswith(".gpuprof") else name + ".gpuprof"
+        there = bool(name) and os.path.exists(file) and not self._options.get("force_overwrite")
+        return f"{file} is there already: choose another output, or force_overwrite=True" if there else ""
 
     def _end(self) -> bool:
         if not self._recording:

@@ -44,6 +44,8 @@ except ImportError as why:
         return _tool
 
     def _mark(name: str) -> None:
+        if not isinstance(name, str):
+            raise TypeError("the name of a mark is a str")
         if _tool and _library is not None:
             _library.libgpuprof_mark(name.encode("utf-8", "backslashreplace"))
 
