@@ -69,7 +69,7 @@ class Profile(package.Case):
                 for _ in range(5): prof.step()
             print(ready, len({row["index"] for row in prof.run.windows.rows()}))
             for wrong in (dict(active=0), dict(wait=-1)):
-                try: gp.profile(schedule=gp.schedule(**wrong))
+                try: gp.schedule(**wrong)
                 except ValueError as why: print(why)
             """), ["[2, 4, 5] 3", "schedule(wait=0, warmup=0, active=0, repeat=0, skip_first=0) records nothing: active is at least 1, and nothing is negative",
                    "schedule(wait=-1, warmup=0, active=1, repeat=0, skip_first=0) records nothing: active is at least 1, and nothing is negative"])

@@ -13,8 +13,11 @@ from . import _files, live, reports
 from .captures import Run, open as open_capture
 
 
+_usage = "[-r REPORT,...] [--metrics auto] [-o FILE] [--page [--height PIXELS]]"
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("%%gpuprof", add_help=False, exit_on_error=False)
+    parser = argparse.ArgumentParser("%%gpuprof", add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("-r", "--report", default="kernels,ranges")
     parser.add_argument("-m", "--metrics")
     parser.add_argument("-o", "--output")
@@ -84,9 +87,11 @@ def record(code: Callable[[], Any], line: str) -> Result:
         ValueError: an unknown option or report.
     """
     try:
-        options = _parser().parse_args(shlex.split(line))
-    except (argparse.ArgumentError, SystemExit) as why:
-        raise ValueError(f"%%gpuprof: {why}; it takes {_parser().format_usage().split('gpuprof ')[1].strip()}") from None
+        options, unknown = _parser().parse_known_args(shlex.split(line))
+    except argparse.ArgumentError as why:
+        raise ValueError(f"%%gpuprof: {why}; it takes {_usage}") from None
+    if unknown:
+        raise ValueError(f"%%gpuprof: unknown {' '.join(unknown)}; it takes {_usage}")
     names = options.report.split(",")
     unknown = [name for name in names if name not in _reports]
     if unknown:

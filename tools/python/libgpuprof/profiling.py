@@ -5,7 +5,7 @@ import functools
 import os
 import threading
 import warnings
-from typing import Any, Callable, NamedTuple, Optional, TypeVar, Union
+from typing import Any, Callable, Optional, TypeVar, Union
 
 from . import _library, live, ranges
 from .captures import Run, Table, open as open_capture
@@ -21,16 +21,22 @@ class Action(enum.Enum):
     RECORD_AND_SAVE = 3  # the last one of a cycle
 
 
-class schedule(NamedTuple):
+class schedule:
     """Which steps are recorded: after `skip_first`, `repeat` times (0: for ever) `wait` and `warmup` steps that are not, `active` that are.
 
     A step is what lies between two calls of ``prof.step()``; the first begins with the profile.
+
+    Raises:
+        ValueError: it records nothing, or a number is negative.
     """
-    wait: int = 0
-    warmup: int = 0
-    active: int = 1
-    repeat: int = 0
-    skip_first: int = 0
+
+    def __init__(self, wait: int = 0, warmup: int = 0, active: int = 1, repeat: int = 0, skip_first: int = 0) -> None:
+        self.wait, self.warmup, self.active, self.repeat, self.skip_first = wait, warmup, active, repeat, skip_first
+        if active < 1 or min(wait, warmup, repeat, skip_first) < 0:
+            raise ValueError(f"{self!r} records nothing: active is at least 1, and nothing is negative")
+
+    def __repr__(self) -> str:
+        return "schedule(" + ", ".join(f"{name}={value}" for name, value in vars(self).items()) + ")"
 
     def __call__(self, step: int) -> Action:
         """What step number `step`, from 0, is for."""
@@ -44,11 +50,6 @@ class schedule(NamedTuple):
         if place < self.wait + self.warmup:
             return Action.WARMUP
         return Action.RECORD_AND_SAVE if place == cycle - 1 else Action.RECORD
-
-    def check(self) -> None:
-        """Raises ValueError where it records nothing or counts backwards."""
-        if self.active < 1 or min(self) < 0:
-            raise ValueError(f"{self!r} records nothing: active is at least 1, and nothing is negative")
 
 
 _running: Optional["profile"] = None
@@ -79,15 +80,11 @@ class profile:
 
     Raises:
         FileNotFoundError, PermissionError: entering it, where the folder of `output` is not there or cannot be written.
-        ValueError: a schedule that records nothing.
         Error: entering it, where the library cannot be loaded.
     """
 
     def __init__(self, output: Union[str, "os.PathLike[str]", None] = None, *, metrics: Optional[str] = None,
                  schedule: Optional[Callable[[int], Any]] = None, on_ready: Optional[Callable[["profile"], Any]] = None, **options: Any) -> None:
-        check = getattr(schedule, "check", None)
-        if check is not None:
-            check()
         self._output, self._options = output, {"metrics": metrics, **options}
         self._schedule, self._on_ready = schedule, on_ready
         self._step, self._process = 0, 0

@@ -169,6 +169,11 @@ def _limits_of(item: Any) -> Dict[str, Any]:
     return limits
 
 
+def pytest_collection_modifyitems(items: List[Any]) -> None:
+    for item in items:  # what a mark says wrong ends the run before it begins
+        _limits_of(item)
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item: Any) -> Any:
     session, limits = item.config.stash[_key], _limits_of(item)

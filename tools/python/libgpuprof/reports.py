@@ -12,7 +12,7 @@ class Row(Dict[str, Any]):
 
     def __getattr__(self, name: str) -> Any:
         try:
-            return self[name]
+            return _plain(self[name])
         except KeyError:
             raise AttributeError(f"there is no {name!r}; there are {', '.join(self)}") from None
 
@@ -207,7 +207,8 @@ def _in(value: Optional[float], unit: float) -> Optional[float]:
 
 
 class Comparison(_Report):
-    """`gpuprof compare`: ``lines`` (kind, name, verdict, change as a share, cost_ns_per_step), ``notes``, ``gate``; ``passed`` with fail_on."""
+    """`gpuprof compare`: ``lines`` (kind, name, verdict, change as a share, cost_ns_per_step or, without steps,
+    cost_ns_per_run), ``notes``, ``gate``; ``passed`` with fail_on."""
 
     @property
     def passed(self) -> Optional[bool]:
@@ -220,7 +221,8 @@ class Comparison(_Report):
         return [side("base"), side("new"), *self.json["notes"], *(_shown(clause) for clause in self.json["gate"])]
 
     def _tables(self) -> Dict[str, Rows]:
-        wanted = [line for line in self.json["lines"] if line.get("cost_ns_per_step") is not None]
-        wanted.sort(key=lambda line: -abs(line["cost_ns_per_step"]))
-        return {"per step": Rows(({"us more": line["cost_ns_per_step"] / 1e3, "change %": _in(line["change"], 0.01), "verdict": line["verdict"],
+        unit = "step" if any("cost_ns_per_step" in line for line in self.json["lines"]) else "run"
+        cost = f"cost_ns_per_{unit}"
+        wanted = sorted(self.json["lines"], key=lambda line: -abs(line.get(cost) or 0))
+        return {f"per {unit}": Rows(({"us more": _in(line.get(cost), 1e3), "change %": _in(line["change"], 0.01), "verdict": line["verdict"],
                                    "kind": line["kind"], "name": line["name"]} for line in wanted[:20]))}

@@ -36,10 +36,9 @@ def schedule(*, wait: int, warmup: int, active: int, repeat: int = 0, skip_first
     Raises:
         ValueError: it records nothing, or a number is negative.
     """
-    made: Any = profiling.schedule(wait, warmup, active, repeat, skip_first)
-    made.check()
+    made = profiling.schedule(wait, warmup, active, repeat, skip_first)
     if not skip_first_wait:
-        return made  # type: ignore[no-any-return]
+        return made
 
     def without_first_wait(step: int) -> ProfilerAction:
         return made(step + wait) if step >= skip_first else ProfilerAction.NONE
