@@ -102,10 +102,10 @@ class Captures(package.Case):
     def test_a_cut_capture_says_what_is_missing(self):
         whole = H200.read_bytes()
         (self.folder / "cut.gpuprof").write_bytes(whole[:len(whole) // 2])
-        found = self.lines("run = gp.open('cut.gpuprof'); print(len(run.kernels) < 7500); print(*run.missing, sep='\\n'); print(gp.open(sys.argv[1]).missing)", H200)
+        found = self.lines("run = gp.open('cut.gpuprof'); print(len(run.kernels) < 7500); print(*run.missing, sep='\\n'); print(gp.open(sys.argv[1]).missing, len(gp.open(sys.argv[1]).table('missing')), len(run.table('missing')) > 0)", H200)
         self.assertEqual(found[0], "True")
         self.assertIn("is cut off", "".join(found[1:-1]))
-        self.assertEqual(found[-1], "[]")
+        self.assertEqual(found[-1], "[] 0 True")
 
     def test_reports_are_what_the_command_says(self):
         found = self.lines("""

@@ -45,7 +45,7 @@ def stage(folder, fast=True):
         if module.suffix in (".py", ".pyi", ".typed") or module.name == "py.typed":
             (place / module.name).symlink_to(module)
     (place / "bin/gpuprof").symlink_to(processes.path("BUILT_GPUPROF"))
-    for name, built in (("libgpuprof.so", "BUILT_LIBGPUPROF"), ("libgpuprof_preload.so", "BUILT_PRELOAD"), ("libgpuprof-capture.so", "BUILT_CAPTURE_API")):
+    for name, built in (("libgpuprof.so.0", "BUILT_LIBGPUPROF"), ("libgpuprof_preload.so", "BUILT_PRELOAD"), ("libgpuprof-capture.so.1", "BUILT_CAPTURE_API")):
         (place / "lib" / name).symlink_to(processes.path(built))
     if fast and built_module():
         (place / "_fast.abi3.so").symlink_to(built_module())

@@ -40,7 +40,7 @@ class Profile(package.Case):
             mine = [row for row in run.ranges.rows() if row["name"] == "mine"]
             print(len(mine), mine[0]["domain"], mine[0]["declared_flops"], mine[0]["declared_bytes"], mine[0]["colour"] == 0xff0000ff)
             print([row["trigger"] for row in run.windows.rows()][-1], "GPUPROF_TRACE" in os.environ)
-            print(prof, gp.is_capturing(), gp.status().loaded_by, gp.status().library == os.path.join(gp.prefix(), "lib/libgpuprof.so"))
+            print(prof, gp.is_capturing(), gp.status().loaded_by, gp.status().library == os.path.join(gp.prefix(), "lib/libgpuprof.so.0"))
             """)
         self.assertEqual(run.out.splitlines(), ["True 205 []", "1 own 5000000000.0 2000000.0 True", "gpuprof_start False",
                                                 f"<gp.profile: recorded into {self.folder}/run.gpuprof> False this package True"])

@@ -9,10 +9,20 @@ class Error(RuntimeError):
     """Something could not be done; the text says in one line what, why, and what to do."""
 
 
+_names = {"libgpuprof.so": "libgpuprof.so.0", "libgpuprof-capture.so": "libgpuprof-capture.so.1"}
+
+
 def library(name: str) -> str:
-    """The path of libgpuprof.so or another library; its bare name where the package has none (a distribution's own package)."""
-    path = os.path.join(HERE, "lib", name)
-    return path if os.path.exists(path) else {"libgpuprof.so": "libgpuprof.so.0", "libgpuprof-capture.so": "libgpuprof-capture.so.1"}.get(name, name)
+    """The path of libgpuprof.so or libgpuprof-capture.so in the package, else its bare name, for the loader's own folders.
+
+    The name with the version comes first: it is what other libraries ask for, and a second copy under another name would be another library.
+    """
+    for folder in ("lib", "lib64"):
+        for known in (_names[name], name):
+            path = os.path.join(HERE, folder, known)
+            if os.path.exists(path):
+                return path
+    return _names[name]
 
 
 def command() -> str:

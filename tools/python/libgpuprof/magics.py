@@ -80,6 +80,17 @@ def _shown(run: Run, names: List[str]) -> Dict[str, Any]:
     return found
 
 
+_own_folder: Optional[str] = None
+
+
+def _own_output() -> str:
+    """A file in a folder that stays: its capture can be read later."""
+    global _own_folder
+    if _own_folder is None:
+        _own_folder = tempfile.mkdtemp(prefix="gpuprof-notebook-")
+    return os.path.join(_own_folder, "notebook.gpuprof")
+
+
 def record(code: Callable[[], Any], line: str) -> Result:
     """Runs `code` in a capture. `line` holds the options of the magic.
 
@@ -96,8 +107,7 @@ def record(code: Callable[[], Any], line: str) -> Result:
     unknown = [name for name in names if name not in _reports]
     if unknown:
         raise ValueError(f"%%gpuprof: no report {', '.join(unknown)}; there are {', '.join(_reports)}")
-    output = options.output or os.path.join(tempfile.gettempdir(), f"notebook-{os.getpid()}.gpuprof")
-    recorded = live.start(output, metrics=options.metrics)
+    recorded = live.start(options.output or _own_output(), metrics=options.metrics)
     try:
         code()
     finally:

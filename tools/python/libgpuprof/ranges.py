@@ -73,7 +73,7 @@ except ImportError as why:
 class range(_Range):  # type: ignore[misc,unused-ignore]  # noqa: A001
     """A range of the program's time: ``with gp.range("forward"):``, or ``@gp.range("load")`` on a function.
 
-    Kernels that are launched inside count in it. Ranges of a thread nest. One that is kept and used again costs some 50 ns outside a
+    Kernels that are launched inside count in it. Ranges of a thread nest. One that is kept and used again costs some 100 ns outside of a
     capture: ``forward = gp.range("forward")``, then ``with forward:``. An exception closes it and goes on.
 
     Args:
@@ -114,7 +114,7 @@ def mark(name: str) -> None:
 def made_by() -> str:
     """How ranges are made in this Python, and why."""
     if not _why_not_fast:
-        return "_fast, some 50 ns a range"
+        return "_fast, some 100 ns a range"
     if _library is None:
         return f"not at all: {_why_not_fast}"
     return f"ctypes, some 1,000 ns a range: {_why_not_fast}"
