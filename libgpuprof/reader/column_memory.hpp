@@ -8,7 +8,7 @@ namespace gpuprof {
 
 class column_memory {
  public:
-  /// What Arrow recommends for the beginning of each column.
+  /// Arrow recommends it for the beginning of each column.
   static constexpr std::size_t alignment = 64;
 
   /// @throws std::bad_alloc

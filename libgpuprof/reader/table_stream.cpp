@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t max_rows_of_batch = 64 << 20;
 
-/// What a stream owns. Everything that may throw goes through answer().
+/// A stream owns one. Everything that may throw goes through answer().
 class table_stream {
  public:
   template <class Act>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the Python package costs: its import, ranges outside and inside of a capture, tables of a large capture.
+"""Measures what the Python package costs: its import, ranges outside and inside of a capture, tables of a large capture.
 
   python_range_benchmark.py [CAPTURE]        with libgpuprof installed, or on PYTHONPATH
 

@@ -6,7 +6,7 @@ import shutil
 import package
 
 PAGE = package.SOURCE / "docs/python.md"
-# What a reader has: a model and its data.
+# The reader has a model and its data.
 PRELUDE = """
 from played import play
 train_one_epoch = play

@@ -54,7 +54,7 @@ def stage(folder, fast=True):
 
 @functools.cache
 def has(*modules):
-    """Whether the interpreter has these modules."""
+    """Returns True if the interpreter has these modules."""
     code = "; ".join(f"import {name}" for name in modules)
     return subprocess.run([PYTHON, "-c", code], capture_output=True).returncode == 0
 
@@ -85,5 +85,5 @@ class Case(processes.Case):
         return run._replace(out="".join(line for line in run.out.splitlines(True) if not line.startswith("gpuprof-play: played")))
 
     def lines(self, code, *arguments, **options):
-        """What such a program prints."""
+        """Returns the lines that such a program prints."""
         return self.python(code, *arguments, **options).out.splitlines()

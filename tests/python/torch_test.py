@@ -57,7 +57,7 @@ class TorchNames(package.Case):
         self.assertTrue(all(": " in line for line in said[:7]), said)  # what there is, or what to use instead
 
     def test_signatures_are_those_of_torch(self):
-        """Of torch 2.14: what a script may name."""
+        """A script for torch 2.14 may name each of these."""
         self.assertEqual(self.lines("""
             import inspect
             from libgpuprof import torch as ours

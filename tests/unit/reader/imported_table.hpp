@@ -66,7 +66,7 @@ struct imported_table {
   std::vector<std::vector<std::string>> rows;
   std::size_t arrays = 0;
 
-  /// Of a named column.
+  /// All values of a named column.
   std::vector<std::string> column(std::string_view name) const {
     std::vector<std::string> values;
     for (std::size_t i = 0; i < names.size(); ++i)

@@ -171,7 +171,7 @@ def load() -> ctypes.CDLL:
 
 
 def path() -> str:
-    """Of the library in this process; empty: there is none yet."""
+    """The path of the library in this process; empty: there is none yet."""
     return _found[1] if existing() is not None and _found else ""
 
 

@@ -157,11 +157,11 @@ class Run:
 
     @property
     def missing(self) -> List[str]:
-        """What was lost while recording or is damaged, a line each; empty: nothing. Reads the whole file."""
+        """Tells what was lost while recording or is damaged, a line each; empty: nothing. Reads the whole file."""
         return list(Table(self.paths, "missing")["line"])
 
     def analyze(self, **options: Any) -> "reports.Analysis":
-        """What holds the program, and how much time a mend would save: `gpuprof analyze`.
+        """Tells what holds the program, and how much time a fix would save: `gpuprof analyze`.
 
         Args:
             **options: those of the command, with underscores: ``min_gain=0.02``, ``step="iteration"``, ``fail_on="gpu_idle>5%"``.
@@ -172,7 +172,7 @@ class Run:
         return reports.Analysis(reports.ask("analyze", self.paths, options))
 
     def roofline(self, **options: Any) -> "reports.Roofline":
-        """What kernels and ranges achieved against what the GPU can do: `gpuprof roofline`. Rates are FLOP/s and bytes/s.
+        """Tells what kernels and ranges achieved against what the GPU can do: `gpuprof roofline`. Rates are FLOP/s and bytes/s.
 
         Raises:
             Error: the capture holds no counters (`metrics="auto"` records them), or an option is wrong.
@@ -188,7 +188,7 @@ class Run:
         return reports.Rows(reports.ask("stats", self.paths, {"report": report, **options}).answer)
 
     def compare(self, new: Union[str, "os.PathLike[str]", "Run"], **options: Any) -> "reports.Comparison":
-        """What changed from this run to another: see :func:`compare`."""
+        """Tells what changed from this run to another: see :func:`compare`."""
         return compare(self, new, **options)
 
     def report(self, output: Union[str, "os.PathLike[str]"], **options: Any) -> str:
@@ -229,7 +229,7 @@ def open(path: Union[str, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[s
 
 
 def compare(base: Any, new: Any, fail_on: Optional[str] = None, **options: Any) -> "reports.Comparison":
-    """What changed between two runs beyond noise: `gpuprof compare`.
+    """Tells what changed between two runs beyond noise: `gpuprof compare`.
 
     Args:
         base: a capture, a folder or pattern of captures of one program, or a :class:`Run`.

@@ -14,6 +14,14 @@ _began = False  # the library has read its settings
 _lock = threading.Lock()
 
 
+def _in_forked_child() -> None:
+    global _lock
+    _lock = threading.Lock()  # another thread of the parent may have held it
+
+
+os.register_at_fork(after_in_child=_in_forked_child)
+
+
 def _variables(options: Dict[str, Any]) -> Dict[str, str]:
     """Options of `gpuprof profile` by the variables that the library reads."""
     found = {}
@@ -133,7 +141,7 @@ def step() -> None:
 
 
 def is_capturing() -> bool:
-    """Whether a capture is running in this process."""
+    """Returns True while a capture is running in this process."""
     library = _library.existing()
     return library is not None and bool(library.gpuprof_is_capturing())
 
@@ -150,7 +158,7 @@ def capture_path() -> Optional[str]:
 
 
 class Totals(NamedTuple):
-    """What the process has run since it began to capture, as of the last flush (every 500 ms)."""
+    """Counts and times of all that ran since the process began to capture, as of the last flush (every 500 ms)."""
     kernels: Rows  # name (mangled), count, total_ns, minimum_ns, maximum_ns
     copies: Rows  # kind (CUpti_ActivityMemcpyKind), is_fill, count, bytes, total_ns
     ranges: Rows  # name, count, cpu_ns, gpu_ns, gpu_operations
@@ -181,7 +189,7 @@ def totals() -> Optional[Totals]:
 
 
 class Metrics(NamedTuple):
-    """What this process achieves, by range and kernel: launches, seconds, flops (FLOP/s), dram_bytes_per_second, occupancy (0 to 1),
+    """Figures of this process by range and kernel: launches, seconds, flops (FLOP/s), dram_bytes_per_second, occupancy (0 to 1),
     of_peak (0 to 1), bound_by ... A number that nobody counted is NaN."""
     all: Row
     ranges: Rows
@@ -190,7 +198,7 @@ class Metrics(NamedTuple):
     readings: int
 
     def range(self, name: str) -> Optional[Row]:
-        """What the ranges of this name achieve, "domain:name" or the bare name; None where no kernel ran in one."""
+        """The figures of the ranges of this name, "domain:name" or the bare name; None if no kernel ran in one."""
         return next((row for row in self.ranges if row["name"] == name), None)
 
     def __repr__(self) -> str:
@@ -203,8 +211,8 @@ def _achieved(struct: Any) -> Dict[str, Any]:
 
 
 def metrics() -> Optional[Metrics]:
-    """What hardware counters say of the process so far, where it was started with ``metrics="auto"`` or "sampled". Takes some
-    milliseconds, and 10 to 30 for each new window of samples; does not touch the GPU. None where nothing is counted."""
+    """Returns what hardware counters say of the process so far, if it was started with ``metrics="auto"`` or "sampled". Takes some
+    milliseconds, and 10 to 30 for each new window of samples; does not touch the GPU. None if nothing is counted."""
     library = _library.existing()
     taken = ctypes.POINTER(_library.Metrics)()
     if library is None or library.gpuprof_take_metrics(ctypes.byref(taken)) != _library.OK:
@@ -218,7 +226,7 @@ def metrics() -> Optional[Metrics]:
 
 
 class Peaks(NamedTuple):
-    """What a GPU really reaches; ``tests`` has name, title, unit, burst, sustained, theory and more."""
+    """The measured peaks of a GPU; ``tests`` has name, title, unit, burst, sustained, theory and more."""
     gpu: str
     uuid: str
     stored: bool  # stored results answered
@@ -266,7 +274,7 @@ def peaks(tests: Optional[str] = None, device: int = 0, quick: bool = False, for
 
 
 class Status(NamedTuple):
-    """What of libgpuprof is in this process."""
+    """Tells which parts of libgpuprof are in this process."""
     version: str  # of the package
     library: str  # its path; empty: not loaded
     library_version: str
@@ -280,7 +288,8 @@ class Status(NamedTuple):
 
 
 def status() -> Status:
-    """What of libgpuprof is in this process, and how. `gpuprof status` says what works on the machine. Loads nothing."""
+    """Tells which parts of libgpuprof are in this process, and how they came there. `gpuprof status` says what works on the machine.
+    Loads nothing."""
     from . import __version__
     library = _library.existing()
     version = library.gpuprof_version().decode() if library is not None else ""

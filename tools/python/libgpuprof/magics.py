@@ -40,7 +40,7 @@ _reports: Dict[str, Callable[[Run, str], Any]] = {
 
 
 class Result:
-    """What a cell did on GPUs: the tables that were asked for, and ``run``, the capture of the process."""
+    """Shows the tables that were asked for; ``run`` is the capture of the process."""
 
     def __init__(self, run: Optional[Run], shown: Dict[str, Any], page: Optional[str], height: int) -> None:
         self.run, self.reports = run, shown

@@ -14,7 +14,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class Action(enum.Enum):
-    """What a step of a schedule is for."""
+    """The purpose of a step of a schedule."""
     NONE = 0
     WARMUP = 1
     RECORD = 2
@@ -39,7 +39,7 @@ class schedule:
         return "schedule(" + ", ".join(f"{name}={value}" for name, value in vars(self).items()) + ")"
 
     def __call__(self, step: int) -> Action:
-        """What step number `step`, from 0, is for."""
+        """Tells the purpose of step number `step`, from 0."""
         step -= self.skip_first
         cycle = self.wait + self.warmup + self.active
         if step < 0 or (self.repeat > 0 and step >= self.repeat * cycle):
@@ -54,6 +54,14 @@ class schedule:
 
 _running: Optional["profile"] = None
 _lock = threading.Lock()
+
+
+def _in_forked_child() -> None:
+    global _lock, _running
+    _lock, _running = threading.Lock(), None  # another thread of the parent may have held it
+
+
+os.register_at_fork(after_in_child=_in_forked_child)
 
 
 class profile:
@@ -233,7 +241,7 @@ class profile:
         return self.run.table(name, *columns)
 
     def analyze(self, **options: Any) -> Any:
-        """What holds the program: see Run.analyze."""
+        """Tells what holds the program: see Run.analyze."""
         return self.run.analyze(**options)
 
     def totals(self) -> Any:

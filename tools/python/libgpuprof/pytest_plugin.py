@@ -21,7 +21,7 @@ _instead_of_peak = "max_peak: memory of PyTorch is not recorded yet: torch.cuda.
 
 
 class Figures(NamedTuple):
-    """What a function did on GPUs while it was measured."""
+    """Tells what a function did on GPUs while it was measured."""
     value: Any  # what it returned
     launches: int  # kernels
     gpu_ms: float  # time of kernels on the GPU; those that run at the same time count each
@@ -46,7 +46,7 @@ def pytest_configure(config: Any) -> None:
 
 
 class _Session:
-    """What the tests of this run took. A process has one capture, and each test a part of it."""
+    """Keeps what the tests of this run took. A process has one capture, and each test a part of it."""
 
     def __init__(self, config: Any) -> None:
         self.save: Optional[str] = config.getoption("--gpuprof-save")
@@ -125,7 +125,7 @@ def _sums() -> Dict[str, float]:
 
 
 def _wait_for_gpu() -> None:
-    """What was launched has ended: through the library that launched it, else through the driver."""
+    """Waits until all that was launched has ended: by PyTorch where it is loaded, else by the driver."""
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized():
         torch.cuda.synchronize()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the command says of captures, as objects: their values by name, a table where they are shown."""
+"""Answers of the command about captures, as objects: values by name, a table where they are shown."""
 import json
 import subprocess
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence
@@ -87,7 +87,7 @@ class Rows(Sequence[Row]):
 
 
 class Answer(NamedTuple):
-    """What the command wrote, and how it ended."""
+    """The output of the command, and how it ended."""
     answer: Any
     status: int
     said: str
@@ -119,7 +119,7 @@ def call(words: Sequence[str], may_end_with: Sequence[int] = ()) -> "subprocess.
 
 
 def ask(subcommand: str, paths: Sequence[str], options: Dict[str, Any], may_end_with: Sequence[int] = ()) -> Answer:
-    """What the command says of these captures, as JSON."""
+    """Asks the command about these captures, for JSON."""
     may_end_with = (1, 3) if options.get("fail_on") else may_end_with
     done = call([subcommand, *paths, "--format", "json", *written(options)], may_end_with)
     try:
@@ -153,7 +153,7 @@ class _Report:
 
     @property
     def passed(self) -> Optional[bool]:
-        """With fail_on: whether nothing fails; None where it cannot be decided."""
+        """With fail_on: True if nothing fails; None if it cannot be decided."""
         return {0: True, 1: False}.get(self.status)
 
     def __repr__(self) -> str:
@@ -212,7 +212,7 @@ class Comparison(_Report):
 
     @property
     def passed(self) -> Optional[bool]:
-        """Whether nothing of fail_on holds; None where noise is too great to tell."""
+        """True if nothing of fail_on holds; None if noise is too great to tell."""
         return {0: True, 1: False}.get(self.status)
 
     def _heading(self) -> List[str]:

@@ -21,7 +21,7 @@ __all__ = ["profile", "schedule", "record_function", "ProfilerActivity", "Profil
 
 
 class ProfilerActivity(enum.Enum):
-    """What to record. Recorded are always the work of GPUs, calls that block, and ranges: other kinds are there for scripts that name them."""
+    """Kinds that a script may name. Work of GPUs, calls that block and ranges are always recorded, other kinds never."""
     CPU = 0
     XPU = 1
     CUDA = 2
