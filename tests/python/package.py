@@ -80,7 +80,8 @@ class Case(processes.Case):
         run = self.run_program(PYTHON, "-W", "always", script, *arguments, preload=preload, timeout=timeout, env={
             "PYTHONPATH": f"{self.site}:{pathlib.Path(__file__).parent}", "PYTHONDONTWRITEBYTECODE": "1",
             "PLAYED_SESSION": str(self.folder / "session.gprec"), "LD_LIBRARY_PATH": processes.path("BUILT_REPLAY_LIBS"),
-            "PYTHONPYCACHEPREFIX": str(self.folder / "pycache"), **(env or {})})
+            "PYTHONPYCACHEPREFIX": str(self.folder / "pycache"), "GPUPROF_FLUSH_TIMEOUT_MS": "20000",  # however busy the machine is
+            **(env or {})})
         self.assertEqual(run.code, code_expected, run.err + run.out)
         return run._replace(out="".join(line for line in run.out.splitlines(True) if not line.startswith("gpuprof-play: played")))
 

@@ -96,6 +96,19 @@ class Profile(package.Case):
         self.assertEqual(run.out.splitlines(), ["first.gpuprof ['a', 'b'] False"])
         self.assertIn("--metrics: cannot be set now, those of the first capture of this process hold", run.err)
 
+    def test_after_a_profile_nothing_is_traced(self):
+        """The library is not left on watch for the next capture."""
+        self.assertEqual(self.lines("""
+            import time
+            with gp.profile("run") as prof: play()
+            for _ in range(5):
+                time.sleep(0.1)
+                play()
+            print(gp.totals().kernel_count, len(prof.run.kernels))
+            with gp.profile("run") as prof: play()
+            print(len({row["index"] for row in prof.run.windows.rows()}), len(prof.run.kernels))
+            """), ["205 205", "2 410"])
+
     def test_a_step_that_is_never_called_is_said(self):
         run = self.python("""
             with gp.profile("run", schedule=gp.schedule(wait=1)) as prof: pass

@@ -101,8 +101,9 @@ def prepare(**options: Any) -> None:
             _say_what_is_not_changed(wanted)
             return
         if _pending is None:
-            # The library reads them when CUDA begins or a capture starts. Else a capture would run from the beginning of CUDA on.
-            _settings.update({"GPUPROF_CAPTURE_RANGE": "cudaProfilerApi", "GPUPROF_CAPTURE_RANGE_END": "repeat"})
+            # The library reads settings when CUDA begins or a capture starts. A delay without end: else a capture would begin with CUDA.
+            # With a capture range the library would stay on watch after stop(), and not leave CUPTI.
+            _settings["GPUPROF_DELAY"] = "1000000000"
         _settings.update(wanted)
         before = _pending.before if _pending is not None else None
         _pending = _environment(_settings, before)

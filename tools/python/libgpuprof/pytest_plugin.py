@@ -98,8 +98,10 @@ class _Window:
     def __init__(self, session: _Session, name: str) -> None:
         from . import live, ranges
         self.is_inner = live.is_capturing()
-        self.recorded = self.is_inner or live.start(session.file(), force_overwrite=True)
+        if self.is_inner:
+            live.flush()
         self.before = _sums()
+        self.recorded = self.is_inner or live.start(session.file(), force_overwrite=True)
         self.range = ranges.range(name)
         self.range.__enter__()
 
@@ -107,15 +109,16 @@ class _Window:
         from . import live
         _wait_for_gpu()
         self.range.__exit__(None, None, None)
-        if self.recorded and not self.is_inner:
-            live.stop()
+        if self.is_inner:
+            live.flush()
+        elif self.recorded:
+            live.stop()  # all that it saw is counted when this returns
         after = _sums()
         return {name: after[name] - self.before[name] for name in after}
 
 
 def _sums() -> Dict[str, float]:
     from . import live
-    live.flush()
     now = live.totals()
     if now is None:
         return {"launches": 0, "gpu_ns": 0, "copies": 0, "copied_bytes": 0}
