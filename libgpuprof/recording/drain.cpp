@@ -377,12 +377,17 @@ void drain::judge_counters() {
 }
 
 // Gives running kernels a moment to end, and takes what comes; stops when nothing has come for a
-// while.
+// while, or when the next capture begins: then there is no rest to wait for.
 void drain::wait_for_the_gpu(std::uint64_t patience_ns) {
   auto* const tracer = tracer_.load(std::memory_order_acquire);
   auto const deadline = monotonic_ns() + options_.flush_timeout_ms * ns_per_ms;
+  auto const was_open = assembler_ != nullptr && assembler_->window_open();
+  auto const next_has_begun = [&] {
+    return !was_open && assembler_ != nullptr && assembler_->window_open();
+  };
   fetch(false);
-  while (tracer != nullptr && !at_rest(patience_ns) && monotonic_ns() < deadline) {
+  while (tracer != nullptr && !at_rest(patience_ns) && !next_has_begun() &&
+         monotonic_ns() < deadline) {
     wait_for_wake(std::chrono::milliseconds(2));
     fetch(false);
   }

@@ -41,9 +41,10 @@ def build_and_run_consumer(cmake, prefix, folder):
     if not version.startswith("0."):
         sys.exit(f"the linked program printed {version!r}")
     run(folder / "marked", env=without_ours(), cwd=folder)
-    said = run(folder / "reading", env=without_ours(), cwd=folder)
-    if "none.gpuprof" not in said:
-        sys.exit(f"the program that reads captures printed {said!r}")
+    for program in ("reading", "tables"):
+        said = run(folder / program, env=without_ours(), cwd=folder)
+        if "none.gpuprof" not in said:
+            sys.exit(f"the program {program!r}, which reads captures, printed {said!r}")
 
 
 def check_installed_tree(prefix):

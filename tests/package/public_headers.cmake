@@ -15,6 +15,8 @@ gpuprof_header_alone(c_as_cpp17 gpuprof.h 17 .cpp)
 gpuprof_header_alone(cpp17 gpuprof.hpp 17 .cpp)
 gpuprof_header_alone(cpp20 gpuprof.hpp 20 .cpp)
 gpuprof_header_alone(capture_cpp17 capture.hpp 17 .cpp)
+gpuprof_header_alone(tables_c99 tables.h 99 .c)
+gpuprof_header_alone(tables_as_cpp17 tables.h 17 .cpp)
 
 add_executable(header_disabled disabled.cpp)
 target_link_libraries(header_disabled PRIVATE gpuprof_headers gpuprof_flags gpuprof_cuda_headers)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "export/raw_table.hpp"
 
-#include "capture/column_notes.hpp"
+#include "trace/exported_columns.hpp"
 
 #include <cstring>
 #include <tuple>
@@ -62,17 +62,13 @@ std::string_view type_name(value_type type, bool is_name) noexcept {
 /// How the rows of one table become values.
 class table_reading {
  public:
-  table_reading(export_job& job, capture::table_layout const& layout) : job_(job), layout_(layout) {
+  table_reading(export_job& job, capture::table_layout const& layout)
+      : job_(job), columns_(exported_columns(layout)) {
     about_.name = layout.name;
-    for (auto const& column : layout.columns) {
-      auto const* const note = capture::note_of(layout.name, column.name);
-      auto const refers_to = note != nullptr ? note->refers_to : std::string_view{};
-      is_name_.push_back(refers_to == "name.id");
-      about_.columns.push_back({column.name, type_name(column.type, is_name_.back()),
-                                note != nullptr ? note->unit : std::string_view{}});
-      if (refers_to == "shape.id") shape_ = &column;
-    }
-    if (shape_ != nullptr) about_.columns.push_back({"kernel_name", "text", ""});
+    for (auto const& column : columns_)
+      about_.columns.push_back({column.name,
+                                type_name(column.source->type, column.holds != content::number),
+                                column.unit});
   }
 
   raw_table const& about(std::uint64_t rows) {
@@ -82,40 +78,37 @@ class table_reading {
 
   std::span<raw_value const> values_of(std::byte const* row) {
     values_.clear();
-    for (std::size_t i = 0; i < layout_.columns.size(); ++i) {
-      auto value = value_at(row, layout_.columns[i]);
-      if (is_name_[i])
-        value =
-            std::string_view(job_.names.text(static_cast<name_id>(std::get<std::uint64_t>(value))));
-      values_.push_back(value);
-    }
-    if (shape_ != nullptr) {
-      auto const shape = static_cast<shape_id>(std::get<std::uint64_t>(value_at(row, *shape_)));
-      values_.emplace_back(std::string_view(job_.names.kernel_of(shape).demangled));
+    for (auto const& column : columns_) {
+      auto const value = value_at(row, *column.source);
+      if (column.holds == content::number)
+        values_.push_back(value);
+      else
+        values_.emplace_back(text_of(column.holds, std::get<std::uint64_t>(value)));
     }
     return values_;
   }
 
  private:
+  using content = exported_column::content;
+
+  std::string_view text_of(content holds, std::uint64_t id) const {
+    if (holds == content::text_of_name) return job_.names.text(static_cast<name_id>(id));
+    return job_.names.kernel_of(static_cast<shape_id>(id)).demangled;
+  }
+
   export_job& job_;
-  capture::table_layout const& layout_;
   raw_table about_;
-  std::vector<bool> is_name_;
-  capture::column_layout const* shape_ = nullptr;
+  std::vector<exported_column> columns_;
   std::vector<raw_value> values_;
 };
-
-template <class Row>
-constexpr bool describes_the_file =
-    std::is_same_v<Row, capture::schema_row> || std::is_same_v<Row, capture::name_row> ||
-    std::is_same_v<Row, capture::end_row>;
 
 template <class Row>
 void read_table(export_job& job, raw_table_sink const& to) {
   auto& file = job.trace.file();
   auto const rows = file.row_count<Row>();
-  if (describes_the_file<Row> || rows == 0) return;
-  table_reading reading(job, capture::layout_of<Row>());
+  auto const& layout = capture::layout_of<Row>();
+  if (!is_exported(layout) || rows == 0) return;
+  table_reading reading(job, layout);
   to.begin(reading.about(rows));
   file.for_each<Row>([&](std::span<Row const> tile) {
     for (auto const& row : tile)

@@ -65,7 +65,8 @@ class Examples(unittest.TestCase):
 
     def test_every_example_is_tested(self):
         sources = {file.stem for file in FOLDER.iterdir() if file.suffix in (".c", ".cu", ".py")}
-        self.assertEqual(sources, {"peaks", "plain_c", "unaware", "gemm_ranges", "size_sweep", "markers", "watch", "pytorch_step", "read_capture"})  # the last in tests/process/stats
+        self.assertEqual(sources, {"peaks", "plain_c", "unaware", "gemm_ranges", "size_sweep", "markers", "watch", "pytorch_step", "read_capture",
+                                   "python_torch_training", "python_jax_step", "python_cupy_ranges"})  # read_capture in tests/process/stats, python_* in tests/python
 
 
 if __name__ == "__main__":

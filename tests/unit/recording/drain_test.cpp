@@ -147,6 +147,29 @@ TEST_CASE("a flush that cannot be done is not counted as one that brought nothin
   CHECK(s.rounds.at_rest(patient));
 }
 
+TEST_CASE("a flush is answered although the next capture begins while it waits for the last") {
+  scratch_folder const folder;
+  auto& s = drain_scene::writing_to(folder / "capture");
+  s.options.flush_timeout_ms = 120'000;
+  s.rounds.round(true);
+  s.close_window();
+  s.rounds.round(false);
+  bool once = false;
+  s.cupti.when_called("cuptiActivityFlushAll", [&] {
+    if (std::exchange(once, true)) return;
+    s.rounds.post({true, 2, now(), "test"});
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // it is seen while CUPTI flushes
+  });
+  std::thread answers([&] {
+    while (!s.rounds.serve_requests()) std::this_thread::yield();
+  });
+  CHECK(s.rounds.flush_and_wait(60'000));
+  CHECK(once);
+  s.rounds.post({false, 2, now(), {}});
+  CHECK(s.rounds.finish_and_wait(200'000));
+  answers.join();
+}
+
 TEST_CASE("who waits for a flush gets what the drain thread answers, or gives up in time") {
   scratch_folder const folder;
   auto& s = drain_scene::writing_to(folder / "capture");

@@ -2,8 +2,8 @@
 #include "export/chrome/trace_header.hpp"
 
 #include "base/json_text.hpp"
-#include "export/capture_rank.hpp"
 #include "export/chrome/event_writer.hpp"
+#include "trace/capture_rank.hpp"
 
 #include <charconv>
 

@@ -2,7 +2,7 @@
 #include "export/parquet/capture_facts.hpp"
 
 #include "base/utf8.hpp"
-#include "export/capture_rank.hpp"
+#include "trace/capture_rank.hpp"
 
 #include <filesystem>
 

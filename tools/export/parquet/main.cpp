@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // export-parquet: the part of `gpuprof export` that needs Arrow, a program of its own. Its words to
 // the command are lines on stdout, see plugin_words.hpp.
-#include "export/capture_rank.hpp"
 #include "export/export_job.hpp"
 #include "export/interruption.hpp"
 #include "export/parquet/capture_tables.hpp"
 #include "export/parquet/database_tables.hpp"
 #include "export/parquet/plugin_words.hpp"
 #include "export/parquet/rank_folder.hpp"
+#include "trace/capture_rank.hpp"
 
 #include <csignal>
 #include <cstdio>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "export/parquet/recipes_export.hpp"
 
-#include "export/capture_rank.hpp"
 #include "export/parquet/parquet_program.hpp"
 #include "export/parquet/shared_folder.hpp"
 #include "export/sqlite/sqlite_export.hpp"
+#include "trace/capture_rank.hpp"
 
 #include <chrono>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "export/capture_rank.hpp"
+#include "trace/capture_rank.hpp"
 
 namespace gpuprof {
 
