@@ -5,6 +5,9 @@ include(CMakePackageConfigHelpers)
 
 set(GPUPROF_CONFIG_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/gpuprof")
 
+# Their users link nothing else, whatever every target here is linked with (gpuprof_old_glibc.cmake).
+set_property(TARGET gpuprof gpuprof_capture_api gpuprof_headers PROPERTY INTERFACE_LINK_LIBRARIES "")
+
 install(TARGETS gpuprof_headers EXPORT gpuprofTargets)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
