@@ -46,6 +46,7 @@ set(has_own_unwinder
 add_link_options("$<$<LINK_LANGUAGE:CXX>:-B${gpuprof_stubs}/;-static-libstdc++;$<${has_own_unwinder}:-static-libgcc>>"
   # libgcc_s.so.1 of this machine needs this machine's glibc, that of another machine its own.
   "$<$<LINK_LANGUAGE:CXX>:LINKER:--allow-shlib-undefined>"
+  "$<$<LINK_LANGUAGE:CXX>:LINKER:--gc-sections>"  # of the compiler's libraries a tenth is called
   "$<$<LINK_LANGUAGE:CXX>:LINKER:--exclude-libs,libstdc++.a:libgcc.a:libgcc_eh.a:libc_nonshared.a>")
 # Since 2.34 these are part of libc, and the parts of the build do not ask for them.
 string(APPEND CMAKE_CXX_STANDARD_LIBRARIES " -Wl,--push-state,--as-needed -lpthread -ldl -Wl,--pop-state")
