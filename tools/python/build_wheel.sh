@@ -44,7 +44,7 @@ build() {
 repair() {
   mkdir -p "$out"
   rm -f "$out"/libgpuprof-*.whl
-  PATH="$tools/bin:$PATH" "$tools/bin/auditwheel" repair --plat manylinux_2_28_x86_64 -w "$out" "$root"/build/wheel-raw/*.whl &&
+  PATH="$tools/bin:$PATH" "$tools/bin/auditwheel" repair -z 9 --plat manylinux_2_28_x86_64 -w "$out" "$root"/build/wheel-raw/*.whl &&
     if python3 -m zipfile -l "$(echo "$out"/libgpuprof-*.whl)" | grep -F '.libs/'; then
       say "error: auditwheel has put libraries of this machine into the wheel"
       return 1
