@@ -3,11 +3,13 @@
 # Builds gpuprof and runs every test that needs no GPU. Installs what is missing (Debian 12, Ubuntu 24.04).
 #
 #   tools/test.sh            the release build and its tests
-#   tools/test.sh ci         the same, the format, and unit tests and fuzz inputs under the address sanitizer: what CI runs for each change
+#   tools/test.sh ci         the same, the format, unit tests and fuzz inputs under the address sanitizer, and the wheel of the Python package
+#                            in one environment: what CI runs for each change
 #   tools/test.sh all        everything: also the other sanitized tests, fuzzers, clang-tidy, the programs that read exports, the reference
 #                            and what only runs on a GPU is built. CI runs it each night
-#   tools/test.sh PART...    parts: release, timing, rest, format, reference, clients, unit_asan, asan, tsan, fuzz, tidy, dev (each file is
-#                            compiled alone and says what it forgot to include; not in all)
+#   tools/test.sh PART...    parts: release, timing, rest, format, reference, clients, unit_asan, asan, tsan, fuzz, tidy, wheel, package (the
+#                            wheel in all environments, the .deb and the tarball), dev (each file is compiled alone and says what it forgot to
+#                            include; not in all)
 #
 # tests/README.md says how long each takes. A test whose verdict depends on the machine's speed has the label timing: it runs alone, after
 # all others, and may be tried three times. The run prints which tests needed more than one try.
@@ -112,6 +114,15 @@ part_clients() {
     GPUPROF_REQUIRE_CLIENTS=1 stage "Testing exports with the programs that read them" \
       ctest --test-dir "$root/build/ci" -L clients --no-tests=error --output-on-failure -j $((2 * $(nproc)))  # they wait a lot
 }
+
+# Where what is not ours could not be fetched, the script says NOT CHECKED and ends with 69: no failure of this tree.
+build_wheel() {
+  local code=0
+  "$root/tools/python/build_wheel.sh" "$@" || code=$?
+  [ $code = 0 ] || [ $code = 69 ]
+}
+part_wheel() { build_wheel --quick; }
+part_package() { build_wheel && "$root/tools/build_packages.sh"; }
 
 # All others take several files at a time.
 part_dev() { build_preset dev; }
@@ -253,10 +264,10 @@ find_cuda
 if [ "${parts[*]}" = release ]; then
   parts=(release timing)
 elif [ "${parts[*]}" = ci ]; then
-  parts=(release format unit_asan timing)
+  parts=(release format unit_asan wheel timing)
   ahead=(unit_asan)
 elif [ "${parts[*]}" = all ]; then
-  parts=(release rest format reference asan tsan fuzz clients tidy timing)
+  parts=(release rest format reference asan tsan fuzz clients tidy package timing)
   if has_passed; then
     say "The release part has passed for this tree."
     parts=("${parts[@]:1}")
@@ -279,9 +290,9 @@ for part in "${parts[@]}"; do
     continue
   fi
   case "$part" in
-    release | timing | rest | format | reference | clients | dev | tidy | unit_asan | asan | tsan | fuzz) "part_$part" || failed+=("$part") ;;
+    release | timing | rest | format | reference | clients | dev | tidy | unit_asan | asan | tsan | fuzz | wheel | package) "part_$part" || failed+=("$part") ;;
     ahead_*) part_ahead "${part#ahead_}" ;;
-    *) fail "unknown part \"$part\". Parts: ci, all, or some of release, timing, rest, format, reference, clients, tidy, unit_asan, asan, tsan, fuzz, dev" ;;
+    *) fail "unknown part \"$part\". Parts: ci, all, or some of release, timing, rest, format, reference, clients, tidy, unit_asan, asan, tsan, fuzz, wheel, package, dev" ;;
   esac
 done
 [ ${#failed[@]} = 0 ] || fail "these parts failed: ${failed[*]}"

@@ -4,6 +4,7 @@
 
 #include "analyse/launch_metrics.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
@@ -14,8 +15,9 @@ namespace gpuprof {
 /// In sums, extremes and percentiles the mean of the launches of the same shape around which
 /// nothing was read stands for them. A launch whose kernel was rewritten to count is always slowed.
 /// Another one that was read is, if it took longer than each of many launches that were not:
-/// counters are set up around it, and it may wait for that on the GPU. So is, by the same rule, one
-/// that ran while the counters of its GPU were taken or released. Feed metrics, samples and
+/// counters are set up around it, and it may wait for that on the GPU. So is one that ran while the
+/// counters of its GPU were taken or released, if it took longer than each of at least as many
+/// others: hardly any kernel of that time is slowed. Feed metrics, samples and
 /// pauses, then all kernels with see(); then ask.
 class slowed_launches {
  public:
@@ -39,13 +41,17 @@ class slowed_launches {
   std::optional<duration_ns> undisturbed(kernel_record const& kernel) const;
 
  private:
-  /// So many undisturbed launches, for each that was disturbed, tell how long one takes at most.
+  /// So many undisturbed launches, for each that was read, tell how long one takes at most.
   static constexpr std::uint64_t many = 4;
 
   struct total {
     std::uint64_t ns = 0, launches = 0, longest_ns = 0;  // of those that nothing disturbed
-    std::uint64_t disturbed = 0;                         // launches
+    std::uint64_t read = 0, in_pause = 0;                // launches
   };
+  static bool tells_longest(total const& of, sampling how) noexcept {
+    return how == sampling::none ? of.launches >= std::max(of.in_pause, many)
+                                 : of.launches >= many * of.read;
+  }
   bool ran_in_pause(kernel_record const& kernel) const noexcept;
 
   launch_metrics readings_;

@@ -64,6 +64,29 @@ std::vector<std::string> wheel_folders(std::vector<std::string> const& mapped) {
   return folders;
 }
 
+/// Where pip puts nvidia-cuda-cupti, in a folder of Python packages.
+void add_package_folders(std::vector<std::string>& folders, std::string const& packages) {
+  folders.push_back(packages + "nvidia/cu13/lib/");
+  folders.push_back(packages + "nvidia/cuda_cupti/lib/");
+}
+
+/// Those of the Python that runs here, if it has loaded a module of a package, and the one that
+/// holds this library or command: libgpuprof/lib or libgpuprof/bin.
+std::vector<std::string> python_folders(std::vector<std::string> const& mapped) {
+  std::vector<std::string> folders;
+  std::string last;
+  for (auto const& path : mapped)
+    for (std::string_view const name : {"/site-packages/", "/dist-packages/"}) {
+      auto const at = path.find(name);
+      if (at == path.npos || path.substr(0, at + name.size()) == last) continue;
+      last = path.substr(0, at + name.size());
+      add_package_folders(folders, last);
+    }
+  auto const own = folder_of(path_of_object_holding(reinterpret_cast<void const*>(&exists)));
+  if (!own.empty()) add_package_folders(folders, own + "../../");
+  return folders;
+}
+
 std::vector<std::string> toolkit_folders() {
   std::vector<std::string> folders;
   for (auto const& root :
@@ -132,6 +155,7 @@ std::vector<std::string> cupti_candidates(unsigned driver_major) {
   for (auto const& name : sonames(driver_major)) candidates.push_back(name);
   auto folders = wheel_folders(mapped);
   for (auto& folder : toolkit_folders()) folders.push_back(std::move(folder));
+  for (auto& folder : python_folders(mapped)) folders.push_back(std::move(folder));
   for (auto const& folder : folders) {
     for (auto const& name : sonames(driver_major)) {
       if (exists(folder + name)) candidates.push_back(folder + name);

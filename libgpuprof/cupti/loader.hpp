@@ -19,10 +19,10 @@ struct loaded_cupti {
 };
 
 /// Order: the libcupti already mapped (two in one process would fight), GPUPROF_CUPTI_PATH (file or
-/// folder), the soname through the loader's search path, folders of a toolkit, folders of pip
-/// wheels beside mapped CUDA libraries. `driver_major`: CUDA major version of the driver; a newer
-/// libcupti than the driver is tried last. 0: not known. The library stays open for the life of the
-/// process.
+/// folder), the soname through the loader's search path, folders of pip wheels beside mapped CUDA
+/// libraries, folders of a toolkit, nvidia-cuda-cupti among the Python packages in use.
+/// `driver_major`: CUDA major version of the driver; a newer libcupti than the driver is tried
+/// last. 0: not known. The library stays open for the life of the process.
 result<loaded_cupti> load_cupti(unsigned driver_major);
 
 /// Opens libnvperf_host beside that libcupti, which counters need: libcupti itself looks for it by

@@ -7,6 +7,7 @@ check_package.py CMAKE BUILD_TREE install    against an installed tree that was 
 """
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -62,9 +63,20 @@ def check_installed_tree(prefix):
                  "share/zsh/site-functions/_gpuprof", "share/fish/vendor_completions.d/gpuprof.fish"):
         if not (prefix / name).is_file():
             sys.exit(f"{name} was not installed")
-    for name in ("LICENSE", "README.md", "CHANGELOG.md", "capture.schema.json", "analyze.schema.json"):
+    for name in ("LICENSE", "README.md", "CHANGELOG.md", "docs/export/capture.schema.json", "docs/analyze.schema.json"):
         if not (prefix / "share/doc/gpuprof" / name).is_file():
             sys.exit(f"{name} was not installed")
+    check_links(prefix / "share/doc/gpuprof")
+
+
+def check_links(folder):
+    """Every link of a page to a file leads to one."""
+    pages = sorted(folder.rglob("*.md"))
+    links = [(page, link) for page in pages for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text())
+             if not re.match("[a-z]+:", link)]
+    broken = [f"{page.relative_to(folder)}: {link}" for page, link in links if not (page.parent / link).exists()]
+    if broken or len(links) < 20:
+        sys.exit(f"{len(links)} links, of which lead nowhere: {broken}")
 
 
 def main(cmake, build_tree, kind):

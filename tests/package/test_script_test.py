@@ -45,7 +45,8 @@ class Script(unittest.TestCase):
             name for name in names if pathlib.Path(folder, name).is_dir()])
         for name, does in STANDS_FOR.items():
             self.program(f"programs/{name}", does)
-        self.program("tests/process/export/clients.sh", "")
+        for script in ("tests/process/export/clients.sh", "tools/python/build_wheel.sh", "tools/build_packages.sh"):
+            self.program(script, "")
         self.program("build/fuzz/tests/fuzz_text", "")
         for folder in ("fuzz/tests/fuzz/seeds/text", "ci", "asan", "tsan"):
             (self.folder / "build" / folder).mkdir(parents=True)
@@ -72,16 +73,17 @@ class Script(unittest.TestCase):
         self.assertEqual(code, 0, said)
         self.assertIn("Checking with clang-tidy ... ok", said)
         self.assertRegex(said.splitlines()[-1], "^All tests passed in ")
-        for call in ("ctest --preset ci", "ctest --preset asan", "ctest --preset tsan", "fuzz_text -max", "run-clang-tidy.py -"):
+        for call in ("ctest --preset ci", "ctest --preset asan", "ctest --preset tsan", "fuzz_text -max", "run-clang-tidy.py -",
+                     "build_wheel.sh \n", "build_packages.sh \n"):
             self.assertIn(call, self.calls)
 
     def test_ci_runs_the_release_tests_the_format_and_unit_tests_under_asan(self):
         code, said = self.run_parts("ci")
         self.assertEqual(code, 0, said)
         for call in ("ctest --preset ci -LE ^timing$", "ctest --preset asan -LE ^timing$", "-L ^(unit|fuzz)$", "clang-format-14",
-                     "--target gpuprof_unit_tests"):
+                     "--target gpuprof_unit_tests", "build_wheel.sh --quick\n"):
             self.assertIn(call, self.calls)
-        for call in ("tsan", "fuzz_text", "tidy", "clients"):
+        for call in ("tsan", "fuzz_text", "tidy", "clients", "build_packages"):
             self.assertNotIn(call, self.calls)
 
     def test_what_depends_on_timing_comes_last_and_what_needed_more_tries_is_named(self):
@@ -104,6 +106,17 @@ fi""")
                 self.assertEqual(code, 1, said)
                 self.assertRegex(said, f"(?m)^error: these parts failed: {part}$")
                 self.assertIn("ctest --preset tsan", self.calls)
+
+    def test_a_wheel_that_fails_is_a_failure_and_one_that_could_not_be_tried_is_told(self):
+        for part in ("wheel", "package"):
+            self.program("tools/python/build_wheel.sh", "echo NOT CHECKED: the wheel\nexit 69")
+            code, said = self.run_parts(part)
+            self.assertEqual(code, 0, said)
+            self.assertIn("NOT CHECKED: the wheel", said)
+            self.program("tools/python/build_wheel.sh", "exit 1")
+            code, said = self.run_parts(part)
+            self.assertEqual(code, 1, said)
+            self.assertRegex(said, f"(?m)^error: these parts failed: {part}$")
 
     def test_clang_tidy_is_fetched_once(self):
         for fetched in (1, 0):

@@ -5,6 +5,9 @@ include(CMakePackageConfigHelpers)
 
 set(GPUPROF_CONFIG_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/gpuprof")
 
+# Their users link nothing else, whatever every target here is linked with (gpuprof_old_glibc.cmake).
+set_property(TARGET gpuprof gpuprof_capture_api gpuprof_headers PROPERTY INTERFACE_LINK_LIBRARIES "")
+
 install(TARGETS gpuprof_headers EXPORT gpuprofTargets)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
@@ -57,7 +60,14 @@ configure_file("${PROJECT_BINARY_DIR}/package/gpuprofConfig.cmake" "${build_pack
 configure_file("${PROJECT_BINARY_DIR}/package/gpuprofConfigVersion.cmake" "${build_package}/"
   COPYONLY)
 
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md"
-  "${PROJECT_SOURCE_DIR}/CHANGELOG.md" "${PROJECT_SOURCE_DIR}/docs/capture-format.md"
-  "${PROJECT_SOURCE_DIR}/docs/reading-the-reports.md" "${PROJECT_SOURCE_DIR}/docs/export/capture.schema.json"
-  "${PROJECT_SOURCE_DIR}/docs/analyze.md" "${PROJECT_SOURCE_DIR}/docs/analyze.schema.json" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+# All pages, in the places that they have here: their links hold. The examples and the pages about tests are what they lead to.
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
+  "${PROJECT_SOURCE_DIR}/CONTRIBUTING.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+file(GLOB_RECURSE pages CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/docs/*.md" "${PROJECT_SOURCE_DIR}/docs/*.json"
+  "${PROJECT_SOURCE_DIR}/docs/*.png" "${PROJECT_SOURCE_DIR}/docs/*.svg" "${PROJECT_SOURCE_DIR}/tests/*.md")
+file(GLOB examples CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
+  "${PROJECT_SOURCE_DIR}/examples/*.c" "${PROJECT_SOURCE_DIR}/examples/*.cpp" "${PROJECT_SOURCE_DIR}/examples/*.cu" "${PROJECT_SOURCE_DIR}/examples/*.py")
+foreach(page IN LISTS pages examples)
+  get_filename_component(folder "${page}" DIRECTORY)
+  install(FILES "${PROJECT_SOURCE_DIR}/${page}" DESTINATION "${CMAKE_INSTALL_DOCDIR}/${folder}")
+endforeach()

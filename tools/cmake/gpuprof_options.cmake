@@ -35,6 +35,7 @@ option(GPUPROF_BUILD_PEAK_KERNELS "Compile the peak kernels, if nvcc is found; w
 option(GPUPROF_BUILD_GPU_CHECK "Build the programs of gpu-check, which run on a GPU alone" ON)
 option(GPUPROF_BUILD_BENCHMARKS "Build the Google Benchmark programs" OFF)
 set(GPUPROF_BUILT_COMMAND "" CACHE FILEPATH "The gpuprof command of another build: tests of the library use it, and none is built")
+option(GPUPROF_BUILD_PYTHON "Build what the Python package holds (tools/python); its libraries have no version in their names" OFF)
 option(GPUPROF_BUILD_FUZZERS "Build the libFuzzer targets (clang only)" OFF)
 option(GPUPROF_WERROR "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
 set(GPUPROF_SANITIZE "" CACHE STRING "Sanitizers for everything, e.g. address,undefined or thread")

@@ -191,7 +191,8 @@ check library_check() {
   if (outcome.found.count("missing") != 0) {
     return library_not_opened(outcome.found.at("missing"));
   }
-  return {"libgpuprof", check_state::ok, *library, ""};
+  return {"libgpuprof", check_state::ok,
+          preload_file(*library) + ", for LD_PRELOAD=$(gpuprof --library)", ""};
 }
 
 }  // namespace

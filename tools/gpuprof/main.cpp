@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command gpuprof: reads the command line and runs one subcommand.
 #include "help_page.hpp"
+#include "library_file.hpp"
 #include "status_checks.hpp"
 #include "subcommands.hpp"
 
@@ -18,7 +19,8 @@ constexpr char const* examples =
     "gpuprof profile --metrics auto -o run ./train       with hardware counters, for 1 % of its "
     "time\n"
     "gpuprof roofline run.gpuprof                        how far each kernel is from what the GPU "
-    "can do";
+    "can do\n"
+    "LD_PRELOAD=$(gpuprof --library) python3 train.py    trace a program that is started otherwise";
 
 /// "help stats" is "stats --help".
 std::vector<char const*> words_of(int argc, char** argv) {
@@ -34,7 +36,10 @@ int run(CLI::App& app, std::vector<char const*> const& words, int const& exit_co
   try {
     app.parse(gpuprof::words_to_parse(static_cast<int>(words.size()), words.data()));
   } catch (CLI::ParseError const& wrong) {
-    if (wrong.get_exit_code() == 0) return app.exit(wrong);  // --help, --version
+    if (wrong.get_exit_code() == 0) {  // --help, --version, --library
+      app.exit(wrong);
+      return exit_code;
+    }
     std::fprintf(stderr, "%s\n", gpuprof::wrong_words(app, wrong).c_str());
     return 2;
   }
@@ -44,6 +49,17 @@ int run(CLI::App& app, std::vector<char const*> const& words, int const& exit_co
 /// A program may bring a CUPTI of its own: gpuprof status has more.
 std::string version_text() {
   return "gpuprof " GPUPROF_VERSION " (" GPUPROF_BUILT ")\nCUPTI here: " + gpuprof::cupti_here();
+}
+
+/// Prints what LD_PRELOAD takes, and nothing else; returns the exit status.
+int print_library() {
+  auto const library = gpuprof::find_library_file();
+  if (!library) {
+    std::fprintf(stderr, "gpuprof: %s\n", library.message().c_str());
+    return 1;
+  }
+  std::printf("%s\n", gpuprof::preload_file(*library).c_str());
+  return 0;
 }
 
 }  // namespace
@@ -59,6 +75,13 @@ int main(int argc, char** argv) {
     app.require_subcommand(1);
     app.footer(examples);
     int exit_code = 0;
+    app.add_flag_callback(
+        "--library",
+        [&exit_code] {
+          exit_code = print_library();
+          throw CLI::Success();
+        },
+        "Print the library that LD_PRELOAD takes, for programs that you do not start yourself");
     gpuprof::add_profile(app, exit_code);
     gpuprof::add_stats(app, exit_code);
     gpuprof::add_roofline(app, exit_code);

@@ -79,7 +79,7 @@ std::string bash_completion(std::vector<documented_command> const& commands) {
       "  local current=\"${COMP_WORDS[COMP_CWORD]}\" previous=\"${COMP_WORDS[COMP_CWORD - 1]}\"\n"
       "  COMPREPLY=()\n  if ((COMP_CWORD == 1)); then\n    COMPREPLY=($(compgen -W '" +
       subcommand_names(commands) +
-      "--help --version' -- \"$current\"))\n    return\n  fi\n"
+      "--help --version --library' -- \"$current\"))\n    return\n  fi\n"
       "  case \"${COMP_WORDS[1]}\" in\n";
   for (auto const& command : commands)
     if (command.runs_program) text += "    " + command.name + ") _gpuprof_program && return ;;&\n";
@@ -125,7 +125,8 @@ constexpr char const* zsh_program =
 std::string zsh_completion(std::vector<documented_command> const& commands) {
   auto text = std::string("#compdef gpuprof\n\n") + zsh_program +
               "_gpuprof() {\n  if ((CURRENT == 2)) && [[ $words[2] == -* ]]; then\n"
-              "    _arguments '--help[show the commands]' '--version[show the versions]'\n"
+              "    _arguments '--help[show the commands]' '--version[show the versions]' "
+              "'--library[print what LD_PRELOAD takes]'\n"
               "    return\n  fi\n"
               "  if ((CURRENT == 2)); then\n    local -a commands=(\n";
   for (auto const& command : commands)
@@ -216,7 +217,8 @@ std::string fish_completion(std::vector<documented_command> const& commands) {
             fish_quoted(command.about) + "\n";
   text +=
       "complete -c gpuprof -n __fish_use_subcommand -l help -d 'show the commands'\n"
-      "complete -c gpuprof -n __fish_use_subcommand -l version -d 'show the versions'\n";
+      "complete -c gpuprof -n __fish_use_subcommand -l version -d 'show the versions'\n"
+      "complete -c gpuprof -n __fish_use_subcommand -l library -d 'print what LD_PRELOAD takes'\n";
   for (auto const& command : commands) {
     for (auto const& o : command.options) text += fish_option(command, o);
     text += fish_complete(command) + " -l help -d 'show the options'\n";

@@ -23,7 +23,8 @@ std::vector<check> gpu_checks();
 /// "13.0.1 at /usr/local/cuda/lib64/libcupti.so.13", or "none, " and why.
 std::string cupti_here();
 
-/// Counter rights, MPS, container, other tools, environment, versions of the system. Reads files
+/// Counter rights, MPS, container, other tools, environment, which gpuprof PATH finds, versions of
+/// the system. Reads files
 /// below `root` only ("" for this machine) and `environment`.
 std::vector<check> system_checks(std::string const& root, char const* const* environment);
 

@@ -153,6 +153,47 @@ check own_variables(char const* const* environment) {
   return {"settings", check_state::limited, lines, "Correct or unset it"};
 }
 
+/// The first file of that name in the folders of PATH; empty if there is none.
+std::string first_on_path(std::string const& root, std::string const& path, char const* name) {
+  std::istringstream folders(path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    auto const file = (folder.empty() ? "." : folder) + "/" + name;
+    std::error_code ignored;
+    if (fs::is_regular_file(root + file, ignored)) return file;
+  }
+  return {};
+}
+
+/// Scripts that pip and uv write begin with the interpreter and name the module that they run.
+bool is_script_of_module(std::string const& text, std::string_view module) {
+  if (!text.starts_with("#!")) return false;
+  std::istringstream lines(text);
+  std::string line;
+  for (int i = 0; i < 20 && std::getline(lines, line); ++i) {
+    std::istringstream words(line);
+    std::string verb, name;
+    words >> verb >> name;
+    if ((verb == "from" || verb == "import") && name.substr(0, name.find('.')) == module)
+      return true;
+  }
+  return false;
+}
+
+check command_on_path(std::string const& root,
+                      std::map<std::string, std::string> const& variables) {
+  auto const path = variables.find("PATH");
+  auto const file =
+      path == variables.end() ? std::string{} : first_on_path(root, path->second, "gpuprof");
+  if (file.empty()) return {"command", check_state::ok, "PATH has no gpuprof", ""};
+  if (!is_script_of_module(read_file(root + file), "gpuprof"))
+    return {"command", check_state::ok, "the first gpuprof on PATH is " + file, ""};
+  return {"command", check_state::limited,
+          "the first gpuprof on PATH, " + file +
+              ", is of the package gpuprof of PyPI, which is another project",
+          "Use the command libgpuprof, or: pip uninstall gpuprof; pip install --force-reinstall "
+          "libgpuprof"};
+}
+
 check system_versions(std::string const& root) {
   auto kernel = read_file(root + "/proc/sys/kernel/osrelease");
   std::erase(kernel, '\n');
@@ -176,8 +217,14 @@ std::map<std::string, std::string> read_variables(char const* const* environment
 std::vector<check> system_checks(std::string const& root, char const* const* environment) {
   auto const programs = running_programs(root);
   auto const variables = read_variables(environment);
-  return {counter_rights(root),  mps(programs, variables),   other_tools(programs), container(root),
-          injections(variables), own_variables(environment), system_versions(root)};
+  return {counter_rights(root),
+          mps(programs, variables),
+          other_tools(programs),
+          container(root),
+          injections(variables),
+          own_variables(environment),
+          command_on_path(root, variables),
+          system_versions(root)};
 }
 
 }  // namespace gpuprof

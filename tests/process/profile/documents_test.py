@@ -78,6 +78,7 @@ class Documents(unittest.TestCase):
     def check_what_a_shell_offers(self, offered):
         self.assertEqual(offered("gpuprof st"), ["stats", "status"])
         self.assertEqual(offered("gpuprof --ver"), ["--version"])
+        self.assertEqual(offered("gpuprof --lib"), ["--library"])
         self.assertEqual(offered("gpuprof stats --hel"), ["--help"])
         self.assertEqual(offered("gpuprof stats -r nvtx_sum,cuda_gpu_mem"),
                          ["nvtx_sum,cuda_gpu_mem_size_sum", "nvtx_sum,cuda_gpu_mem_time_sum"])

@@ -379,7 +379,7 @@ class Status(InFolder):
         text = self.run_gpuprof("status").stdout
         names = [check["name"] for check in found["checks"]]
         for name in ("libgpuprof", "driver", "cupti", "subscriber", "counters", "mps", "container",
-                     "environment", "settings", "system"):
+                     "environment", "settings", "command", "system"):
             self.assertIn(name, names)
             self.assertRegex(text, rf"(?m)^{name} +(ok|limited|missing|unknown) ")
         for check in found["checks"]:
@@ -427,6 +427,24 @@ class Status(InFolder):
         line = self.library_line()
         self.assertEqual(line["state"], "missing")
         self.assertIn("crashed with signal 11", line["text"])
+
+    def test_the_library_to_preload_is_printed_alone(self):
+        library = self.folder / "libgpuprof.so"
+        self.environment["GPUPROF_LIBRARY"] = str(library)
+        run = self.run_gpuprof("--library")
+        self.assertEqual((run.returncode, run.stdout), (1, ""))
+        self.assertIn(f"GPUPROF_LIBRARY is {library}, which is no file", run.stderr)
+        library.touch()
+        self.assertEqual(self.run_gpuprof("--library").stdout, f"{library}\n")
+        (self.folder / "libgpuprof_preload.so").touch()
+        run = self.run_gpuprof("--library")
+        self.assertEqual((run.returncode, run.stdout, run.stderr), (0, f"{self.folder}/libgpuprof_preload.so\n", ""))
+
+    def test_status_prints_the_library_to_preload(self):
+        del self.environment["GPUPROF_LIBRARY"]
+        library = self.run_gpuprof("--library").stdout.strip()
+        self.assertTrue(library.endswith("/libgpuprof_preload.so"), library)
+        self.assertTrue(self.library_line()["text"].startswith(library))
 
     def test_wrong_variables_are_named(self):
         self.environment["GPUPROF_TRCE"] = "cuda"

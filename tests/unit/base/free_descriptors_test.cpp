@@ -19,7 +19,7 @@ template <class Act>
 bool with_room_for(rlim_t more, Act act) {
   auto const child = fork();
   if (child == 0) {
-    closefrom(3);
+    for (long file = sysconf(_SC_OPEN_MAX) - 1; file > 2; --file) close(static_cast<int>(file));
     rlimit const lower{3 + more, 3 + more};
     _exit(setrlimit(RLIMIT_NOFILE, &lower) == 0 && act() ? 0 : 1);
   }

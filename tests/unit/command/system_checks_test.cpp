@@ -121,3 +121,31 @@ TEST_CASE("another tool's injection and wrong settings are named") {
 TEST_CASE("the versions of the system are told") {
   CHECK(has(imagined_machine().line("system").text, "Linux 6.1.0-test"));
 }
+
+TEST_CASE("a gpuprof of another project that is found first on PATH is named, with the way out") {
+  imagined_machine machine;
+  CHECK(machine.line("command", {"PATH=/bin:/usr/bin"}).state == check_state::ok);
+  machine.file("venv/bin/gpuprof", "#!/venv/bin/python\nimport re\nfrom gpuprof.cli import main\n");
+  auto const line = machine.line("command", {"PATH=/bin:/venv/bin"});
+  CHECK(line.state == check_state::limited);
+  CHECK(has(line.text, "/venv/bin/gpuprof"));
+  CHECK(has(line.fix, "libgpuprof"));
+}
+
+TEST_CASE("our own gpuprof on PATH is no fault, as program or as script of our package") {
+  imagined_machine machine;
+  machine.file("usr/bin/gpuprof", "\177ELF from gpuprof import");
+  CHECK(has(machine.line("command", {"PATH=/usr/bin"}).text, "/usr/bin/gpuprof"));
+  machine.file("venv/bin/gpuprof", "#!/venv/bin/python\nfrom libgpuprof._command import main\n");
+  auto const line = machine.line("command", {"PATH=/venv/bin:/usr/bin"});
+  CHECK(line.state == check_state::ok);
+  CHECK(has(line.text, "/venv/bin/gpuprof"));
+}
+
+TEST_CASE("the first gpuprof counts, and a word in a program's text is no module") {
+  imagined_machine machine;
+  machine.file("a/gpuprof", "#!/bin/sh\n# from gpuprof\nexec gpuprof-old\n");
+  machine.file("b/gpuprof", "#!/usr/bin/python3\nfrom gpuprof import cli\n");
+  CHECK(machine.line("command", {"PATH=/a:/b"}).state == check_state::ok);
+  CHECK(machine.line("command", {"PATH=/b:/a"}).state == check_state::limited);
+}

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <dlfcn.h>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -102,4 +103,26 @@ TEST_CASE("a libcupti newer than the driver is tried last") {
   };
   CHECK(place(old_driver, "libcupti.so.12") < place(old_driver, "libcupti.so.13"));
   CHECK(place(new_driver, "libcupti.so.13") < place(new_driver, "libcupti.so.12"));
+}
+
+TEST_CASE("nvidia-cuda-cupti is found among the packages of the Python that has loaded a module") {
+  auto const folder = std::filesystem::temp_directory_path() /
+                      ("gpuprof_packages_" + std::to_string(getpid())) / "site-packages";
+  std::filesystem::create_directories(folder / "module");
+  std::filesystem::copy_file(CLOSING_CLOCK, folder / "module/module.so");
+  for (char const* const place : {"nvidia/cu13/lib", "nvidia/cuda_cupti/lib"}) {
+    std::filesystem::create_directories(folder / place);
+    std::ofstream(folder / place / "libcupti.so.13") << "not opened here";
+  }
+  auto const count = [&](char const* place) {
+    auto const all = gpuprof::cupti_candidates(13);
+    return std::count(all.begin(), all.end(), (folder / place / "libcupti.so.13").string());
+  };
+  CHECK(count("nvidia/cu13/lib") == 0);
+  auto* const module = dlopen((folder / "module/module.so").c_str(), RTLD_NOW);
+  REQUIRE(module != nullptr);
+  CHECK(count("nvidia/cu13/lib") == 1);
+  CHECK(count("nvidia/cuda_cupti/lib") == 1);
+  dlclose(module);
+  std::filesystem::remove_all(folder.parent_path());
 }
