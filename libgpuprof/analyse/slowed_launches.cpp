@@ -9,8 +9,12 @@ namespace gpuprof {
 
 void slowed_launches::see(kernel_record const& kernel) {
   auto& sum = by_shape_[raw(kernel.shape)];
-  if (readings_.sampling_of(kernel.correlation) != sampling::none || ran_in_pause(kernel)) {
-    ++sum.disturbed;
+  if (readings_.sampling_of(kernel.correlation) != sampling::none) {
+    ++sum.read;
+    return;
+  }
+  if (ran_in_pause(kernel)) {
+    ++sum.in_pause;
     return;
   }
   auto const ns = nanoseconds(kernel.duration);
@@ -34,8 +38,8 @@ std::optional<duration_ns> slowed_launches::undisturbed(kernel_record const& ker
   if (found == by_shape_.end() || found->second.launches == 0) return std::nullopt;
   auto const& others = found->second;
   auto const is_slowed =
-      how == sampling::slowed || (others.launches >= many * others.disturbed &&
-                                  nanoseconds(kernel.duration) > others.longest_ns);
+      how == sampling::slowed ||
+      (tells_longest(others, how) && nanoseconds(kernel.duration) > others.longest_ns);
   if (!is_slowed) return std::nullopt;
   return duration_ns{
       static_cast<std::int64_t>((others.ns + others.launches / 2) / others.launches)};
