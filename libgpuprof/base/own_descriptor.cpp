@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 #include <utility>
@@ -46,9 +47,21 @@ void forget(int number) noexcept {
   }
 }
 
+/// A daemon that closes its standard streams opens others in their place: a file of ours that took
+/// the number of one would make it write to the wrong places.
+int above_standard_streams(int number) noexcept {
+  if (number < STDIN_FILENO || number > STDERR_FILENO) return number;
+  auto const saved_errno = errno;
+  auto const moved = fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  if (moved >= 0) ::close(number);
+  errno = saved_errno;
+  return moved >= 0 ? moved : number;
+}
+
 }  // namespace
 
-own_descriptor::own_descriptor(int number) noexcept : number_(number) {
+own_descriptor::own_descriptor(int opened) noexcept : number_(above_standard_streams(opened)) {
+  auto const number = number_;
   auto const file = number >= 0 ? file_identity::of(number) : std::nullopt;
   if (!file) return;
   file_ = *file;

@@ -14,8 +14,8 @@ namespace gpuprof {
 class own_descriptor {
  public:
   own_descriptor() = default;
-  /// Takes what open() returned.
-  explicit own_descriptor(int number) noexcept;
+  /// Takes what open() returned. It never keeps the number of a standard stream.
+  explicit own_descriptor(int opened) noexcept;
   own_descriptor(own_descriptor&& other) noexcept
       : number_(std::exchange(other.number_, -1)), file_(other.file_) {}
   own_descriptor& operator=(own_descriptor&& other) noexcept {

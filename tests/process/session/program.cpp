@@ -267,6 +267,7 @@ int close_all_and_go_on() {
 /// A daemon closes its standard streams; its first files get their numbers.
 int close_standard_streams() {
   ranges(10);
+  if (CALL(gpuprof_flush)() != GPUPROF_OK) return 2;  // no thread of ours opens a file meanwhile
   for (int number = 0; number < 3; ++number) close(number);
   open("/dev/null", O_RDONLY);
   open("/dev/null", O_WRONLY);
