@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NVTX ranges for Python, in the limited API of 3.10: one file for all versions. Nothing of NVTX runs before a tool is known to be
- * there, since NVTX looks for one once: the library may be loaded later, by gp.profile().
+ * NVTX ranges for Python, in the limited API of 3.10: one file for all versions. Nothing of NVTX
+ * runs before a tool is known to be there, since NVTX looks for one once: the library may be loaded
+ * later, by gp.profile().
  *
- * Where this module cannot be imported (Python without the GIL), ranges.py calls the functions at the end through ctypes.
+ * Where this module cannot be imported (Python without the GIL), ranges.py calls the functions at
+ * the end through ctypes.
  */
 #define Py_LIMITED_API 0x030a0000
-#include <Python.h>
-#include <structmember.h>
-
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
 
+#include <Python.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <structmember.h>
 
 #pragma GCC diagnostic ignored "-Wpedantic" /* Python's slots hold functions as void* */
 
@@ -30,7 +31,8 @@ typedef struct work {
 
 static int tool_is_present = 0;
 
-/* How many ranges of this thread the tool has: one that was opened before the tool came is not closed. */
+/* How many ranges of this thread the tool has: one that was opened before the tool came is not
+ * closed. */
 static _Thread_local long open_ranges = 0;
 
 static void register_work_schema(nvtxDomainHandle_t domain) {
@@ -39,9 +41,10 @@ static void register_work_schema(nvtxDomainHandle_t domain) {
       {0, NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE, "bytes", "bytes read and written", 0, 8, NULL, NULL}};
   nvtxPayloadSchemaAttr_t schema;
   memset(&schema, 0, sizeof schema);
-  schema.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
-                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE |
-                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID;
+  schema.fieldMask =
+      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
+      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID;
   schema.name = "gpuprof work";
   schema.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
   schema.entries = entries;
@@ -52,7 +55,8 @@ static void register_work_schema(nvtxDomainHandle_t domain) {
 }
 
 /* `name` or `registered` is the text. */
-static void push_range(nvtxDomainHandle_t domain, const char* name, nvtxStringHandle_t registered, uint32_t colour, const work* declared) {
+static void push_range(nvtxDomainHandle_t domain, char const* name, nvtxStringHandle_t registered,
+                       uint32_t colour, work const* declared) {
   nvtxEventAttributes_t about;
   nvtxPayloadData_t payload;
   memset(&about, 0, sizeof about);
@@ -92,7 +96,7 @@ static void pop_range(nvtxDomainHandle_t domain) {
   nvtxDomainRangePop(domain);
 }
 
-static nvtxDomainHandle_t new_domain(const char* name) {
+static nvtxDomainHandle_t new_domain(char const* name) {
   nvtxDomainHandle_t domain = nvtxDomainCreateA(name);
   register_work_schema(domain);
   return domain;
@@ -103,11 +107,10 @@ static nvtxDomainHandle_t new_domain(const char* name) {
 static PyObject* domains = NULL; /* name: handle, as int */
 
 typedef struct range_object {
-  PyObject_HEAD
-  PyObject* name;   /* str */
-  PyObject* text;   /* str or bytes that `chars` lies in */
-  PyObject* domain; /* str or None */
-  const char* chars;
+  PyObject_HEAD PyObject* name; /* str */
+  PyObject* text;               /* str or bytes that `chars` lies in */
+  PyObject* domain;             /* str or None */
+  char const* chars;
   nvtxDomainHandle_t domain_handle;
   nvtxStringHandle_t registered;
   work declared;
@@ -116,8 +119,8 @@ typedef struct range_object {
   uint8_t was_entered;
 } range_object;
 
-static const char* chars_of(PyObject* name, PyObject** owner) {
-  const char* chars = PyUnicode_AsUTF8AndSize(name, NULL);
+static char const* chars_of(PyObject* name, PyObject** owner) {
+  char const* chars = PyUnicode_AsUTF8AndSize(name, NULL);
   if (chars != NULL) {
     Py_INCREF(name);
     *owner = name;
@@ -134,7 +137,9 @@ static int range_init(PyObject* self, PyObject* args, PyObject* keywords) {
   PyObject *name, *text, *domain = Py_None;
   unsigned int colour = 0;
   work declared = {0, 0};
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "U|OIdd:range", names, &name, &domain, &colour, &declared.flops, &declared.bytes)) return -1;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "U|OIdd:range", names, &name, &domain, &colour,
+                                   &declared.flops, &declared.bytes))
+    return -1;
   if (domain != Py_None && !PyUnicode_Check(domain)) {
     PyErr_SetString(PyExc_TypeError, "the domain of a range is a str or None");
     return -1;
@@ -180,7 +185,7 @@ static int find_domain(range_object* range) {
     range->domain_handle = (nvtxDomainHandle_t)PyLong_AsVoidPtr(known);
   } else {
     PyObject *owner, *made;
-    const char* chars = PyErr_Occurred() ? NULL : chars_of(range->domain, &owner);
+    char const* chars = PyErr_Occurred() ? NULL : chars_of(range->domain, &owner);
     int failed;
     if (chars == NULL) return -1;
     range->domain_handle = new_domain(chars);
@@ -203,7 +208,8 @@ static PyObject* range_enter(PyObject* self, PyObject* unused) {
     if (range->registered == NULL && range->was_entered) /* kept: worth a registered name */
       range->registered = nvtxDomainRegisterStringA(range->domain_handle, range->chars);
     range->was_entered = 1;
-    push_range(range->domain_handle, range->chars, range->registered, range->colour, &range->declared);
+    push_range(range->domain_handle, range->chars, range->registered, range->colour,
+               &range->declared);
   }
   Py_INCREF(self);
   return self;
@@ -215,19 +221,27 @@ static PyObject* range_exit(PyObject* self, PyObject* const* arguments, Py_ssize
   Py_RETURN_NONE;
 }
 
-static PyMethodDef range_methods[] = {{"__enter__", range_enter, METH_NOARGS, "Opens the range on this thread."},
-                                      {"__exit__", (PyCFunction)(void (*)(void))range_exit, METH_FASTCALL, "Closes it, whatever was raised."},
-                                      {NULL, NULL, 0, NULL}};
-static PyMemberDef range_members[] = {{"name", T_OBJECT, offsetof(range_object, name), READONLY, "its text"},
-                                      {"domain", T_OBJECT, offsetof(range_object, domain), READONLY, "its NVTX domain, or None"},
-                                      {"flops", T_DOUBLE, offsetof(range_object, declared.flops), READONLY, "declared operations"},
-                                      {"bytes", T_DOUBLE, offsetof(range_object, declared.bytes), READONLY, "declared bytes"},
-                                      {NULL, 0, 0, 0, NULL}};
-static PyType_Slot range_slots[] = {{Py_tp_init, range_init},       {Py_tp_new, PyType_GenericNew},    {Py_tp_dealloc, range_dealloc},
-                                    {Py_tp_traverse, range_traverse}, {Py_tp_methods, range_methods}, {Py_tp_members, range_members},
+static PyMethodDef range_methods[] = {
+    {"__enter__", range_enter, METH_NOARGS, "Opens the range on this thread."},
+    {"__exit__", (PyCFunction)(void (*)(void))range_exit, METH_FASTCALL,
+     "Closes it, whatever was raised."},
+    {NULL, NULL, 0, NULL}};
+static PyMemberDef range_members[] = {
+    {"name", T_OBJECT, offsetof(range_object, name), READONLY, "its text"},
+    {"domain", T_OBJECT, offsetof(range_object, domain), READONLY, "its NVTX domain, or None"},
+    {"flops", T_DOUBLE, offsetof(range_object, declared.flops), READONLY, "declared operations"},
+    {"bytes", T_DOUBLE, offsetof(range_object, declared.bytes), READONLY, "declared bytes"},
+    {NULL, 0, 0, 0, NULL}};
+static PyType_Slot range_slots[] = {{Py_tp_init, range_init},
+                                    {Py_tp_new, PyType_GenericNew},
+                                    {Py_tp_dealloc, range_dealloc},
+                                    {Py_tp_traverse, range_traverse},
+                                    {Py_tp_methods, range_methods},
+                                    {Py_tp_members, range_members},
                                     {0, NULL}};
 static PyType_Spec range_spec = {"libgpuprof._fast.Range", sizeof(range_object), 0,
-                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, range_slots};
+                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+                                 range_slots};
 
 /* ---- functions */
 
@@ -243,7 +257,7 @@ static PyObject* attach(PyObject* module, PyObject* unused) {
 
 static PyObject* mark(PyObject* module, PyObject* name) {
   PyObject* owner;
-  const char* chars;
+  char const* chars;
   (void)module;
   if (!PyUnicode_Check(name)) {
     PyErr_SetString(PyExc_TypeError, "the name of a mark is a str");
@@ -257,16 +271,26 @@ static PyObject* mark(PyObject* module, PyObject* name) {
   Py_RETURN_NONE;
 }
 
-static PyMethodDef functions[] = {{"attach", attach, METH_NOARGS, "Looks for an NVTX tool again. True where there is one."},
-                                  {"mark", mark, METH_O, "Marks a moment."},
-                                  {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_fast", "NVTX ranges of libgpuprof.", -1, functions, NULL, NULL, NULL, NULL};
+static PyMethodDef functions[] = {
+    {"attach", attach, METH_NOARGS, "Looks for an NVTX tool again. True where there is one."},
+    {"mark", mark, METH_O, "Marks a moment."},
+    {NULL, NULL, 0, NULL}};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                                        "_fast",
+                                        "NVTX ranges of libgpuprof.",
+                                        -1,
+                                        functions,
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        NULL};
 
 PyMODINIT_FUNC PyInit__fast(void) {
   PyObject* module = PyModule_Create(&definition);
   PyObject* type = PyType_FromSpec(&range_spec);
   if (domains == NULL) domains = PyDict_New();
-  if (module == NULL || type == NULL || domains == NULL || PyModule_AddObject(module, "Range", type) != 0) {
+  if (module == NULL || type == NULL || domains == NULL ||
+      PyModule_AddObject(module, "Range", type) != 0) {
     Py_XDECREF(type);
     Py_XDECREF(module);
     return NULL;
@@ -280,16 +304,17 @@ PyMODINIT_FUNC PyInit__fast(void) {
 EXPORTED int libgpuprof_attach(void) {
   return find_tool();
 }
-EXPORTED void* libgpuprof_domain(const char* name) {
+EXPORTED void* libgpuprof_domain(char const* name) {
   return find_tool() ? new_domain(name) : NULL;
 }
-EXPORTED void libgpuprof_push(void* domain, const char* name, uint32_t colour, double flops, double bytes) {
+EXPORTED void libgpuprof_push(void* domain, char const* name, uint32_t colour, double flops,
+                              double bytes) {
   const work declared = {flops, bytes};
   if (tool_is_present) push_range((nvtxDomainHandle_t)domain, name, NULL, colour, &declared);
 }
 EXPORTED void libgpuprof_pop(void* domain) {
   if (tool_is_present) pop_range((nvtxDomainHandle_t)domain);
 }
-EXPORTED void libgpuprof_mark(const char* name) {
+EXPORTED void libgpuprof_mark(char const* name) {
   if (tool_is_present) nvtxMarkA(name);
 }
