@@ -33,7 +33,7 @@ class Profile(package.Case):
     def test_what_runs_inside_is_recorded(self):
         run = self.python("""
             with gp.profile("run", trace="cuda,nvtx") as prof:
-                with gp.range("mine", flops=5e9, bytes=2e6, domain="own", colour=0xff0000ff):
+                with gp.range("mine", flops=5e9, bytes=2e6, domain="own", color=0xff0000ff):
                     play()
             run = prof.run
             print(prof.path == os.path.abspath("run.gpuprof"), len(run.kernels), run.missing[:-1])

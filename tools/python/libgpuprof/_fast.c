@@ -56,7 +56,7 @@ static void register_work_schema(nvtxDomainHandle_t domain) {
 
 /* `name` or `registered` is the text. */
 static void push_range(nvtxDomainHandle_t domain, char const* name, nvtxStringHandle_t registered,
-                       uint32_t colour, work const* declared) {
+                       uint32_t color, work const* declared) {
   nvtxEventAttributes_t about;
   nvtxPayloadData_t payload;
   memset(&about, 0, sizeof about);
@@ -69,9 +69,9 @@ static void push_range(nvtxDomainHandle_t domain, char const* name, nvtxStringHa
     about.messageType = NVTX_MESSAGE_TYPE_ASCII;
     about.message.ascii = name;
   }
-  if (colour != 0) {
+  if (color != 0) {
     about.colorType = NVTX_COLOR_ARGB;
-    about.color = colour;
+    about.color = color;
   }
   if (declared->flops > 0 || declared->bytes > 0) {
     static int registered_default = 0;
@@ -102,7 +102,7 @@ static nvtxDomainHandle_t new_domain(char const* name) {
   return domain;
 }
 
-/* ---- class Range(name, domain=None, colour=0, flops=0, bytes=0) */
+/* ---- class Range(name, domain=None, color=0, flops=0, bytes=0) */
 
 static PyObject* domains = NULL; /* name: handle, as int */
 
@@ -114,7 +114,7 @@ typedef struct range_object {
   nvtxDomainHandle_t domain_handle;
   nvtxStringHandle_t registered;
   work declared;
-  uint32_t colour;
+  uint32_t color;
   uint8_t is_known_domain;
   uint8_t was_entered;
 } range_object;
@@ -132,12 +132,12 @@ static char const* chars_of(PyObject* name, PyObject** owner) {
 }
 
 static int range_init(PyObject* self, PyObject* args, PyObject* keywords) {
-  static char* names[] = {"name", "domain", "colour", "flops", "bytes", NULL};
+  static char* names[] = {"name", "domain", "color", "flops", "bytes", NULL};
   range_object* range = (range_object*)self;
   PyObject *name, *text, *domain = Py_None;
-  unsigned int colour = 0;
+  unsigned int color = 0;
   work declared = {0, 0};
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "U|OIdd:range", names, &name, &domain, &colour,
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "U|OIdd:range", names, &name, &domain, &color,
                                    &declared.flops, &declared.bytes))
     return -1;
   if (domain != Py_None && !PyUnicode_Check(domain)) {
@@ -156,7 +156,7 @@ static int range_init(PyObject* self, PyObject* args, PyObject* keywords) {
   Py_INCREF(domain);
   range->domain = domain;
   range->declared = declared;
-  range->colour = colour;
+  range->color = color;
   range->is_known_domain = domain == Py_None;
   return 0;
 }
@@ -208,7 +208,7 @@ static PyObject* range_enter(PyObject* self, PyObject* unused) {
     if (range->registered == NULL && range->was_entered) /* kept: worth a registered name */
       range->registered = nvtxDomainRegisterStringA(range->domain_handle, range->chars);
     range->was_entered = 1;
-    push_range(range->domain_handle, range->chars, range->registered, range->colour,
+    push_range(range->domain_handle, range->chars, range->registered, range->color,
                &range->declared);
   }
   Py_INCREF(self);
@@ -307,10 +307,10 @@ EXPORTED int libgpuprof_attach(void) {
 EXPORTED void* libgpuprof_domain(char const* name) {
   return find_tool() ? new_domain(name) : NULL;
 }
-EXPORTED void libgpuprof_push(void* domain, char const* name, uint32_t colour, double flops,
+EXPORTED void libgpuprof_push(void* domain, char const* name, uint32_t color, double flops,
                               double bytes) {
   const work declared = {flops, bytes};
-  if (tool_is_present) push_range((nvtxDomainHandle_t)domain, name, NULL, colour, &declared);
+  if (tool_is_present) push_range((nvtxDomainHandle_t)domain, name, NULL, color, &declared);
 }
 EXPORTED void libgpuprof_pop(void* domain) {
   if (tool_is_present) pop_range((nvtxDomainHandle_t)domain);

@@ -50,17 +50,17 @@ except ImportError as why:
             _library.libgpuprof_mark(name.encode("utf-8", "backslashreplace"))
 
     class _Range:  # type: ignore[no-redef]
-        def __init__(self, name: str, domain: Optional[str] = None, colour: int = 0, flops: float = 0, bytes: float = 0) -> None:
+        def __init__(self, name: str, domain: Optional[str] = None, color: int = 0, flops: float = 0, bytes: float = 0) -> None:
             if not isinstance(name, str) or not (domain is None or isinstance(domain, str)):
                 raise TypeError("name and domain of a range are str")
-            self.name, self.domain, self.flops, self.bytes, self._colour = name, domain, float(flops), float(bytes), colour
+            self.name, self.domain, self.flops, self.bytes, self._color = name, domain, float(flops), float(bytes), color
             self._text = name.encode("utf-8", "backslashreplace")
 
         def __enter__(self) -> Any:
             if _tool and _library is not None:
                 if self.domain is not None and self.domain not in _domains:
                     _domains[self.domain] = _library.libgpuprof_domain(self.domain.encode("utf-8", "backslashreplace"))
-                _library.libgpuprof_push(_domains.get(self.domain), self._text, self._colour, self.flops, self.bytes)
+                _library.libgpuprof_push(_domains.get(self.domain), self._text, self._color, self.flops, self.bytes)
             return self
 
         def __exit__(self, *unused: Any) -> None:
@@ -81,7 +81,7 @@ class range(_Range):  # type: ignore[misc,unused-ignore]  # noqa: A001
         flops: floating-point operations that the code inside does, for rates where they cannot be counted. 0: not declared.
         bytes: bytes that it reads and writes; likewise.
         domain: its NVTX domain; reports show "domain:name".
-        colour: 0xAARRGGBB for viewers; 0 leaves it to them.
+        color: 0xAARRGGBB for viewers; 0 leaves it to them.
     """
     __slots__ = ()
 
