@@ -18,7 +18,7 @@ add_executable(program main.cpp)
 add_executable(program_in_c main.c)
 """
 STUBS = ("Scrt1.o", "libc.so", "libc.so.6", "libm.so", "libdl.so", "libpthread.so")
-# What stands for zig of PyPI.
+# This script stands for zig of PyPI.
 FETCH = f"""#!/bin/sh
 [ ! -e "$(dirname "$0")/offline" ] || {{ echo "pip says why" >&2; exit 1; }}
 mkdir -p "$2" && cd "$2" && touch {" ".join(STUBS)}
