@@ -4,6 +4,7 @@
 #include "base/clock.hpp"
 #include "base/futex.hpp"
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <pthread.h>
@@ -16,6 +17,9 @@ constexpr std::uint64_t max_wait_ns = 2'000'000'000, look_every_ns = 1'000'000;
 
 // The third: guards that did not wait any longer for a fork under way.
 std::atomic<std::uint32_t> guards{0}, forks{0}, impatient_guards{0};
+
+// In the order of their coming.
+std::array<std::atomic<void (*)()>, 8> child_handlers{};
 
 // Guards that this thread is in, and its fork: the program's own fork handlers may come here too.
 constinit thread_local int depth __attribute__((tls_model("initial-exec"))) = 0;
@@ -48,6 +52,8 @@ void in_child() {
   is_impatient = false;
   forks.store(0);
   guards.store(depth > 0 ? 1 : 0);
+  for (auto& handler : child_handlers)
+    if (auto const run = handler.load(std::memory_order_acquire); run != nullptr) run();
 }
 
 }  // namespace
@@ -55,6 +61,15 @@ void in_child() {
 void watch_forks() noexcept {
   static bool const installed = pthread_atfork(before_fork, in_parent, in_child) == 0;
   (void)installed;
+}
+
+bool run_in_children(void (*run)()) noexcept {
+  watch_forks();
+  for (auto& handler : child_handlers) {
+    void (*none)() = nullptr;
+    if (handler.compare_exchange_strong(none, run)) return true;
+  }
+  return false;
 }
 
 bool was_forked_in_guard() noexcept {

@@ -20,6 +20,11 @@ class fork_guard {
 /// Guards work from here on. Idempotent.
 void watch_forks() noexcept;
 
+/// From here on each forked child calls `run`, after all that were given before. For each function
+/// once; false if there is no room for more. pthread_atfork() must not be called by anything else
+/// here: before glibc 2.36 it waits until no fork is under way, and a fork waits for guards.
+bool run_in_children(void (*run)()) noexcept;
+
 /// In a child: while it was made, somebody was in a guard and did not come back in time.
 bool was_forked_in_guard() noexcept;
 

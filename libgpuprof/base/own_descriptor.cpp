@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/own_descriptor.hpp"
 
+#include "base/fork_guard.hpp"
+
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <fcntl.h>
-#include <pthread.h>
 #include <unistd.h>
 #include <utility>
 
@@ -29,7 +30,7 @@ void close_in_child() {
 }
 
 void keep_from_children(int number, file_identity const& file) noexcept {
-  static auto const installed = pthread_atfork(nullptr, nullptr, close_in_child);
+  static auto const installed = run_in_children(close_in_child);
   static_cast<void>(installed);
   for (auto& open : all_open) {
     int none = -1;

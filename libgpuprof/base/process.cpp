@@ -10,7 +10,6 @@
 #include <atomic>
 #include <cstdlib>
 #include <dlfcn.h>
-#include <pthread.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -43,8 +42,7 @@ void note_process_exit() noexcept {
 void watch_process_life() noexcept {
   static std::atomic<bool> done{false};
   if (done.exchange(true)) return;
-  watch_forks();  // before ours, which asks it
-  pthread_atfork(nullptr, nullptr, [] {
+  run_in_children([] {
     if (inert_children.load() || was_forked_in_guard())
       forked_child.store(true, std::memory_order_relaxed);
   });

@@ -240,7 +240,7 @@ void prepare_once() {
   names();
   labels();
   domains();
-  pthread_atfork(nullptr, nullptr, begin_child);
+  run_in_children(begin_child);
   thread_end_is_watched = pthread_key_create(&thread_end_key, end_of_thread) == 0;
   begin_ticks();
 }

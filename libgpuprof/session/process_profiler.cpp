@@ -16,7 +16,6 @@
 #include "session/startup.hpp"
 
 #include <cstdlib>
-#include <pthread.h>
 #include <utility>
 
 namespace gpuprof {
@@ -45,7 +44,7 @@ void forget_profiler_of_parent() noexcept {
 void watch_children_once() noexcept {
   static bool const watched = [] {
     watch_process_life();
-    return pthread_atfork(nullptr, nullptr, forget_profiler_of_parent) == 0;
+    return run_in_children(forget_profiler_of_parent);
   }();
   (void)watched;
 }

@@ -3,15 +3,36 @@
 #include "base/fork_guard.hpp"
 
 #include "base/clock.hpp"
+#include "base/own_descriptor.hpp"
+#include "base/process.hpp"
 #include "support/catch.hpp"
 
 #include <atomic>
+#include <dlfcn.h>
+#include <fcntl.h>
 #include <mutex>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 using namespace gpuprof;
+
+namespace {
+std::atomic<int> registrations{0};
+}
+
+extern "C" {
+extern void* __dso_handle;
+
+// pthread_atfork() is a function of the program itself, and calls this one of the C library.
+int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* object) {
+  if (object == __dso_handle) ++registrations;
+  using function = int(void (*)(), void (*)(), void (*)(), void*);
+  static auto* const real = reinterpret_cast<function*>(dlsym(RTLD_NEXT, "__register_atfork"));
+  return real(prepare, parent, child, object);
+}
+}
 
 TEST_CASE("a child never finds a lock held that was taken under a guard") {
   static std::mutex lock;
@@ -50,4 +71,26 @@ TEST_CASE("a guard that is never left holds a fork up for seconds, not for ever"
   REQUIRE(waitpid(child, &status, 0) == child);
   over = true;
   over.notify_one();
+}
+
+TEST_CASE("the C library is asked to call at forks once, and never in a guard") {
+  watch_forks();
+  {
+    fork_guard const guard;  // a fork that waits for it holds a lock that the call takes
+    own_descriptor const file(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    watch_process_life();
+  }
+  CHECK(registrations == 1);
+}
+
+TEST_CASE("a child runs what it was told to run, in the order in which it was told") {
+  static std::vector<int> ran;
+  REQUIRE(run_in_children([] { ran.push_back(1); }));
+  REQUIRE(run_in_children([] { ran.push_back(2); }));
+  auto const child = fork();
+  if (child == 0) _exit(ran == std::vector{1, 2} ? 0 : 1);
+  int status = 1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  CHECK(ran.empty());
 }
