@@ -10,19 +10,18 @@ namespace {
 
 constexpr double as_long = 0.2;  // a share
 
-/// All but the arguments.
-kernel_shape without_arguments(kernel_shape shape) {
-  shape.id = {};
-  shape.arguments = arguments_not_looked_at;
-  return shape;
-}
-
 bool take_as_long(workload_times const& times, std::uint32_t one, std::uint32_t other) {
   auto const ns = times.undisturbed_mean(one), other_ns = times.undisturbed_mean(other);
   return ns && other_ns && *other_ns > 0 && std::abs(*ns / *other_ns - 1) <= as_long;
 }
 
 }  // namespace
+
+kernel_shape without_arguments(kernel_shape shape) {
+  shape.id = {};
+  shape.arguments = arguments_not_looked_at;
+  return shape;
+}
 
 std::map<workload_id, workload_id> counted_outside(workload_times const& times,
                                                    std::span<kernel_shape const> shapes) {

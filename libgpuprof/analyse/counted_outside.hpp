@@ -9,6 +9,9 @@
 
 namespace gpuprof {
 
+/// Shapes for which this is equal differ in their ids and arguments only.
+kernel_shape without_arguments(kernel_shape shape);
+
 /// Launches of one kernel in one geometry are told apart by their arguments, but of kernels in
 /// graphs these are not known. Where such a kernel had the same arguments in all launches outside,
 /// and takes as long inside, it is taken to have them inside, too: programs warm up with what they

@@ -1,14 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyse/slowed_launches.hpp"
 
+#include "analyse/counted_outside.hpp"
 #include "analyse/samples.hpp"
 
 #include <algorithm>
 
 namespace gpuprof {
 
+void slowed_launches::define(kernel_shape const& shape) {
+  auto& all = variants_[without_arguments(shape)];
+  if (shape.arguments == arguments_not_looked_at) {
+    without_arguments_[raw(shape.id)] = &all;
+    return;
+  }
+  all.several |= all.arguments_known != shape_id{} || shape.arguments == arguments_of_many_values;
+  all.arguments_known = shape.id;
+}
+
+shape_id slowed_launches::work_of(shape_id shape) const {
+  auto const found = without_arguments_.find(raw(shape));
+  if (found == without_arguments_.end()) return shape;
+  auto const& all = *found->second;
+  return all.several || all.arguments_known == shape_id{} ? shape : all.arguments_known;
+}
+
 void slowed_launches::see(kernel_record const& kernel) {
-  auto& sum = by_shape_[raw(kernel.shape)];
+  auto& sum = by_work_[raw(work_of(kernel.shape))];
   if (readings_.sampling_of(kernel.correlation) != sampling::none) {
     ++sum.read;
     return;
@@ -34,8 +52,8 @@ std::optional<duration_ns> slowed_launches::undisturbed(kernel_record const& ker
   if (!any_) return std::nullopt;
   auto const how = readings_.sampling_of(kernel.correlation);
   if (how == sampling::none && !ran_in_pause(kernel)) return std::nullopt;
-  auto const found = by_shape_.find(raw(kernel.shape));
-  if (found == by_shape_.end() || found->second.launches == 0) return std::nullopt;
+  auto const found = by_work_.find(raw(work_of(kernel.shape)));
+  if (found == by_work_.end() || found->second.launches == 0) return std::nullopt;
   auto const& others = found->second;
   auto const is_slowed =
       how == sampling::slowed ||

@@ -16,6 +16,7 @@ slowed_launches read_slowed_launches(trace_contents& trace) {
     for (auto const& pause : pauses) slowed.add(pause);
   });
   if (!slowed.any()) return slowed;
+  for (auto const& shape : trace.shapes()) slowed.define(shape);
   auto columns = capture::only(&kernel_record::duration);
   add_columns_of(slowed, columns);
   file.for_each<kernel_record>(

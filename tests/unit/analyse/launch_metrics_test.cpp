@@ -449,6 +449,41 @@ TEST_CASE(
   for (auto const& one : {before, usual, elsewhere}) CHECK_FALSE(slowed.undisturbed(one));
 }
 
+TEST_CASE("a launch of before counters were set up is compared with later ones of its arguments") {
+  auto const shape = [](std::uint32_t id, std::uint32_t arguments) {
+    kernel_shape made;
+    made.id = shape_id{id};
+    made.name = name_id{5};
+    made.grid = made.block = {32, 1, 1};
+    made.arguments = arguments;
+    return made;
+  };
+  auto const mean_of_early = [](std::vector<kernel_shape> const& shapes) {
+    slowed_launches slowed;
+    slowed.add(pause_record{device_id{0}, {5'000}, {2'000}});
+    for (auto const& one : shapes) slowed.define(one);
+    auto early = launch_of(9, 2330);
+    early.start = {5'500};
+    slowed.see(early);
+    for (std::uint32_t i = 0; i < 12; ++i) {
+      auto late = launch_of(100 + i, 1000 + i % 4);
+      late.shape = shape_id{2};
+      late.start = {10'000 * (i + 1)};
+      slowed.see(late);
+    }
+    return slowed.undisturbed(early);
+  };
+  CHECK(mean_of_early({shape(1, arguments_not_looked_at), shape(2, 77)}) == duration_ns{1002});
+  CHECK(mean_of_early({shape(2, 77), shape(1, arguments_not_looked_at)}) == duration_ns{1002});
+  CHECK_FALSE(mean_of_early({shape(1, arguments_not_looked_at), shape(2, 77), shape(3, 78)}));
+  CHECK_FALSE(
+      mean_of_early({shape(1, arguments_not_looked_at), shape(2, arguments_of_many_values)}));
+  CHECK_FALSE(mean_of_early({shape(1, 76), shape(2, 77)}));
+  auto wider = shape(2, 77);
+  wider.grid.x = 64;
+  CHECK_FALSE(mean_of_early({shape(1, arguments_not_looked_at), wider}));
+}
+
 TEST_CASE("a launch whose kernel was rewritten shows the mean of the others, long or not") {
   for (auto const ns : {900, 1002, 2330}) {
     auto const read = launch_of(7, ns);
