@@ -34,6 +34,7 @@ check_contents() {
 
 install_packages "${build_packages[@]}" lintian
 find_cuda
+stage "Fetching the stub libraries of glibc 2.28" "$root/tools/fetch_glibc_stubs.sh" 2.28 || fail "see above"
 stage "Configuring (packages)" configure_preset release -B build/packages -DGPUPROF_GLIBC=2.28 -DCMAKE_INSTALL_LIBDIR=lib \
   -DGPUPROF_BUILD_TESTS=OFF -DGPUPROF_BUILD_EXAMPLES=OFF -DGPUPROF_BUILD_GPU_CHECK=OFF || fail "see above"
 stage "Building the packages" make_packages || fail "the packages were not made"

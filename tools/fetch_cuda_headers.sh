@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Fetches the CUDA headers that gpuprof is built against, and the libcupti of that release, from PyPI. cmake calls it where
-# there is no toolkit of that release.
+# Fetches the CUDA headers that gpuprof is built against, and the libcupti of that release, from PyPI. A build takes
+# them from build/cuda-headers if there is no toolkit of that release.
 #
-#   tools/fetch_cuda_headers.sh FOLDER
+#   tools/fetch_cuda_headers.sh [FOLDER]
 set -euo pipefail
 
-target="$1" release='13.0.*'
+target="${1:-$(dirname "$0")/../build/cuda-headers}" release='13.0.*'
 
 give_up() {
   printf '%s\n' "The headers of CUDA $release could not be fetched from PyPI: $1. Without them gpuprof cannot be built." \

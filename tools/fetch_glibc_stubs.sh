@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Makes stub libraries of an older glibc: they have its symbols and versions, and no code. What is linked against them runs with that
-# glibc and all newer ones. They come from zig (PyPI, 100 MB, removed afterwards). cmake calls this for -DGPUPROF_GLIBC=2.28.
+# glibc and all newer ones. They come from zig (PyPI, 100 MB, removed afterwards). A build with
+# -DGPUPROF_GLIBC=2.28 takes them from build/glibc-2.28.
 #
-#   tools/fetch_glibc_stubs.sh 2.28 FOLDER
+#   tools/fetch_glibc_stubs.sh 2.28 [FOLDER]
 set -euo pipefail
 
-version="$1" target="$2"
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+version="$1" target="${2:-$root/build/glibc-$1}"
 
 give_up() {
   printf '%s\n' "The stub libraries of glibc $version could not be made: $1." \

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Fetches the libraries that draw the pages of `gpuprof report` (ECharts 6.0.0, Tabulator 6.4.0), out of a wheel of PyPI that
-# brings them along, and checks that they are those which were tried. cmake calls it where GPUPROF_REPORT_JS_DIR is not set.
+# brings them along, and checks that they are those which were tried. A build takes them from build/report-js.
 #
-#   tools/fetch_report_js.sh FOLDER
+#   tools/fetch_report_js.sh [FOLDER]
 set -euo pipefail
 
 sums="$(cd "$(dirname "$0")" && pwd)/report_js.sha256"
-target="$1" wheel='panel==1.9.4' inside=panel/dist/bundled
+target="${1:-$(dirname "$0")/../build/report-js}" wheel='panel==1.9.4' inside=panel/dist/bundled
 
 give_up() {
   printf '%s\n' "ECharts and Tabulator could not be fetched from PyPI: $1. gpuprof report is left out." \

@@ -133,9 +133,17 @@ find_clang_tidy() {
   clang_tidy="$(echo "$target"/lib/python3*/site-packages/clang_tidy/data/bin)"
 }
 
+has_cuda_headers() { grep -qsE '#define CUPTI_API_VERSION +1300[0-9][0-9]' "$cuda_root"/{include,extras/CUPTI/include}/cupti_version.h; }
+
+# Configuring asks no network: this fetches what the machine lacks, once. Without ECharts and Tabulator `gpuprof report` is left out.
+fetch_missing() {
+  "$root/tools/fetch_report_js.sh" || true
+  has_cuda_headers || "$root/tools/fetch_cuda_headers.sh"
+}
+
 # A build folder keeps the CUDA toolkit it was configured with.
 configure_preset() {
-  (cd "$root" && cmake --preset "$1" ${cuda_root:+"-DCUDAToolkit_ROOT=$cuda_root"} "${@:2}")
+  fetch_missing && (cd "$root" && cmake --preset "$1" ${cuda_root:+"-DCUDAToolkit_ROOT=$cuda_root"} "${@:2}")
 }
 
 build_preset() {

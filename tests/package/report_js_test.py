@@ -15,7 +15,6 @@ include(gpuprof_report_js)
 message(STATUS "drawn with: ${{gpuprof_report_js}}")
 """
 FILES = ("echarts.min.js", "tabulator.min.js", "tabulator.min.css")
-OFFLINE = "#!/bin/sh\nexit 1\n"
 
 
 class Libraries(unittest.TestCase):
@@ -27,9 +26,6 @@ class Libraries(unittest.TestCase):
         (self.folder / "tools").mkdir()
         self.libraries.mkdir()
         (self.folder / "CMakeLists.txt").write_text(PROJECT)
-        fetch = self.folder / "tools/fetch_report_js.sh"
-        fetch.write_text(OFFLINE)
-        fetch.chmod(0o755)
         for name in FILES:
             (self.libraries / name).write_text(f"/* {name} */")
 
@@ -67,10 +63,19 @@ class Libraries(unittest.TestCase):
                 self.assertNotEqual(code, 0)
                 self.assertIn(f"{name} holds {end.lower()}, which would end its element in the page", errors)
 
-    def test_without_a_network_the_build_goes_on_without_pages(self):
+    def test_a_build_without_them_has_no_pages_and_says_what_to_do(self):
         code, taken, errors = self.configure()
         self.assertEqual((code, taken), (0, ""))
         self.assertIn("gpuprof report is left out of this build", errors)
+        self.assertIn("tools/fetch_report_js.sh makes it", errors)
+
+    def test_the_folder_of_the_script_is_taken_once_it_is_complete(self):
+        made = self.folder / "build/report-js"
+        made.parent.mkdir()
+        self.libraries.rename(made)
+        self.assertEqual(self.configure()[1], "")
+        (made / "complete").touch()
+        self.assertEqual(self.configure()[:2], (0, str(made)))
 
 
 if __name__ == "__main__":

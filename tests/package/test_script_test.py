@@ -40,7 +40,7 @@ class Script(unittest.TestCase):
             name for name in names if pathlib.Path(folder, name).is_dir()])
         for name, does in STANDS_FOR.items():
             self.program(f"programs/{name}", does)
-        for script in ("tests/process/export/clients.sh", "tools/python/build_wheel.sh", "tools/build_packages.sh"):
+        for script in ("tools/fetch_report_js.sh", "tools/fetch_cuda_headers.sh", "tests/process/export/clients.sh", "tools/python/build_wheel.sh", "tools/build_packages.sh"):
             self.program(script, "")
         self.program("build/fuzz/tests/fuzz_text", "")
         for folder in ("fuzz/tests/fuzz/seeds/text", "ci", "asan", "tsan"):

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is taken from CUDA to build, in two parts that need not fit each other:
 # - The headers of one release, whatever toolkit is here or none: cuda.h, cupti.h and nvtx3 of CUDA 13.0. From them come the layouts of
-#   records, those of older releases included. The toolkit's if it is of that release, else from PyPI.
+#   records, those of older releases included. The toolkit's if it is of that release, else what
+#   tools/fetch_cuda_headers.sh fetches from PyPI.
 # - A compiler of GPU code, nvcc of CUDA 12.0 or newer, for the peak kernels, the examples and the programs of gpu-check. Without
 #   one these are left out.
 # At run time neither is needed: libcupti and the driver are opened as they are found.
-set(GPUPROF_CUDA_HEADERS "" CACHE PATH "Folder with include/cuda.h and include/cupti.h of CUDA 13.0. Empty: the toolkit's, or fetched from PyPI")
+set(GPUPROF_CUDA_HEADERS "" CACHE PATH "Folder with include/cuda.h and include/cupti.h of CUDA 13.0. Empty: the toolkit's, or those of tools/fetch_cuda_headers.sh")
 
 # The include folders below `root`, if its CUPTI is of the release; else nothing.
 function(gpuprof_headers_of_release root result)
@@ -41,17 +42,14 @@ if(NOT GPUPROF_CUDA_ROOT)
   set(GPUPROF_CUDA_ROOT "${PROJECT_SOURCE_DIR}/build/cuda-headers")  # one for all build folders
   gpuprof_headers_of_release("${GPUPROF_CUDA_ROOT}" found)
   if(NOT found)
-    message(STATUS "Fetching the headers of CUDA 13.0 from PyPI: there is no toolkit of that release here")
-    execute_process(COMMAND "${PROJECT_SOURCE_DIR}/tools/fetch_cuda_headers.sh" "${GPUPROF_CUDA_ROOT}" RESULT_VARIABLE code)
-    if(NOT code EQUAL 0)
-      message(FATAL_ERROR "There are no CUDA headers, see above")
-    endif()
+    message(FATAL_ERROR "There is no toolkit of CUDA 13.0 here, and gpuprof is built against the headers of that release. "
+      "tools/fetch_cuda_headers.sh fetches them from PyPI into build/cuda-headers; then run cmake again")
   endif()
 endif()
 gpuprof_headers_of_release("${GPUPROF_CUDA_ROOT}" GPUPROF_CUDA_INCLUDES)
 if(NOT GPUPROF_CUDA_INCLUDES)
   message(FATAL_ERROR "${GPUPROF_CUDA_ROOT} has no include/cuda.h or no include/cupti.h of CUDA 13.0. Set GPUPROF_CUDA_HEADERS to a "
-    "folder that has both, or leave it empty to fetch them")
+    "folder that has both, or leave it empty and run tools/fetch_cuda_headers.sh")
 endif()
 message(STATUS "CUDA headers: ${GPUPROF_CUDA_ROOT}; nvcc: ${CUDAToolkit_NVCC_EXECUTABLE}")
 if(NOT CUDAToolkit_FOUND)

@@ -5,7 +5,7 @@
 #
 # Programs and libraries in C, and those with GPU code, are linked as usual: they are tests and examples.
 set(GPUPROF_GLIBC "" CACHE STRING "The oldest release of glibc that the build runs with, such as 2.28. Empty: this machine's")
-set(GPUPROF_GLIBC_STUBS "" CACHE PATH "Folder made by tools/fetch_glibc_stubs.sh. Empty: it is made, with zig from PyPI")
+set(GPUPROF_GLIBC_STUBS "" CACHE PATH "Folder made by tools/fetch_glibc_stubs.sh. Empty: build/glibc-GPUPROF_GLIBC")
 if(NOT GPUPROF_GLIBC)
   return()
 endif()
@@ -20,15 +20,11 @@ endif()
 set(gpuprof_stubs "${GPUPROF_GLIBC_STUBS}")
 if(NOT gpuprof_stubs)
   set(gpuprof_stubs "${PROJECT_SOURCE_DIR}/build/glibc-${GPUPROF_GLIBC}")  # one for all build folders
-  execute_process(COMMAND "${PROJECT_SOURCE_DIR}/tools/fetch_glibc_stubs.sh" "${GPUPROF_GLIBC}" "${gpuprof_stubs}" RESULT_VARIABLE code)
-  if(NOT code EQUAL 0)
-    message(FATAL_ERROR "There are no stub libraries of glibc ${GPUPROF_GLIBC}, see above")
-  endif()
 endif()
 foreach(name Scrt1.o libc.so libc.so.6 libm.so libdl.so libpthread.so)
   if(NOT EXISTS "${gpuprof_stubs}/${name}")
-    message(FATAL_ERROR "GPUPROF_GLIBC_STUBS: there is no ${name} in ${gpuprof_stubs}. tools/fetch_glibc_stubs.sh ${GPUPROF_GLIBC} FOLDER "
-      "makes such a folder")
+    message(FATAL_ERROR "GPUPROF_GLIBC: there is no ${name} in ${gpuprof_stubs}. tools/fetch_glibc_stubs.sh ${GPUPROF_GLIBC} makes this "
+      "folder, with zig from PyPI; GPUPROF_GLIBC_STUBS names another")
   endif()
 endforeach()
 message(STATUS "gpuprof: for glibc ${GPUPROF_GLIBC} and newer, linked against ${gpuprof_stubs}")

@@ -32,7 +32,7 @@ tools_from_pypi() {
     cp "$root/tools/python/wheel_tools.txt" "$tools/"  # last: now it is whole
 }
 
-stubs_are_there() { "$root/tools/fetch_glibc_stubs.sh" 2.28 "$root/build/glibc-2.28"; }
+stubs_are_there() { fetch_missing && "$root/tools/fetch_glibc_stubs.sh" 2.28; }
 
 # The names by which CMake calls the compilers elsewhere: the compiler cache knows what they compiled.
 build() {
