@@ -3,8 +3,8 @@
 // launch
 // -> live totals and capture file.
 #include "benchmarks/record_surroundings.hpp"
-#include "collect/activity_decoder.hpp"
-#include "recording/trace_assembler.hpp"
+#include "guest/collect/activity_decoder.hpp"
+#include "guest/recording/trace_assembler.hpp"
 #include "support/fake_cupti.hpp"
 #include "support/record_walk.hpp"
 #include "support/records.hpp"

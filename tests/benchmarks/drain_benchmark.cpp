@@ -2,8 +2,8 @@
 // How long the drain thread is away from CUPTI's buffers: a program that replays a graph of 146
 // kernels, 400,000 of them a second, with windows of samples as `--metrics auto` makes them.
 #include "benchmarks/record_surroundings.hpp"
-#include "collect/activity_decoder.hpp"
-#include "recording/trace_assembler.hpp"
+#include "guest/collect/activity_decoder.hpp"
+#include "guest/recording/trace_assembler.hpp"
 #include "support/fake_cupti.hpp"
 #include "support/record_walk.hpp"
 #include "support/records.hpp"

@@ -2,10 +2,10 @@
 // What a range costs on the program's thread: recorded, kept only, and with no tool at all.
 #include <gpuprof/gpuprof.hpp>
 
-#include "nvtx/injection.hpp"
-#include "nvtx/log_decoder.hpp"
-#include "nvtx/log_writer.hpp"
-#include "nvtx/steps.hpp"
+#include "guest/nvtx/injection.hpp"
+#include "guest/nvtx/log_decoder.hpp"
+#include "guest/nvtx/log_writer.hpp"
+#include "guest/nvtx/steps.hpp"
 
 #include <benchmark/benchmark.h>
 

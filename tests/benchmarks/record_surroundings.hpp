@@ -2,10 +2,10 @@
 // What the benchmarks that read CUPTI's records need around them.
 #pragma once
 
-#include "live/live_metrics.hpp"
-#include "live/live_sink.hpp"
-#include "live/live_totals.hpp"
-#include "recording/file_sink.hpp"
+#include "guest/live/live_metrics.hpp"
+#include "guest/live/live_sink.hpp"
+#include "guest/live/live_totals.hpp"
+#include "guest/recording/file_sink.hpp"
 #include "support/fake_cupti.hpp"
 #include "support/record_walk.hpp"
 

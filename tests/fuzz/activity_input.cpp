@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/activity_input.hpp"
 
-#include "collect/activity_decoder.hpp"
-#include "nvtx/name_registry.hpp"
+#include "guest/collect/activity_decoder.hpp"
+#include "guest/nvtx/name_registry.hpp"
 #include "support/record_walk.hpp"
 
 #include <cstdlib>

@@ -2,8 +2,8 @@
 // Gives any bytes to the reader of cubins as the image of a module.
 #pragma once
 
-#include "counters/inventory/code_inventory.hpp"
-#include "counters/inventory/cubin.hpp"
+#include "guest/metrics/inventory/code_inventory.hpp"
+#include "guest/metrics/inventory/cubin.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 // be.
 #pragma once
 
-#include "nvtx/payload.hpp"
+#include "guest/nvtx/payload.hpp"
 
 #include <cstring>
 #include <memory>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpu_rewriting WORD...: counts the FMA of one launch with a counter for which CUPTI rewrites the
 // kernel, and prints what it counted beside what ran. The words say what else is on.
-#include "counters/launches/range_profiler.hpp"
-#include "counters/planning/host_profiler.hpp"
-#include "cupti/chip_name.hpp"
-#include "cupti/loader.hpp"
+#include "guest/counters/launches/range_profiler.hpp"
+#include "guest/cupti/chip_name.hpp"
+#include "guest/cupti/loader.hpp"
+#include "guest/metrics/planning/host_profiler.hpp"
 #include "rewritten_kernels.hpp"
 
 #include <cuda.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpu_turns: which states of the range profiler and of PM sampling bear each other on one GPU, how
 // long each step takes, and how long it kept another thread from launching. One line a step.
-#include "counters/counter_access.hpp"
-#include "counters/launches/range_profiler.hpp"
-#include "counters/planning/host_profiler.hpp"
-#include "counters/windows/pm_sampling.hpp"
-#include "cupti/chip_name.hpp"
-#include "cupti/loader.hpp"
+#include "guest/counters/counter_access.hpp"
+#include "guest/counters/launches/range_profiler.hpp"
+#include "guest/counters/windows/pm_sampling.hpp"
+#include "guest/cupti/chip_name.hpp"
+#include "guest/cupti/loader.hpp"
+#include "guest/metrics/planning/host_profiler.hpp"
 #include "rewritten_kernels.hpp"
 
 #include <cuda.h>

@@ -10,6 +10,8 @@ VENDOR = {
     "nvtx3": re.compile(r"nvtx3/"),
     "cuda": re.compile(r"(cuda|driver_types|nvml)"),
 }
+# The guest adds figures up with the arithmetic of the reader, while it has figures of its own.
+BETWEEN_HALVES = {("guest/live", "host/analysis")}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -30,11 +32,21 @@ def vendor_of(header):
 
 
 def row_of(path, table):
+    """The row for a path: the longest that it begins with."""
+    return next((name for name in ("/".join(path.parts[:depth]) for depth in (3, 2, 1)) if name in table), None)
+
+
+def row_of_file(path, table):
     """The row for a file, by its path in the project: a layer of libgpuprof, or a folder beside it."""
-    parts = path.parts
-    if parts[0] == "libgpuprof":
-        return parts[1]
-    return next((name for name in ("/".join(parts[:depth]) for depth in (3, 2, 1)) if name in table), None)
+    return row_of(path.relative_to("libgpuprof") if path.parts[0] == "libgpuprof" else path, table)
+
+
+def half_of(layer):
+    return next((half for half in ("guest", "host") if layer.startswith(half + "/")), None)
+
+
+def is_layer(row):
+    return not row.startswith(("tools", "tests"))
 
 
 def rule_broken_by(project, layer, quote, header, table):
@@ -45,9 +57,9 @@ def rule_broken_by(project, layer, quote, header, table):
         return None if vendor in rooms else f"{layer} is no room for {vendor} headers"
     if quote == "<":
         return None
-    target = header.split("/")[0]
-    if "/" not in layer and layer != "tests":  # a layer
-        if "/" not in header or target not in table:
+    target = row_of(pathlib.PurePath(header), table)
+    if is_layer(layer):
+        if "/" not in header or target is None:
             return "the path is not relative to libgpuprof/"
         return None if target in (layer, *allowed) else f"layer {layer} may not include layer {target}"
     if "/" in header and target in table and (project / "libgpuprof" / header).exists():
@@ -64,7 +76,7 @@ def check(project):
     for path in paths:
         if path.suffix not in (".hpp", ".cpp", ".h", ".c", ".cu"):
             continue
-        layer = row_of(path.relative_to(project), table)
+        layer = row_of_file(path.relative_to(project), table)
         if layer not in table:
             problems.append(f"{path}: its folder is not in the table of libgpuprof/README.md")
             continue
@@ -72,13 +84,16 @@ def check(project):
             found = INCLUDE.match(line)
             if not found:
                 continue
-            used[layer].add(vendor_of(found[2]) if found[1] == "<" else found[2].split("/")[0])
+            used[layer].add(vendor_of(found[2]) if found[1] == "<" else row_of(pathlib.PurePath(found[2]), table))
             broken = rule_broken_by(project, layer, found[1], found[2], table)
             if broken:
                 problems.append(f"{path}:{number}: {found[2]}: {broken}")
     for layer, (allowed, rooms) in table.items():
         for grant in sorted((allowed | rooms) - used[layer]):
             problems.append(f"libgpuprof/README.md: {layer} is granted {grant} and does not use it")
+        for grant in sorted(allowed):
+            if {half_of(layer), half_of(grant)} == {"guest", "host"} and (layer, grant) not in BETWEEN_HALVES:
+                problems.append(f"libgpuprof/README.md: {layer} is granted {grant}, which is of the other half")
     return problems
 
 

@@ -2,7 +2,7 @@
 // What gpuprof.hpp promises at compile time, and without a tool.
 #include <gpuprof/gpuprof.hpp>
 
-#include "nvtx/payload_events.hpp"
+#include "guest/nvtx/payload_events.hpp"
 #include "support/catch.hpp"
 
 #include <cstdlib>

@@ -2,9 +2,9 @@
 // Everything that analysing a small trace needs, kept together.
 #pragma once
 
-#include "analyse/counted_outside.hpp"
-#include "analyse/roofline.hpp"
-#include "analyse/sampling/sample_attribution.hpp"
+#include "host/analysis/counted_outside.hpp"
+#include "host/analysis/roofline.hpp"
+#include "host/analysis/sampling/sample_attribution.hpp"
 #include "support/counted_trace.hpp"
 
 #include <map>

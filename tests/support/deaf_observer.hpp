@@ -2,7 +2,7 @@
 // Whoever follows CUDA's events, without interest in any.
 #pragma once
 
-#include "collect/launch_callbacks.hpp"
+#include "guest/collect/launch_callbacks.hpp"
 
 namespace gpuprof::test {
 

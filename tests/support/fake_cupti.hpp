@@ -3,9 +3,9 @@
 // lets the test play CUPTI's part.
 #pragma once
 
-#include "cupti/api.hpp"
-#include "cupti/guard.hpp"
-#include "cupti/loader.hpp"
+#include "guest/cupti/api.hpp"
+#include "guest/cupti/guard.hpp"
+#include "guest/cupti/loader.hpp"
 #include "support/fake_host.hpp"
 #include "support/fake_sampling.hpp"
 

@@ -2,7 +2,7 @@
 // The libcupti of this machine, for tests of what it really says; it needs no GPU for that.
 #pragma once
 
-#include "cupti/loader.hpp"
+#include "guest/cupti/loader.hpp"
 #include "support/catch.hpp"
 
 #include <cstdio>

@@ -35,7 +35,7 @@ set_target_properties(gpuprof_old_glibc PROPERTIES UNITY_BUILD OFF)
 link_libraries("$<$<LINK_LANGUAGE:CXX>:$<TARGET_OBJECTS:gpuprof_old_glibc>>")
 # -B: the compiler takes crt files and libraries from there before its own. What it brings is nobody else's to use. An exception that
 # leaves a library needs the unwinder of the program, libgcc_s.so.1, on both sides: programs have their own unless they say otherwise, and
-# libraries only where no exception leaves them (-static-libgcc in libgpuprof/entry and libgpuprof/preload).
+# libraries only where no exception leaves them (-static-libgcc in libgpuprof/guest/entry and libgpuprof/guest/preload).
 define_property(TARGET PROPERTY GPUPROF_SHARES_UNWINDER BRIEF_DOCS "This program catches exceptions of libraries (-DGPUPROF_GLIBC)")
 set(has_own_unwinder
   "$<AND:$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>,$<NOT:$<BOOL:$<TARGET_PROPERTY:GPUPROF_SHARES_UNWINDER>>>>")

@@ -67,14 +67,14 @@ if(GPUPROF_SANITIZE)
 endif()
 # Of gcc's checks those for null and alignment take half of the time to compile a file. The address sanitizer finds the one; the other
 # matters where bytes of others are read: these layers keep both. Fuzzers, built with clang, have all checks everywhere.
-set(GPUPROF_READS_BYTES base capture collect counters cupti nvtx)
+set(GPUPROF_READS_BYTES base capture collect counters cupti metrics nvtx)
 set(gpuprof_checks_of_bytes "")
 if(GPUPROF_SANITIZE MATCHES "undefined" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(-fno-sanitize=null,alignment)
   set(gpuprof_checks_of_bytes -fsanitize=null,alignment)
 endif()
 # Rules and texts: they see figures that are added up, not records, and take twice as long to compile with -O3.
-set(GPUPROF_LITTLE_OPTIMISED advise compare options plan report)
+set(GPUPROF_LITTLE_OPTIMISED advice compare options report)
 
 # The standard headers are compiled once for all layers, where several files are compiled at a time anyway. Debug builds read them in
 # each file, so they say what a file forgot to include.

@@ -12,7 +12,7 @@ foreach(part IN LISTS parts)
   file(GLOB found "/usr/share/doc/${part}/copyright")
   list(APPEND files ${found})
 endforeach()
-file(GLOB of_pages "${PROJECT_SOURCE_DIR}/tools/page/licences/*.txt")
+file(GLOB of_pages "${PROJECT_SOURCE_DIR}/libgpuprof/host/page/licences/*.txt")
 set(text "gpuprof is under the Apache License 2.0: see /usr/share/common-licenses/Apache-2.0, and LICENSE beside this file.\n\nCopyright: the gpuprof developers\n\n"
   "Parts of others are inside of its programs, libraries and pages. What follows is what they say of themselves.\n")
 foreach(file IN LISTS files of_pages)

@@ -2,7 +2,7 @@
 #include "capture_files.hpp"
 
 #include "base/clock.hpp"
-#include "options/output_name.hpp"
+#include "guest/options/output_name.hpp"
 
 #include <cerrno>
 #include <cstring>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "options/settings.hpp"
+#include "guest/options/settings.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "captured_settings.hpp"
 
-#include "options/option_table.hpp"
+#include "guest/options/option_table.hpp"
 
 namespace gpuprof {
 

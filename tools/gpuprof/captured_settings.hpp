@@ -2,8 +2,8 @@
 // What was asked of the profiler when a capture was made.
 #pragma once
 
-#include "options/settings.hpp"
-#include "trace/trace_contents.hpp"
+#include "guest/options/settings.hpp"
+#include "host/reading/trace_contents.hpp"
 
 namespace gpuprof {
 

@@ -2,8 +2,8 @@
 #include "chip_at_hand.hpp"
 
 #include "child_probe.hpp"
-#include "counters/planning/counter_library.hpp"
-#include "driver/device_facts.hpp"
+#include "guest/driver/device_facts.hpp"
+#include "guest/metrics/planning/counter_library.hpp"
 
 #include <cstdlib>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collective_kernels.hpp"
 
-#include "names/collective_names.hpp"
+#include "model/collective_names.hpp"
 
 #include <map>
 

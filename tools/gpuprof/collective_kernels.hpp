@@ -2,7 +2,7 @@
 // Tells kernels apart that wait for other GPUs.
 #pragma once
 
-#include "trace/trace_contents.hpp"
+#include "host/reading/trace_contents.hpp"
 
 #include <vector>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpuprof compare BASE NEW...: what changed between runs, and whether it got worse.
-#include "compare/comparison.hpp"
-#include "compare/gate.hpp"
-#include "compare/programs.hpp"
 #include "comparison/comparison_output.hpp"
 #include "comparison/read_sides.hpp"
 #include "format_option.hpp"
+#include "host/compare/comparison.hpp"
+#include "host/compare/gate.hpp"
+#include "host/compare/programs.hpp"
 #include "memory_limit.hpp"
 #include "option_checks.hpp"
 #include "subcommands.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "documented_options.hpp"
 
-#include "options/option_table.hpp"
+#include "guest/options/option_table.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpuprof export CAPTURE...: writes captures in the format of another program.
 #include "base/nearest_name.hpp"
-#include "export/export_types.hpp"
-#include "export/interruption.hpp"
-#include "export/unfinished_folder.hpp"
+#include "host/export/export_types.hpp"
+#include "host/export/interruption.hpp"
+#include "host/export/unfinished_folder.hpp"
 #include "memory_limit.hpp"
 #include "option_checks.hpp"
 #include "progress.hpp"

@@ -2,7 +2,7 @@
 #include "filter_options.hpp"
 
 #include "base/nearest_name.hpp"
-#include "names/kernel_patterns.hpp"
+#include "model/kernel_patterns.hpp"
 #include "option_checks.hpp"
 
 #include <CLI/CLI.hpp>

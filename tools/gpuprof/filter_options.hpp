@@ -2,8 +2,8 @@
 // The options that narrow a report: the same in stats and roofline.
 #pragma once
 
-#include "analyse/selection.hpp"
-#include "trace/trace_contents.hpp"
+#include "host/analysis/selection.hpp"
+#include "host/reading/trace_contents.hpp"
 
 #include <cstdint>
 #include <optional>

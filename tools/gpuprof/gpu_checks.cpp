@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/process.hpp"
 #include "child_probe.hpp"
-#include "cupti/known_defects.hpp"
-#include "cupti/loader.hpp"
-#include "driver/cuda_driver.hpp"
-#include "driver/device_facts.hpp"
+#include "guest/cupti/known_defects.hpp"
+#include "guest/cupti/loader.hpp"
+#include "guest/driver/cuda_driver.hpp"
+#include "guest/driver/device_facts.hpp"
 #include "library_file.hpp"
 #include "status_checks.hpp"
 

@@ -2,8 +2,8 @@
 #include "help_page.hpp"
 
 #include "base/nearest_name.hpp"
-#include "tables/padding.hpp"
 #include "terminal.hpp"
+#include "text/padding.hpp"
 
 #include <CLI/CLI.hpp>
 

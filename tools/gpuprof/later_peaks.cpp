@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "later_peaks.hpp"
 
-#include "peaks/store/store.hpp"
+#include "guest/peaks/store/store.hpp"
 
 #include <ctime>
 #include <type_traits>

@@ -26,7 +26,7 @@ result<std::string> find_library_file() {
   auto const beside = fs::path(program_path()).parent_path();
   std::string tried;
   for (char const* const place :
-       {GPUPROF_LIBRARY_FROM_BIN, "../lib", "../lib64", "../libgpuprof/entry"}) {
+       {GPUPROF_LIBRARY_FROM_BIN, "../lib", "../lib64", "../libgpuprof/guest/entry"}) {
     auto const candidate = (beside / place / "libgpuprof.so").lexically_normal();
     if (is_file(candidate)) return candidate.string();
     tried += (tried.empty() ? "" : ", ") + candidate.string();

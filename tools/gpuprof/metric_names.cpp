@@ -2,10 +2,10 @@
 #include "metric_names.hpp"
 
 #include "chip_at_hand.hpp"
-#include "counters/planning/counter_library.hpp"
-#include "counters/planning/host_profiler.hpp"
-#include "counters/planning/metric_catalogue.hpp"
-#include "counters/planning/metric_sets.hpp"
+#include "guest/metrics/planning/counter_library.hpp"
+#include "guest/metrics/planning/host_profiler.hpp"
+#include "guest/metrics/planning/metric_catalogue.hpp"
+#include "guest/metrics/planning/metric_sets.hpp"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpuprof metrics: what the hardware of a chip can count, and what it takes to read it.
 #include "chip_at_hand.hpp"
-#include "counters/planning/chips.hpp"
-#include "counters/planning/counter_library.hpp"
-#include "counters/planning/metric_sets.hpp"
+#include "guest/metrics/planning/chips.hpp"
+#include "guest/metrics/planning/counter_library.hpp"
+#include "guest/metrics/planning/metric_sets.hpp"
 #include "metrics_output.hpp"
 #include "progress.hpp"
 #include "subcommands.hpp"

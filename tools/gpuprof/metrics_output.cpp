@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "metrics_output.hpp"
 
-#include "tables/table.hpp"
+#include "text/table.hpp"
 #include "texts.hpp"
 
 #include <nlohmann/json.hpp>

@@ -2,7 +2,7 @@
 // Prints metrics of a chip and the plan of a set: a table, CSV, TSV or JSON.
 #pragma once
 
-#include "counters/planning/pass_plan.hpp"
+#include "guest/metrics/planning/pass_plan.hpp"
 #include "output_file.hpp"
 #include "report_format.hpp"
 

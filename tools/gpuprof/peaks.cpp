@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpuprof peaks: what the GPUs of this machine really reach, measured once and kept.
 #include "base/process.hpp"
-#include "peaks/obtain.hpp"
-#include "peaks/store/store.hpp"
+#include "guest/peaks/obtain.hpp"
+#include "guest/peaks/store/store.hpp"
 #include "peaks_output.hpp"
 #include "peaks_progress.hpp"
 #include "subcommands.hpp"

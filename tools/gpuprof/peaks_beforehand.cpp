@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "peaks_beforehand.hpp"
 
-#include "peaks/measure.hpp"
-#include "peaks/obtain.hpp"
-#include "peaks/store/store.hpp"
+#include "guest/peaks/measure.hpp"
+#include "guest/peaks/obtain.hpp"
+#include "guest/peaks/store/store.hpp"
 #include "peaks_progress.hpp"
 
 #include <cerrno>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "peaks_output.hpp"
 
-#include "peaks/store/peaks_json.hpp"
-#include "peaks/theory/test_list.hpp"
-#include "report/peaks_table.hpp"
+#include "guest/peaks/store/peaks_json.hpp"
+#include "guest/peaks/theory/test_list.hpp"
+#include "host/report/peaks_table.hpp"
 
 #include <algorithm>
 #include <clocale>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "peaks_progress.hpp"
 
-#include "peaks/measure.hpp"
+#include "guest/peaks/measure.hpp"
 #include "progress.hpp"
 
 #include <string_view>

@@ -2,7 +2,7 @@
 // Gets the peaks of a GPU, with a line on the terminal that says which test runs.
 #pragma once
 
-#include "peaks/obtain.hpp"
+#include "guest/peaks/obtain.hpp"
 
 #include <string>
 

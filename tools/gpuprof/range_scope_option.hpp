@@ -2,7 +2,7 @@
 // The option that says whose ranges a launch belongs to, in stats and roofline.
 #pragma once
 
-#include "analyse/launch_ranges.hpp"
+#include "host/analysis/launch_ranges.hpp"
 #include "word_option.hpp"
 
 namespace gpuprof {

@@ -3,7 +3,7 @@
 
 #include "roofline_notes.hpp"
 #include "roofline_summary.hpp"
-#include "tables/overview.hpp"
+#include "text/overview.hpp"
 
 namespace gpuprof {
 

@@ -3,7 +3,7 @@
 
 #include "base/readable.hpp"
 #include "sampling_notes.hpp"
-#include "tables/overview.hpp"
+#include "text/overview.hpp"
 
 #include <cstdio>
 #include <utility>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "roofline_of_capture.hpp"
 
+#include "host/report/summary_tables.hpp"
 #include "later_peaks.hpp"
-#include "report/summary_tables.hpp"
 
 namespace gpuprof {
 

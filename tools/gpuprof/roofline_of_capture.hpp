@@ -2,9 +2,9 @@
 // The lines of the roofline of a capture, for reports and for exports.
 #pragma once
 
-#include "analyse/roofline.hpp"
-#include "export/export_job.hpp"
-#include "report/roofline_report.hpp"
+#include "host/analysis/roofline.hpp"
+#include "host/export/export_job.hpp"
+#include "host/report/roofline_report.hpp"
 #include "roofline_reading.hpp"
 
 #include <map>

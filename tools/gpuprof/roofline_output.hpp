@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "report/roofline_report.hpp"
+#include "host/report/roofline_report.hpp"
 
 #include <span>
 #include <string>

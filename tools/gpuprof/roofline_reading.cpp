@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "roofline_reading.hpp"
 
-#include "analyse/counted_outside.hpp"
+#include "host/analysis/counted_outside.hpp"
 #include "progress.hpp"
 #include "unrecorded_work.hpp"
 

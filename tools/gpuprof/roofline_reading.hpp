@@ -2,12 +2,12 @@
 // Reads what counters tell from a capture: counters first, then all GPU work, twice.
 #pragma once
 
-#include "analyse/rank_readings.hpp"
-#include "analyse/roofline.hpp"
-#include "analyse/sampling/sample_attribution.hpp"
-#include "analyse/sampling/sampling_cost.hpp"
-#include "analyse/selection.hpp"
-#include "trace/trace_contents.hpp"
+#include "host/analysis/rank_readings.hpp"
+#include "host/analysis/roofline.hpp"
+#include "host/analysis/sampling/sample_attribution.hpp"
+#include "host/analysis/sampling/sampling_cost.hpp"
+#include "host/analysis/selection.hpp"
+#include "host/reading/trace_contents.hpp"
 
 #include <memory>
 #include <optional>

@@ -3,7 +3,7 @@
 
 #include "base/readable.hpp"
 #include "captured_settings.hpp"
-#include "counters/sampling_budget.hpp"
+#include "guest/counters/sampling_budget.hpp"
 #include "texts.hpp"
 
 #include <algorithm>

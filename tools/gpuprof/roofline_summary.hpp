@@ -2,10 +2,10 @@
 // The lines above a roofline: what is known, what it cost, what is missing and how to get it.
 #pragma once
 
-#include "analyse/roofline.hpp"
+#include "host/analysis/roofline.hpp"
+#include "host/reading/trace_contents.hpp"
 #include "roofline_reading.hpp"
-#include "tables/overview.hpp"
-#include "trace/trace_contents.hpp"
+#include "text/overview.hpp"
 
 #include <map>
 #include <string>

@@ -2,7 +2,7 @@
 #include "sampling_notes.hpp"
 
 #include "base/readable.hpp"
-#include "tables/overview.hpp"
+#include "text/overview.hpp"
 #include "texts.hpp"
 
 namespace gpuprof {

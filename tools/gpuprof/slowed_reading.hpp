@@ -2,8 +2,8 @@
 // Finds the launches of a capture that reading counters has slowed down.
 #pragma once
 
-#include "analyse/slowed_launches.hpp"
-#include "trace/trace_contents.hpp"
+#include "host/analysis/slowed_launches.hpp"
+#include "host/reading/trace_contents.hpp"
 
 namespace gpuprof {
 

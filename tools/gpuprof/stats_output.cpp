@@ -3,8 +3,8 @@
 
 #include "base/readable.hpp"
 #include "output_file.hpp"
-#include "tables/overview.hpp"
 #include "terminal.hpp"
+#include "text/overview.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -4,7 +4,7 @@
 
 #include "base/result.hpp"
 #include "report_format.hpp"
-#include "tables/table.hpp"
+#include "text/table.hpp"
 
 #include <optional>
 #include <string>

@@ -2,7 +2,7 @@
 #include "stats_reports.hpp"
 
 #include "base/nearest_name.hpp"
-#include "trace/trace_contents.hpp"
+#include "host/reading/trace_contents.hpp"
 #include "trace_pass.hpp"
 
 #include <algorithm>

@@ -2,12 +2,12 @@
 // Reads a capture once and makes the reports the user asked for.
 #pragma once
 
-#include "analyse/launch_ranges.hpp"
 #include "base/result.hpp"
 #include "filter_options.hpp"
-#include "names/kernel_name.hpp"
+#include "host/analysis/launch_ranges.hpp"
+#include "model/kernel_name.hpp"
 #include "stats_output.hpp"
-#include "tables/overview.hpp"
+#include "text/overview.hpp"
 
 #include <memory>
 #include <optional>

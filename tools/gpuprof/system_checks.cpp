@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "options/settings.hpp"
+#include "guest/options/settings.hpp"
 #include "status_checks.hpp"
 
 #include <cctype>

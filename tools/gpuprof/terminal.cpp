@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "terminal.hpp"
 
-#include "tables/padding.hpp"
+#include "text/padding.hpp"
 
 #include <cstdlib>
 #include <cstring>

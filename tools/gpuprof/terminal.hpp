@@ -2,7 +2,7 @@
 // The terminal that somebody reads a report on, if there is one.
 #pragma once
 
-#include "tables/page.hpp"
+#include "text/page.hpp"
 
 #include <cstdio>
 #include <string_view>

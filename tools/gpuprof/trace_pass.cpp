@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace_pass.hpp"
 
-#include "report/summary_tables.hpp"
-#include "report/trace_table.hpp"
+#include "host/report/summary_tables.hpp"
+#include "host/report/trace_table.hpp"
 #include "slowed_reading.hpp"
 
 namespace gpuprof {

@@ -2,21 +2,21 @@
 // One pass over the records of a capture that feeds everything the wanted reports need.
 #pragma once
 
-#include "analyse/api_summary.hpp"
-#include "analyse/gpu_trace.hpp"
-#include "analyse/kernel_summary.hpp"
-#include "analyse/launch_summary.hpp"
-#include "analyse/memory_summary.hpp"
-#include "analyse/migration_summary.hpp"
-#include "analyse/outside_ranges.hpp"
-#include "analyse/range_kernels.hpp"
-#include "analyse/range_projection.hpp"
-#include "analyse/selection.hpp"
-#include "analyse/slowed_launches.hpp"
+#include "host/analysis/api_summary.hpp"
+#include "host/analysis/gpu_trace.hpp"
+#include "host/analysis/kernel_summary.hpp"
+#include "host/analysis/launch_summary.hpp"
+#include "host/analysis/memory_summary.hpp"
+#include "host/analysis/migration_summary.hpp"
+#include "host/analysis/outside_ranges.hpp"
+#include "host/analysis/range_kernels.hpp"
+#include "host/analysis/range_projection.hpp"
+#include "host/analysis/selection.hpp"
+#include "host/analysis/slowed_launches.hpp"
+#include "host/reading/trace_contents.hpp"
 #include "progress.hpp"
 #include "roofline_reading.hpp"
 #include "stats_reports.hpp"
-#include "trace/trace_contents.hpp"
 
 #include <map>
 #include <optional>

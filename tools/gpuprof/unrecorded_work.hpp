@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/time.hpp"
-#include "trace/trace_contents.hpp"
+#include "host/reading/trace_contents.hpp"
 
 #include <string>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpuprof_analyze_captures FOLDER: writes a capture for each case of analyze_test.py.
-#include "analyse/flop_accounting.hpp"
+#include "host/analysis/flop_accounting.hpp"
 #include "process/export/made_capture.hpp"
 
 using namespace gpuprof;

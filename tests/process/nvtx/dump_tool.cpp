@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // An NVTX tool made of the layer alone: writes what it saw to $NVTX_DUMP_FILE when the process
 // ends.
-#include "nvtx/injection.hpp"
-#include "nvtx/labels.hpp"
-#include "nvtx/log_decoder.hpp"
-#include "nvtx/name_registry.hpp"
-#include "nvtx/ranges.hpp"
+#include "guest/nvtx/injection.hpp"
+#include "guest/nvtx/labels.hpp"
+#include "guest/nvtx/log_decoder.hpp"
+#include "guest/nvtx/name_registry.hpp"
+#include "guest/nvtx/ranges.hpp"
 
 #include <bit>
 #include <cstdio>

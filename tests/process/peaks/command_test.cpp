@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpuprof peaks as a user meets it where there is no GPU.
-#include "peaks/store/peaks_json.hpp"
-#include "peaks/theory/test_list.hpp"
+#include "guest/peaks/store/peaks_json.hpp"
+#include "guest/peaks/theory/test_list.hpp"
 #include "support/catch.hpp"
 #include "support/pretended_gpu.hpp"
 #include "support/run_cli.hpp"

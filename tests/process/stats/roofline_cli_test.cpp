@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "peaks/store/store.hpp"
+#include "guest/peaks/store/store.hpp"
 #include "support/catch.hpp"
 #include "support/counted_capture.hpp"
 #include "support/run_cli.hpp"

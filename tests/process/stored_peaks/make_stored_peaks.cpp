@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stores made-up peaks under the key of this machine's first GPU: make_stored_peaks FOLDER
-#include "peaks/measure.hpp"
-#include "peaks/store/store.hpp"
-#include "peaks/theory/test_list.hpp"
+#include "guest/peaks/measure.hpp"
+#include "guest/peaks/store/store.hpp"
+#include "guest/peaks/theory/test_list.hpp"
 #include "support/pretended_gpu.hpp"
 
 #include <cstdio>

@@ -3,9 +3,9 @@
 
 #include "base/clock.hpp"
 #include "base/process.hpp"
-#include "cupti/guard.hpp"
-#include "cupti/loader.hpp"
-#include "driver/cuda_driver.hpp"
+#include "guest/cupti/guard.hpp"
+#include "guest/cupti/loader.hpp"
+#include "guest/driver/cuda_driver.hpp"
 #include "replay/format/record_fields.hpp"
 #include "replay/recorder/session_log.hpp"
 

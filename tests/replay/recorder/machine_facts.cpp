@@ -2,9 +2,9 @@
 #include "replay/recorder/machine_facts.hpp"
 
 #include "base/process.hpp"
-#include "cupti/chip_name.hpp"
-#include "cupti/loader.hpp"
-#include "driver/device_facts.hpp"
+#include "guest/cupti/chip_name.hpp"
+#include "guest/cupti/loader.hpp"
+#include "guest/driver/device_facts.hpp"
 #include "replay/recorder/session_log.hpp"
 
 #include <chrono>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hand-made CUPTI buffers in, model records out: every kind, every field, every loss.
-#include "collect/activity_decoder.hpp"
+#include "guest/collect/activity_decoder.hpp"
 
-#include "collect/kernel_names.hpp"
-#include "nvtx/name_registry.hpp"
+#include "guest/collect/kernel_names.hpp"
+#include "guest/nvtx/name_registry.hpp"
 #include "support/catch.hpp"
 #include "support/fake_cupti.hpp"
 #include "support/record_walk.hpp"

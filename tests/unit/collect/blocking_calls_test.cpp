@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which calls of CUDA are recorded where not all are, by names of the real CUPTI's headers, and
 // what is written down of them.
-#include "collect/blocking_calls.hpp"
+#include "guest/collect/blocking_calls.hpp"
 
 #include "base/clock.hpp"
 #include "base/own_calls.hpp"
 #include "base/process.hpp"
-#include "collect/launch_callbacks.hpp"
+#include "guest/collect/launch_callbacks.hpp"
 #include "support/catch.hpp"
 #include "support/deaf_observer.hpp"
 #include "support/fake_cupti.hpp"

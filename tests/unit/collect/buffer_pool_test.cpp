@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The buffers for CUPTI: zeroed, reused, never beyond the budget.
-#include "collect/buffer_pool.hpp"
+#include "guest/collect/buffer_pool.hpp"
 
 #include "support/catch.hpp"
 

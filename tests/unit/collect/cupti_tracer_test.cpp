@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tracing switched on and off, with every CUPTI call failing in turn.
-#include "collect/cupti_tracer.hpp"
+#include "guest/collect/cupti_tracer.hpp"
 
 #include "support/catch.hpp"
 #include "support/deaf_observer.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs are recorded as wholes only where CUPTI has seen them being instantiated; on a CUPTI that
 // ends the program at any other launch under GRAPH_TRACE.
-#include "collect/graph_level.hpp"
+#include "guest/collect/graph_level.hpp"
 
-#include "collect/cupti_tracer.hpp"
+#include "guest/collect/cupti_tracer.hpp"
 #include "support/catch.hpp"
 #include "support/deaf_observer.hpp"
 #include "support/fake_cupti.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names by pointers that may come to mean other kernels.
-#include "collect/kernel_names.hpp"
+#include "guest/collect/kernel_names.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernel records off for a moment, while captures come and go.
-#include "collect/kernel_switch.hpp"
+#include "guest/collect/kernel_switch.hpp"
 
 #include "support/catch.hpp"
 

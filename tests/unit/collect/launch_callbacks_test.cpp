@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What CUPTI's callbacks leave behind: launches in the thread's ring, events at the observer.
-#include "collect/launch_callbacks.hpp"
+#include "guest/collect/launch_callbacks.hpp"
 
 #include "base/process.hpp"
-#include "nvtx/log_decoder.hpp"
+#include "guest/nvtx/log_decoder.hpp"
 #include "support/catch.hpp"
 #include "support/fake_cupti.hpp"
 

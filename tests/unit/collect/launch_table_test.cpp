@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches by correlation id: found while they may still be needed, in bounded memory.
-#include "collect/launch_table.hpp"
+#include "guest/collect/launch_table.hpp"
 
 #include "support/catch.hpp"
 

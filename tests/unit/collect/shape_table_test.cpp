@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernel shapes: one number for each distinct one, the same number for equal ones.
-#include "collect/shape_table.hpp"
+#include "guest/collect/shape_table.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who switches CUPTI and who takes code away are never at it at once.
-#include "collect/switch_guard.hpp"
+#include "guest/collect/switch_guard.hpp"
 
 #include "support/catch.hpp"
 

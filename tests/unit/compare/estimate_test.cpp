@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compare/estimate.hpp"
+#include "host/compare/estimate.hpp"
 
-#include "compare/duration_series.hpp"
-#include "compare/quantiles.hpp"
+#include "host/compare/duration_series.hpp"
+#include "host/compare/quantiles.hpp"
 #include "support/catch.hpp"
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compare/gate.hpp"
+#include "host/compare/gate.hpp"
 
 #include "support/catch.hpp"
 #include "unit/compare/made_runs.hpp"

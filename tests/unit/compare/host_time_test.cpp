@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranges whose time is the CPU's, and kernels of which it is not known what holds them.
-#include "compare/comparison.hpp"
-#include "compare/gate.hpp"
+#include "host/compare/comparison.hpp"
+#include "host/compare/gate.hpp"
 #include "support/catch.hpp"
 #include "unit/compare/made_runs.hpp"
 

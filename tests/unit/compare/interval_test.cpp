@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compare/interval.hpp"
+#include "host/compare/interval.hpp"
 
-#include "compare/rank_interval.hpp"
+#include "host/compare/rank_interval.hpp"
 #include "support/catch.hpp"
 
 #include <cmath>

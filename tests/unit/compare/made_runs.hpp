@@ -2,7 +2,7 @@
 // Digests of runs with the noise that real ones have, always the same for a seed.
 #pragma once
 
-#include "compare/run_digest.hpp"
+#include "host/compare/run_digest.hpp"
 
 #include <cmath>
 #include <random>

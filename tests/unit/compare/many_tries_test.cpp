@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How often a comparison errs, over many made pairs of runs.
-#include "compare/comparison.hpp"
+#include "host/compare/comparison.hpp"
 #include "support/catch.hpp"
 #include "unit/compare/made_runs.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compare/matching.hpp"
+#include "host/compare/matching.hpp"
 
-#include "compare/comparison.hpp"
+#include "host/compare/comparison.hpp"
 #include "support/catch.hpp"
 #include "unit/compare/made_runs.hpp"
 

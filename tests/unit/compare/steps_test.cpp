@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyse/steps.hpp"
+#include "host/analysis/steps.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counter availability kept on disk: asked once per machine, and again where it no longer holds.
-#include "counters/availability_store.hpp"
+#include "guest/metrics/availability_store.hpp"
 
-#include "counters/counter_access.hpp"
-#include "counters/windows/pm_sampler.hpp"
+#include "guest/counters/counter_access.hpp"
+#include "guest/counters/windows/pm_sampler.hpp"
 #include "support/catch.hpp"
 #include "support/fake_cupti.hpp"
 #include "support/scratch_folder.hpp"

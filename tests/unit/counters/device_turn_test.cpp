@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whose turn it is at a GPU's counters, among real processes.
-#include "counters/device_turn.hpp"
+#include "guest/counters/device_turn.hpp"
 
-#include "counters/windows/pm_sampler.hpp"
+#include "guest/counters/windows/pm_sampler.hpp"
 #include "support/catch.hpp"
 #include "support/fake_cupti.hpp"
 #include "support/other_process.hpp"

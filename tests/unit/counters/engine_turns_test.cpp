@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who has the counters, moment by moment.
-#include "counters/engine_turns.hpp"
+#include "guest/counters/engine_turns.hpp"
 
-#include "counters/sampling_budget.hpp"
+#include "guest/counters/sampling_budget.hpp"
 #include "support/catch.hpp"
 #include "support/moments.hpp"
 

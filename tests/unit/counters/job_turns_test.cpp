@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // When the ranks of a job read launches, and when they sample time.
-#include "counters/job_turns.hpp"
+#include "guest/counters/job_turns.hpp"
 
-#include "counters/sampling_budget.hpp"
+#include "guest/counters/sampling_budget.hpp"
 #include "support/catch.hpp"
 #include "support/moments.hpp"
 

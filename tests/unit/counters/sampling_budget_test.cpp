@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What sampling may spend of the time that passes.
-#include "counters/sampling_budget.hpp"
+#include "guest/counters/sampling_budget.hpp"
 
 #include "support/catch.hpp"
 #include "support/moments.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a failed CUPTI call turns into, and in which order things are undone.
-#include "cupti/guard.hpp"
+#include "guest/cupti/guard.hpp"
 
 #include "support/catch.hpp"
 #include "support/fake_cupti.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is not asked of which version of CUPTI.
-#include "cupti/known_defects.hpp"
+#include "guest/cupti/known_defects.hpp"
 
 #include "support/catch.hpp"
 

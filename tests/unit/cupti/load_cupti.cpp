@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads libcupti as the profiler does and says what came of it: a process of its own, since a
 // loaded libcupti stays.
-#include "cupti/loader.hpp"
+#include "guest/cupti/loader.hpp"
 
 #include <cstdio>
 #include <cstdlib>

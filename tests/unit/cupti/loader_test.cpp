@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which libcupti is taken, and what is said when there is none.
-#include "cupti/loader.hpp"
+#include "guest/cupti/loader.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clients that CUPTI 13.2 and newer keep apart by itself: they are passed on to it.
-#include "cupti/sharing/shared_cupti.hpp"
+#include "guest/cupti/sharing/shared_cupti.hpp"
 #include "support/catch.hpp"
 #include "support/fake_cupti.hpp"
 

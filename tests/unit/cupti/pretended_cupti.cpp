@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A library with the functions of the table, all of which succeed and do nothing; or with none.
 #ifdef PRETENDED_VERSION
-#include "cupti/api.hpp"
+#include "guest/cupti/api.hpp"
 
 // Under CUPTI's names, but as other functions than its header declares: the parameters are not
 // read.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two clients of one CUPTI: each gets what it asked for, as if it were alone.
-#include "cupti/sharing/shared_cupti.hpp"
+#include "guest/cupti/sharing/shared_cupti.hpp"
 
 #include "base/clock.hpp"
 #include "support/catch.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "live/live_metrics.hpp"
+#include "guest/live/live_metrics.hpp"
 
 #include "support/analysed.hpp"
 #include "support/catch.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "live/live_totals.hpp"
+#include "guest/live/live_totals.hpp"
 
 #include "support/allocation_count.hpp"
 #include "support/catch.hpp"

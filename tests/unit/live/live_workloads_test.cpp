@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "live/live_workloads.hpp"
+#include "guest/live/live_workloads.hpp"
 
-#include "live/live_metrics.hpp"
+#include "guest/live/live_metrics.hpp"
 #include "support/allocation_count.hpp"
 #include "support/catch.hpp"
 #include "support/trace_of.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "live/recent_open_ranges.hpp"
+#include "guest/live/recent_open_ranges.hpp"
 
-#include "analyse/launch_ranges.hpp"
+#include "host/analysis/launch_ranges.hpp"
 #include "support/catch.hpp"
 #include "support/trace_of.hpp"
 

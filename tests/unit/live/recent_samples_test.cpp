@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "live/recent_samples.hpp"
+#include "guest/live/recent_samples.hpp"
 
-#include "live/live_metrics.hpp"
+#include "guest/live/live_metrics.hpp"
 #include "support/allocation_count.hpp"
 #include "support/catch.hpp"
 #include "support/simulated_gpu.hpp"

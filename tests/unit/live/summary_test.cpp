@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "live/summary.hpp"
+#include "guest/live/summary.hpp"
 
 #include "base/readable.hpp"
 #include "support/catch.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Extended payloads: layouts in, JSON out, and nothing bad whatever the bytes.
-#include "nvtx/payload.hpp"
+#include "guest/nvtx/payload.hpp"
 
-#include "nvtx/headers.hpp"
-#include "nvtx/json.hpp"
+#include "guest/nvtx/headers.hpp"
+#include "guest/nvtx/json.hpp"
 #include "support/catch.hpp"
 
 #include <cstring>

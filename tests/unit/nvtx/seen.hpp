@@ -2,9 +2,9 @@
 // What the rings of this process held, as short lines that tests can compare.
 #pragma once
 
-#include "nvtx/log_decoder.hpp"
-#include "nvtx/name_registry.hpp"
-#include "nvtx/ranges.hpp"
+#include "guest/nvtx/log_decoder.hpp"
+#include "guest/nvtx/name_registry.hpp"
+#include "guest/nvtx/ranges.hpp"
 
 #include <functional>
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Logs: one a thread, passed on when drained, within the budget, never in a forked child.
-#include "nvtx/log_writer.hpp"
+#include "guest/nvtx/log_writer.hpp"
 #include "support/catch.hpp"
 #include "unit/nvtx/seen.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvtx/ticks.hpp"
+#include "guest/nvtx/ticks.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of collectives are told by two lists: one for users, one for many threads.
-#include "names/collective_names.hpp"
+#include "model/collective_names.hpp"
 
-#include "names/kernel_patterns.hpp"
-#include "options/settings.hpp"
+#include "guest/options/settings.hpp"
+#include "model/kernel_patterns.hpp"
 #include "support/catch.hpp"
 
 #include <random>

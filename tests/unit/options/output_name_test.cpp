@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "options/output_name.hpp"
+#include "guest/options/output_name.hpp"
 
 #include "support/catch.hpp"
 

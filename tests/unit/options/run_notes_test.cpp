@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "options/run_notes.hpp"
+#include "guest/options/run_notes.hpp"
 
 #include "support/catch.hpp"
 #include "support/scratch_folder.hpp"

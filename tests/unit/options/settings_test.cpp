@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "options/settings.hpp"
+#include "guest/options/settings.hpp"
 
-#include "counters/planning/metric_sets.hpp"
-#include "options/option_table.hpp"
+#include "guest/metrics/planning/metric_sets.hpp"
+#include "guest/options/option_table.hpp"
 #include "support/catch.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "page/chip_state_tracks.hpp"
+#include "host/page/chip_state_tracks.hpp"
 
 #include "support/catch.hpp"
 

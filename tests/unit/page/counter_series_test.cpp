@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "page/counter_series.hpp"
+#include "host/page/counter_series.hpp"
 
 #include "support/catch.hpp"
 

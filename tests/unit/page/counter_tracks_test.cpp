@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "page/counter_tracks.hpp"
+#include "host/page/counter_tracks.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "page/duration_series.hpp"
+#include "host/page/duration_series.hpp"
 
 #include "support/catch.hpp"
 

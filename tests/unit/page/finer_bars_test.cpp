@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "page/finer_bars.hpp"
+#include "host/page/finer_bars.hpp"
 
 #include "support/catch.hpp"
 

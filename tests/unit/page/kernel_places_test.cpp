@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "page/kernel_places.hpp"
+#include "host/page/kernel_places.hpp"
 
 #include "support/catch.hpp"
 

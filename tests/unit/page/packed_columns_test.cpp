@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "page/packed_columns.hpp"
+#include "host/page/packed_columns.hpp"
 
 #include "support/catch.hpp"
 

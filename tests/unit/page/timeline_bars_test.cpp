@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "page/timeline_bars.hpp"
+#include "host/page/timeline_bars.hpp"
 
 #include "support/catch.hpp"
 

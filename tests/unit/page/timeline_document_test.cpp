@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "page/timeline_document.hpp"
+#include "host/page/timeline_document.hpp"
 
-#include "page/packed_columns.hpp"
+#include "host/page/packed_columns.hpp"
 #include "support/catch.hpp"
 
 #include <algorithm>

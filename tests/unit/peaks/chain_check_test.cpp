@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The check of the chains of CUDA cores against chains worked out with numbers looked up in tables.
-#include "peaks/experiments/kernel_list.hpp"
+#include "guest/peaks/experiments/kernel_list.hpp"
 #include "replay/driver/compute/core_kernels.hpp"
 #include "replay/driver/compute/small_floats.hpp"
 #include "support/catch.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "peaks/store/gpu_key.hpp"
+#include "guest/peaks/store/gpu_key.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measuring inside a program that uses CUDA itself, with the fake driver of tests/replay.
-#include "driver/cuda_compute.hpp"
-#include "peaks/measure.hpp"
+#include "guest/driver/cuda_compute.hpp"
+#include "guest/peaks/measure.hpp"
 #include "support/catch.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What memory kernels must leave and report, against their loops run thread by thread.
-#include "peaks/checks/memory_check.hpp"
+#include "guest/peaks/checks/memory_check.hpp"
 
 #include "replay/driver/compute/memory_kernels.hpp"
 #include "support/catch.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "peaks/neighbours.hpp"
+#include "guest/peaks/neighbours.hpp"
 
-#include "peaks/sharing_remarks.hpp"
+#include "guest/peaks/sharing_remarks.hpp"
 #include "support/catch.hpp"
 
 #include <cstdlib>

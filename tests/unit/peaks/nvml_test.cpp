@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is read from an NVML: from the fake one of the machine of a recorded session, in the states
 // its environment gives it, and from one that has hardly a function. A case runs with its tag.
-#include "peaks/neighbours.hpp"
+#include "guest/peaks/neighbours.hpp"
 #include "replay/format/recording_file.hpp"
 #include "support/catch.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "peaks/obtain.hpp"
+#include "guest/peaks/obtain.hpp"
 
-#include "peaks/store/store.hpp"
+#include "guest/peaks/store/store.hpp"
 #include "support/catch.hpp"
 #include "support/pretended_gpu.hpp"
 #include "support/scratch_folder.hpp"

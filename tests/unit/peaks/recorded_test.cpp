@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `gpuprof peaks --json` printed on an H200: it must hold against theory, survive the store,
 // and be reported as it was.
-#include "peaks/obtain.hpp"
-#include "peaks/store/peaks_json.hpp"
-#include "peaks/store/store.hpp"
-#include "peaks/theory/test_list.hpp"
-#include "peaks/theory/theory.hpp"
-#include "report/peaks_table.hpp"
+#include "guest/peaks/obtain.hpp"
+#include "guest/peaks/store/peaks_json.hpp"
+#include "guest/peaks/store/store.hpp"
+#include "guest/peaks/theory/test_list.hpp"
+#include "guest/peaks/theory/theory.hpp"
+#include "host/report/peaks_table.hpp"
 #include "support/catch.hpp"
 #include "support/golden.hpp"
 #include "support/scratch_folder.hpp"

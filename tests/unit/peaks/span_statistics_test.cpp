@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "peaks/experiments/span_statistics.hpp"
+#include "guest/peaks/experiments/span_statistics.hpp"
 
-#include "peaks/experiments/throughput.hpp"
+#include "guest/peaks/experiments/throughput.hpp"
 #include "support/catch.hpp"
 
 #include <algorithm>

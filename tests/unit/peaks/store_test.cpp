@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "peaks/store/store.hpp"
+#include "guest/peaks/store/store.hpp"
 
-#include "peaks/store/peaks_json.hpp"
+#include "guest/peaks/store/peaks_json.hpp"
 #include "support/catch.hpp"
 #include "support/pretended_gpu.hpp"
 #include "support/scratch_folder.hpp"

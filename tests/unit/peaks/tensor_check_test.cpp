@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The check of tensor kernels, by rows and columns, against results that lie by lanes and
 // registers: what is right passes, and whatever a broken kernel could leave does not.
-#include "peaks/experiments/kernel_list.hpp"
+#include "guest/peaks/experiments/kernel_list.hpp"
 #include "replay/driver/compute/tensor_kernels.hpp"
 #include "support/catch.hpp"
 

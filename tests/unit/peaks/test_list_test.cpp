@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "peaks/theory/test_list.hpp"
+#include "guest/peaks/theory/test_list.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "peaks/theory/theory.hpp"
+#include "guest/peaks/theory/theory.hpp"
 
-#include "peaks/theory/chip_rates.hpp"
+#include "guest/peaks/theory/chip_rates.hpp"
 #include "support/catch.hpp"
 
 #include <set>

@@ -2,9 +2,9 @@
 // gpuprof_open_table(): each value of each table as the reader of rows has it, and what is wrong
 // in one line.
 #include "capture/column_notes.hpp"
+#include "host/reading/exported_columns.hpp"
+#include "host/reading/exported_names.hpp"
 #include "support/test_data.hpp"
-#include "trace/exported_columns.hpp"
-#include "trace/exported_names.hpp"
 #include "unit/capture/sample.hpp"
 #include "unit/reader/imported_table.hpp"
 

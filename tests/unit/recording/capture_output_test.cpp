@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which file a process gets, when others want the same name.
-#include "recording/capture_output.hpp"
+#include "guest/recording/capture_output.hpp"
 
 #include "support/catch.hpp"
 

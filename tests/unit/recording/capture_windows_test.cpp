@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recording/capture_windows.hpp"
+#include "guest/recording/capture_windows.hpp"
 
 #include "model/correlation.hpp"
 #include "support/catch.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recording/chip_states.hpp"
+#include "guest/recording/chip_states.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The drain thread's rounds, with CUPTI played by the test.
-#include "recording/drain.hpp"
+#include "guest/recording/drain.hpp"
 
 #include "base/clock.hpp"
 #include "capture/reader.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which rows of a capture say what kernels can compute with.
-#include "recording/kernel_code_rows.hpp"
+#include "guest/recording/kernel_code_rows.hpp"
 
 #include "support/catch.hpp"
 #include "support/made_cubin.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recording/own_stretches.hpp"
+#include "guest/recording/own_stretches.hpp"
 
 #include "support/catch.hpp"
 

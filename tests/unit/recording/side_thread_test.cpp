@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is done beside the drain thread.
-#include "recording/side_thread.hpp"
+#include "guest/recording/side_thread.hpp"
 
 #include "base/own_calls.hpp"
 #include "base/process.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Joining GPU work with its launches: who launched what, what is wanted, what is missing.
-#include "recording/trace_assembler.hpp"
+#include "guest/recording/trace_assembler.hpp"
 
 #include "capture/reader.hpp"
-#include "live/live_sink.hpp"
-#include "live/live_totals.hpp"
-#include "recording/file_sink.hpp"
+#include "guest/live/live_sink.hpp"
+#include "guest/live/live_totals.hpp"
+#include "guest/recording/file_sink.hpp"
 #include "support/catch.hpp"
 
 #include <algorithm>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The advice that gpuprof analyze prints, from advice written by hand.
+#include "host/report/advice_words.hpp"
+#include "host/report/rule_text.hpp"
 #include "made_advice.hpp"
-#include "report/advice_words.hpp"
-#include "report/rule_text.hpp"
 #include "support/catch.hpp"
 #include "support/golden.hpp"
-#include "tables/padding.hpp"
+#include "text/padding.hpp"
 
 #include <nlohmann/json.hpp>
 

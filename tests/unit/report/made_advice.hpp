@@ -2,8 +2,8 @@
 // Advice written by hand: a training step that waits for copies, launches and one long kernel.
 #pragma once
 
-#include "advise/rule_names.hpp"
-#include "report/advice_report.hpp"
+#include "host/advice/rule_names.hpp"
+#include "host/report/advice_report.hpp"
 
 #include <span>
 #include <string>

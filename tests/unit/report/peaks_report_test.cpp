@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/peaks_table.hpp"
-#include "report/peaks_words.hpp"
+#include "host/report/peaks_table.hpp"
+#include "host/report/peaks_words.hpp"
 #include "support/catch.hpp"
 #include "support/golden.hpp"
 #include "support/pretended_gpu.hpp"
-#include "tables/padding.hpp"
+#include "text/padding.hpp"
 
 #include <algorithm>
 #include <sstream>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports of several ranks added up: the same figures as those of all records in one report.
-#include "report/summed_table.hpp"
+#include "host/report/summed_table.hpp"
 
-#include "analyse/kernel_summary.hpp"
-#include "report/summary_tables.hpp"
+#include "host/analysis/kernel_summary.hpp"
+#include "host/report/summary_tables.hpp"
 #include "support/catch.hpp"
 
 #include <cmath>

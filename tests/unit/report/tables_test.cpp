@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/summary_tables.hpp"
-#include "report/trace_table.hpp"
+#include "host/report/summary_tables.hpp"
+#include "host/report/trace_table.hpp"
 #include "support/catch.hpp"
 #include "support/trace_of.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // When captures are switched, and what that does to CUPTI: with CUPTI played by the test.
-#include "session/process_profiler.hpp"
+#include "guest/session/process_profiler.hpp"
 
-#include "nvtx/name_registry.hpp"
+#include "guest/nvtx/name_registry.hpp"
 #include "unit/session/profiler_scene.hpp"
 
 #include <atomic>

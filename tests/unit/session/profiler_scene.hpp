@@ -3,8 +3,8 @@
 // each case forks.
 #pragma once
 
-#include "cupti/sharing/shared_cupti.hpp"
-#include "session/process_profiler.hpp"
+#include "guest/cupti/sharing/shared_cupti.hpp"
+#include "guest/session/process_profiler.hpp"
 #include "support/catch.hpp"
 #include "support/fake_cupti.hpp"
 #include "support/scratch_folder.hpp"

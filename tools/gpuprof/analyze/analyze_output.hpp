@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "report/advice_report.hpp"
+#include "host/report/advice_report.hpp"
 #include "report_format.hpp"
 
 #include <cstdio>

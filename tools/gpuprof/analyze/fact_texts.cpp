@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/fact_texts.hpp"
 
-#include "analyse/steps.hpp"
 #include "collective_kernels.hpp"
-#include "report/summary_tables.hpp"
+#include "host/analysis/steps.hpp"
+#include "host/report/summary_tables.hpp"
 
 #include <algorithm>
 #include <map>

@@ -2,9 +2,9 @@
 // Gives what was added up by number its names: transfers, gaps, calls, sequences, communication.
 #pragma once
 
-#include "advise/facts.hpp"
-#include "analyse/timeline/timeline_pass.hpp"
-#include "trace/trace_contents.hpp"
+#include "host/advice/facts.hpp"
+#include "host/analysis/timeline/timeline_pass.hpp"
+#include "host/reading/trace_contents.hpp"
 
 #include <optional>
 #include <string>

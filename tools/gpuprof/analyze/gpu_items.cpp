@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/gpu_items.hpp"
 
-#include "advise/facts.hpp"
 #include "collective_kernels.hpp"
+#include "host/advice/facts.hpp"
 
 namespace gpuprof {
 

@@ -2,9 +2,9 @@
 // Makes one kind of item of all GPU work of a capture, for the time ledger.
 #pragma once
 
-#include "analyse/timeline/gpu_item.hpp"
-#include "analyse/timeline/work_tables.hpp"
-#include "trace/trace_contents.hpp"
+#include "host/analysis/timeline/gpu_item.hpp"
+#include "host/analysis/timeline/work_tables.hpp"
+#include "host/reading/trace_contents.hpp"
 
 #include <vector>
 

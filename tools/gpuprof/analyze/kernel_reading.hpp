@@ -2,9 +2,9 @@
 // Puts together what is known of each kernel: its time, its figures, its counters.
 #pragma once
 
-#include "advise/facts.hpp"
-#include "analyse/declared_launches.hpp"
-#include "analyse/timeline/timeline_pass.hpp"
+#include "host/advice/facts.hpp"
+#include "host/analysis/declared_launches.hpp"
+#include "host/analysis/timeline/timeline_pass.hpp"
 #include "roofline_reading.hpp"
 
 #include <vector>

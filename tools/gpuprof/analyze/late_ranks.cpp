@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/late_ranks.hpp"
 
-#include "analyse/ranks/rank_lateness.hpp"
+#include "host/analysis/ranks/rank_lateness.hpp"
 #include "ranks/job_collectives.hpp"
 
 namespace gpuprof {

@@ -2,7 +2,7 @@
 // How late each rank of a job comes to its collectives.
 #pragma once
 
-#include "advise/facts.hpp"
+#include "host/advice/facts.hpp"
 #include "ranks/capture_set.hpp"
 #include "ranks/rank_digest.hpp"
 

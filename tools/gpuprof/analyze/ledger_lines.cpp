@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/ledger_lines.hpp"
 
-#include "advise/slow_steps.hpp"
-#include "report/summary_tables.hpp"
+#include "host/advice/slow_steps.hpp"
+#include "host/report/summary_tables.hpp"
 
 #include <algorithm>
 

@@ -2,10 +2,10 @@
 // The time ledger of a capture as lines that reports show.
 #pragma once
 
-#include "advise/facts.hpp"
-#include "analyse/timeline/time_ledger.hpp"
-#include "report/ledger_table.hpp"
-#include "trace/trace_contents.hpp"
+#include "host/advice/facts.hpp"
+#include "host/analysis/timeline/time_ledger.hpp"
+#include "host/reading/trace_contents.hpp"
+#include "host/report/ledger_table.hpp"
 
 #include <string>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/nsys_rules.hpp"
 
-#include "analyse/nsys_rules/gpu_gaps.hpp"
-#include "analyse/nsys_rules/gpu_time_use.hpp"
 #include "base/nearest_name.hpp"
-#include "report/nsys_rule_tables.hpp"
-#include "trace/time_merge.hpp"
+#include "host/analysis/nsys_rules/gpu_gaps.hpp"
+#include "host/analysis/nsys_rules/gpu_time_use.hpp"
+#include "host/reading/time_merge.hpp"
+#include "host/report/nsys_rule_tables.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,10 +2,10 @@
 // The rules of `nsys analyze` by their names: rows of a capture as nsys lists them.
 #pragma once
 
-#include "analyse/selection.hpp"
 #include "base/result.hpp"
-#include "tables/table.hpp"
-#include "trace/trace_contents.hpp"
+#include "host/analysis/selection.hpp"
+#include "host/reading/trace_contents.hpp"
+#include "text/table.hpp"
 
 #include <optional>
 #include <span>

@@ -8,7 +8,7 @@
 #include "ranks/capture_set.hpp"
 #include "ranks/joined_heading.hpp"
 #include "ranks/rank_remarks.hpp"
-#include "tables/overview.hpp"
+#include "text/overview.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -4,7 +4,7 @@
 
 #include "analyze/run_reading.hpp"
 #include "filter_options.hpp"
-#include "report/advice_report.hpp"
+#include "host/report/advice_report.hpp"
 
 #include <optional>
 #include <string>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/rule_options.hpp"
 
-#include "advise/rule_names.hpp"
 #include "base/nearest_name.hpp"
 #include "base/whole_number.hpp"
-#include "report/advice_words.hpp"
+#include "host/advice/rule_names.hpp"
+#include "host/report/advice_words.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -2,9 +2,9 @@
 // Reads --rule, --skip-rule, --min-gain and --fail-on.
 #pragma once
 
-#include "advise/joined_advice.hpp"
 #include "analyze/nsys_rules.hpp"
 #include "base/result.hpp"
+#include "host/advice/joined_advice.hpp"
 
 #include <span>
 #include <string>

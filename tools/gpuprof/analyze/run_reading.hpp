@@ -2,11 +2,11 @@
 // Reads a capture into the facts that rules look at, and its time ledger.
 #pragma once
 
-#include "advise/facts.hpp"
-#include "analyse/declared_launches.hpp"
-#include "analyse/selection.hpp"
-#include "analyse/timeline/timeline_pass.hpp"
-#include "trace/trace_contents.hpp"
+#include "host/advice/facts.hpp"
+#include "host/analysis/declared_launches.hpp"
+#include "host/analysis/selection.hpp"
+#include "host/analysis/timeline/timeline_pass.hpp"
+#include "host/reading/trace_contents.hpp"
 
 #include <functional>
 #include <optional>

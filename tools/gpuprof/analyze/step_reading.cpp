@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/step_reading.hpp"
 
-#include "advise/slow_steps.hpp"
 #include "analyze/fact_texts.hpp"
+#include "host/advice/slow_steps.hpp"
 #include "model/time_stretch.hpp"
 
 #include <algorithm>

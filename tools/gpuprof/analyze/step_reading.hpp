@@ -2,9 +2,9 @@
 // What the steps of a program took, from its ranges and the time ledger.
 #pragma once
 
-#include "advise/facts.hpp"
-#include "analyse/timeline/timeline_pass.hpp"
-#include "trace/trace_contents.hpp"
+#include "host/advice/facts.hpp"
+#include "host/analysis/timeline/timeline_pass.hpp"
+#include "host/reading/trace_contents.hpp"
 
 #include <vector>
 

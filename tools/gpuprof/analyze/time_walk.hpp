@@ -2,12 +2,12 @@
 // Feeds the time ledger with the records of a capture, in order of time.
 #pragma once
 
-#include "analyse/declared_launches.hpp"
-#include "analyse/selection.hpp"
-#include "analyse/timeline/timeline_pass.hpp"
 #include "analyze/gpu_items.hpp"
+#include "host/analysis/declared_launches.hpp"
+#include "host/analysis/selection.hpp"
+#include "host/analysis/timeline/timeline_pass.hpp"
+#include "host/reading/trace_contents.hpp"
 #include "progress.hpp"
-#include "trace/trace_contents.hpp"
 
 #include <vector>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comparison/advice_figures.hpp"
 
-#include "advise/advice.hpp"
 #include "analyze/run_reading.hpp"
+#include "host/advice/advice.hpp"
 
 namespace gpuprof {
 namespace {

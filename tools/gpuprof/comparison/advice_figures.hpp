@@ -2,8 +2,8 @@
 // The time ledger and the findings of a run, for a comparison.
 #pragma once
 
-#include "compare/run_digest.hpp"
-#include "trace/trace_contents.hpp"
+#include "host/compare/run_digest.hpp"
+#include "host/reading/trace_contents.hpp"
 
 #include <string>
 

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "compare/comparison.hpp"
-#include "compare/gate.hpp"
-#include "tables/table.hpp"
+#include "host/compare/comparison.hpp"
+#include "host/compare/gate.hpp"
+#include "text/table.hpp"
 #include "word_option.hpp"
 
 #include <cstddef>

@@ -2,8 +2,8 @@
 // The lines of a comparison as tables: for reading, and for programs.
 #pragma once
 
-#include "compare/comparison.hpp"
-#include "tables/table.hpp"
+#include "host/compare/comparison.hpp"
+#include "text/table.hpp"
 
 #include <span>
 #include <string>

@@ -2,8 +2,8 @@
 #include "comparison/headlines.hpp"
 
 #include "base/readable.hpp"
-#include "compare/judgement.hpp"
-#include "compare/programs.hpp"
+#include "host/compare/judgement.hpp"
+#include "host/compare/programs.hpp"
 
 #include <cmath>
 #include <cstdio>

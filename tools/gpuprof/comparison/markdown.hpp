@@ -2,7 +2,7 @@
 // Tables in Markdown, for a pull request.
 #pragma once
 
-#include "tables/table.hpp"
+#include "text/table.hpp"
 
 #include <string>
 #include <string_view>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "compare/run_digest.hpp"
+#include "host/compare/run_digest.hpp"
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comparison/run_figures.hpp"
 
-#include "analyse/steps.hpp"
+#include "host/analysis/steps.hpp"
 #include "ranks/capture_set.hpp"
 #include "roofline_of_capture.hpp"
 #include "roofline_reading.hpp"

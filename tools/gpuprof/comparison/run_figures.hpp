@@ -2,8 +2,8 @@
 // What a capture says about the whole run, and its counters about kernels, for a comparison.
 #pragma once
 
-#include "compare/run_digest.hpp"
-#include "trace/trace_contents.hpp"
+#include "host/compare/run_digest.hpp"
+#include "host/reading/trace_contents.hpp"
 
 #include <map>
 #include <string>

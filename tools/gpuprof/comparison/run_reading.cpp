@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comparison/run_reading.hpp"
 
-#include "analyse/memory_summary.hpp"
-#include "analyse/steps.hpp"
 #include "comparison/advice_figures.hpp"
 #include "comparison/run_figures.hpp"
+#include "host/analysis/memory_summary.hpp"
+#include "host/analysis/steps.hpp"
+#include "host/reading/time_merge.hpp"
+#include "host/report/summary_tables.hpp"
 #include "progress.hpp"
-#include "report/summary_tables.hpp"
 #include "slowed_reading.hpp"
-#include "trace/time_merge.hpp"
 
 #include <algorithm>
 #include <set>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "compare/run_digest.hpp"
-#include "trace/trace_contents.hpp"
+#include "host/compare/run_digest.hpp"
+#include "host/reading/trace_contents.hpp"
 
 #include <string>
 

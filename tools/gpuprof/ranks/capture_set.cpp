@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ranks/capture_set.hpp"
 
+#include "host/reading/capture_rank.hpp"
 #include "ranks/rank_remarks.hpp"
-#include "trace/capture_rank.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -2,7 +2,7 @@
 // What a reader must know of the clocks behind figures that compare moments on several hosts.
 #pragma once
 
-#include "analyse/ranks/clock_offsets.hpp"
+#include "host/analysis/ranks/clock_offsets.hpp"
 
 #include <string>
 #include <vector>

@@ -2,7 +2,7 @@
 // The collectives of all ranks of a job, and how far the clocks of their hosts are apart.
 #pragma once
 
-#include "analyse/ranks/clock_offsets.hpp"
+#include "host/analysis/ranks/clock_offsets.hpp"
 #include "ranks/capture_set.hpp"
 #include "ranks/rank_digest.hpp"
 

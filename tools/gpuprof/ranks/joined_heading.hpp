@@ -4,7 +4,7 @@
 
 #include "ranks/capture_set.hpp"
 #include "ranks/rank_remarks.hpp"
-#include "tables/overview.hpp"
+#include "text/overview.hpp"
 
 #include <map>
 #include <string>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ranks/rank_digest.hpp"
 
-#include "analyse/ranks/busy_time.hpp"
 #include "collective_kernels.hpp"
+#include "host/analysis/ranks/busy_time.hpp"
+#include "host/reading/time_merge.hpp"
+#include "host/report/summary_tables.hpp"
 #include "progress.hpp"
-#include "report/summary_tables.hpp"
 #include "slowed_reading.hpp"
-#include "trace/time_merge.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -3,9 +3,9 @@
 // collectives, small beside the capture.
 #pragma once
 
-#include "analyse/ranks/occurrence.hpp"
-#include "analyse/selection.hpp"
-#include "trace/trace_contents.hpp"
+#include "host/analysis/ranks/occurrence.hpp"
+#include "host/analysis/selection.hpp"
+#include "host/reading/trace_contents.hpp"
 
 #include <cstdint>
 #include <map>

@@ -2,11 +2,11 @@
 #include "ranks/rank_reports.hpp"
 
 #include "base/readable.hpp"
+#include "host/report/rank_tables.hpp"
+#include "host/report/summary_tables.hpp"
 #include "ranks/clock_notes.hpp"
 #include "ranks/job_collectives.hpp"
 #include "ranks/rank_remarks.hpp"
-#include "report/rank_tables.hpp"
-#include "report/summary_tables.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ranks/rank_stats.hpp"
 
+#include "host/report/summed_table.hpp"
 #include "ranks/joined_heading.hpp"
 #include "ranks/lines_of_each.hpp"
 #include "ranks/rank_digest.hpp"
 #include "ranks/rank_remarks.hpp"
 #include "ranks/rank_reports.hpp"
-#include "report/summed_table.hpp"
 
 #include <memory>
 #include <utility>

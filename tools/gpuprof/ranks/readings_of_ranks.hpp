@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/rank_files.hpp"
+#include "host/reading/trace_contents.hpp"
 #include "roofline_reading.hpp"
-#include "trace/trace_contents.hpp"
 
 #include <span>
 #include <string>

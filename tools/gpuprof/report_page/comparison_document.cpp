@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report_page/comparison_document.hpp"
 
-#include "compare/programs.hpp"
 #include "comparison/comparison_output.hpp"
 #include "comparison/headlines.hpp"
 #include "comparison/read_sides.hpp"
+#include "host/compare/programs.hpp"
 #include "report_page/json_members.hpp"
 
 #include <utility>

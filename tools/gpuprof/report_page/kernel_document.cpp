@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report_page/kernel_document.hpp"
 
-#include "analyse/occupancy.hpp"
-#include "analyse/samples.hpp"
-#include "report/json_object.hpp"
+#include "host/analysis/occupancy.hpp"
+#include "host/analysis/samples.hpp"
+#include "host/report/json_object.hpp"
 #include "slowed_reading.hpp"
 
 #include <algorithm>

@@ -2,9 +2,9 @@
 // The details of kernels as one JSON object.
 #pragma once
 
-#include "page/kernel_details.hpp"
+#include "host/page/kernel_details.hpp"
+#include "host/reading/trace_contents.hpp"
 #include "report_page/watched_kernels.hpp"
-#include "trace/trace_contents.hpp"
 
 #include <cstdint>
 #include <map>

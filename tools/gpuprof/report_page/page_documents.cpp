@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report_page/page_documents.hpp"
 
-#include "page/packed_columns.hpp"
-#include "page/timeline_document.hpp"
-#include "page/timeline_reading.hpp"
-#include "report/advice_words.hpp"
+#include "host/page/packed_columns.hpp"
+#include "host/page/timeline_document.hpp"
+#include "host/page/timeline_reading.hpp"
+#include "host/report/advice_words.hpp"
 #include "report_page/json_members.hpp"
 #include "report_page/kernel_document.hpp"
 #include "report_page/range_document.hpp"

@@ -4,7 +4,7 @@
 
 #include "analyze/read_advice.hpp"
 #include "base/result.hpp"
-#include "page/page_file.hpp"
+#include "host/page/page_file.hpp"
 
 #include <cstddef>
 #include <functional>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report_page/range_document.hpp"
 
-#include "analyse/numbered_ranges.hpp"
-#include "analyse/range_paths.hpp"
-#include "report/json_object.hpp"
-#include "report/summary_tables.hpp"
+#include "host/analysis/numbered_ranges.hpp"
+#include "host/analysis/range_paths.hpp"
+#include "host/report/json_object.hpp"
+#include "host/report/summary_tables.hpp"
 #include "slowed_reading.hpp"
 
 #include <map>

@@ -3,10 +3,10 @@
 // and what was reached in each place.
 #pragma once
 
-#include "analyse/roofline.hpp"
-#include "report/ledger_table.hpp"
+#include "host/analysis/roofline.hpp"
+#include "host/reading/trace_contents.hpp"
+#include "host/report/ledger_table.hpp"
 #include "roofline_reading.hpp"
-#include "trace/trace_contents.hpp"
 
 #include <cstddef>
 #include <string>

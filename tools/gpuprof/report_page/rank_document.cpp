@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report_page/rank_document.hpp"
 
-#include "report/advice_words.hpp"
+#include "host/report/advice_words.hpp"
 #include "report_page/json_members.hpp"
 #include "report_page/page_documents.hpp"
 #include "report_page/table_document.hpp"

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "host/report/ledger_table.hpp"
 #include "ranks/capture_set.hpp"
-#include "report/ledger_table.hpp"
 #include "report_page/json_members.hpp"
 #include "report_page/rank_reading.hpp"
 

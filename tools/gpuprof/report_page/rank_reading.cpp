@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report_page/rank_reading.hpp"
 
-#include "analyse/ranks/step_waits.hpp"
+#include "host/analysis/ranks/step_waits.hpp"
 #include "ranks/job_collectives.hpp"
 #include "ranks/rank_reports.hpp"
 

@@ -2,7 +2,7 @@
 // Which kernels a page has details of: those with most time, as `gpuprof stats` lists them.
 #pragma once
 
-#include "page/kernel_details.hpp"
+#include "host/page/kernel_details.hpp"
 #include "stats_output.hpp"
 
 #include <vector>

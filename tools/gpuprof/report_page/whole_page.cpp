@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report_page/whole_page.hpp"
 
-#include "page/packed_columns.hpp"
+#include "host/page/packed_columns.hpp"
 #include "ranks/capture_set.hpp"
 #include "report_page/comparison_document.hpp"
 #include "report_page/json_members.hpp"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "page/page_file.hpp"
+#include "host/page/page_file.hpp"
 
 #include <cstddef>
 #include <functional>

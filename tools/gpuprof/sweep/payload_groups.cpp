@@ -2,8 +2,8 @@
 #include "sweep/payload_groups.hpp"
 
 #include "base/nearest_name.hpp"
-#include "report/summary_tables.hpp"
-#include "tables/table.hpp"
+#include "host/report/summary_tables.hpp"
+#include "text/table.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -2,9 +2,9 @@
 // Which ranges of a capture carry which value in their NVTX payload.
 #pragma once
 
-#include "analyse/selection.hpp"
 #include "base/result.hpp"
-#include "trace/trace_contents.hpp"
+#include "host/analysis/selection.hpp"
+#include "host/reading/trace_contents.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -2,8 +2,8 @@
 #include "sweep/sweep_of_captures.hpp"
 
 #include "base/readable.hpp"
-#include "report/roofline_roofs.hpp"
-#include "tables/padding.hpp"
+#include "host/report/roofline_roofs.hpp"
+#include "text/padding.hpp"
 
 #include <algorithm>
 #include <map>

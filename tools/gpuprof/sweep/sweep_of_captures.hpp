@@ -2,7 +2,7 @@
 // Puts the points of several captures together, and says what does not fit.
 #pragma once
 
-#include "report/sweep_report.hpp"
+#include "host/report/sweep_report.hpp"
 #include "sweep/sweep_reading.hpp"
 
 #include <span>

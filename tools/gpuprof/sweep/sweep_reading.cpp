@@ -2,7 +2,7 @@
 #include "sweep/sweep_reading.hpp"
 
 #include "base/readable.hpp"
-#include "report/summary_tables.hpp"
+#include "host/report/summary_tables.hpp"
 #include "roofline_of_capture.hpp"
 #include "roofline_reading.hpp"
 #include "sweep/payload_groups.hpp"

@@ -2,11 +2,11 @@
 // Reads the points of a sweep from one capture.
 #pragma once
 
-#include "analyse/measured_roofs.hpp"
-#include "analyse/roofline_row.hpp"
-#include "analyse/sweep/sweep_points.hpp"
 #include "base/result.hpp"
 #include "filter_options.hpp"
+#include "host/analysis/measured_roofs.hpp"
+#include "host/analysis/roofline_row.hpp"
+#include "host/analysis/sweep/sweep_points.hpp"
 
 #include <optional>
 #include <string>

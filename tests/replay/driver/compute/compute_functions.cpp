@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver functions that run kernels and copies, as libgpuprof/driver/cuda_compute.hpp lists
-// them.
+// The driver functions that run kernels and copies, as libgpuprof/guest/driver/cuda_compute.hpp
+// lists them.
 #include "replay/driver/compute/fat_binary.hpp"
 #include "replay/driver/compute/gpu.hpp"
 #include "replay/driver/compute/gpu_options.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/driver/compute/core_kernels.hpp"
 
-#include "peaks/kernels/operands.cuh"
+#include "guest/peaks/kernels/operands.cuh"
 #include "replay/driver/compute/small_floats.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the CUDA-core kernels of libgpuprof/peaks come to: chains of dependent operations.
+// What the CUDA-core kernels of libgpuprof/guest/peaks come to: chains of dependent operations.
 #pragma once
 
 #include <cstddef>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A GPU that is not there, for programs that compute: memory is the host's, time is made up,
-// kernels are those of libgpuprof/peaks.
+// kernels are those of libgpuprof/guest/peaks.
 //
 // Everything happens at once when it is asked for; streams only remember when it would have ended.
 // It is stricter than a driver: what was not made or was released already is counted as misuse.
 // One lock around all: the exports of compute_functions.cpp take it.
 #pragma once
 
-#include "peaks/kernels/kernel_arguments.hpp"
+#include "guest/peaks/kernels/kernel_arguments.hpp"
 #include "replay/format/machine.hpp"
 
 #include <cuda.h>

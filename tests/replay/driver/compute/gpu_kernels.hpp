@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of libgpuprof/peaks as the fake GPU runs them: how fast, and what they leave.
+// The kernels of libgpuprof/guest/peaks as the fake GPU runs them: how fast, and what they leave.
 #pragma once
 
-#include "peaks/kernels/kernel_arguments.hpp"
+#include "guest/peaks/kernels/kernel_arguments.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/driver/compute/memory_kernels.hpp"
 
-#include "peaks/kernels/operands.cuh"
+#include "guest/peaks/kernels/operands.cuh"
 
 #include <algorithm>
 #include <array>

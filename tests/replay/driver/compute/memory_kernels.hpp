@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the memory kernels of libgpuprof/peaks do to memory, and the folds their blocks report:
-// their loops again, thread by thread, on memory of the host.
+// What the memory kernels of libgpuprof/guest/peaks do to memory, and the folds their blocks
+// report: their loops again, thread by thread, on memory of the host.
 #pragma once
 
-#include "peaks/kernels/kernel_arguments.hpp"
+#include "guest/peaks/kernels/kernel_arguments.hpp"
 
 #include <cstdint>
 #include <string_view>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tensor-core kernels of libgpuprof/peaks come to: products added with the accumulator's
-// rounding, stored lane by lane and register by register after the PTX manual's fragments.
+// What the tensor-core kernels of libgpuprof/guest/peaks come to: products added with the
+// accumulator's rounding, stored lane by lane and register by register after the PTX manual's
+// fragments.
 #pragma once
 
 #include <cstddef>

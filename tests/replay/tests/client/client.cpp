@@ -9,7 +9,7 @@
 // REPLAY_CLIENT_BUFFER_BYTES     size of buffers
 // REPLAY_CLIENT_DETACH_AT        call cuptiFinalize at the end of that launch, counted from 1
 // REPLAY_CLIENT_ATTACH_AGAIN     start once more right after that
-#include "cupti/loader.hpp"
+#include "guest/cupti/loader.hpp"
 #include "replay/format/record_fields.hpp"
 
 #include <algorithm>

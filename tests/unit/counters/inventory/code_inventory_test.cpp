@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is known of kernels by their names, as modules come.
-#include "counters/inventory/code_inventory.hpp"
+#include "guest/metrics/inventory/code_inventory.hpp"
 
 #include "support/catch.hpp"
 #include "support/made_cubin.hpp"

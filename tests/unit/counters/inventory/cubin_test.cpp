@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is read of cubins, and what of damaged ones.
-#include "counters/inventory/cubin.hpp"
+#include "guest/metrics/inventory/cubin.hpp"
 
-#include "counters/inventory/instructions.hpp"
+#include "guest/metrics/inventory/instructions.hpp"
 #include "support/catch.hpp"
 #include "support/made_cubin.hpp"
 

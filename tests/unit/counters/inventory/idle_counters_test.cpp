@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which counters a kernel cannot move.
-#include "counters/inventory/idle_counters.hpp"
+#include "guest/metrics/inventory/idle_counters.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "counters/inventory/launching_kernels.hpp"
+#include "guest/metrics/inventory/launching_kernels.hpp"
 
 #include "support/catch.hpp"
 #include "support/made_cubin.hpp"

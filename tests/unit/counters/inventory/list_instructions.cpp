@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // list_instructions CUBIN...: what each function of a cubin can compute with, a line each, for
 // scripts.
-#include "counters/inventory/cubin.hpp"
+#include "guest/metrics/inventory/cubin.hpp"
 
 #include <cstdio>
 #include <fstream>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which streams of a context are asked, and when all of its work is known to have ended.
-#include "counters/launches/context_streams.hpp"
+#include "guest/counters/launches/context_streams.hpp"
 
 #include "base/clock.hpp"
-#include "counters/launches/stream_captures.hpp"
+#include "guest/counters/launches/stream_captures.hpp"
 #include "support/catch.hpp"
 
 #include <deque>

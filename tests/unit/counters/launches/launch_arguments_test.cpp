@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is told of the arguments of a launch: values, not pointers, and only as many bytes as the
 // driver says they have.
-#include "counters/launches/signatures/launch_arguments.hpp"
+#include "guest/counters/launches/signatures/launch_arguments.hpp"
 
 #include "support/catch.hpp"
 

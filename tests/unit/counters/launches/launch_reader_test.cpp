@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches of a program are read, or not, while other threads of it launch as well; with a
 // pretended CUPTI and GPU.
-#include "counters/launches/launch_reader.hpp"
+#include "guest/counters/launches/launch_reader.hpp"
 
 #include "base/clock.hpp"
 #include "support/catch.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which launches are alike, and what a callback tells of a launch.
-#include "counters/launches/signatures/launch_signatures.hpp"
+#include "guest/counters/launches/signatures/launch_signatures.hpp"
 
-#include "counters/launches/signatures/function_names.hpp"
-#include "cupti/launch_parameters.hpp"
+#include "guest/counters/launches/signatures/function_names.hpp"
+#include "guest/cupti/launch_parameters.hpp"
 #include "support/catch.hpp"
 
 #include <atomic>

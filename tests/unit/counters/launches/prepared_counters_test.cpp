@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is read on an H200 as it was set up: with its availability image.
-#include "counters/launches/prepared_counters.hpp"
+#include "guest/counters/launches/prepared_counters.hpp"
 
-#include "counters/planning/metric_sets.hpp"
-#include "counters/planning/pass_plan.hpp"
+#include "guest/metrics/planning/metric_sets.hpp"
+#include "guest/metrics/planning/pass_plan.hpp"
 #include "support/real_cupti.hpp"
 #include "support/test_data.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which launches are read in which pass, and what becomes of those that were.
-#include "counters/launches/reading_cycle.hpp"
+#include "guest/counters/launches/reading_cycle.hpp"
 
 #include "support/catch.hpp"
 #include "support/moments.hpp"

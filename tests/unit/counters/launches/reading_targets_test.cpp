@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which signatures are to be read next.
-#include "counters/launches/reading_targets.hpp"
+#include "guest/counters/launches/reading_targets.hpp"
 
 #include "support/catch.hpp"
 #include "support/moments.hpp"

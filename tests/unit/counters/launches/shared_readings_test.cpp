@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ranks of a job tell each other, among real processes.
-#include "counters/launches/shared_readings.hpp"
+#include "guest/counters/launches/shared_readings.hpp"
 
 #include "support/catch.hpp"
 #include "support/other_process.hpp"

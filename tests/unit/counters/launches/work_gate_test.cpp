@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who waits at the gate of launches, for how long, and who goes on by itself.
-#include "counters/launches/work_gate.hpp"
+#include "guest/counters/launches/work_gate.hpp"
 
 #include "support/catch.hpp"
 

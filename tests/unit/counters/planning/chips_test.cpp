@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which chip is meant.
-#include "counters/planning/chips.hpp"
+#include "guest/metrics/planning/chips.hpp"
 
 #include "support/catch.hpp"
 

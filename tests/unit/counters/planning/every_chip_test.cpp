@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the real CUPTI says of the sets on every chip it knows.
-#include "counters/planning/metric_sets.hpp"
-#include "counters/planning/pass_plan.hpp"
+#include "guest/metrics/planning/metric_sets.hpp"
+#include "guest/metrics/planning/pass_plan.hpp"
 #include "support/real_cupti.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans for one H200 as it was set up: with its availability images, which leave out NVLink.
-#include "counters/planning/metric_sets.hpp"
-#include "counters/planning/pass_plan.hpp"
+#include "guest/metrics/planning/metric_sets.hpp"
+#include "guest/metrics/planning/pass_plan.hpp"
 #include "support/real_cupti.hpp"
 #include "support/test_data.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a chip has, and what becomes of a call that fails.
-#include "counters/planning/host_profiler.hpp"
+#include "guest/metrics/planning/host_profiler.hpp"
 
 #include "support/catch.hpp"
 #include "support/fake_cupti.hpp"

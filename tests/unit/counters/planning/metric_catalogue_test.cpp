@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a name that cannot be read may have meant.
-#include "counters/planning/metric_catalogue.hpp"
+#include "guest/metrics/planning/metric_catalogue.hpp"
 
 #include "support/catch.hpp"
 #include "support/fake_cupti.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is in a set, and how sets and metrics are chosen by name.
-#include "counters/planning/metric_sets.hpp"
+#include "guest/metrics/planning/metric_sets.hpp"
 
 #include "support/catch.hpp"
 

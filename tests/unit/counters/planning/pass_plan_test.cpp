@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How metrics are divided into passes. A pass of the pretended chip holds two slots, of its sampler
 // three.
-#include "counters/planning/pass_plan.hpp"
+#include "guest/metrics/planning/pass_plan.hpp"
 
 #include "support/catch.hpp"
 #include "support/fake_cupti.hpp"

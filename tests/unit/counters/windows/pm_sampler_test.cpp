@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sampling GPUs in windows of time, with a pretended CUPTI.
-#include "counters/windows/pm_sampler.hpp"
+#include "guest/counters/windows/pm_sampler.hpp"
 
 #include "base/clock.hpp"
 #include "support/catch.hpp"

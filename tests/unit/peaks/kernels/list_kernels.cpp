@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the list of computing kernels for work_figures.py: image, name, threads, work.
-#include "peaks/experiments/kernel_list.hpp"
+#include "guest/peaks/experiments/kernel_list.hpp"
 
 #include <iostream>
 

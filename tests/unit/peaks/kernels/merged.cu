@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels as they must not be, under the names of two that are right. ptxas does with asm volatile
 // what it likes: it drops most of what these seem to measure.
-#include "peaks/kernels/span.cuh"
+#include "guest/peaks/kernels/span.cuh"
 
 using gpuprof::peaks::kernel_arguments;
 

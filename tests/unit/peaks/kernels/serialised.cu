@@ -2,7 +2,7 @@
 // Reads an accumulator of wgmma after a wait for all but GPUPROF_BATCHES_IN_FLIGHT batches. With 1
 // the batch just issued may still be writing it: ptxas serialises all multiplications, and only a
 // remark of its says so. With 0 all is well.
-#include "peaks/kernels/span.cuh"
+#include "guest/peaks/kernels/span.cuh"
 
 using gpuprof::peaks::kernel_arguments;
 

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns CUPTI's activity buffers into model records. Pure: no CUPTI state, no lock, no clock.
+#pragma once
+
+#include "base/ledger.hpp"
+#include "guest/collect/kernel_names.hpp"
+#include "guest/collect/shape_table.hpp"
+#include "guest/cupti/api.hpp"
+#include "model/records.hpp"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace gpuprof {
+
+struct launched_kernel {
+  name_id name{};                // 0: not known, or not one kernel
+  std::uint16_t generation = 0;  // of kernel_names, when a graph was launched; else 0
+};
+
+/// Takes what the decoder finds. Thread, range and launch time of a record are filled in by the
+/// taker.
+class activity_sink {
+ public:
+  virtual ~activity_sink() = default;
+  /// What is known of the launch of a kernel. Asked for where its record may not be able to tell
+  /// any more.
+  virtual launched_kernel launched(correlation_id, timestamp_ns began) = 0;
+  virtual void shape(kernel_shape const&) = 0;  // before the first kernel that has it
+  virtual void kernel(kernel_record const&) = 0;
+  virtual void graph(graph_record const&) = 0;
+  virtual void copy(copy_record const&) = 0;
+  virtual void set(memset_record const&) = 0;
+  virtual void api(api_record const&) = 0;
+  virtual void sync(sync_record const&) = 0;
+  virtual void memory(memory_record const&) = 0;
+  virtual void unified_memory(unified_memory_record const&) = 0;
+};
+
+/// CUPTI's own, which it runs under the number of a launch whose instructions it counts.
+inline constexpr std::string_view wait_kernel_of_cupti = "WaitNs";
+
+/// What a decoder could not use, by reason.
+struct decode_losses {
+  std::uint64_t kernels_without_time =
+      0;  // CUPTI had no device buffer left, or the kernel was cut off by the end of the capture
+  std::uint64_t kernels_without_shape = 0;  // not even their name found a place
+  std::uint64_t kernels_without_grid = 0;   // only their name found a place
+  std::uint64_t others_without_time = 0;
+  std::uint64_t unknown_kinds = 0;  // records of a kind we did not ask for
+  std::uint64_t broken_buffers =
+      0;  // the walk stopped before the end: the rest of that buffer is lost
+};
+
+class activity_decoder {
+ public:
+  /// `cupti` gives cuptiActivityGetNextRecord and cuptiGetCallbackName; both work without a driver.
+  activity_decoder(cupti_api const& cupti, unsigned version, name_registry& names,
+                   kernel_names& kernels, activity_sink& sink)
+      : cupti_(cupti), version_(version), names_(names), kernels_(kernels), sink_(sink) {}
+
+  /// `buffer` starts 8-byte aligned, as CUPTI requires of its buffers.
+  void decode(std::span<std::uint8_t> buffer);
+
+  /// "cuStreamSynchronize", as records of calls have it.
+  name_id name_of_driver_call(std::uint32_t id) { return api_name(CUPTI_CB_DOMAIN_DRIVER_API, id); }
+
+  decode_losses const& losses() const noexcept { return losses_; }
+  void report(ledger& to) const;
+  std::uint64_t records() const noexcept { return records_; }
+  /// A shape of which the sink has heard, for launches of this kernel with these arguments; 0: as
+  /// it is. The sink hears of it first.
+  shape_id shape_for(shape_id known, name_id kernel, std::uint32_t arguments);
+
+ private:
+  void one(CUpti_Activity const& record);
+  void kernel(CUpti_Activity const&);
+  void graph(CUpti_Activity const&);
+  void copy(CUpti_Activity const&);
+  void peer_copy(CUpti_Activity const&);
+  void set(CUpti_Activity const&);
+  void api(CUpti_Activity const&);
+  void sync(CUpti_Activity const&);
+  void memory(CUpti_Activity const&);
+  void unified_memory(CUpti_Activity const&);
+
+  name_id name_of(kernel_shape const& shape, CUpti_Activity const& record);
+  name_id name_at(char const* pointer);
+  name_id api_name(CUpti_CallbackDomain domain, std::uint32_t cbid);
+
+  cupti_api const& cupti_;
+  unsigned const version_;
+  name_registry& names_;
+  kernel_names& kernels_;
+  activity_sink& sink_;
+  shape_table shapes_;
+  std::unordered_map<char const*, name_id> names_read_;  // of kernels nobody saw launch
+  std::uint16_t read_in_ = 0;                            // the generation of kernels_
+  std::array<std::vector<name_id>, 2> api_names_;
+  decode_losses losses_;
+  std::uint64_t records_ = 0;
+};
+
+}  // namespace gpuprof

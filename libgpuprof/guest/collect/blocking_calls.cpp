@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guest/collect/blocking_calls.hpp"
+
+#include "base/own_calls.hpp"
+#include "guest/nvtx/log_writer.hpp"
+#include "guest/nvtx/ticks.hpp"
+
+#include <algorithm>
+
+namespace gpuprof {
+namespace {
+
+/// What follows "cu" or "cuda", without versions.
+constexpr std::array<std::string_view, 45> blocking{
+    "CtxSynchronize", "ThreadSynchronize", "DeviceSynchronize", "StreamSynchronize",
+    "EventSynchronize",
+    // memory
+    "MemAlloc", "MemAllocPitch", "MemAllocHost", "MemAllocManaged", "MemFree", "MemFreeHost",
+    "MemHostAlloc", "MemHostRegister", "MemHostUnregister", "MemCreate", "MemRelease", "MemMap",
+    "MemUnmap", "MemSetAccess", "MemPoolTrimTo", "MemPoolDestroy", "Malloc", "MallocPitch",
+    "MallocArray", "MallocHost", "MallocManaged", "Malloc3D", "Malloc3DArray",
+    "MallocMipmappedArray", "Free", "FreeHost", "FreeArray", "FreeMipmappedArray", "HostAlloc",
+    "HostRegister", "HostUnregister",
+    // code
+    "ModuleLoad", "ModuleLoadData", "ModuleLoadDataEx", "ModuleLoadFatBinary", "ModuleUnload",
+    "LibraryLoadData", "LibraryLoadFromFile", "LibraryUnload", "LinkComplete"};
+
+bool remove_suffix(std::string_view& name, std::string_view suffix) noexcept {
+  if (!name.ends_with(suffix)) return false;
+  name.remove_suffix(suffix.size());
+  return true;
+}
+
+bool remove_version(std::string_view& name) noexcept {
+  auto const mark = name.rfind("_v");
+  if (mark == name.npos || mark + 2 == name.size()) return false;
+  auto const digits = name.substr(mark + 2);
+  if (!std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; }))
+    return false;
+  name = name.substr(0, mark);
+  return true;
+}
+
+}  // namespace
+
+bool is_blocking_call(std::string_view name) noexcept {
+  while (remove_version(name) || remove_suffix(name, "_ptds") || remove_suffix(name, "_ptsz")) {
+  }
+  if (!name.starts_with("cu")) return false;
+  name.remove_prefix(name.starts_with("cuda") ? 4 : 2);
+  if (name.starts_with("GraphInstantiate")) return true;
+  if (name.starts_with("Memcpy") || name.starts_with("Memset"))
+    return name.find("Async") == name.npos;
+  return std::find(blocking.begin(), blocking.end(), name) != blocking.end();
+}
+
+void blocking_calls::entered(CUpti_CallbackData const& call) noexcept {
+  *call.correlationData = read_ticks();
+}
+
+void blocking_calls::left(CUpti_CallbackId id, CUpti_CallbackData const& call) noexcept {
+  if (!are_recorded_.load(std::memory_order_relaxed)) return;
+  auto const entered = *call.correlationData;
+  if (entered == 0 || !log_is_recording.load(std::memory_order_relaxed) || makes_own_calls())
+    return;
+  finished_call done{.entered = entered, .ended = read_ticks()};
+  auto* const log = this_thread_log();
+  if (log == nullptr) return;
+  auto const* const status = static_cast<int const*>(call.functionReturnValue);
+  done.correlation = static_cast<correlation_id>(call.correlationId);
+  done.id = id;
+  done.result = status != nullptr ? *status : 0;
+  write_driver_call(*log, done);
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guest/collect/graph_level.hpp"
+
+#include "base/clock.hpp"
+#include "base/futex.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace gpuprof {
+namespace {
+
+constexpr auto whole_graphs = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+
+// CUPTI switches in 8 to 35 us. Should it never come back, launches go on.
+constexpr std::uint64_t max_switch_ns = 1'000'000'000;
+constexpr std::uint64_t looks_again_ns = 1'000'000;
+
+}  // namespace
+
+void graph_level::changed() noexcept {
+  changes_.fetch_add(1);
+  futex_wake(changes_);
+}
+
+/// Waits for a change, without the lock meanwhile. False: it is too late.
+bool graph_level::wait(lock& held, std::uint64_t until_ns) noexcept {
+  auto const seen = changes_.load();
+  auto const moment = monotonic_ns();
+  if (moment >= until_ns) return false;
+  held.unlock();
+  futex_wait(changes_, seen, std::min(until_ns - moment, looks_again_ns));
+  held.lock();
+  return true;
+}
+
+/// Until no longer `is_so`, or it is too late, or others have waited in vain.
+template <class Condition>
+void graph_level::wait_while(lock& held, std::uint64_t until_ns, Condition&& is_so) noexcept {
+  while (is_so()) {
+    if ((is_whole_ ? wholes_stay_ : nodes_stay_) && !is_switching_) return;
+    if (wait(held, until_ns)) continue;
+    if (!is_so()) return;
+    (is_whole_ ? wholes_stay_ : nodes_stay_) = true;
+    waits_in_vain_.fetch_add(1, relaxed);
+    return;
+  }
+}
+
+void graph_level::wait_for_switch(lock& held) noexcept {
+  auto const until = monotonic_ns() + max_switch_ns;
+  while (is_switching_ && wait(held, until)) {
+  }
+}
+
+void graph_level::begin() noexcept {
+  lock held(mutex_);
+  ++generation_;
+  wholes_inside_ = nodes_inside_ = wholes_next_ = in_a_row_ = 0;
+  wholes_stay_ = nodes_stay_ = false;
+  is_wanted_.store(true);
+}
+
+// The caller is inside of the switch_guard already, here and in end().
+result<void> graph_level::switch_on() {
+  lock held(mutex_);
+  if (is_switching_ || nodes_inside_ != 0) return {};  // whoever is inside enables it at its end
+  is_switching_ = true;
+  held.unlock();
+  auto const done = guard_.call<&cupti_api::cuptiActivityEnable>(whole_graphs);
+  held.lock();
+  is_switching_ = false;
+  is_whole_ = bool(done);
+  ++epoch_;
+  changed();
+  return done;
+}
+
+void graph_level::end() noexcept {
+  lock held(mutex_);
+  is_wanted_.store(false);
+  ++generation_;
+  wait_for_switch(held);
+  auto const was_whole = std::exchange(is_whole_, false);
+  ++epoch_;
+  held.unlock();
+  if (was_whole && !is_abandoned_.load())
+    guard_.try_call<&cupti_api::cuptiActivityDisable>(whole_graphs);
+  held.lock();
+  wholes_inside_ = nodes_inside_ = 0;
+  changed();
+}
+
+void graph_level::forget() noexcept {
+  lock held(mutex_);
+  is_wanted_.store(false);
+  is_whole_ = false;
+  ++generation_;
+  ++epoch_;
+  wholes_inside_ = nodes_inside_ = 0;
+  made_.clear();
+  others_.clear();
+  changed();
+}
+
+bool graph_level::in_cupti(bool whole) noexcept {
+  if (is_abandoned_.load()) return false;
+  auto const saved_errno = errno;
+  auto done = false;
+  if (whole) {
+    if (switches_.enter()) {  // else code is being unloaded: the next launch that ends tries again
+      done = guard_.try_call<&cupti_api::cuptiActivityEnable>(whole_graphs);
+      switches_.leave();
+    }
+  } else {
+    switches_.enter_at_last();
+    done = guard_.try_call<&cupti_api::cuptiActivityDisable>(whole_graphs);
+    switches_.leave();
+  }
+  errno = saved_errno;
+  return done;
+}
+
+void graph_level::switch_to(lock& held, bool whole) noexcept {
+  is_switching_ = true;
+  held.unlock();
+  auto const done = in_cupti(whole);
+  held.lock();
+  is_switching_ = false;
+  if (done) is_whole_ = whole;
+  wholes_next_ = is_whole_ ? wholes_waiting_ : 0;
+  ++epoch_;
+  changed();
+}
+
+void graph_level::switch_to_wholes_if_free(lock& held) noexcept {
+  if (!is_wanted_.load() || is_whole_ || is_switching_ || nodes_inside_ != 0) return;
+  switch_to(held, true);
+}
+
+/// A launch that can be recorded either way waits for wholes, as long as a switch to them will
+/// come. Launches by nodes that wait go first, unless it has waited for others of them.
+void graph_level::wait_for_wholes(lock& held) noexcept {
+  auto const until = monotonic_ns() + max_wait_ns;
+  auto const is_others_turn = [this] {
+    if (is_switching_) return true;
+    return is_whole_ ? nodes_waiting_ != 0 && wholes_next_ == 0 : nodes_inside_ != 0;
+  };
+  ++wholes_waiting_;
+  wait_while(held, until, [&] { return is_wanted_.load() && is_others_turn(); });
+  --wholes_waiting_;
+  if (wholes_next_ != 0) --wholes_next_;
+}
+
+/// When it returns GRAPH_TRACE is disabled, unless CUPTI refuses.
+void graph_level::wait_for_nodes(lock& held) noexcept {
+  auto const until = monotonic_ns() + max_wait_ns;
+  auto const is_others_turn = [this] {
+    if (is_switching_) return true;
+    return is_whole_ ? wholes_inside_ + wholes_next_ != 0 : wholes_waiting_ * nodes_inside_ != 0;
+  };
+  ++nodes_waiting_;
+  wait_while(held, until, is_others_turn);
+  wait_for_switch(held);
+  if (is_whole_) switch_to(held, false);
+  --nodes_waiting_;
+  changed();
+}
+
+/// For want of memory it is not counted.
+void graph_level::note_other(CUgraphExec graph) noexcept {
+  launches_by_nodes_.fetch_add(1, relaxed);
+  ++in_a_row_;
+  try {
+    if (others_.insert(graph).second) graphs_by_nodes_.fetch_add(1, relaxed);
+  } catch (...) {
+  }
+}
+
+void graph_level::launch_enters(graph_call& own, CUgraphExec graph) noexcept {
+  if (!is_wanted_.load(relaxed)) {
+    own.depth = 0;
+    return;
+  }
+  lock held(mutex_);
+  auto const is_known = is_made(graph);
+  if (own.depth != 0 && own.generation == generation_) {  // inside another: it waits for nobody
+    ++own.depth;
+    if (is_known || !is_whole_) return;
+    note_other(graph);
+    wait_for_switch(held);
+    if (is_whole_) switch_to(held, false);
+    return;
+  }
+  own.depth = 1;
+  if (is_known)
+    in_a_row_ = 0;
+  else
+    note_other(graph);
+  do {  // a capture may end meanwhile, and the next one begin
+    own.generation = generation_;
+    is_known ? wait_for_wholes(held) : wait_for_nodes(held);
+  } while (own.generation != generation_ && is_wanted_.load());
+  own.is_whole = is_whole_;
+  if (is_known && !own.is_whole) launches_by_nodes_.fetch_add(1, relaxed);
+  if (own.generation != generation_) return;
+  ++(own.is_whole ? wholes_inside_ : nodes_inside_);
+}
+
+void graph_level::leave(graph_call& own) noexcept {
+  if (--own.depth != 0) return;
+  lock held(mutex_);
+  if (own.generation != generation_) return;
+  auto& inside = own.is_whole ? wholes_inside_ : nodes_inside_;
+  if (--inside == 0) (own.is_whole ? wholes_stay_ : nodes_stay_) = false;
+  if (in_a_row_ < max_in_a_row || wholes_waiting_ != 0) switch_to_wholes_if_free(held);
+  changed();
+}
+
+void graph_level::instantiation_enters(graph_call& own) noexcept {
+  own.instantiates = false;
+  if (!is_wanted_.load(relaxed)) return;
+  lock const held(mutex_);
+  own.instantiates = is_whole_ && !is_switching_;
+  own.epoch = epoch_;
+}
+
+void graph_level::instantiation_leaves(graph_call& own) noexcept {
+  own.instantiates = false;
+  graph_was_built();
+}
+
+void graph_level::graph_was_built() noexcept {
+  if (!is_wanted_.load(relaxed)) return;
+  lock held(mutex_);
+  in_a_row_ = 0;
+  switch_to_wholes_if_free(held);
+}
+
+/// Known only if GRAPH_TRACE was on all the time since its instantiation began.
+void graph_level::made(graph_call const& own, CUgraphExec graph) noexcept {
+  lock const held(mutex_);
+  others_.erase(graph);
+  auto const is_known =
+      is_wanted_.load() && own.instantiates && is_whole_ && !is_switching_ && own.epoch == epoch_;
+  if (!is_known) {
+    made_.erase(graph);
+    return;
+  }
+  try {
+    made_.insert(graph);
+  } catch (...) {  // for want of memory: it is launched by nodes
+  }
+}
+
+void graph_level::gone(CUgraphExec graph) noexcept {
+  lock const held(mutex_);
+  made_.erase(graph);
+  others_.erase(graph);
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guest/counters/counter_engines.hpp"
+
+#include "base/clock.hpp"
+#include "base/free_descriptors.hpp"
+#include "base/process.hpp"
+#include "guest/counters/slowdown.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gpuprof {
+namespace {
+
+// A pass changes at most this often.
+constexpr std::uint64_t launches_every_ns = 5'000'000;
+// The hardware's buffer holds far more than comes in between.
+constexpr std::uint64_t decode_every_ns = 2'000'000;
+constexpr std::uint64_t least_sleep_ns = 1'000'000;
+constexpr std::uint64_t look_every_ns = engine_turns::pause_between_windows_ns;
+constexpr std::uint64_t files_every_ns = 100'000'000;
+constexpr std::uint64_t max_put_off_ns = 1'000'000'000;
+// A GPU that works less is idle: no window is begun before so many launches have come.
+constexpr double idle_share = 0.02;
+constexpr std::uint64_t launches_after_idle = 10;
+
+// To have the counters for launches, which stand still for 0.2 s on an H200, and to read some.
+constexpr std::uint64_t price_of_launches_ns = sampling_budget::usual_once_ns;
+// For the GPU to become idle, so that sampling can have the counters.
+constexpr std::uint64_t patience_with_release_ns = 250'000'000;
+constexpr std::uint64_t patience_at_end_ns = 200'000'000;
+// Each try may slow the program down until its queue is worked off.
+constexpr std::uint64_t park_again_after_ns = 2'000'000'000;
+constexpr std::uint64_t max_park_again_after_ns = 60'000'000'000;
+
+// So many intervals fit well into the hardware's buffer, and are decoded in a tenth of a second.
+constexpr std::uint64_t max_intervals = 4000;
+constexpr std::uint64_t max_window_ns = 50'000'000;
+
+std::uint64_t window_ns(sampling_options const& options) {
+  return std::min(max_window_ns, max_intervals * options.interval_ns);
+}
+
+/// Reading every launch is not for turns: each rank does.
+job_turns turns_in_job(counter_options const& options) {
+  auto const window_and_pause =
+      window_ns(options.sampling) + engine_turns::pause_between_windows_ns;
+  return {options.launches.every_launch ? job_place{} : options.place,
+          sampling_budget::burst_earned_in_ns(options.budget_percent, window_and_pause)};
+}
+
+reading_options with_devices(reading_options options, used_devices& devices) {
+  options.devices = &devices;
+  return options;
+}
+
+template <class Options>
+Options with_pauses(Options options, gpu_pauses& pauses) {
+  options.pauses = &pauses;
+  return options;
+}
+
+}  // namespace
+
+counter_engines::counter_engines(cupti_api const& api, cuda_driver const& driver,
+                                 counter_options options)
+    : options_(std::move(options)),
+      budget_(options_.budget_percent, options_.once_ns, options_.place, options_.explains),
+      devices_(api),
+      launches_(api, driver,
+                with_pauses(options_.in_windows ? with_devices(options_.launches, devices_)
+                                                : options_.launches,
+                            pauses_),
+                budget_, next_metric_, halted_),
+      sampler_(api, with_pauses(options_.sampling, pauses_), halted_),
+      job_(turns_in_job(options_)),
+      turns_({.launches = options_.around_launches,
+              .windows = options_.in_windows,
+              .launches_first = options_.explains,
+              .window_ns = window_ns(options_.sampling)}) {}
+
+void counter_engines::resume() noexcept {
+  if (halted_.load()) return;
+  is_idle_.store(false, std::memory_order_release);
+  if (options_.around_launches) launches_.resume();
+  on_.store(true, std::memory_order_release);
+}
+
+void counter_engines::pause() noexcept {
+  on_.store(false, std::memory_order_release);
+  launches_.pause();
+  budget_.end(monotonic_ns());
+}
+
+void counter_engines::abandon() noexcept {
+  halted_.store(true);
+  pause();
+  holds_gpus_.store(false);
+}
+
+/// In a job: what is under way goes on to the end of our turn, nothing is begun late in it.
+bool counter_engines::may_read_now() const noexcept {
+  auto const time_of_day = now().value;
+  return launches_.is_in_midst() ? job_.is_our_turn(time_of_day)
+                                 : job_.may_begin_to_read(time_of_day);
+}
+
+/// CUPTI opens files to count. They are the program's when it has few descriptors left: nothing is
+/// begun then, and what is on ends.
+bool counter_engines::may_open_files(std::uint64_t now_ns) noexcept {
+  if (now_ns - asked_for_files_ns_ < files_every_ns) return has_files_;
+  asked_for_files_ns_ = now_ns;
+  has_files_ = !descriptors_are_scarce();
+  lacks_files_ = lacks_files_ || !has_files_;
+  return has_files_;
+}
+
+counter_needs counter_engines::needs() {
+  auto const moment = monotonic_ns();
+  auto const time_of_day = now().value;
+  auto const used = devices_.all();
+  auto const window_and_pause = turns_.window_ns() + engine_turns::pause_between_windows_ns;
+  auto const cost = turns_.holds_sampling() ? sampling_budget::price_of_window_ns(window_and_pause)
+                                            : sampling_budget::price_of_burst_ns(window_and_pause);
+  auto const has_launches = launches_.holds_counters();
+  auto const price = has_launches ? 0 : price_of_launches_ns;
+  auto const may_read =
+      has_launches ? job_.is_our_turn(time_of_day) : job_.may_begin_to_read(time_of_day);
+  auto const may_open = may_open_files(moment);
+  return {
+      .now_ns = moment,
+      .launches_want = launches_.wants_turn(),
+      .launches_affordable = may_open && may_read && budget_.allows(moment, price),
+      .in_midst = launches_.is_in_midst(),
+      .is_costly_to_stop = launches_.is_costly_to_stop(),
+      .window_affordable = may_open && anything_runs() && budget_.allows_sampling(moment, cost) &&
+                           sampler_.can_sample(used, moment),
+      .is_our_turn = job_.is_our_turn(time_of_day),
+      // A rank whose GPU another has at those moments comes when it can.
+      .is_burst_moment = job_.may_begin_burst(time_of_day) || sampler_.counts().busy.load() != 0,
+      .sampled_enough = launches_.is_sampled_enough(),
+      .must_not_switch = launches_.must_not_switch()};
+}
+
+/// What has been counted around launches is taken.
+void counter_engines::park(counter_results& to, device_counters::intern const& names) {
+  launches_.turn(turn_kind::closing, to.metrics, to.launches, names);
+}
+
+void counter_engines::begin_window(counter_results& to, device_counters::intern const& names) {
+  if (launches_.holds_counters()) {
+    park(to, names);
+    if (!launches_.is_parked() || !launches_.release(patience_with_release_ns))
+      return turns_.put_off(monotonic_ns(), counter_turn::launches);
+  }
+  // Before the second look: whoever begins to destroy a context now waits.
+  auto const held = holds_gpus_.exchange(true);
+  if (launches_.must_not_switch()) {
+    holds_gpus_.store(held);
+    return held ? turns_.put_off(monotonic_ns(), counter_turn::between_windows) : turns_.refuse();
+  }
+  in_window_ = sampler_.begin_window(devices_.all(), next_metric_, to.metrics, names);
+  if (!in_window_) return turns_.refuse();
+  launches_.window_begins();
+}
+
+void counter_engines::end_window(counter_results& to) {
+  if (!std::exchange(in_window_, false)) return;
+  launches_.window_ends();
+  sampler_.end_window(to.sampling);
+  launches_at_window_ = launches_.launches();
+}
+
+/// As far as is known without waiting for a record: windows of nothing tell nothing.
+bool counter_engines::anything_runs() const noexcept {
+  return sampler_.counts().windows.load() == 0 || sampler_.busy_share() >= idle_share ||
+         launches_.launches() - launches_at_window_ >= launches_after_idle;
+}
+
+/// It costs the program as long as it is held, in windows or not.
+void counter_engines::charge_sampling() noexcept {
+  auto const since = sampler_.held_since();
+  if (since == 0) return;
+  auto const moment = monotonic_ns();
+  budget_.spend_on_sampling(
+      sampling_budget::price_ns(moment - std::max(since, charged_until_), sampler_.busy_share()));
+  charged_until_ = moment;
+}
+
+/// How sampling is to be done stays known.
+void counter_engines::release_sampling(counter_results& to) {
+  end_window(to);
+  charge_sampling();
+  if (!holds_gpus_.load()) return;
+  auto const before = monotonic_ns();
+  sampler_.release();
+  budget_.spend_on_sampling(
+      sampling_budget::price_ns(monotonic_ns() - before, sampler_.busy_share()));
+  holds_gpus_.store(false);
+}
+
+void counter_engines::release_gpus(counter_results& to) {
+  end_window(to);
+  charge_sampling();
+  if (turns_.holds_sampling()) turns_.refuse();
+  sampler_.release_all();
+  holds_gpus_.store(false);
+}
+
+/// After a capture. What would break the capture of a stream is put off, for a while.
+std::uint64_t counter_engines::become_idle(counter_results& to,
+                                           device_counters::intern const& names) {
+  auto const moment = monotonic_ns();
+  if (idle_wanted_since_ == 0) idle_wanted_since_ = moment;
+  auto const is_late = process_is_exiting() || moment - idle_wanted_since_ > max_put_off_ns;
+  if (launches_.must_not_switch() && !is_late) return look_every_ns;
+  end_window(to);
+  park(to, names);
+  turns_.refuse();
+  release_sampling(to);
+  // The GPU was not idle for a moment: tried again, unless the process ends.
+  if (!launches_.is_parked() && !is_late) return look_every_ns;
+  idle_wanted_since_ = 0;
+  if (is_on()) return look_every_ns;
+  launches_.end_sharing();
+  is_idle_.store(true, std::memory_order_release);
+  return never;
+}
+
+std::uint64_t counter_engines::turn(bool closing, counter_results& to,
+                                    device_counters::intern const& names) {
+  if (halted_.load()) return never;
+  auto const sleep_ns = take_turn(closing, to, names);
+  to.holds = launches_.take_holds();
+  to.pauses = pauses_.take();
+  return sleep_ns;
+}
+
+std::uint64_t counter_engines::take_turn(bool closing, counter_results& to,
+                                         device_counters::intern const& names) {
+  if (release_gpus_.exchange(false, std::memory_order_acq_rel)) release_gpus(to);
+  if (closing || !is_on() || process_is_exiting()) return become_idle(to, names);
+  idle_wanted_since_ = 0;
+  // What a program does before it launches anything is no time to pay from.
+  if (!budget_.is_counting() && (!devices_.all().empty() || launches_.launches() > 0))
+    budget_.begin(monotonic_ns());
+  // Also while no launches are read: a call of the program waits for it.
+  launches_.release_for_endings();
+  launches_.make_room();
+  if (options_.around_launches && launches_.has_given_up()) turns_.forbid_launches();
+  charge_sampling();
+  auto const before = turns_.current();
+  auto const now_has = turns_.next(needs());
+  if (now_has != counter_turn::nobody) parks_from_ns_ = put_off_parking_ns_ = 0;
+  if (before != now_has) {
+    end_window(to);
+    if (now_has == counter_turn::window) begin_window(to, names);
+  }
+  if (!turns_.holds_sampling()) release_sampling(to);
+  switch (turns_.current()) {
+    case counter_turn::launches:
+      if (!may_read_now()) return launches_every_ns;
+      launches_.turn(turn_kind::usual, to.metrics, to.launches, names);
+      return launches_every_ns;
+    case counter_turn::window:
+      sampler_.collect(to.sampling);
+      return decode_every_ns;
+    case counter_turn::between_windows:
+      return std::clamp(turns_.pause_left_ns(monotonic_ns()), least_sleep_ns, look_every_ns);
+    case counter_turn::nobody:
+      // Again where the GPU was not idle for a moment.
+      if (!launches_.is_parked() && monotonic_ns() >= parks_from_ns_) {
+        park(to, names);
+        put_off_parking_ns_ =
+            std::clamp(2 * put_off_parking_ns_, park_again_after_ns, max_park_again_after_ns);
+        parks_from_ns_ = monotonic_ns() + put_off_parking_ns_;
+      }
+      break;
+  }
+  return look_every_ns;
+}
+
+void counter_engines::release_all(counter_results& to) noexcept {
+  if (halted_.load()) return;
+  try {
+    release_gpus(to);
+  } catch (...) {  // the last window is lost for want of memory
+    sampler_.release_all();
+    holds_gpus_.store(false);
+  }
+  turns_.refuse();
+  (void)launches_.release(patience_at_end_ns);
+}
+
+std::string counter_engines::take_slowdown_line() {
+  auto const passed = budget_.passed(monotonic_ns());
+  if (!options_.launches.every_launch || pace_is_said_ || passed < pace_after_ns ||
+      launches_.has_given_up())
+    return {};
+  pace_is_said_ = true;
+  return slowdown_line({.passed_ns = passed,
+                        .held_ns = launches_.held_ns(),
+                        .kernel_ns = launches_.kernel_ns(),
+                        .launches_read = launches_.counts().read.load()});
+}
+
+std::vector<std::string> counter_engines::take_warnings(bool all) {
+  auto lines = launches_.take_warnings();
+  auto more = sampler_.take_warnings();
+  std::move(more.begin(), more.end(), std::back_inserter(lines));
+  if (halted_.load()) return {};  // what failed then was to be expected
+  if (std::exchange(lacks_files_, false))
+    lines.emplace_back(
+        "counters are not read while the program has fewer than 64 descriptors left. Raise its "
+        "limit (ulimit -n)");
+  // Both engines may be refused for one reason.
+  std::erase_if(lines, [this](std::string const& line) {
+    auto const reason = line.substr(line.find("off: ") != line.npos ? line.find("off: ") : 0);
+    return !said_.insert(reason.substr(0, reason.find(". Kernels are traced"))).second;
+  });
+  auto due = std::exchange(held_back_, {});
+  auto& later = all ? due : held_back_;
+  std::move(lines.begin(), lines.end(), std::back_inserter(later));
+  return due;
+}
+
+void counter_engines::report(ledger& to) const {
+  auto const& read = launch_counts();
+  to.add("counters.launches_read", read.read);
+  to.add("counters.failed", read.failed);
+  to.add("counters.missed", read.disturbed);
+  to.add("counters.unrecorded", read.unrecorded);
+  to.add("counters.not_rewritten", read.not_rewritten);
+  to.add("counters.skipped_busy", read.busy);
+  to.add("counters.abandoned", read.abandoned);
+  to.add("counters.skipped_cooperative", read.cooperative);
+  to.add("counters.skipped_by_name", read.by_name);
+  to.add("counters.skipped_graphs", read.graphs);
+  to.add("counters.skipped_unknown", read.unknown);
+  to.add("counters.no_idle_moment", read.not_idle);
+  auto const signatures = launch_tally();
+  to.add("counters.kinds", signatures.signatures);
+  to.add("counters.kinds_unread", signatures.unread);
+  to.add("counters.kinds_partly_read", signatures.partly);
+  to.add("counters.kinds_left_to_samples", signatures.left_out);
+  auto const& windows = window_counts();
+  to.add("counters.sampling_windows", windows.windows);
+  to.add("counters.samples", windows.samples);
+  to.add("counters.sampling_refused", windows.busy);
+  to.add("lost.sampling_overflows", windows.overflows);
+  to.add("cost.longest_hold_ns", gate().longest_hold_ns());
+  to.add("cost.longest_switch_ns", gate().longest_switch_ns());
+  to.add("cost.counters_ns", budget_.spent());
+  to.add("cost.counters_once_ns", budget_.noted_once());
+  to.add("cost.once_allowed_ns", budget_.once_ns());
+  to.add("cost.sampling_ns", budget_.spent_on_sampling());
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// What launch_reader reads: counters of each GPU, which signatures, what came of it.
+#include "base/clock.hpp"
+#include "base/count.hpp"
+#include "base/fork_guard.hpp"
+#include "guest/counters/counter_access.hpp"
+#include "guest/counters/launches/launch_reader.hpp"
+
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <utility>
+
+namespace gpuprof {
+namespace {
+
+constexpr std::uint64_t patience_with_rewriting = 4;  // readings
+constexpr std::uint64_t decide_every_ns = 20 * ns_per_ms;
+// The readings of other ranks are compared with our own at this interval.
+constexpr std::uint64_t hear_every_ns = 500 * ns_per_ms;
+constexpr double as_long = 0.05;  // as a share: else it is not the same work
+// Of the time of signatures that still come.
+constexpr double min_unknown_share = 0.01;
+// For the second group: setting up, and some readings.
+constexpr std::uint64_t price_of_refining_ns = 500 * ns_per_ms;
+constexpr std::uint64_t times_as_long_rewritten = 20;  // at most
+// Of a signature: what runs longer cannot be read within the time that a call may be held,
+// and rewritten it would run up to twenty times as long.
+constexpr std::uint64_t max_kernel_ns = work_gate::max_hold_ns * 3 / 4;
+
+}  // namespace
+
+// Preparing ------------------------------------------------------------------
+
+/// Null after a line: counters are off then.
+device_counters const* launch_reader::counters_of(context_readings& context,
+                                                  std::vector<metric_record>& metrics,
+                                                  device_counters::intern const& names) {
+  auto const found = devices_.find(context.device());
+  if (found != devices_.end()) return &found->second;
+  fork_guard const guard;
+  auto const opened =
+      open_counters(api_, counter_engine::ranges, static_cast<int>(raw(context.device())));
+  if (!opened) return give_up(opened.message()), nullptr;
+  auto planned = with_availability<device_counters>(
+      options_.stored, api_, counter_engine::ranges, context.device(),
+      [&] {
+        // That of sampling makes the same configurations, and asking for it holds nobody.
+        bool busy = false;
+        pause_of_call const stops(options_.pauses, context.device());
+        return api_.first_missing_for_sampling() == nullptr
+                   ? sampling_availability(api_, context.device(), busy)
+                   : counter_availability(api_, context.handle());
+      },
+      [&](availability_image image) {
+        return device_counters::plan(api_, context.device(), std::move(image),
+                                     {options_.words, options_.every_launch}, next_metric_,
+                                     warnings_);
+      },
+      false);
+  if (!planned) return give_up(planned.message()), nullptr;
+  for (auto const& record : planned->records(context.device(), names)) metrics.push_back(record);
+  return &devices_.emplace(context.device(), std::move(*planned)).first->second;
+}
+
+bool launch_reader::prepare(context_readings& context, std::vector<metric_record>& metrics,
+                            device_counters::intern const& names) {
+  if (context.is_prepared()) return true;
+  auto const* const counters = counters_of(context, metrics, names);
+  if (counters == nullptr) return false;
+  auto const& prepared = counters->prepared();
+  context.prepare(api_, prepared, options_.every_launch);
+  auto const all = static_cast<launch_signature::groups>((std::uint64_t{1} << prepared.size()) - 1);
+  all_groups_.store(all & ~left_out_);
+  rewriting_.store(counters->rewriting() & ~left_out_);
+  looked_ns_ = 0;  // what is lacking is known from now on
+  return true;
+}
+
+/// They would cost the program time for nothing.
+void launch_reader::leave_out(launch_signature::groups rewriting) {
+  left_out_ |= rewriting;
+  rewriting_.fetch_and(~rewriting);
+  if ((all_groups_.fetch_and(~rewriting) & rewriting) == 0) return;
+  warnings_.emplace_back(
+      "operations of CUDA cores are not counted: CUPTI does not rewrite the kernels of this "
+      "program. All other counters are read");
+}
+
+void launch_reader::evaluate_all(std::vector<counter_reading>& launches) {
+  for (auto const& [device, batch] : std::exchange(batches_, {})) {
+    auto const& counters = devices_.at(device);
+    auto found = counters.evaluate(batch);
+    if (!found.warning.empty()) warnings_.push_back(std::move(found.warning));
+    auto const rewriting = counters.rewriting();
+    for (auto const& one : found.readings)
+      some_were_rewritten_ =
+          some_were_rewritten_ || (rewriting >> one.launches.front().group & 1) != 0;
+    count(counts_.not_rewritten, found.not_rewritten);
+    if (!some_were_rewritten_ && counts_.not_rewritten.load() >= patience_with_rewriting)
+      leave_out(rewriting);
+    std::move(found.readings.begin(), found.readings.end(), std::back_inserter(launches));
+  }
+}
+
+// What is wanted ---------------------------------------------------------------
+
+void launch_reader::look_for_targets() noexcept {
+  auto const moment = monotonic_ns();
+  if (options_.every_launch || moment - looked_ns_ < decide_every_ns) return;
+  looked_ns_ = moment;
+  try {
+    share_readings(moment);
+    // Before anything was prepared all is missing.
+    auto const groups = devices_.empty() ? launch_signature::groups{1} : groups_now(moment);
+    reading_targets::what_can_be_read const readable{
+        groups, max_kernel_ns, budget_.left(moment) / times_as_long_rewritten,
+        [this](launch_signature const& signature) { return useless_to(signature); }};
+    outlook_ = targets_.choose(signatures_.all(), readable, budget_.has_earned(moment), moment);
+  } catch (...) {  // no memory: those of before
+  }
+  if (outlook_.wanted == 0) wanted_since_ns_ = 0;
+  if (outlook_.wanted != 0 && wanted_since_ns_ == 0) wanted_since_ns_ = moment;
+}
+
+void launch_reader::make_room() {
+  auto const may_replace = options_.every_launch || !is_in_midst();
+  if (signatures_.age(monotonic_ns(), may_replace, all_groups_.load())) looked_ns_ = 0;
+  if (signatures_.all().is_full() && !std::exchange(signatures_are_said_, true))
+    warnings_.emplace_back(
+        "counters are not read around all launches: the program has launched more than 12,288 "
+        "kinds "
+        "of them within a minute. Further kinds are left out");
+  if (lacks_contexts_.load(std::memory_order_relaxed) && !std::exchange(contexts_are_said_, true))
+    warnings_.emplace_back(
+        "counters are not read around launches in all contexts: the program has more than 64");
+}
+
+/// Groups of metrics mean nothing before they are known.
+void launch_reader::share_readings(std::uint64_t now_ns) {
+  if (!shared_ || devices_.empty()) return;
+  shared_->set_up_for(devices_.begin()->second.setup());
+  shared_->tell(not_told_yet());
+  if (now_ns - heard_ns_ < hear_every_ns) return;
+  heard_ns_ = now_ns;
+  note_what_others_read(now_ns);
+}
+
+std::vector<shared_reading> launch_reader::not_told_yet() const {
+  std::vector<shared_reading> fresh;
+  for (std::size_t i = 0; i < signatures_.all().size(); ++i) {
+    auto* const signature = signatures_.all().at(i);
+    if (signature == nullptr || signature->is() != launch_signature::standing::allowed) continue;
+    auto const groups = signature->done() & ~signature->recent.told;
+    if (groups == 0 || signature->identity() == 0 || signature->mean_ns() == 0) continue;
+    fresh.push_back({signature->identity(), groups, signature->mean_ns()});
+    signature->recent.told |= groups;
+  }
+  return fresh;
+}
+
+/// As long as they run, and it takes as long here as there: reports take its readings by this rule.
+void launch_reader::note_what_others_read(std::uint64_t now_ns) {
+  std::multimap<std::uint64_t, shared_reading> heard;
+  for (auto const& reading : shared_->hear(now_ns)) heard.emplace(reading.signature, reading);
+  for (std::size_t i = 0; i < signatures_.all().size(); ++i) {
+    auto* const signature = signatures_.all().at(i);
+    if (signature == nullptr || signature->is() != launch_signature::standing::allowed) continue;
+    launch_signature::groups groups = 0;
+    auto const here = static_cast<double>(signature->mean_ns());
+    for (auto [it, end] = heard.equal_range(signature->identity()); it != end; ++it) {
+      auto const there = static_cast<double>(it->second.mean_ns);
+      if (std::abs(here - there) <= as_long * there) groups |= it->second.groups;
+    }
+    signature->note_read_elsewhere(groups);
+  }
+}
+
+/// What samples tell as well is read once there is room in the budget for setting up another group.
+launch_signature::groups launch_reader::groups_now(std::uint64_t now_ns) const noexcept {
+  auto const rewriting = rewriting_.load();
+  if (rewriting == 0 || budget_.allows(now_ns, price_of_refining_ns)) return all_groups_.load();
+  return rewriting;
+}
+
+launch_signature::groups launch_reader::useless_to(
+    launch_signature const& signature) const noexcept {
+  // CUPTI rewrites the kernels of a graph, or not, when it is made.
+  if (signature.is_graph()) return rewriting_.load();
+  if (!signature.code() || devices_.empty()) return 0;
+  return devices_.begin()->second.useless_to(*signature.code());
+}
+
+/// What is left unknown when all that matters is read is not worth slowing the program down.
+bool launch_reader::is_worth_it() const noexcept {
+  return outlook_.wanted != 0 && outlook_.unknown_share >= min_unknown_share;
+}
+
+bool launch_reader::wants_turn() noexcept {
+  if (given_up_.load() || contexts_[0].load() == nullptr) return false;
+  look_for_targets();
+  return options_.every_launch || is_worth_it();
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// What reading counters may cost the program, and what it has cost so far.
+#pragma once
+
+#include "guest/counters/job_turns.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+namespace gpuprof {
+
+/// Any thread. Costs are measured where they arise: time for which calls of the program waited at
+/// the gate, also while the GPU worked off what was queued; sampling in time costs a share of the
+/// GPU's work while it is held, from its set-up until it is released. Each of the two may have what
+/// the other leaves, sampling half of it in any case. Relaxed everywhere: a launch more or less
+/// does no harm.
+///
+/// Ranks of a job wait for each other, so the share is the job's: sampling, which all do at the
+/// same moments, has half of it, and each rank its part of the other half. What may be spent once
+/// is for rank 0.
+class sampling_budget {
+ public:
+  /// So much may be spent once in a process, beyond the share, unless the user says otherwise:
+  /// setting up the reading of launches takes most of it. But only as soon as five times the share
+  /// of the time has come to it: a short run does not pay for a long one's figures. Whoever wants
+  /// to know why this run is slow pays at any time. And so much on sampling in advance, whose price
+  /// is an upper bound.
+  static constexpr std::uint64_t usual_once_ns = 250'000'000, sampling_once_ns = 100'000'000;
+  static constexpr std::uint64_t faster_once = 5;
+  /// Beyond all that to finish what was begun: most of what reading costs is setting it up.
+  static constexpr std::uint64_t to_go_on_ns = 50'000'000;
+
+  /// What a program is taken to lose while sampling is held. Kernels that draw all the power there
+  /// is ran 1 to 5 % slower on an H200 as long as it was set up, in windows and between them, at
+  /// any interval; others lost nothing.
+  static constexpr std::uint64_t price_percent = 5;
+  static constexpr std::uint64_t price_ns(std::uint64_t held_ns) noexcept {
+    return held_ns * price_percent / 100;
+  }
+  /// Where the GPU has work for a share of the time alone, the rest costs no kernel anything, but a
+  /// thread of ours decodes it.
+  static constexpr double least_share = 0.2;
+  static constexpr std::uint64_t price_ns(std::uint64_t held_ns, double busy_share) noexcept {
+    return static_cast<std::uint64_t>(static_cast<double>(price_ns(held_ns)) *
+                                      std::max(busy_share, least_share));
+  }
+  /// Setting up costs as much as some windows: it is not begun for fewer.
+  static constexpr std::uint64_t windows_in_burst = 6;
+  static constexpr std::uint64_t setup_ns = 150'000'000, release_ns = 50'000'000;
+  /// Of a window and the pause after it.
+  static constexpr std::uint64_t price_of_window_ns(std::uint64_t window_and_pause_ns) noexcept {
+    return price_ns(window_and_pause_ns + release_ns);
+  }
+  static constexpr std::uint64_t price_of_burst_ns(std::uint64_t window_and_pause_ns) noexcept {
+    return price_ns(setup_ns + windows_in_burst * window_and_pause_ns + release_ns);
+  }
+  /// How long it takes to earn a burst of windows: in a job, what sampling may have.
+  static std::uint64_t burst_earned_in_ns(double percent,
+                                          std::uint64_t window_and_pause_ns) noexcept {
+    constexpr std::uint64_t second = 1'000'000'000;
+    if (!(percent > 0)) return 0;
+    auto const ns = static_cast<double>(price_of_burst_ns(window_and_pause_ns)) / (percent / 200);
+    return (static_cast<std::uint64_t>(ns) + second - 1) / second * second;
+  }
+  /// `percent` of the time that passes; 0: no limit.
+  explicit sampling_budget(double percent, std::uint64_t once_ns = usual_once_ns,
+                           job_place place = {}, bool once_at_any_time = false) noexcept
+      : share_(percent / 100),
+        once_ns_(place.rank == 0 ? once_ns : 0),
+        once_at_any_time_(once_at_any_time),
+        ranks_(std::max(place.ranks, 1u)) {}
+
+  /// Counting of time goes on. Nested calls are the caller's to avoid.
+  void begin(std::uint64_t now_ns) noexcept { begun_.store(now_ns, std::memory_order_relaxed); }
+  bool is_counting() const noexcept { return begun_.load(std::memory_order_relaxed) != 0; }
+  void end(std::uint64_t now_ns) noexcept {
+    auto const begun = begun_.exchange(0, std::memory_order_relaxed);
+    if (begun != 0) before_.fetch_add(now_ns - begun, std::memory_order_relaxed);
+  }
+
+  void spend(std::uint64_t ns) noexcept { on_launches_.fetch_add(ns, std::memory_order_relaxed); }
+  /// So much of it was for what comes once: setting up.
+  void note_once(std::uint64_t ns) noexcept { once_.fetch_add(ns, std::memory_order_relaxed); }
+  void spend_on_sampling(std::uint64_t ns) noexcept {
+    on_sampling_.fetch_add(ns, std::memory_order_relaxed);
+  }
+  std::uint64_t spent() const noexcept {
+    return on_launches_.load(std::memory_order_relaxed) + spent_on_sampling();
+  }
+  /// What may be spent on launches once: nothing but in rank 0 of a job.
+  std::uint64_t once_ns() const noexcept { return once_ns_; }
+  std::uint64_t noted_once() const noexcept { return once_.load(std::memory_order_relaxed); }
+  std::uint64_t spent_on_sampling() const noexcept {
+    return on_sampling_.load(std::memory_order_relaxed);
+  }
+
+  /// Of the time in which something could be earned.
+  std::uint64_t passed(std::uint64_t now_ns) const noexcept {
+    auto const begun = begun_.load(std::memory_order_relaxed);
+    return before_.load(std::memory_order_relaxed) + (begun != 0 ? less(now_ns, begun) : 0);
+  }
+  /// What may be spent on launches now.
+  std::uint64_t left(std::uint64_t now_ns) const noexcept {
+    if (share_ <= 0) return ~std::uint64_t{0};
+    return less(granted(now_ns), claimed());
+  }
+  /// Another launch may be read, which costs so much before it begins.
+  bool allows(std::uint64_t now_ns, std::uint64_t price_ns = 0) const noexcept {
+    return left(now_ns) > price_ns;
+  }
+  /// Reading has been set up: the next launch may be read. That setting up took longer than anybody
+  /// expected, as in the first process on a machine, is no reason to have done it for nothing.
+  bool may_go_on(std::uint64_t now_ns) const noexcept {
+    auto const unexpected = less(noted_once(), std::max(granted_once(now_ns), usual_once_ns));
+    return share_ <= 0 || claimed() < granted(now_ns) + to_go_on_ns / ranks_ + unexpected;
+  }
+  /// The same without what may be spent once, which is for what has never been read.
+  bool has_earned(std::uint64_t now_ns) const noexcept {
+    if (share_ <= 0) return true;
+    if (ranks_ > 1)
+      return on_launches_.load(std::memory_order_relaxed) < earned(now_ns) / 2 / ranks_;
+    return spent() < earned(now_ns);
+  }
+  /// Windows that cost so much may be sampled: half of what is earned is theirs in any case.
+  bool allows_sampling(std::uint64_t now_ns, std::uint64_t cost_ns) const noexcept {
+    if (share_ <= 0) return true;
+    auto const all = earned(now_ns);
+    auto const launches = less(on_launches_.load(std::memory_order_relaxed), once_ns_);
+    auto const left_over = ranks_ > 1 ? 0 : less(all, launches);
+    return spent_on_sampling() + cost_ns <= sampling_once_ns + std::max(all / 2, left_over);
+  }
+
+ private:
+  /// For launches, by now, and what was spent of it.
+  std::uint64_t granted(std::uint64_t now_ns) const noexcept {
+    auto const all = earned(now_ns);
+    return granted_once(now_ns) + (ranks_ > 1 ? all / 2 / ranks_ : all);
+  }
+  std::uint64_t granted_once(std::uint64_t now_ns) const noexcept {
+    return once_at_any_time_ ? once_ns_ : std::min(once_ns_, faster_once * earned(now_ns));
+  }
+  std::uint64_t claimed() const noexcept {
+    auto const sampling = ranks_ > 1 ? 0 : less(spent_on_sampling(), sampling_once_ns);
+    return on_launches_.load(std::memory_order_relaxed) + sampling;
+  }
+  static std::uint64_t less(std::uint64_t a, std::uint64_t b) noexcept { return a > b ? a - b : 0; }
+  std::uint64_t earned(std::uint64_t now_ns) const noexcept {
+    return static_cast<std::uint64_t>(share_ * static_cast<double>(passed(now_ns)));
+  }
+
+  double const share_;
+  std::uint64_t const once_ns_;
+  bool const once_at_any_time_;
+  std::uint32_t const ranks_;
+  std::atomic<std::uint64_t> begun_{0}, before_{0}, on_launches_{0}, once_{0}, on_sampling_{0};
+};
+
+}  // namespace gpuprof

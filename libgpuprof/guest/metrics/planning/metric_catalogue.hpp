@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// All metrics of a chip by name, and what a name that is none of them may have meant.
+#pragma once
+
+#include "guest/metrics/planning/host_profiler.hpp"
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpuprof {
+
+struct base_metric {
+  std::string name;  // without suffix
+  metric_type type = metric_type::counter;
+  bool by_ranges = false, by_sampling = false;  // which engines know it
+};
+
+struct unusable_metric {
+  std::string name;
+  std::string reason;   // "GH100 has no metric of this name"
+  std::string nearest;  // a metric that exists; empty: none is near
+};
+
+class metric_catalogue {
+ public:
+  /// `sampling`: null on a chip that cannot be sampled. Both are of one chip. Takes 10 ms.
+  static result<metric_catalogue> read(host_profiler const& ranges, host_profiler const* sampling);
+
+  std::string const& chip() const noexcept { return chip_; }
+  /// By name.
+  std::span<base_metric const> metrics() const noexcept { return metrics_; }
+  std::vector<std::string> const& suffixes(metric_type type) const noexcept;
+
+  /// The base metric that `name` is, or is a suffix to; null when there is none.
+  base_metric const* base_of(std::string_view name) const noexcept;
+  /// Why a metric cannot be read that no engine accepts.
+  unusable_metric explain(std::string const& name) const;
+
+ private:
+  base_metric const* find(std::string_view base) const noexcept;
+  std::string nearest(std::string_view name) const;
+
+  std::string chip_;
+  std::vector<base_metric> metrics_;
+  std::array<std::vector<std::string>, 3> suffixes_;
+};
+
+/// What most often makes a base metric of this type one that can be read: ".sum".
+std::string_view usual_suffix(metric_type type) noexcept;
+
+}  // namespace gpuprof

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns the entries of a thread's ring into model records.
+#pragma once
+
+#include "guest/nvtx/thread_log.hpp"
+#include "guest/nvtx/ticks.hpp"
+#include "model/records.hpp"
+
+#include <concepts>
+
+namespace gpuprof {
+
+/// One launching call, to be joined with the kernel records of the same correlation id.
+struct launch_note {
+  thread_index thread{};
+  correlation_id correlation{};
+  range_id range{};        // innermost open push/pop range of the thread; 0: none
+  timestamp_ns time;       // when the call was entered
+  std::uint8_t flags = 0;  // launch_flags
+  /// As in kernel_shape; of a graph kernel_names::generation().
+  std::uint32_t arguments = 0;
+  name_id kernel{};  // 0: not known, or not one kernel
+  // Not 0 when kernel records were off:
+  correlation_id alike{};                   // its record tells what this one ran
+  timestamp_ns ran_from = {}, ran_to = {};  // no earlier, no later
+};
+
+/// One call to the driver that has returned.
+struct driver_call_note {
+  timestamp_ns start;
+  duration_ns duration;
+  std::uint32_t os_thread = 0;
+  correlation_id correlation{};
+  std::uint32_t id = 0;  // CUPTI's, of the driver domain
+  std::int32_t result = 0;
+};
+
+/// What receives the decoded entries, in the order in which the thread wrote them. A start/end
+/// range that ends on another thread may show its end before its begin: they come from different
+/// rings.
+template <class Sink>
+concept log_sink = requires(Sink& sink, launch_note const& launch, range_begin const& begin,
+                            range_end const& end, mark_record const& mark,
+                            driver_call_note const& call) {
+  sink.launch(launch);
+  sink.call(call);
+  sink.begin(begin);
+  sink.end(end);
+  sink.mark(mark);
+};
+
+namespace detail {
+
+inline range_begin decode_begin(thread_index owner, log_slot const& head, log_detail const& more,
+                                tick_line const& line) noexcept {
+  return {.time = {line.to_time(head.time)},
+          .range = static_cast<range_id>(head.range),
+          .parent = static_cast<range_id>(more.parent),
+          .thread = more.thread == thread_index{} ? owner : more.thread,
+          .style = static_cast<range_style>(head.flags),
+          .level = more.level,
+          .name = head.name,
+          .domain = more.domain,
+          .category = more.category,
+          .colour = head.colour_or_arguments,
+          .payload = head.payload,
+          .payload_bits = more.payload_bits};
+}
+
+inline mark_record decode_mark(thread_index owner, log_slot const& head, log_detail const& more,
+                               tick_line const& line) noexcept {
+  return {.time = {line.to_time(head.time)},
+          .thread = owner,
+          .name = head.name,
+          .domain = more.domain,
+          .category = more.category,
+          .colour = head.colour_or_arguments,
+          .payload = head.payload,
+          .payload_bits = more.payload_bits};
+}
+
+inline driver_call_note decode_call(std::uint32_t os_thread, log_slot const& head,
+                                    log_call const& more, tick_line const& line) noexcept {
+  auto const start = line.to_time(head.time);
+  auto const ns = static_cast<std::int64_t>(line.to_time(more.ended) - start);
+  return {.start = {start},
+          .duration = {ns > 0 ? ns : 0},
+          .os_thread = os_thread,
+          .correlation = static_cast<correlation_id>(head.correlation),
+          .id = more.id,
+          .result = more.result};
+}
+
+}  // namespace detail
+
+/// Drain thread only. Reads everything published before the call; returns the number of slots.
+/// `line` turns the entries' ticks into time.
+template <log_sink Sink>
+std::size_t drain_log(thread_log& log, Sink& sink, tick_line const& line) {
+  auto const take = [&](log_entry const& entry) -> std::size_t {
+    auto const& head = entry.head;
+    switch (head.kind) {
+      case entry_kind::launch:
+        sink.launch({.thread = log.index,
+                     .correlation = static_cast<correlation_id>(head.correlation),
+                     .range = static_cast<range_id>(head.range),
+                     .time = {line.to_time(head.time)},
+                     .flags = head.flags,
+                     .arguments = head.colour_or_arguments,
+                     .kernel = head.name});
+        return 1;
+      case entry_kind::unrecorded_launch: {
+        auto const& how = log.ring.next(1).unrecorded;
+        sink.launch({.thread = log.index,
+                     .correlation = static_cast<correlation_id>(head.correlation),
+                     .range = static_cast<range_id>(head.range),
+                     .time = {line.to_time(head.time)},
+                     .arguments = head.colour_or_arguments,
+                     .alike = static_cast<correlation_id>(how.alike),
+                     .ran_from = {how.ran_from},
+                     .ran_to = {how.ran_to}});
+        return 2;
+      }
+      case entry_kind::range_begin:
+        sink.begin(detail::decode_begin(log.index, head, log.ring.next(1).detail, line));
+        return 2;
+      case entry_kind::range_begin_work: {
+        auto begin = detail::decode_begin(log.index, head, log.ring.next(1).detail, line);
+        begin.declared_flops = log.ring.next(2).work.flops;
+        begin.declared_bytes = log.ring.next(2).work.bytes;
+        sink.begin(begin);
+        return 3;
+      }
+      case entry_kind::range_end:
+        sink.end({.time = {line.to_time(head.time)},
+                  .range = static_cast<range_id>(head.range),
+                  .thread = log.index});
+        return 1;
+      case entry_kind::mark:
+        sink.mark(detail::decode_mark(log.index, head, log.ring.next(1).detail, line));
+        return 2;
+      case entry_kind::driver_call:
+        sink.call(detail::decode_call(log.os_thread, head, log.ring.next(1).call, line));
+        return 2;
+    }
+    return 1;
+  };
+  return log.ring.drain(take);
+}
+
+template <log_sink Sink>
+std::size_t drain_log(thread_log& log, Sink& sink) {
+  return drain_log(log, sink, look_at_tick_line());
+}
+
+/// All logs of the process.
+template <log_sink Sink>
+std::size_t drain_all_logs(Sink& sink) {
+  std::size_t slots = 0;
+  auto const& line = look_at_tick_line();
+  for (auto* log = all_thread_logs(); log != nullptr; log = log->next) {
+    slots += drain_log(*log, sink, line);
+  }
+  return slots;
+}
+
+}  // namespace gpuprof

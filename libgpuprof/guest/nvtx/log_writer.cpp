@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The only code that puts entries into a thread's ring.
+#include "guest/nvtx/log_writer.hpp"
+
+namespace gpuprof {
+namespace {
+
+std::size_t slots_for(open_range const& range) noexcept {
+  return range.has_work() ? 3 : 2;
+}
+
+void fill_begin(thread_log& log, open_range const& range, std::uint64_t time,
+                thread_index opener) noexcept {
+  log.ring.slot(0).head = {
+      .time = time,
+      .range = raw(range.range),
+      .name = range.name,
+      .kind = range.has_work() ? entry_kind::range_begin_work : entry_kind::range_begin,
+      .flags = static_cast<std::uint8_t>(range.style),
+      .payload = range.payload,
+      .colour_or_arguments = range.colour};
+  log.ring.slot(1).detail = {.parent = raw(range.parent),
+                             .payload_bits = range.payload_bits,
+                             .domain = range.domain,
+                             .category = range.category,
+                             .thread = opener,
+                             .level = range.level};
+  if (range.has_work()) log.ring.slot(2).work = {.flops = range.flops, .bytes = range.bytes};
+}
+
+}  // namespace
+
+bool write_unrecorded_launch(thread_log& log, std::uint64_t time, correlation_id correlation,
+                             launch_remark const& how) noexcept {
+  catch_up(log);
+  if (!has_room(log, 2)) {
+    thread_counters::bump(log.counters.dropped_records);
+    return false;
+  }
+  log.ring.slot(0).head = {.time = time,
+                           .range = raw(log.ranges.innermost()),
+                           .correlation = raw(correlation),
+                           .kind = entry_kind::unrecorded_launch,
+                           .colour_or_arguments = how.arguments};
+  log.ring.slot(1).unrecorded = {
+      .ran_from = how.ran_from.value, .ran_to = how.ran_to.value, .alike = raw(how.alike)};
+  publish(log, 2);
+  return true;
+}
+
+bool write_driver_call(thread_log& log, finished_call const& call) noexcept {
+  if (!has_room(log, 2)) {
+    thread_counters::bump(log.counters.dropped_calls);
+    return false;
+  }
+  log.ring.slot(0).head = {
+      .time = call.entered, .correlation = raw(call.correlation), .kind = entry_kind::driver_call};
+  log.ring.slot(1).call = {.ended = call.ended, .id = call.id, .result = call.result};
+  publish(log, 2);
+  return true;
+}
+
+bool write_begin(thread_log& log, open_range const& range, std::uint64_t time,
+                 thread_index opener) noexcept {
+  // A push/pop range asks for the slot of its end too, from now on owed.
+  auto const owed = range.style == range_style::push_pop ? 1u : 0u;
+  if (!has_room(log, slots_for(range) + owed)) return false;
+  fill_begin(log, range, time, opener);
+  log.owed_ends += owed;
+  publish(log, slots_for(range));
+  return true;
+}
+
+void write_owed_end(thread_log& log, range_id range, std::uint64_t time) noexcept {
+  --log.owed_ends;
+  write_end(log, range, time);
+}
+
+bool write_end(thread_log& log, range_id range, std::uint64_t time) noexcept {
+  if (!has_room(log, 1)) return false;
+  log.ring.slot(0).head = {.time = time, .range = raw(range), .kind = entry_kind::range_end};
+  publish(log, 1);
+  return true;
+}
+
+bool write_mark(thread_log& log, mark_text const& mark, std::uint64_t time) noexcept {
+  if (!has_room(log, 2)) return false;
+  log.ring.slot(0).head = {.time = time,
+                           .name = mark.name,
+                           .kind = entry_kind::mark,
+                           .payload = mark.payload,
+                           .colour_or_arguments = mark.colour};
+  log.ring.slot(1).detail = {
+      .payload_bits = mark.payload_bits, .domain = mark.domain, .category = mark.category};
+  publish(log, 2);
+  return true;
+}
+
+// Apart from its caller, which is a part of every event.
+bool detail::grow_ring(thread_log& log, std::size_t slots) noexcept {
+  if (log.ring.grow(slots)) return true;
+  if (log.ring.lacks_memory()) thread_counters::bump(log.counters.memory_refusals);
+  wake_drain();  // a ring that may not grow is soon full, and never half of what it might be
+  return false;
+}
+
+void detail::write_open_ranges(thread_log& log, std::uint32_t generation) noexcept {
+  log.owed_ends = 0;  // ends owed to an earlier generation are no longer awaited
+  for (std::size_t i = 0; i < log.ranges.size(); ++i) {
+    if (log.ranges.at(i).written == generation) ++log.owed_ends;
+  }
+  for (std::size_t i = 0; i < log.ranges.size(); ++i) {
+    auto& range = log.ranges.at(i);
+    if (range.written == generation) continue;
+    if (!write_begin(log, range, range.time)) return;
+    range.written = generation;
+  }
+  log.caught_up_with = generation;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hands out name_ids to the whole process.
+#include "guest/nvtx/name_registry.hpp"
+
+#include "base/fork_guard.hpp"
+#include "base/never_destroyed.hpp"
+#include "base/own_arithmetic.hpp"
+#include "guest/nvtx/name_group.hpp"
+
+#include <array>
+#include <new>
+
+namespace gpuprof {
+namespace {
+
+/// Of the whole budget.
+constexpr std::array<std::size_t, 3> part_of_place{4, 4, 8};
+
+}  // namespace
+
+name_registry::entry name_registry::find_or_add(std::string_view text, name_place place) noexcept {
+  if (text.empty()) return {};
+  text = text.substr(0, max_text);
+  fork_guard const whole;
+  std::lock_guard const lock(mutex_);
+  own_arithmetic const exact;  // the table of names may grow
+  try {
+    if (auto const found = ids_.find(text); found != ids_.end()) {
+      return {found->second, found->first};
+    }
+    if (find_room(place, text.size())) return add(text);
+    if (place == name_place::payload) return ++refused_, entry{};
+    return place == name_place::program ? group(text) : refuse();
+  } catch (...) {  // no memory
+    return refuse();
+  }
+}
+
+/// Takes it, too. Without memory for the text itself it is taken all the same.
+bool name_registry::find_room(name_place place, std::size_t text_bytes) noexcept {
+  auto const at = static_cast<std::size_t>(place);
+  auto& taken = places_[at];
+  if (taken.names >= limits_.names || taken.bytes + text_bytes > limits_.bytes) return false;
+  if (budget_ != nullptr) {
+    if (taken.memory(text_bytes) > budget_->limit() / part_of_place[at]) return false;
+    auto const bytes = text_bytes + bytes_beside_text;
+    if (place == name_place::own)
+      budget_->take(bytes);
+    else if (!budget_->reserve(bytes))
+      return false;
+  }
+  ++taken.names;
+  taken.bytes += text_bytes;
+  return true;
+}
+
+void name_registry::count_against(memory_budget& budget) noexcept {
+  fork_guard const whole;
+  std::lock_guard const lock(mutex_);
+  if (budget_ != nullptr) budget_->release(memory_of_all());
+  budget_ = &budget;
+  budget_->take(memory_of_all());
+}
+
+std::size_t name_registry::memory_of_all() const noexcept {
+  auto bytes = of_groups_.memory();
+  for (auto const& place : places_) bytes += place.memory();
+  return bytes;
+}
+
+std::size_t name_registry::memory() const noexcept {
+  fork_guard const whole;
+  std::lock_guard const lock(mutex_);
+  return memory_of_all();
+}
+
+name_registry::entry name_registry::add(std::string_view text) {
+  auto const id = static_cast<name_id>(texts_.size());
+  std::string_view const stored = texts_.emplace_back(text);
+  try {
+    ids_.emplace(stored, id);
+  } catch (std::bad_alloc const&) {
+    texts_.pop_back();
+    throw;
+  }
+  return {id, stored};
+}
+
+name_registry::entry name_registry::group(std::string_view text) {
+  name_group room;
+  auto common = find_or_add_group(group_by_words(text, room), limits_.groups);
+  if (common.text.empty())
+    common = find_or_add_group(group_by_first_word(text, room), 2 * limits_.groups);
+  if (common.text.empty()) return refuse();
+  if (common.text == text) return common;  // nothing in it differs: a name like others
+  ++grouped_;
+  return {common.id, {}};
+}
+
+name_registry::entry name_registry::find_or_add_group(std::string_view common,
+                                                      std::size_t max_groups) {
+  if (auto const found = ids_.find(common); found != ids_.end()) {
+    return {found->second, found->first};
+  }
+  if (groups_ >= max_groups) return {};
+  auto const added = add(common);
+  ++groups_;
+  ++of_groups_.names;
+  of_groups_.bytes += common.size();
+  if (budget_ != nullptr) budget_->take(common.size() + bytes_beside_text);
+  return added;
+}
+
+name_registry::entry name_registry::refuse() noexcept {
+  ++refused_;
+  if (too_many_ == name_id{}) {
+    try {
+      auto const id = static_cast<name_id>(texts_.size());
+      texts_.emplace_back("(too many names)");
+      too_many_ = id;
+    } catch (...) {
+      return {};
+    }
+  }
+  return {too_many_, {}};
+}
+
+std::string name_registry::text(name_id id) const {
+  fork_guard const whole;
+  std::lock_guard const lock(mutex_);
+  return raw(id) < texts_.size() ? texts_[raw(id)] : std::string{};
+}
+
+std::vector<name_registry::entry> name_registry::names_since(std::size_t& cursor) const {
+  std::vector<entry> added;
+  fork_guard const whole;
+  std::lock_guard const lock(mutex_);
+  if (cursor == 0) cursor = 1;
+  added.reserve(texts_.size() - cursor);
+  for (; cursor < texts_.size(); ++cursor) {
+    added.push_back({static_cast<name_id>(cursor), texts_[cursor]});
+  }
+  return added;
+}
+
+std::size_t name_registry::size() const noexcept {
+  fork_guard const whole;
+  std::lock_guard const lock(mutex_);
+  return texts_.size();
+}
+
+std::uint64_t name_registry::refused() const noexcept {
+  fork_guard const whole;
+  std::lock_guard const lock(mutex_);
+  return refused_;
+}
+
+std::uint64_t name_registry::grouped() const noexcept {
+  fork_guard const whole;
+  std::lock_guard const lock(mutex_);
+  return grouped_;
+}
+
+name_registry& names() {
+  static never_destroyed<name_registry> registry;
+  return *registry;
+}
+
+}  // namespace gpuprof

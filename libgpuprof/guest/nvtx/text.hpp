@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns the texts NVTX calls carry into name_ids.
+#pragma once
+
+#include "guest/nvtx/name_cache.hpp"
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace gpuprof {
+
+/// Longer texts are cut.
+inline constexpr std::size_t max_nvtx_text = 4096;
+
+/// As much of a wide text as fits, in UTF-8; what is no character becomes U+FFFD.
+std::string_view to_utf8(wchar_t const* wide, std::span<char> into) noexcept;
+
+/// Null is the empty name.
+name_id intern_text(name_cache& cache, char const* text) noexcept;
+name_id intern_text(name_cache& cache, wchar_t const* text) noexcept;
+
+/// Appends one character; 0xfffd in place of what is none.
+std::size_t put_utf8(char32_t character, char* at) noexcept;  // at most 4 bytes
+
+}  // namespace gpuprof

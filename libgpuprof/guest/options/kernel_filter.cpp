@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guest/options/kernel_filter.hpp"
+
+#include <cstring>
+#include <functional>
+#include <string>
+
+namespace gpuprof {
+
+kernel_filter::kernel_filter(std::uint64_t skip, std::uint64_t count)
+    : skip_(skip), count_(count) {}
+kernel_filter::~kernel_filter() = default;
+
+result<std::unique_ptr<kernel_filter>> kernel_filter::make(settings const& options) {
+  std::unique_ptr<kernel_filter> filter(
+      new kernel_filter(options.launch_skip, options.launch_count));
+  if (auto const wrong = filter->add_names(options.kernel_names); !wrong.empty()) {
+    return error{"--kernel-name " + wrong + ": all kernels are traced"};
+  }
+  return filter;
+}
+
+result<std::unique_ptr<kernel_filter>> kernel_filter::make(
+    std::vector<kernel_pattern> const& names) {
+  std::unique_ptr<kernel_filter> filter(new kernel_filter(0, 0));
+  if (auto wrong = filter->add_names(names); !wrong.empty()) return error{std::move(wrong)};
+  return filter;
+}
+
+std::string kernel_filter::add_names(std::vector<kernel_pattern> const& names) {
+  auto made = kernel_patterns::make(names);
+  if (!made) return made.message();
+  patterns_ = *std::move(made);
+  if (has_names()) {
+    matcher_.emplace([this](std::string_view mangled) { return name_matches(mangled); });
+  }
+  return {};
+}
+
+bool kernel_filter::name_matches(std::string_view mangled) const {
+  return patterns_.empty() || patterns_.match(mangled);
+}
+
+bool kernel_filter::selects_launch(char const* mangled) noexcept {
+  if (mangled == nullptr) return true;
+  if (!patterns_.empty() && !remembered_name_matches(mangled)) return false;
+  auto const place = matching_.fetch_add(1, std::memory_order_relaxed);
+  return place >= skip_ && (count_ == 0 || place - skip_ < count_);
+}
+
+// By the whole name: where code is unloaded the next kernel's may lie at the same address, and
+// begin alike. Relaxed: a word carries its whole answer, and a lost one is found anew.
+bool kernel_filter::remembered_name_matches(char const* mangled) noexcept {
+  std::string_view const name{mangled, strnlen(mangled, name_matcher::max_name)};
+  std::uint64_t const key = std::hash<std::string_view>{}(name);
+  auto const first = (key >> 1) % (answers_.size() / places_each) * places_each;
+  auto* place = &answers_[first + (key >> 40) % places_each];  // gives way when all are taken
+  for (auto i = first; i < first + places_each; ++i) {
+    auto const known = answers_[i].load(std::memory_order_relaxed);
+    if (known != 0 && (known | 1) == (key | 1)) return (known & 1) != 0;
+    if (known == 0) {
+      place = &answers_[i];
+      break;
+    }
+  }
+  auto const yes = matcher_->ask(name);
+  if (!yes) return true;  // better a kernel too many
+  place->store((key & ~std::uint64_t{1}) | (*yes ? 1 : 0), std::memory_order_relaxed);
+  return *yes;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The number formats of the tensor cores and of packed arithmetic, on the host. Pure.
+#pragma once
+
+#include "guest/peaks/kernels/operands.cuh"
+
+#include <cstdint>
+
+namespace gpuprof::peaks {
+
+/// Sign, exponent and mantissa of a binary format without infinities, as a double.
+double decoded(std::uint32_t bits, int exponent_bits, int mantissa_bits);
+
+/// FP16 and BF16, in the lowest 16 bits.
+double half(std::uint32_t bits);
+double bfloat(std::uint32_t bits);
+
+/// x * m + b with one rounding, as hardware does it.
+double half_fma(double x, double m, double b);
+double bfloat_fma(double x, double m, double b);
+
+/// How many numbers a packed word holds, and the i-th of them.
+int elements_per_word(operand_format format);
+double element(operand_format format, std::uint32_t word, int i);
+
+}  // namespace gpuprof::peaks

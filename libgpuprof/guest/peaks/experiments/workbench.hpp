@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// A GPU made ready for measuring: context, stream, kernels and memory, all released at the end.
+#pragma once
+
+#include "guest/driver/cuda_compute.hpp"
+#include "guest/peaks/kernels/kernel_arguments.hpp"
+
+#include <cstdint>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace gpuprof::peaks {
+
+/// A call of the driver that failed. Stays inside peaks/: measure() makes lines of it.
+class cuda_failure : public std::runtime_error {
+ public:
+  cuda_failure(CUresult code, std::string const& what) : std::runtime_error(what), code_(code) {}
+  bool is_out_of_memory() const noexcept { return code_ == CUDA_ERROR_OUT_OF_MEMORY; }
+
+ private:
+  CUresult code_;
+};
+
+class workbench;
+
+/// Device memory, or host memory the GPU can reach.
+class buffer {
+ public:
+  buffer() = default;
+  buffer(buffer&& other) noexcept { swap(other); }
+  buffer& operator=(buffer&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~buffer();
+
+  void* on_gpu() const noexcept { return reinterpret_cast<void*>(device_); }
+  CUdeviceptr device() const noexcept { return device_; }
+  void* on_host() const noexcept { return host_; }  // null for device memory
+  std::uint64_t bytes() const noexcept { return bytes_; }
+
+ private:
+  friend class workbench;
+  void swap(buffer& other) noexcept {
+    std::swap(cuda_, other.cuda_);
+    std::swap(device_, other.device_);
+    std::swap(host_, other.host_);
+    std::swap(bytes_, other.bytes_);
+  }
+
+  cuda_compute const* cuda_ = nullptr;
+  CUdeviceptr device_ = 0;
+  void* host_ = nullptr;
+  std::uint64_t bytes_ = 0;
+};
+
+struct kernel_launch {
+  CUfunction function = nullptr;
+  unsigned blocks = 0, threads = 0, shared_bytes = 0;
+  kernel_arguments arguments{};
+};
+
+/// Makes the device's primary context current on this thread for as long as it lives. Everything
+/// throws cuda_failure. One thread.
+class workbench {
+ public:
+  /// cuInit must have run. `cuda` is borrowed.
+  workbench(cuda_compute const& cuda, int ordinal);
+  ~workbench();
+  workbench(workbench const&) = delete;
+  workbench& operator=(workbench const&) = delete;
+
+  cuda_compute const& cuda() const noexcept { return cuda_; }
+  CUdevice device() const noexcept { return device_; }
+  CUcontext context() const noexcept { return context_; }
+  CUstream stream() const noexcept { return stream_; }
+  int attribute(CUdevice_attribute which) const;
+  unsigned sm_count() const;
+  std::uint64_t free_bytes() const;
+
+  /// Null when the image has no code for this chip, or not this kernel.
+  CUfunction find_kernel(std::string_view image, std::string_view kernel);
+  /// Blocks of this kernel that one SM holds at a time. Allows the kernel its dynamic shared
+  /// memory.
+  unsigned resident_blocks(CUfunction function, unsigned threads, unsigned shared_bytes) const;
+
+  buffer allocate(std::uint64_t bytes) const;
+  buffer allocate_pinned(std::uint64_t bytes) const;
+
+  void launch(kernel_launch const& what) const { launch(what, stream_); }
+  void launch(kernel_launch const& what, CUstream stream) const;
+  void wait() const;
+  /// False after an error that stays: the context is broken or the GPU gone.
+  bool answers() const noexcept { return cuda_.cuStreamSynchronize(stream_) == CUDA_SUCCESS; }
+  void copy_to_host(void* to, CUdeviceptr from, std::uint64_t bytes) const;
+  template <class T>
+  std::vector<T> copied(buffer const& from, std::size_t count, std::size_t first = 0) const {
+    std::vector<T> values(count);
+    copy_to_host(values.data(), from.device() + first * sizeof(T), count * sizeof(T));
+    return values;
+  }
+
+  /// Throws when `code` is not CUDA_SUCCESS.
+  void expect(CUresult code, char const* call) const;
+
+ private:
+  cuda_compute const& cuda_;
+  CUdevice device_ = 0;
+  CUcontext context_ = nullptr;
+  CUstream stream_ = nullptr;
+  std::map<std::string, CUmodule, std::less<>> modules_;  // null: no code for this chip
+};
+
+/// Makes the context of a workbench current for a while, when another one is.
+class current_context {
+ public:
+  explicit current_context(workbench const& bench) : bench_(bench) {
+    bench.expect(bench.cuda().cuCtxPushCurrent_v2(bench.context()), "cuCtxPushCurrent");
+  }
+  ~current_context() {
+    CUcontext popped = nullptr;
+    bench_.cuda().cuCtxPopCurrent_v2(&popped);
+  }
+  current_context(current_context const&) = delete;
+  current_context& operator=(current_context const&) = delete;
+
+ private:
+  workbench const& bench_;
+};
+
+}  // namespace gpuprof::peaks

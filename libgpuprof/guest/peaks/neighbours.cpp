@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guest/peaks/neighbours.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+namespace gpuprof::peaks {
+namespace {
+
+constexpr unsigned busy_percent = 10;
+constexpr std::chrono::milliseconds pause{25};
+constexpr std::size_t quiet_readings = 5;  // 100 ms
+constexpr std::size_t max_readings = 48;   // 1.2 s: NVML averages over a second at most
+constexpr std::size_t max_named = 3;
+
+/// The greatest of the last 100 ms.
+unsigned recent_percent(std::vector<unsigned> const& gpu_percent) {
+  auto const last = static_cast<std::ptrdiff_t>(std::min(gpu_percent.size(), quiet_readings));
+  auto const greatest = std::max_element(gpu_percent.end() - last, gpu_percent.end());
+  return greatest == gpu_percent.end() ? 0 : *greatest;
+}
+
+/// Empty when the process is not visible, as those outside a container are not.
+std::string command_of(unsigned pid) {
+  std::string name;
+  std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
+  std::getline(file, name);
+  for (char& c : name) {
+    if (static_cast<unsigned char>(c) < ' ') c = '?';  // a process names itself as it likes
+  }
+  return name;
+}
+
+load_readings read_load(nvml_device const& device) {
+  load_readings readings;
+  for (auto const& process : device.processes().value_or(std::vector<gpu_process>{})) {
+    if (std::cmp_equal(process.pid, getpid()))
+      readings.is_own = true;
+    else
+      readings.others.push_back({process.pid, command_of(process.pid), process.memory_bytes});
+  }
+  auto& percent = readings.gpu_percent;
+  do {
+    if (!percent.empty()) std::this_thread::sleep_for(pause);
+    percent.push_back(device.utilisation().value_or(gpu_utilisation{}).gpu);
+  } while (percent.size() < quiet_readings ||
+           (percent.size() < max_readings && recent_percent(percent) >= busy_percent));
+  return readings;
+}
+
+std::string description_of(neighbour const& process) {
+  std::string text = process.command.empty() ? "one not visible from here" : process.command;
+  text += " (pid " + std::to_string(process.pid);
+  if (process.memory_bytes != 0) {
+    char gib[32];
+    std::snprintf(gib, sizeof gib, ", %.1f GiB",
+                  static_cast<double>(process.memory_bytes) / (1u << 30));
+    text += gib;
+  }
+  return text + ")";
+}
+
+std::string names_of(gpu_load const& load) {
+  if (load.others.empty()) {
+    return load.is_own ? "this process itself"
+                       : "a process that is not visible from here (another container or user)";
+  }
+  std::string text;
+  auto const named = std::min(load.others.size(), max_named);
+  for (std::size_t i = 0; i < named; ++i)
+    text += (i == 0 ? "" : ", ") + description_of(load.others[i]);
+  if (named < load.others.size())
+    text += " and " + std::to_string(load.others.size() - named) + " more";
+  return text;
+}
+
+}  // namespace
+
+std::optional<gpu_load> load_in(load_readings const& readings) {
+  auto const percent = recent_percent(readings.gpu_percent);
+  if (percent < busy_percent) return std::nullopt;
+  return gpu_load{percent, readings.others, readings.is_own && readings.others.empty()};
+}
+
+std::string text_of(gpu_load const& load, std::string_view gpu_name) {
+  return std::string(gpu_name) + " is " + std::to_string(load.gpu_percent) +
+         " % busy before we start, with work of " + names_of(load) +
+         ": figures measured now would be too low; wait for it to end, or measure all the same "
+         "with "
+         "--force";
+}
+
+result<std::optional<gpu_load>> who_loads(nvml const& library, std::string const& uuid) {
+  auto const device = library.device(uuid);
+  if (!device) {
+    return error{"NVML does not know " + uuid + ": whether another process loads it is not known"};
+  }
+  if (!device->utilisation()) {
+    return error{std::string("NVML tells no load of ") +
+                 (device->is_slice() ? "a MIG slice" : "this GPU") +
+                 ": whether another process loads it is not known"};
+  }
+  return load_in(read_load(*device));
+}
+
+}  // namespace gpuprof::peaks

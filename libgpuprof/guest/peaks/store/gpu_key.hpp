@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What decides whether stored peaks hold for a GPU, and what theory needs of it, from its facts.
+#pragma once
+
+#include "guest/driver/device_facts.hpp"
+#include "guest/driver/nvml_device.hpp"
+#include "guest/peaks/theory/theory.hpp"
+#include "model/peaks.hpp"
+
+#include <string_view>
+
+namespace gpuprof::peaks {
+
+/// `kernels`: the hash of the built-in kernels and methods. `more` is empty without NVML.
+peaks_key make_key(driver_facts const& driver, device_facts const& device, nvml_facts const& more,
+                   std::string_view kernels);
+
+chip_facts chip_facts_of(device_facts const& device, nvml_facts const& more);
+
+}  // namespace gpuprof::peaks

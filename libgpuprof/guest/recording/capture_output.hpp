@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The capture file of this process, with what it says about the process, its threads and its GPUs.
+#pragma once
+
+#include "base/ledger.hpp"
+#include "capture/writer.hpp"
+#include "guest/collect/cupti_tracer.hpp"
+#include "guest/nvtx/thread_log.hpp"
+#include "guest/options/output_name.hpp"
+#include "guest/options/settings.hpp"
+#include "guest/recording/disk_limits.hpp"
+#include "guest/recording/environment_copy.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gpuprof {
+
+/// The GPUs, what is stored of their peaks, and the libraries.
+struct gpu_rows {
+  std::vector<fact_record> facts;
+  std::vector<device_record> devices;
+  std::vector<peak_record> peaks;
+};
+/// Any thread, when cuInit has long returned. Asking NVML takes tens of milliseconds, on hosts of
+/// many GPUs more. Without NVML and peaks where the process has few descriptors left.
+gpu_rows read_gpus(cupti_tracer const& tracer);
+
+/// Creates the file under the first name that is free, again when others take it first. The reason
+/// is a whole line for the user.
+result<std::unique_ptr<capture::writer>> create_capture(settings const&, naming_facts const&);
+
+enum class file_state {
+  usable,        // or not made yet
+  failed,        // it could not be made, or written
+  limit_reached  // it is as large as it may be, or its disk is nearly full
+};
+
+/// choose(), path() and state() on any thread, the rest on the drain thread alone.
+class capture_output {
+ public:
+  /// On a thread of the program.
+  explicit capture_output(settings const& options) : options_(options), limits_(options) {}
+
+  /// Overrides the settings' name of the file. Without effect once it is open.
+  void choose(std::string const& pattern);
+  /// Path of the file; empty while there is none.
+  std::string path() const;
+
+  /// Null, after a clear line, when there can be no file.
+  capture::writer* open();
+  capture::writer* file() noexcept { return file_.get(); }
+  /// Nothing more is recorded unless it is usable. A line has said why.
+  file_state state() const noexcept { return state_.load(std::memory_order_relaxed); }
+  /// The free space is to be looked at now: file()->space(), on a thread that may wait.
+  bool wants_space() noexcept;
+  void judge(capture::disk_space const& disk);
+
+  /// Names given out since the last call. Before rows that use them.
+  void write_names();
+  /// There is a file, and it does not say yet which GPUs there are.
+  bool wants_gpus() const noexcept { return file_ != nullptr && !gpus_described_; }
+  /// The GPUs are described, the rest of it by their own rows.
+  void add(std::span<fact_record const> about_gpus);
+  /// New threads and labels, names, counters; then all of it to disk.
+  void flush(named_counters const& counters);
+  /// The mark of a complete file.
+  void close() noexcept;
+
+ private:
+  bool create();
+  void fact(std::string const& key, std::string const& value);
+  void describe_process();
+  void write_threads();
+  void write_labels();
+  void judge_size();
+  void end_at_limit(std::string const& why);
+
+  settings const& options_;
+  environment_copy const environment_;
+  std::unique_ptr<capture::writer> file_;
+  disk_limits limits_;
+  std::atomic<file_state> state_{file_state::usable};
+  bool is_noted_ = false, gpus_described_ = false;
+  std::size_t names_written_ = 0, threads_seen_ = 0, categories_seen_ = 0, labels_seen_ = 0;
+  std::vector<thread_identity> threads_;
+  std::map<std::uint32_t, name_id> thread_labels_;  // by the system's thread id
+
+  mutable std::mutex mutex_;  // protects the rest
+  std::string path_, chosen_;
+};
+
+}  // namespace gpuprof

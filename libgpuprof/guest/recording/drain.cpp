@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guest/recording/drain.hpp"
+
+#include "base/clock.hpp"
+#include "base/fork_guard.hpp"
+#include "base/free_descriptors.hpp"
+#include "base/log.hpp"
+#include "base/process.hpp"
+#include "base/readable.hpp"
+#include "guest/nvtx/ranges.hpp"
+#include "guest/options/nothing_recorded.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <exception>
+#include <time.h>
+#include <unistd.h>
+#include <utility>
+
+namespace gpuprof {
+namespace {
+
+// At the end of the process: after this long without a record none is expected any more. A program
+// that exits with kernels in flight does not want to wait for them.
+constexpr std::uint64_t patience_at_exit = ns_per_second / 4;
+constexpr std::uint64_t patience_for_late_records = ns_per_second / 10;
+constexpr std::size_t buffers_at_once = 16;
+constexpr std::size_t buffers_ready = 4;
+// While something is done beside: CUPTI that is being flushed fills them faster than the GPU does.
+constexpr std::chrono::milliseconds look_for_buffers_every{1};
+// Work that began just before a flush may not have ended, and has no record then.
+constexpr std::uint64_t max_expected_kernel = ns_per_second / 50;
+// A call that has launched may be kept from returning for so long, by a thousand other threads: its
+// note comes at its end, its kernel's record may be here before.
+constexpr std::uint64_t max_return = 10 * ns_per_second;
+constexpr timestamp_ns nothing_follows{~std::uint64_t{0}};
+constexpr std::uint64_t release_every = ns_per_second;
+
+std::unique_ptr<live_metrics> achieved_if_counted(
+    settings const& options, std::function<std::string_view(name_id)> const& text) {
+  auto const mode = options.metrics.mode;
+  if (mode == metrics_mode::none) return nullptr;
+  live_metrics::capacity limits;
+  if (mode == metrics_mode::exact) limits.samples.work = 0;  // nothing is sampled in time
+  return std::make_unique<live_metrics>(text, limits);
+}
+
+}  // namespace
+
+drain::drain(settings const& options, memory_budget& budget, kernel_filter const& filter,
+             app_costs const& costs)
+    : options_(options),
+      filter_(filter),
+      costs_(costs),
+      budget_(budget),
+      totals_([this](name_id id) { return text_of(id); }),
+      achieved_(achieved_if_counted(options, [this](name_id id) { return text_of(id); })),
+      output_(options),
+      live_({&totals_}) {
+  if (achieved_ != nullptr) live_.also(*achieved_);
+}
+
+/// Asked by the drain thread alone, and copied by the asker.
+std::string_view drain::text_of(name_id id) {
+  return asked_text_ = names().text(id);
+}
+
+void drain::lose(char const* why) noexcept {
+  failed_steps_.fetch_add(1, std::memory_order_relaxed);
+  static std::atomic<bool> said{false};
+  if (first_time(said)) log_error("records were lost: ", why, ". The program is not affected.");
+}
+
+void drain::post(window_event event) {
+  {
+    std::lock_guard const lock(mutex_);
+    events_.push_back(std::move(event));
+  }
+  wake_drain();
+}
+
+named_counters drain::counters() const {
+  std::lock_guard const lock(mutex_);
+  return counters_;
+}
+
+void drain::make_assembler() {
+  if (assembler_ != nullptr) return;
+  // The first capture makes much that a process makes once: a child must not find it half made.
+  fork_guard const whole;
+  std::vector<record_sink*> to;
+  if (auto* const file = output_.open()) to.push_back(file_ ? &*file_ : &file_.emplace(*file));
+  to.push_back(&live_);
+  to.push_back(&asking_);
+  records_ = record_sinks(std::move(to));  // not also(): for want of memory this may come again
+  assembler_ = std::make_unique<trace_assembler>(
+      records_, names(),
+      filter_.has_names() ? trace_assembler::kernel_predicate(
+                                [this](std::string_view n) { return filter_.name_matches(n); })
+                          : nullptr);
+}
+
+/// One after the other, so that what cannot be done for want of memory is tried again.
+void drain::take_windows() {
+  for (;;) {
+    window_event const* event = nullptr;
+    {
+      std::lock_guard const lock(mutex_);
+      if (events_.empty()) return;
+      event = &events_.front();  // stays where it is: only this thread takes any out
+    }
+    if (event->opened) make_assembler();
+    if (assembler_ != nullptr) take(*event);
+    std::lock_guard const lock(mutex_);
+    events_.pop_front();
+  }
+}
+
+void drain::take(window_event const& event) {
+  if (event.opened) {
+    assembler_->open_window({event.index, event.time, {}, names().intern(event.trigger)});
+    attempt([&] {
+      for (auto const& range : claim_started_ranges()) assembler_->begin(range);
+    });
+  } else {
+    assembler_->close_window(event.time);
+    closed_at_ = last_progress_ = monotonic_ns();
+    quiet_ = false;
+  }
+}
+
+void drain::find_main_thread() {
+  thread_identity fresh[64];
+  while (auto const count = new_threads(threads_seen_, fresh))
+    for (auto const& thread : std::span(fresh, count))
+      if (std::cmp_equal(thread.os_thread, getpid())) live_.main_thread_is(thread.thread);
+}
+
+/// False when there is nothing more to take.
+bool drain::take_some_buffers() {
+  auto* const tracer = tracer_.load(std::memory_order_acquire);
+  if (tracer == nullptr) {
+    while (take_own_calls()) {  // of no records
+    }
+    output_.write_names();
+    drain_all_logs(*assembler_);
+    return false;
+  }
+  auto* const worker = counting_.load(std::memory_order_acquire);
+  if (worker != nullptr) assembler_->counters_are_read();
+  if (decoder_ == nullptr) {
+    if (worker != nullptr) records_.also(*worker);
+    decoder_ = std::make_unique<activity_decoder>(tracer->library().api, tracer->library().version,
+                                                  names(), kernels_by_pointer(), *assembler_);
+    assembler_->tell_launches_apart(
+        [this](shape_id known, name_id kernel, std::uint32_t arguments) {
+          return decoder_->shape_for(known, kernel, arguments);
+        });
+    if (auto const* const known = launching_.load(std::memory_order_acquire))
+      assembler_->find_launching_kernels(
+          [known](std::string_view mangled) { return known->has(mangled); });
+    assembler_->name_calls([this](std::uint32_t id) { return decoder_->name_of_driver_call(id); });
+  }
+  // Buffers first, then rings: so the launch of every record in these buffers is known, but for
+  // calls that have not returned yet.
+  std::array<filled_buffer, buffers_at_once> room;
+  std::size_t count = 0;
+  while (count < buffers_at_once) {
+    auto const buffer = tracer->next_filled();
+    if (!buffer) break;
+    room[count++] = *buffer;
+  }
+  std::span const filled(room.data(), count);
+  output_.write_names();
+  drain_all_logs(*assembler_);
+  while (auto const own = take_own_calls()) assembler_->own_calls_made(*own);
+  find_main_thread();
+  auto const moment = now();
+  assembler_->clock_is_at(moment);
+  assembler_->settle_pending({moment.value - max_return});
+  for (auto const& f : filled) {
+    attempt([&] {
+      decoder_->decode({f.buffer.bytes, f.used});
+      tell_of_lost_grids();
+      output_.write_names();
+    });
+    tracer->pool().release(f.buffer, f.used);
+    drain_all_logs(*assembler_);  // decoding takes milliseconds, rings hold tens of them
+  }
+  assembler_->hand_over();
+  if (assembler_->progress() != progress_seen_) {
+    progress_seen_ = assembler_->progress();
+    last_progress_ = monotonic_ns();
+  }
+  tracer->pool().keep_ready(buffers_ready);
+  return filled.size() == buffers_at_once;
+}
+
+void drain::tell_of_lost_grids() {
+  static std::atomic<bool> told{false};
+  if (decoder_->losses().kernels_without_grid == 0 || !first_time(told)) return;
+  log_warning("kernels were launched in more than " +
+              readable_count(shape_table::default_max_whole) +
+              " different shapes. From now on new shapes have no grid and block in the capture; "
+              "names and times are recorded as before.");
+}
+
+/// On another thread, for as long as it lasts: here all that comes meanwhile is taken. CUPTI may
+/// hand over more than there is room for at once, and may make us wait for others.
+void drain::do_beside(std::function<void()> act) {
+  if (assembler_ == nullptr) return act();  // nothing comes
+  std::exception_ptr failure;
+  side_.begin(std::move(act));
+  while (!side_.wait_for_end(look_for_buffers_every)) {
+    if (failure) continue;  // it refers to what the caller has: no leaving before it is over
+    try {
+      take_windows();
+      assembler_->windows_are_known();
+      while (take_some_buffers()) {
+      }
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+// Everything CUPTI hands over now is decoded now: its name pointers are good until CUPTI is left,
+// or their code is unloaded.
+void drain::fetch(bool forced) {
+  take_windows();
+  if (assembler_ == nullptr) return;
+  assembler_->windows_are_known();
+  auto* const tracer = tracer_.load(std::memory_order_acquire);
+  auto const before = progress_seen_;
+  auto const began = now().value;
+  bool flushed = tracer == nullptr;
+  if (tracer != nullptr) do_beside([&] { flushed = tracer->flush(forced); });
+  while (take_some_buffers()) {
+  }
+  quiet_ = flushed && progress_seen_ == before;
+  if (!flushed || achieved_ == nullptr) return;
+  complete_until_ =
+      forced ? nothing_follows : assembler_->complete_until({began - max_expected_kernel});
+}
+
+/// What threads that have ended took, and what nobody has wanted for a while.
+void drain::release_memory() {
+  auto const moment = monotonic_ns();
+  if (moment - released_at_ < release_every) return;
+  released_at_ = moment;
+  release_ended_logs();
+  if (auto* const tracer = tracer_.load(std::memory_order_acquire))
+    tracer->pool().release_idle(buffers_ready);
+}
+
+void drain::round(bool flush) {
+  release_memory();
+  auto* const tracer = tracer_.load(std::memory_order_acquire);
+  if (flush && (tracer == nullptr || tracer->may_flush_at_any_time())) {
+    fetch(false);
+  } else {
+    take_windows();
+    if (assembler_ == nullptr) return;
+    assembler_->windows_are_known();
+    if (take_some_buffers()) wake_drain();
+  }
+  if (assembler_ == nullptr) return;
+  ask_gpus();
+  if (flush) flush_file();
+  look_at_disk();
+}
+
+void drain::last_round() noexcept {
+  attempt([this] { fetch(true); });
+  if (assembler_ == nullptr) return;
+  finish_counters(counter_worker::ending::capture);
+  attempt([this] {
+    take_some_buffers();  // once more for records that waited for their launch
+    assembler_->settle_pending();
+    assembler_->hand_over();
+  });
+  if (!assembler_->window_open()) written_off_ = assembler_->outstanding();
+  flush_file(true);
+}
+
+void drain::finish_counters(counter_worker::ending what) noexcept {
+  auto* const worker = counting_.load(std::memory_order_acquire);
+  if (worker == nullptr) return;
+  attempt([&] { do_beside([&] { worker->finish(what, options_.flush_timeout_ms); }); });
+}
+
+/// CUPTI hands back every buffer whose records all have their times. Those of a graph's kernels may
+/// be in several, and the last ones have none yet: handed back by force they never get any.
+bool drain::graphs_may_owe() const noexcept {
+  auto* const tracer = tracer_.load(std::memory_order_acquire);
+  return tracer != nullptr && assembler_->counts().graph_launches != 0 && tracer->pool().out() != 0;
+}
+
+bool drain::at_rest(std::uint64_t patience_ns) const noexcept {
+  if (assembler_ == nullptr) return true;
+  if (assembler_->window_open()) return false;
+  auto const waited = monotonic_ns() - std::max(closed_at_, last_progress_);
+  if (waited > patience_ns) return true;
+  if (assembler_->outstanding() != written_off_) return false;
+  if (!quiet_) return false;
+  // Some copy calls (host to host) never have a record: those are not waited for long.
+  auto const may_owe = assembler_->copies_outstanding() != 0 || graphs_may_owe();
+  return !may_owe || waited > patience_for_late_records;
+}
+
+void drain::take_counters() {
+  auto* const worker = counting_.load(std::memory_order_acquire);
+  if (worker == nullptr) return;
+  auto const results = worker->take();
+  output_.write_names();
+  for (auto const& metric : results.metrics) records_.add(metric);
+  for (auto const& reading : results.launches) records_.add(reading);
+  records_.add(results.sampling);
+  for (auto const& hold : results.holds) records_.add(hold);
+  for (auto const& pause : results.pauses) records_.add(pause);
+}
+
+void drain::take_code() {
+  auto const* const inventory = code_.load(std::memory_order_acquire);
+  if (inventory == nullptr) return;
+  auto const rows = code_rows_.fresh(*inventory, assembler_->kernel_names(),
+                                     [](name_id id) { return names().text(id); });
+  for (auto const& row : rows) records_.add(row);
+}
+
+/// Put off while the program has few descriptors left, as long as it can be.
+void drain::describe_gpus(bool is_last) {
+  auto* const tracer = tracer_.load(std::memory_order_acquire);
+  if (tracer == nullptr || decoder_ == nullptr || decoder_->records() == 0) return;
+  if (!output_.wants_gpus() || (!is_last && descriptors_are_scarce())) return;
+  gpu_rows rows;
+  do_beside([&] { rows = read_gpus(*tracer); });
+  output_.add(rows.facts);
+  for (auto const& device : rows.devices) records_.add(device);
+  for (auto const& peak : rows.peaks) records_.add(peak);
+}
+
+/// NVML, what the GPUs in use do at the moment.
+void drain::ask_gpus() {
+  if (!assembler_->window_open()) return;
+  auto const due = asking_.due(monotonic_ns());
+  if (due.empty()) return;
+  std::vector<chip_state_record> rows;
+  do_beside([&] { rows = gpus_.read(due); });
+  for (auto const& row : rows) records_.add(row);
+}
+
+/// Where the file lies on another machine the answer may take long.
+void drain::look_at_disk() {
+  if (!assembler_->window_open() || !output_.wants_space()) return;
+  std::optional<capture::disk_space> space;
+  do_beside([&] { space = output_.file()->space(); });
+  if (space) output_.judge(*space);
+}
+
+void drain::flush_file(bool is_last) noexcept {
+  attempt([this] { take_counters(); });
+  attempt([this] { take_code(); });
+  attempt([this, is_last] { describe_gpus(is_last); });
+  attempt([this] { judge_counters(); });
+  attempt([this] { gather_counters(); });
+  attempt([this] { output_.flush(counters()); });
+}
+
+void drain::judge_counters() {
+  if (achieved_ == nullptr) return;
+  auto const lost = records_lost();
+  if (lost != std::exchange(records_lost_, lost)) achieved_->lose_records();
+  achieved_->judge(complete_until_);
+}
+
+// Gives running kernels a moment to end, and takes what comes; stops when nothing has come for a
+// while, or when the next capture begins: then there is no rest to wait for.
+void drain::wait_for_the_gpu(std::uint64_t patience_ns) {
+  auto* const tracer = tracer_.load(std::memory_order_acquire);
+  auto const deadline = monotonic_ns() + options_.flush_timeout_ms * ns_per_ms;
+  auto const was_open = assembler_ != nullptr && assembler_->window_open();
+  auto const next_has_begun = [&] {
+    return !was_open && assembler_ != nullptr && assembler_->window_open();
+  };
+  fetch(false);
+  while (tracer != nullptr && !at_rest(patience_ns) && !next_has_begun() &&
+         monotonic_ns() < deadline) {
+    wait_for_wake(std::chrono::milliseconds(2));
+    fetch(false);
+  }
+}
+
+bool drain::serve_requests() noexcept {
+  std::uint64_t flush_wanted = 0;
+  bool flush = false, finish = false;
+  {
+    std::lock_guard const lock(mutex_);
+    flush_wanted = flush_wanted_;
+    flush = flush_wanted_ != flush_done_;
+    finish = finish_wanted_;
+  }
+  if (!flush && !finish) return false;
+  if (finish) {
+    attempt([this] { wait_for_the_gpu(patience_at_exit); });
+    finish_counters(counter_worker::ending::process);
+    last_round();
+    output_.close();
+    attempt([this] { say_what_was_written(); });
+  } else if (assembler_ != nullptr && !assembler_->window_open()) {
+    // gpuprof_stop(): all the capture saw, but with time left to write it before the caller gives
+    // up.
+    attempt([this] { wait_for_the_gpu(options_.flush_timeout_ms * ns_per_ms / 2); });
+    attempt([this] { round(true); });
+  } else {
+    attempt([this] { round(true); });
+  }
+  {
+    std::lock_guard const lock(mutex_);
+    flush_done_ = flush_wanted;
+    finish_done_ = finish;
+  }
+  served_.notify_all();
+  return finish;
+}
+
+void drain::say_which_graphs(cupti_tracer const& tracer) {
+  auto const graphs = tracer.graphs().graphs_by_nodes();
+  if (graphs == 0) return;
+  log_info(counted(graphs, "graphs") +
+           " made before the capture: " + counted(tracer.graphs().launches_by_nodes(), "launches") +
+           " recorded by nodes and not as wholes");
+}
+
+void drain::say_what_was_written() {
+  if (output_.file() == nullptr || assembler_ == nullptr) return;
+  auto const& seen = assembler_->counts();
+  auto line = counted(seen.kernels, "kernels");
+  auto const add = [&line](std::uint64_t count, char const* what) {
+    if (count != 0) line += ", " + counted(count, what);
+  };
+  add(seen.graphs, "graphs");
+  add(seen.copies, "copies");
+  add(seen.sets, "fills");
+  add(seen.ranges, "ranges");
+  line += " (" + readable_bytes(static_cast<double>(output_.file()->bytes_written())) + ")";
+  if (auto const lost = assembler_->kernels_missing(); lost != 0)
+    line += ", " + counted(lost, "launches") + " without a record";
+  if (auto const failed = failed_steps_.load(std::memory_order_relaxed); failed != 0)
+    line += ", " + counted(failed, "steps without memory");
+  if (auto const grouped = names().grouped(); grouped != 0)
+    line += ", names of " + counted(grouped, "ranges") + " grouped";
+  if (seen.kernels == 0 && seen.kernels_filtered != 0) {
+    std::vector<std::string> kernels;
+    for (auto const name : assembler_->kernel_names()) kernels.push_back(names().text(name));
+    log_warning(why_no_kernel_was_selected(options_, seen.kernels_filtered, kernels));
+  }
+  if (auto* const tracer = tracer_.load(std::memory_order_acquire)) say_which_graphs(*tracer);
+  // roofline wants kernels, and stats anything.
+  auto const is_counted =
+      options_.metrics.mode != metrics_mode::none && seen.kernels + seen.graphs != 0;
+  log_info(line + "; next: gpuprof " + (is_counted ? "roofline " : "stats ") + output_.path());
+}
+
+bool drain::flush_and_wait(std::uint32_t timeout_ms) {
+  std::unique_lock lock(mutex_);
+  auto const mine = ++flush_wanted_;
+  lock.unlock();
+  wake_drain();
+  lock.lock();
+  return served_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
+                          [&] { return flush_done_ >= mine || finish_done_; });
+}
+
+bool drain::finish_and_wait(std::uint32_t timeout_ms) {
+  std::unique_lock lock(mutex_);
+  finish_wanted_ = true;
+  lock.unlock();
+  wake_drain();
+  lock.lock();
+  return served_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
+                          [&] { return finish_done_; });
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// The profiler's one thread: empties rings and buffers, assembles the trace, writes it down.
+#pragma once
+
+#include "guest/collect/activity_decoder.hpp"
+#include "guest/collect/cupti_tracer.hpp"
+#include "guest/live/live_metrics.hpp"
+#include "guest/live/live_sink.hpp"
+#include "guest/live/live_totals.hpp"
+#include "guest/metrics/inventory/launching_kernels.hpp"
+#include "guest/options/kernel_filter.hpp"
+#include "guest/options/settings.hpp"
+#include "guest/recording/capture_output.hpp"
+#include "guest/recording/chip_states.hpp"
+#include "guest/recording/counter_worker.hpp"
+#include "guest/recording/file_sink.hpp"
+#include "guest/recording/kernel_code_rows.hpp"
+#include "guest/recording/side_thread.hpp"
+#include "guest/recording/trace_assembler.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+/// A window opened or closed, in the order in which it happened.
+struct window_event {
+  bool opened = false;
+  std::uint32_t index = 0;
+  timestamp_ns time;
+  std::string trigger;
+};
+
+/// What the profiler cost on the program's own threads.
+struct app_costs {
+  std::atomic<std::uint64_t> start_ns{0};
+  std::atomic<std::uint64_t> leave_ns{0};
+  // For which another client of CUPTI had records on; since when it has them now, 0: it has none.
+  std::atomic<std::uint64_t> other_client_ns{0};
+  std::atomic<std::uint64_t> other_client_since_ns{0};
+
+  void report(ledger& to) const;
+};
+
+/// Never destroyed. All but run() may be called on any thread.
+class drain {
+ public:
+  drain(settings const& options, memory_budget& budget, kernel_filter const& filter,
+        app_costs const& costs);
+
+  /// From then on the tracer's buffers are read. The tracer must live as long as the process.
+  void use_tracer(cupti_tracer& tracer) noexcept {
+    tracer_.store(&tracer, std::memory_order_release);
+  }
+  /// From then on what its counters read is written, too.
+  void use_counters(counter_worker& worker) noexcept {
+    counting_.store(&worker, std::memory_order_release);
+  }
+  /// From then on what it knows of the kernels that ran is written, too. It must live as long as
+  /// the process.
+  void use_code(code_inventory const& inventory) noexcept {
+    code_.store(&inventory, std::memory_order_release);
+  }
+  /// From then on it is told how many kernels launched work that has no record. It must live as
+  /// long as the process.
+  void use_launching(launching_kernels const& known) noexcept {
+    launching_.store(&known, std::memory_order_release);
+  }
+  /// Overrides the settings' name of the capture file. Without effect once a capture has begun.
+  void choose_output(std::string const& pattern) { output_.choose(pattern); }
+  void post(window_event event);
+
+  /// Everything seen so far is on disk when this returns true; false when `timeout_ms` passed
+  /// first.
+  bool flush_and_wait(std::uint32_t timeout_ms);
+  /// Writes the last of it and closes the file; no more rounds follow. False when `timeout_ms`
+  /// passed first.
+  bool finish_and_wait(std::uint32_t timeout_ms);
+
+  /// One round on the drain thread. `flush`: have CUPTI hand over what is complete, and write to
+  /// disk.
+  void round(bool flush);
+  /// Takes the very last of it: CUPTI hands over all it has, and what has no record by now is never
+  /// going to have one.
+  void last_round() noexcept;
+  /// Drain thread: no window is open, and every launch of the last one has its record or none has
+  /// come for `patience_ns`.
+  bool graphs_may_owe() const noexcept;
+  bool at_rest(std::uint64_t patience_ns) const noexcept;
+  /// Drain thread: answers flush_and_wait() and finish_and_wait(). True when the thread should end.
+  bool serve_requests() noexcept;
+  /// Drain thread: a step of it has failed, most likely for want of memory. Counted, and said once.
+  void lose(char const* why) noexcept;
+
+  live_totals const& totals() const noexcept { return totals_; }
+  live_totals& totals() noexcept { return totals_; }
+  /// Null where no counters are read.
+  live_metrics* achieved() const noexcept { return achieved_.get(); }
+  /// Path of the capture file; empty while there is none.
+  std::string path() const { return output_.path(); }
+  /// Any thread. Unless it is usable nothing more can be recorded, but the totals can.
+  file_state state_of_file() const noexcept { return output_.state(); }
+  /// Losses and costs as they go into the file; for the summary and the C API.
+  named_counters counters() const;
+
+ private:
+  std::string_view text_of(name_id id);
+  void make_assembler();
+  template <class Act>
+  void attempt(Act act) noexcept {
+    try {
+      act();
+    } catch (std::exception const& e) {
+      lose(e.what());
+    } catch (...) {
+      lose("for a reason unknown");
+    }
+  }
+  void take_windows();
+  void take(window_event const& event);
+  void find_main_thread();
+  void tell_of_lost_grids();
+  bool take_some_buffers();
+  void fetch(bool forced);
+  void do_beside(std::function<void()> act);
+  void release_memory();
+  void judge_counters();
+  std::uint64_t records_lost() const;
+  void gather_counters();
+  void take_counters();
+  void take_code();
+  void describe_gpus(bool is_last);
+  void ask_gpus();
+  void finish_counters(counter_worker::ending what) noexcept;
+  void flush_file(bool is_last = false) noexcept;
+  void look_at_disk();
+  void wait_for_the_gpu(std::uint64_t patience_ns);
+  void say_which_graphs(cupti_tracer const& tracer);
+  void say_what_was_written();
+
+  settings const& options_;
+  kernel_filter const& filter_;
+  app_costs const& costs_;
+  memory_budget& budget_;
+  std::atomic<cupti_tracer*> tracer_{nullptr};
+  std::atomic<counter_worker*> counting_{nullptr};
+  std::atomic<code_inventory const*> code_{nullptr};
+  std::atomic<launching_kernels const*> launching_{nullptr};
+  std::string asked_text_;  // before those two, which ask for it
+  live_totals totals_;
+  std::unique_ptr<live_metrics> const achieved_;
+
+  capture_output output_;
+  side_thread side_;
+
+  // Drain thread only.
+  live_sink live_;                 // the totals, and the figures where counters are read
+  std::optional<file_sink> file_;  // none where no file could be made
+  chip_state_times asking_;        // when GPUs are to be asked
+  chip_states gpus_;               // on the thread beside
+  record_sinks records_;           // to all of these
+  std::unique_ptr<trace_assembler> assembler_;
+  std::unique_ptr<activity_decoder> decoder_;
+  std::size_t threads_seen_ = 0;  // where to go on among new threads
+  kernel_code_rows code_rows_;
+  std::uint64_t released_at_ = 0;    // monotonic
+  std::uint64_t closed_at_ = 0;      // monotonic; when the last window closed
+  std::uint64_t last_progress_ = 0;  // monotonic; when a record of a window last came
+  std::uint64_t progress_seen_ = 0;
+  std::uint64_t written_off_ = 0;   // launches whose records are not waited for any more
+  timestamp_ns complete_until_;     // as of the last flush, see trace_assembler
+  std::uint64_t records_lost_ = 0;  // as of the last flush
+  std::atomic<std::uint64_t> failed_steps_{0};
+  bool quiet_ = false;  // since the last window closed, a whole flush has brought nothing of it
+
+  mutable std::mutex
+      mutex_;  // protects the rest; never held while CUPTI is called or the file is written
+  std::condition_variable served_;
+  std::deque<window_event> events_;
+  named_counters counters_;
+  std::uint64_t flush_wanted_ = 0, flush_done_ = 0;
+  bool finish_wanted_ = false, finish_done_ = false;
+};
+
+}  // namespace gpuprof

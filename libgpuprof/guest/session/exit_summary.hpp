@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// What --stats prints when the program ends.
+#pragma once
+
+#include "guest/live/live_totals.hpp"
+#include "guest/recording/capture_output.hpp"
+
+namespace gpuprof {
+
+/// On stderr, line by line.
+void print_exit_summary(live_snapshot const& totals, named_counters const& counters);
+
+}  // namespace gpuprof

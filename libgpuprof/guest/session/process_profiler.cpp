@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guest/session/process_profiler.hpp"
+
+#include "base/clock.hpp"
+#include "base/fork_guard.hpp"
+#include "base/log.hpp"
+#include "base/no_cancellation.hpp"
+#include "base/own_arithmetic.hpp"
+#include "base/own_calls.hpp"
+#include "base/process.hpp"
+#include "guest/driver/cuda_driver.hpp"
+#include "guest/nvtx/steps.hpp"
+#include "guest/options/nothing_recorded.hpp"
+#include "guest/options/run_notes.hpp"
+#include "guest/session/exit_summary.hpp"
+#include "guest/session/startup.hpp"
+
+#include <cstdlib>
+#include <utility>
+
+namespace gpuprof {
+namespace {
+
+// 16 MiB: 170,000 empty ranges without a pause. The fastest launch loop fills 1 MiB in 60 ms.
+constexpr std::size_t max_ring_slots = 1 << 19;
+
+std::atomic<process_profiler*> the_profiler{nullptr};
+
+std::unique_ptr<kernel_filter> filter_for(settings& options) {
+  auto made = kernel_filter::make(options);
+  if (made) return std::move(*made);
+  log_warning(made.message());
+  options.kernel_names.clear();
+  return std::move(*kernel_filter::make(options));
+}
+
+/// In a child that is a process like any other: the profiler of its parent is none of this one.
+void forget_profiler_of_parent() noexcept {
+  if (is_forked_child()) return;
+  the_range_observer.store(nullptr);
+  the_profiler.store(nullptr);
+}
+
+void watch_children_once() noexcept {
+  static bool const watched = [] {
+    watch_process_life();
+    return run_in_children(forget_profiler_of_parent);
+  }();
+  (void)watched;
+}
+
+}  // namespace
+
+// A child finds it made or not begun, and makes one of its own in either case.
+process_profiler& process_profiler::get() {
+  if (auto* const made = existing()) return *made;
+  watch_children_once();
+  fork_guard const whole;
+  static std::mutex making;
+  std::lock_guard const alone(making);
+  if (auto* const made = existing()) return *made;
+  names();  // the parts of the profiler take them for made
+  auto* const made = new process_profiler;
+  the_profiler.store(made, std::memory_order_release);
+  return *made;
+}
+
+process_profiler* process_profiler::existing() noexcept {
+  return the_profiler.load(std::memory_order_acquire);
+}
+
+process_profiler::process_profiler()
+    : settings_(settings_of_this_process()),
+      budget_(std::size_t{settings_.buffer_limit_mib} << 20),
+      filter_(filter_for(settings_)),
+      drain_(settings_, budget_, *filter_, costs_),
+      callbacks_(*this),
+      capture_range_(trigger_for(settings_.nvtx_capture)),
+      step_range_(trigger_for(settings_.step_range)),
+      own_domain_(step_range_ ? names().intern(own_domain) : name_id{}),
+      plan_(settings_) {
+  watch_own_calls(settings_.trace.cuda && settings_.trace.cuda_api);
+  names().count_against(budget_);
+  configure_thread_logs(&budget_, max_ring_slots);
+  when_child_needs_logs(&process_profiler::nvtx_used_in_child);
+  callbacks_.ask_observer(!filter_->passes_all());
+  callbacks_.ask_of_primary_contexts(&primary_context_is_active);
+  if (capture_range_ || step_range_) the_range_observer.store(this, std::memory_order_release);
+}
+
+template <class Event>
+void process_profiler::tell_plan(Event&& event) noexcept {
+  if (is_forked_child()) return;
+  no_cancellation const here;
+  whole_environment const exact;
+  try {
+    auto has_new_deadline = false;
+    {
+      std::lock_guard const lock(plan_mutex_);
+      auto const deadline = plan_.next_deadline();
+      event(plan_);
+      has_new_deadline = plan_.next_deadline() != deadline;
+    }
+    follow_plan();
+    if (has_new_deadline) wake_drain();  // which keeps it
+  } catch (std::exception const& e) {
+    log_error("profiling stopped for lack of resources: ", e.what(),
+              ". The program is not affected.");
+  } catch (...) {
+  }
+}
+
+void process_profiler::begin() {
+  if (begun_.exchange(true)) return;
+  end_with_process();
+  start_drain_thread();
+}
+
+void process_profiler::end_with_process() {
+  std::atexit([] {
+    if (auto* const profiler = existing()) profiler->shut_down();
+  });
+}
+
+void process_profiler::cuda_initialised() {
+  keep_children_inert();
+  // Exit handlers run last one first: ours has to come before the driver's.
+  if (begun_.load() && !cuda_up_.load()) end_with_process();
+  cuda_up_.store(true, std::memory_order_release);
+  begin();
+  tell_plan([](capture_plan& plan) { plan.begin(monotonic_ns()); });
+}
+
+void process_profiler::nvtx_used() {
+  begin();
+  tell_plan([](capture_plan& plan) { plan.begin(monotonic_ns()); });
+}
+
+void process_profiler::nvtx_used_in_child() noexcept {
+  no_cancellation const here;
+  whole_environment const exact;
+  try {
+    auto& profiler = get();
+    if (profiler.wants_nvtx()) profiler.nvtx_used();
+  } catch (...) {  // no memory: tried again at the next call
+  }
+}
+
+bool process_profiler::start(std::string const& output) {
+  if (is_forked_child() || process_is_exiting()) return false;
+  if (drain_.state_of_file() == file_state::limit_reached) return false;
+  is_watched_.store(true);
+  if (!output.empty()) drain_.choose_output(in_current_folder(output));
+  asked_by_program_.store(true);
+  begin();
+  tell_plan([](capture_plan& plan) { plan.api_start(monotonic_ns()); });
+  return capturing();
+}
+
+bool process_profiler::stop() {
+  if (is_forked_child() || !capturing()) return false;
+  tell_plan([](capture_plan& plan) { plan.api_stop(monotonic_ns()); });
+  return drain_.flush_and_wait(settings_.flush_timeout_ms);
+}
+
+bool process_profiler::flush() {
+  if (is_forked_child() || !begun_.load() || shut_down_.load()) return false;
+  return drain_.flush_and_wait(settings_.flush_timeout_ms);
+}
+
+void process_profiler::step() {
+  auto* const log = settings_.trace.nvtx ? this_thread_log() : nullptr;
+  // A capture that ends here holds the step before, one that begins here the next.
+  if (log != nullptr) end_step(*log);
+  if (settings_.schedule) count_step();
+  if (log != nullptr) begin_step(*log);
+}
+
+void process_profiler::count_step() noexcept {
+  tell_plan([](capture_plan& plan) { plan.step(monotonic_ns()); });
+}
+
+void process_profiler::tick(std::uint64_t moment) noexcept {
+  tell_plan([moment](capture_plan& plan) { plan.tick(moment); });
+}
+
+void process_profiler::profiler_start() noexcept {
+  tell_plan([](capture_plan& plan) { plan.profiler_start(monotonic_ns()); });
+}
+
+void process_profiler::profiler_stop() noexcept {
+  tell_plan([](capture_plan& plan) { plan.profiler_stop(monotonic_ns()); });
+}
+
+void process_profiler::on_push(name_id name, name_id domain) noexcept {
+  if (!capture_range_ || !capture_range_->matches(name, domain)) return;
+  if (capture_range_depth_.fetch_add(1) == 0) {
+    tell_plan([](capture_plan& plan) { plan.range_entered(monotonic_ns()); });
+  }
+}
+
+void process_profiler::on_pop(name_id name, name_id domain) noexcept {
+  // gpuprof_step() counts its own.
+  if (step_range_ && domain != own_domain_ && step_range_->matches(name, domain)) count_step();
+  if (!capture_range_ || !capture_range_->matches(name, domain)) return;
+  if (capture_range_depth_.fetch_sub(1) == 1) {
+    tell_plan([](capture_plan& plan) { plan.range_left(monotonic_ns()); });
+  }
+}
+
+bool process_profiler::is_selected(char const* kernel) noexcept {
+  return filter_->selects_launch(kernel);
+}
+
+// The records of a context must be fetched while it lives.
+void process_profiler::context_ending() noexcept {
+  no_cancellation const here;
+  whole_environment const exact;
+  if (auto* const tracer = tracer_.get(); tracer != nullptr && open_window_.load() != 0) {
+    own_calls const marked;
+    tracer->flush(false);
+  }
+}
+
+void process_profiler::cupti_failed(CUptiResult code, char const* message) noexcept {
+  no_cancellation const here;
+  log_error("kernel tracing ends here: CUPTI has shut itself down (", std::to_string(code), ", ",
+            message != nullptr ? message : "no reason given",
+            "). What was traced so far is kept; the program goes on.");
+  // CUPTI calls this wherever it notices, perhaps while we act: only say so, and never call CUPTI
+  // again.
+  given_up_.store(true, std::memory_order_release);
+  callbacks_.leave_at_next_call(false);
+  if (auto* const tracer = tracer_.get()) tracer->abandon();
+  if (counters_ != nullptr) counters_->abandon();
+}
+
+/// Before the libraries that they use are torn down. What else the program does is still traced:
+/// the main thread may have ended alone.
+void process_profiler::end_counters() noexcept {
+  if (is_forked_child() || getpid() != owner_ || shut_down_.load()) return;
+  no_cancellation const here;
+  whole_environment const exact;
+  counters_->pause();
+  (void)counters_->finish(counter_worker::ending::process, settings_.flush_timeout_ms);
+}
+
+/// `gpuprof profile` says it for all of its processes, where none of them has recorded anything.
+void process_profiler::say_why_nothing_was_recorded() {
+  std::lock_guard const lock(plan_mutex_);
+  auto const why = why_nothing_was_recorded(settings_, plan_, names());
+  if (!note_no_capture(settings_.run_notes, why)) log_warning("nothing was recorded: " + why);
+}
+
+void process_profiler::shut_down() noexcept {
+  // The process id too: a child made by a bare system call has run no fork handler, and has no
+  // drain thread.
+  if (is_forked_child() || getpid() != owner_ || shut_down_.exchange(true)) return;
+  no_cancellation const here;
+  whole_environment const exact;
+  try {
+    note_process_exit();
+    if (counters_ != nullptr) counters_->pause();
+    if (open_window_.load() != 0) {
+      log_is_recording.store(false, std::memory_order_release);
+      drain_.post({false, open_window_.exchange(0), now(), {}});
+    }
+    auto const limit = settings_.flush_timeout_ms + 1000;
+    if (thread_started_.load() && !drain_.finish_and_wait(limit)) {
+      log_warning("the last records are missing from " + drain_.path() +
+                  ": they did not come within " + std::to_string(limit) +
+                  " ms of the program's end. Raise GPUPROF_FLUSH_TIMEOUT_MS to wait longer.");
+    }
+    if (!captured_.load()) say_why_nothing_was_recorded();
+    if (settings_.stats) print_exit_summary(totals(), counters());
+  } catch (std::exception const& e) {
+    log_warning("the end of the run is not told: ", e.what());
+  } catch (...) {
+  }
+}
+
+}  // namespace gpuprof

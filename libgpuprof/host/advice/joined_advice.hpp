@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The advice on several ranks of a job as one: what holds back several of them is one finding.
+#pragma once
+
+#include "host/advice/advice.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace gpuprof::advise {
+
+struct advice_of_rank {
+  std::string rank;           // "3"
+  double all_windows_ns = 0;  // of all its GPUs: what gains are shares of
+  advise::advice given;
+};
+
+struct gain_of_rank {
+  std::string rank;
+  std::uint64_t instances = 0;
+  time_gain gain;
+  double all_windows_ns = 0;
+};
+
+struct interval {
+  double low = 0, high = 0;
+};
+
+struct joined_finding {
+  finding one;     // of several ranks: as the one with the highest gain has it
+  interval ns;     // of a rank: the lowest gain of all, the highest of all
+  interval share;  // of its window, likewise; of 1
+  std::vector<gain_of_rank> ranks;
+};
+
+/// A rule whose data some rank lacks, and what to do about it.
+struct rule_without_data {
+  rule const* of = nullptr;
+  data_set missing;
+  std::string how;  // as how_to_record() says, unless it is for another reason
+};
+
+struct joined_advice {
+  std::size_t ranks = 0;
+  std::vector<joined_finding> findings;   // by the time that all ranks together would save
+  std::vector<joined_finding> too_small;  // on every rank
+  std::vector<rule_without_data> missing;
+};
+
+/// A finding of another rank is the same when rule, range, kernel and call are, and the words apart
+/// from figures in them.
+joined_advice join(std::span<advice_of_rank const> ranks);
+
+}  // namespace gpuprof::advise

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rule: a row of data and one small pure function.
+#pragma once
+
+#include "host/advice/facts.hpp"
+#include "host/advice/finding.hpp"
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace gpuprof::advise {
+
+enum class rule_group : std::uint8_t {
+  kernel,
+  launches,
+  memory,
+  synchronisation,
+  communication,
+  input,
+};
+std::string_view name_of(rule_group group) noexcept;
+
+struct rule {
+  std::string_view name;  // "sync_point"
+  rule_group group{};
+  data_set needs;
+  std::string_view question;        // "Does the GPU idle behind waits?"
+  std::string_view fires_at;        // the threshold, and why this one
+  std::string_view gain;            // its arithmetic
+  std::string_view ignores;         // what it cannot know
+  std::string_view next;            // what to run to know more
+  std::uint64_t min_instances = 3;  // fewer are chance; 1 where each happens once by its nature
+  /// Appends what it finds. Thresholds that hold for all rules are not its business.
+  void (*look)(run_facts const& facts, std::vector<finding>& found);
+};
+
+/// Each group in a file of its own.
+std::span<rule const> kernel_rules() noexcept;
+std::span<rule const> launch_rules() noexcept;
+std::span<rule const> memory_rules() noexcept;
+std::span<rule const> wait_rules() noexcept;
+std::span<rule const> communication_rules() noexcept;
+std::span<rule const> input_rules() noexcept;
+/// All, in this order.
+std::vector<rule const*> const& all_rules();
+
+}  // namespace gpuprof::advise

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Communication that nothing runs beside, that is slow, that waits for one rank.
+#include "host/advice/rule.hpp"
+#include "host/advice/rules/measured_rates.hpp"
+#include "host/advice/rules/words.hpp"
+#include "host/advice/step_bound.hpp"
+
+#include <algorithm>
+
+namespace gpuprof::advise {
+namespace {
+
+constexpr double min_exposed = 0.02;  // of the window
+constexpr double best_slowdown = 1;   // beside kernels, where the capture has none of one kind
+constexpr double slow_link = 0.6;     // of the measured peer rate
+constexpr double min_late = 0.02;     // of the steps
+
+struct exposed_sum {
+  double alone_ns = 0, total_ns = 0;
+  double slowed_ns = 0;  // by name: alone x how much longer it takes beside kernels
+  double seen_ns = 0;    // alone, of names for which that is known
+  std::uint64_t count = 0;
+  std::string longest;  // name with the most time alone
+};
+
+exposed_sum exposed(run_facts const& facts) {
+  exposed_sum sum;
+  double most = 0;
+  for (auto const& one : facts.communication) {
+    sum.alone_ns += one.alone_ns;
+    sum.total_ns += one.total_ns;
+    sum.count += one.count;
+    if (one.mean_ns_beside > 0 && one.mean_ns_alone > 0) {
+      auto const slowdown = std::clamp(one.mean_ns_beside / one.mean_ns_alone, 1.0, 2.0);
+      sum.slowed_ns += one.alone_ns * slowdown;
+      sum.seen_ns += one.alone_ns;
+    }
+    if (one.alone_ns <= most) continue;
+    most = one.alone_ns;
+    sum.longest = one.name;
+  }
+  return sum;
+}
+
+double compute_of(run_facts const& facts) {
+  double sum = 0;
+  for (auto const& device : facts.devices) sum += device.ledger[time_bucket::compute];
+  return sum;
+}
+
+void look_at_exposed(run_facts const& facts, std::vector<finding>& found) {
+  auto const sum = exposed(facts);
+  if (share_of_window(facts, sum.alone_ns) < min_exposed) return;
+  auto const is_seen = sum.seen_ns > 0;
+  auto const r = is_seen ? sum.slowed_ns / sum.seen_ns : best_slowdown;
+  auto const high = std::min(sum.alone_ns, compute_of(facts)) * (2 - r);
+  finding one;
+  one.what = in_percent(sum.alone_ns / sum.total_ns) +
+             " of the communication runs while no other kernel does";
+  one.kernel = sum.longest;
+  one.instances = sum.count;
+  one.bucket = time_bucket::communication;
+  one.gain = bound_of(facts).gain(high, 0, {.busy_ns = high});
+  one.because = {{"alone", sum.alone_ns, "ns", "traced"},
+                 {"of the window", 100 * share_of_window(facts, sum.alone_ns), "%", "traced"},
+                 {"longer beside kernels", r, "", is_seen ? "traced" : "at best"}};
+  one.to_do =
+      "Start it earlier and let kernels run beside it: smaller gradient buckets in DDP "
+      "(bucket_cap_mb), prefetch in FSDP, no_sync() while gradients are accumulated, "
+      "async_op=True, a stream of its own; or send less (bf16, compression).";
+  one.arithmetic = in_time(sum.alone_ns) + " alone x (2 - " + in_percent(r) +
+                   "): beside kernels both take longer" +
+                   (is_seen ? ", as seen in this capture" : ", at best not: none ran beside them");
+  found.push_back(std::move(one));
+}
+
+void look_at_links(run_facts const& facts, std::vector<finding>& found) {
+  auto const peak = measured(facts, "p2p");
+  if (!peak) return;
+  for (auto const& of : facts.communication) {
+    auto const rate = rate_of(of.bytes, of.total_ns);
+    if (of.bytes <= 0 || rate >= slow_link * *peak) continue;
+    auto const at_peak = ns_at(of.bytes, *peak);
+    auto const alone = of.total_ns > 0 ? of.alone_ns / of.total_ns : 0;
+    finding one;
+    one.what =
+        of.name + " moves " + in_rate(rate) + " between GPUs, the link reaches " + in_rate(*peak);
+    one.kernel = of.name;
+    one.instances = of.count;
+    one.bucket = time_bucket::communication;
+    one.gain = {0, alone * (of.total_ns - at_peak)};
+    one.because = {{"achieved", rate / 1e9, "GB/s", "traced"},
+                   {"peer copy", *peak / 1e9, "GB/s", "measured peak"},
+                   {"bytes each", of.bytes / static_cast<double>(of.count), "B", "traced"}};
+    one.to_do =
+        "Send more at once (greater buckets), enable peer access between the GPUs "
+        "(nvidia-smi topo -m shows the links), see that NCCL uses them (NCCL_DEBUG=INFO, "
+        "NCCL_P2P_DISABLE unset).";
+    one.arithmetic = in_time(of.total_ns) + " would be " + in_time(at_peak) + " at " +
+                     in_rate(*peak) + "; " + in_percent(alone) + " of it is alone on the GPU";
+    found.push_back(std::move(one));
+  }
+}
+
+void look_at_ranks(run_facts const& facts, std::vector<finding>& found) {
+  for (auto const& rank : facts.ranks) {
+    if (rank.steps == 0 || 2 * rank.late_steps <= rank.steps) continue;
+    if (rank.late_ns < min_late * facts.window_ns) continue;
+    finding one;
+    one.what = "rank " + std::to_string(rank.rank) + " comes last to " +
+               in_count(static_cast<double>(rank.last_in)) + " of " +
+               in_count(static_cast<double>(rank.collectives)) + " collectives: the others wait";
+    if (!rank.host.empty()) one.what += " (host " + rank.host + ")";
+    one.instances = rank.last_in;
+    one.bucket = time_bucket::communication;
+    one.gain = {0, rank.late_ns};
+    one.because = {{"late in all", rank.late_ns, "ns", "traced"},
+                   {"late steps", static_cast<double>(rank.late_steps), "", "traced"},
+                   {"steps", static_cast<double>(rank.steps), "", "traced"}};
+    one.to_do =
+        "Analyse the capture of that rank alone: more work than the others (uneven "
+        "batches, sequence lengths), a slower GPU (clocks, heat), a slower data loader, "
+        "work that only one rank does (logging, saving).";
+    one.arithmetic = "the sum of its start - the median start of the ranks, where it was last";
+    found.push_back(std::move(one));
+  }
+}
+
+constexpr rule communication_table[] = {
+    {.name = "exposed_comm",
+     .group = rule_group::communication,
+     .needs = data::kernels,
+     .question = "Does communication run while no kernel does?",
+     .fires_at = "2 % of the window",
+     .gain = "low: 0; high: min(time alone, compute) x (2 - r), r: how much longer the same "
+             "communication takes beside kernels in this capture, 1 at best where none does",
+     .ignores = "kernels that need the result; ranks that come late (late_rank)",
+     .next = "gpuprof report of all ranks: what runs beside it, and who comes late",
+     .look = look_at_exposed},
+    {.name = "slow_link",
+     .group = rule_group::communication,
+     .needs = data::kernels | data::peer_peaks,
+     .question = "Do transfers between GPUs reach the rate of the link?",
+     .fires_at = "below 0.6 of the measured peer copy",
+     .gain = "low: 0; high: the part alone on the GPU x (time - bytes at the measured rate)",
+     .ignores = "time that collectives wait for other ranks",
+     .next = "gpuprof peaks --only p2p",
+     .look = look_at_links},
+    {.name = "late_rank",
+     .group = rule_group::communication,
+     .needs = data::kernels | data::several_ranks,
+     .question = "Do the ranks wait for one of them?",
+     .fires_at = "it is the last by 2 % of the step in more than half of the steps: any rank is "
+                 "last now and then",
+     .gain = "low: 0; high: the sum of its start - the median start",
+     .ignores = "the cause on that rank",
+     .next = "gpuprof analyze of that rank's capture alone",
+     .look = look_at_ranks},
+};
+
+}  // namespace
+
+std::span<rule const> communication_rules() noexcept {
+  return communication_table;
+}
+
+}  // namespace gpuprof::advise

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Idle time behind loading, building graphs, and what is left.
+#include "host/advice/rules/idle_sum.hpp"
+#include "host/advice/rules/launch_looks.hpp"
+#include "host/advice/rules/measured_rates.hpp"
+#include "host/advice/rules/steady_calls.hpp"
+#include "host/advice/rules/words.hpp"
+#include "host/advice/step_bound.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace gpuprof::advise {
+namespace {
+
+constexpr double long_load_ns = 1e6;
+constexpr double min_idle_share = 0.02;
+
+/// What to say of a cause that no other rule takes.
+struct advice_on_idle {
+  time_bucket cause;
+  std::string_view what, to_do;
+};
+constexpr std::array<advice_on_idle, 4> words = {{
+    {time_bucket::cpu_work, "the GPU idles while the CPU does something else than CUDA calls",
+     "Mark the parts of the step with NVTX ranges to see which it is. Then move it to another "
+     "thread or process, do it while the GPU is busy, or do it less often (logging, metrics, "
+     "checkpoints, tokenising)."},
+    {time_bucket::host_unknown, "the GPU idles for the host, of which no calls were recorded",
+     "Record the calls (--trace cuda-api) and mark the parts of a step with NVTX ranges: then this "
+     "time gets a cause."},
+    {time_bucket::dependency, "queued work waits for an event, another stream or another GPU",
+     "Look in a timeline (gpuprof export) at what ended just before: record the event earlier, "
+     "wait for it later, or put independent work in front of the wait."},
+    {time_bucket::between_steps, "the GPU idles between two steps",
+     "Look at what the loop does there: fetching the next batch (DataLoader num_workers, "
+     "prefetch), logging, evaluating, saving. Mark it with an NVTX range; let the next step be "
+     "launched before the result of the last one is read."},
+}};
+
+void look_at_cause(run_facts const& facts, advice_on_idle const& of, std::vector<finding>& found) {
+  std::map<std::string, idle_sum> by_range;
+  for (auto const& gap : facts.gaps)
+    if (gap.cause == of.cause) by_range[gap.range].add(gap);
+  auto const bound = bound_of(facts);
+  // Time between steps is no part of what the thread needs in them.
+  auto const frees_thread = of.cause == time_bucket::cpu_work;
+  for (auto const& [range, idle] : by_range) {
+    if (share_of_window(facts, idle.idle_ns) < min_idle_share) continue;
+    finding one;
+    one.what = of.what;
+    one.range = range;
+    one.instances = idle.count;
+    one.bucket = of.cause;
+    one.gain = bound.gain(idle.idle_ns, idle.sure_ns, {.host_ns = frees_thread ? idle.idle_ns : 0});
+    one.removed_wait_ns = frees_thread ? 0 : one.gain.high_ns;
+    one.because = {
+        {"idle", 100 * share_of_window(facts, idle.idle_ns), "% of the window", "traced"},
+        {"mean gap", idle.idle_ns / static_cast<double>(idle.count), "ns", "traced"}};
+    one.to_do = of.to_do;
+    one.arithmetic = in_count(static_cast<double>(idle.count)) + " gaps of " +
+                     in_time(idle.idle_ns / static_cast<double>(idle.count)) +
+                     "; a step can be no shorter than its GPU work and its launching thread";
+    found.push_back(std::move(one));
+  }
+}
+
+}  // namespace
+
+void look_at_late_modules(run_facts const& facts, std::vector<finding>& found) {
+  auto const calls = calls_of(facts, call_kind::load_module);
+  if (calls.count == 0 || calls.total_ns < long_load_ns * static_cast<double>(calls.count)) return;
+  auto const idle =
+      idle_of(facts, [](auto const& gap) { return gap.cause == time_bucket::module_load; });
+  auto one = behind_calls(calls, idle, time_bucket::module_load);
+  one.what = "kernels are loaded " + in_times(calls.count) + " in the middle of the run";
+  one.gain = {std::min({idle.sure_ns, calls.total_ns, idle.idle_ns}), idle.idle_ns};
+  one.to_do =
+      "Load them before the loop: run each shape and each branch once as warm-up, or set "
+      "CUDA_MODULE_LOADING=EAGER. In steps that compile (torch.compile, jax.jit), avoid "
+      "shapes that change.";
+  found.push_back(std::move(one));
+}
+
+void look_at_graph_builds(run_facts const& facts, std::vector<finding>& found) {
+  auto const calls = calls_of(facts, call_kind::build_graph);
+  auto const idle =
+      idle_of(facts, [](auto const& gap) { return gap.cause == time_bucket::graph_build; });
+  if (calls.count == 0 || !idle.any()) return;
+  auto one = behind_calls(calls, idle, time_bucket::graph_build);
+  one.what = "CUDA graphs are built " + in_times(calls.count) + " after warm-up";
+  one.gain = bound_of(facts).gain(idle.idle_ns, idle.sure_ns, {.host_ns = calls.total_ns});
+  one.to_do =
+      "Instantiate a graph once and launch it many times: keep one for each shape (pad "
+      "sizes to a few), change its parameters with cudaGraphExecKernelNodeSetParams "
+      "instead of building it anew, upload it with cudaGraphUpload beforehand.";
+  found.push_back(std::move(one));
+}
+
+void look_at_other_idle_time(run_facts const& facts, std::vector<finding>& found) {
+  for (auto const& of : words) look_at_cause(facts, of, found);
+}
+
+}  // namespace gpuprof::advise

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// What feeds the steps: loading of data, steps that differ in length.
+#include "host/advice/rule.hpp"
+#include "host/advice/rules/idle_sum.hpp"
+#include "host/advice/rules/measured_rates.hpp"
+#include "host/advice/rules/words.hpp"
+#include "host/advice/slow_steps.hpp"
+#include "host/advice/step_bound.hpp"
+
+#include <algorithm>
+
+namespace gpuprof::advise {
+namespace {
+
+constexpr double slow_share = 0.05;  // of the steps
+constexpr std::size_t min_steps = 10;
+
+void look_at_loading(run_facts const& facts, std::vector<finding>& found) {
+  auto const idle =
+      idle_of(facts, [](auto const& gap) { return gap.cause == time_bucket::data_loading; });
+  if (!idle.any()) return;
+  auto const bound = bound_of(facts);
+  auto const gpus = static_cast<double>(std::max<std::size_t>(1, facts.devices.size()));
+  auto const loading = std::max(gpus * facts.steps.loading_ns, idle.idle_ns);
+  auto const by_one = bound.saved_by({.host_ns = loading, .other_ns = loading});
+  finding one;
+  one.what = "the GPU idles while the program loads data";
+  one.range = majority(idle.by_range);
+  one.instances = idle.count;
+  one.bucket = time_bucket::data_loading;
+  one.gain = bound.gain(idle.idle_ns, std::max(idle.sure_ns, by_one), {.host_ns = loading});
+  one.because = {{"idle", 100 * share_of_window(facts, idle.idle_ns), "% of the window", "traced"},
+                 {"mean gap", idle.idle_ns / static_cast<double>(idle.count), "ns", "traced"}};
+  one.to_do =
+      "Load the next batch while the GPU works on this one: DataLoader(num_workers=4 or "
+      "more, prefetch_factor, persistent_workers=True, pin_memory=True), or a thread and a "
+      "queue; decode and augment on the GPU or beforehand.";
+  one.arithmetic = "low: one worker beside the loop, which loads for " + in_time(loading) +
+                   " in the time of GPU (" + in_time(bound.gpu_ns()) +
+                   ") and launching thread; high: as many as it takes";
+  found.push_back(std::move(one));
+}
+
+/// In which slow steps differ most from the others; nothing: not known.
+std::optional<time_bucket> cause_of_slow(step_facts const& steps) {
+  std::optional<time_bucket> cause;
+  double most = 0;
+  for (std::size_t i = 0; i < time_bucket_count; ++i) {
+    auto const bucket = static_cast<time_bucket>(i);
+    auto const more = steps.slow[bucket] - steps.usual[bucket];
+    if (more <= most) continue;
+    most = more;
+    cause = bucket;
+  }
+  return cause;
+}
+
+void look_at_evenness(run_facts const& facts, std::vector<finding>& found) {
+  auto const& steps = facts.steps;
+  if (steps.period_ns.size() < min_steps) return;
+  auto const slow = slow_steps_of(steps);
+  auto const steady = static_cast<double>(steps.period_ns.size() - 1);
+  auto const count = static_cast<double>(slow.which.size());
+  if (count <= slow_share * steady) return;
+  double more = 0;
+  auto const gpus = static_cast<double>(std::max<std::size_t>(1, facts.devices.size()));
+  for (auto const i : slow.which) {
+    auto const longer = gpus * (steps.period_ns[i] - slow.median_ns);
+    more += slow.median_on_gpu_ns > 0 ? std::min(longer, steps.gpu_ns[i] - slow.median_on_gpu_ns)
+                                      : longer;
+  }
+  auto const cause = cause_of_slow(steps);
+  auto const longest = *std::max_element(steps.period_ns.begin() + 1, steps.period_ns.end());
+  finding one;
+  one.what = in_count(count) + " of " + in_count(steady) +
+             " steps take longer than 1.2 times the median, on the GPU too";
+  if (cause) one.what += "; the difference is mostly " + std::string(name_of(*cause));
+  one.range = steps.name;
+  one.instances = slow.which.size();
+  one.bucket = cause.value_or(time_bucket::cpu_work);
+  one.gain = {0, more};
+  one.yields_to = every_other_rule;  // it says where to look, the others say why
+  one.because = {{"longest step", longest, "ns", "traced"},
+                 {"median step", slow.median_ns, "ns", "traced"}};
+  one.to_do =
+      "Look at one of the slow steps in a timeline (gpuprof export) beside its neighbour. "
+      "Usual reasons: batches of other shapes, a loader that falls behind, logging or "
+      "saving each n steps, garbage collection (gc.freeze()), other jobs on the machine.";
+  one.arithmetic = "the sum of step - median step of " + in_time(slow.median_ns) +
+                   " over the slow ones, of each as much as its GPU work takes longer";
+  found.push_back(std::move(one));
+}
+
+constexpr rule input_table[] = {
+    {.name = "data_loading",
+     .group = rule_group::input,
+     .needs = data::kernels | data::ranges,
+     .question = "Does the GPU wait for data?",
+     .fires_at = "idle time while the launching thread is in a range that loads data",
+     .gain = "low: P - max(B + n x pause, C - loading, loading), one worker beside the loop; high: "
+             "the idle time, at most P - max(B + n x pause, C - loading)",
+     .ignores = "disks and CPU cores that workers share",
+     .next = "an NVTX range around next(loader), with \"data\" or \"load\" in its name",
+     .look = look_at_loading},
+    {.name = "uneven_steps",
+     .group = rule_group::input,
+     .needs = data::kernels | data::steps,
+     .question = "Do some steps take much longer than others?",
+     .fires_at =
+         "more than 5 % of ten steps or more, without the first, longer than 1.2 x median, on the "
+         "GPU as well: runs on one machine differ by up to 7 %",
+     .gain =
+         "low: 0; high: the sum of step - median over these, of each as much as its GPU work takes "
+         "longer, less what other findings explain",
+     .ignores = "steps that have more to do",
+     .next = "gpuprof stats -r nvtx_pushpop_trace lists the steps",
+     .min_instances = 1,
+     .look = look_at_evenness},
+};
+
+}  // namespace
+
+std::span<rule const> input_rules() noexcept {
+  return input_table;
+}
+
+}  // namespace gpuprof::advise

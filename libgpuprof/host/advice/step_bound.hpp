@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a change saves at best, where a program needs two things: its GPU and the thread that
+// launches.
+#pragma once
+
+#include "host/advice/facts.hpp"
+#include "host/advice/finding.hpp"
+
+namespace gpuprof::advise {
+
+/// What a mend takes away, in nanoseconds of all steps; nothing: it only removes a wait.
+struct step_change {
+  double busy_ns = 0;   // GPU time
+  double host_ns = 0;   // time of the launching thread
+  double items = 0;     // pieces of GPU work, each of which costs a pause
+  double other_ns = 0;  // a third thing that takes as long beside the two: a data loader of its own
+};
+
+/// Steps last as long as the longer of the two, if nothing makes one wait for the other:
+/// P >= max(B + n x pause, C). All figures are sums over the steps and over the GPUs.
+struct step_bound {
+  double period_ns = 0;  // P
+  double busy_ns = 0;    // B
+  double host_ns = 0;    // C: outside of waiting calls; 0: not known
+  double items = 0;      // n
+  double pause_ns = 0;   // between two pieces of work that were both queued
+
+  double gpu_ns() const noexcept { return busy_ns + items * pause_ns; }
+  bool launches_hold() const noexcept { return host_ns > gpu_ns(); }
+  /// What steps take beyond the longer of the two.
+  double excess() const noexcept { return saved_by({}); }
+  double saved_by(step_change const& change) const noexcept;
+  /// `claimed`: what the mend removes, `sure`: of that, what is saved whatever else happens.
+  time_gain gain(double claimed, double sure, step_change const& change = {}) const noexcept;
+};
+
+/// Without steps, or where they are less than half of the window, the window is one step.
+step_bound bound_of(run_facts const& facts);
+
+}  // namespace gpuprof::advise

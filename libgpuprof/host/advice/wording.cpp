@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/advice/wording.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <span>
+
+namespace gpuprof::advise {
+namespace {
+
+struct step {
+  double least;
+  char const* prefix;
+};
+
+std::string scaled(double value, std::span<step const> steps, std::string const& unit) {
+  auto const* chosen = &steps.back();
+  for (auto const& one : steps)
+    if (std::abs(value) >= one.least) {
+      chosen = &one;
+      break;
+    }
+  return as_figure(value / chosen->least) + " " + chosen->prefix + unit;
+}
+
+}  // namespace
+
+std::string as_figure(double value) {
+  auto const size = std::abs(value);
+  auto const decimals = size >= 99.95 || size == std::round(size) ? 0
+                        : size >= 9.995                           ? 1
+                        : size >= 0.9995                          ? 2
+                                                                  : 3;
+  char text[40];
+  std::snprintf(text, sizeof text, "%.*f", decimals, value);
+  return text;
+}
+
+std::string as_rate(double per_second, std::string const& unit) {
+  constexpr step steps[] = {{1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}};
+  return scaled(per_second, steps, unit);
+}
+
+std::string as_text(extent3 extent) {
+  auto text = std::to_string(extent.x);
+  if (extent.y > 1 || extent.z > 1) text += " x " + std::to_string(extent.y);
+  if (extent.z > 1) text += " x " + std::to_string(extent.z);
+  return text;
+}
+
+}  // namespace gpuprof::advise

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/analysis/kernel_labels.hpp"
+
+namespace gpuprof {
+
+kernel_labels::kernel_labels(std::span<kernel_shape const> shapes, text_of_name const& text,
+                             kernel_name_style style) {
+  intern("(unknown)");
+  std::unordered_map<std::uint32_t, std::uint32_t> seen;  // name_id -> label: demangle once
+  for (auto const& shape : shapes) {
+    auto const id = raw(shape.id);
+    if (id > largest_shape) continue;
+    if (id >= labels_.size()) labels_.resize(id + 1, 0);
+    auto const [at, is_new] = seen.try_emplace(raw(shape.name), 0);
+    if (is_new) at->second = intern(kernel_display_name(text(shape.name), style));
+    labels_[id] = at->second;
+  }
+}
+
+std::uint32_t kernel_labels::intern(std::string text) {
+  auto const next = static_cast<std::uint32_t>(texts_.size());
+  auto const [at, is_new] = by_text_.try_emplace(text, next);
+  if (is_new) texts_.push_back(std::move(text));
+  return at->second;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Maps each kernel shape to the label its kernels are listed under.
+#pragma once
+
+#include "model/kernel_name.hpp"
+#include "model/records.hpp"
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace gpuprof {
+
+/// Gives the text of a name_id; the text stays valid while the trace is open.
+using text_of_name = std::function<std::string_view(name_id)>;
+
+/// Kernels whose display names are equal share a label, whatever their mangled names.
+class kernel_labels {
+ public:
+  kernel_labels(std::span<kernel_shape const> shapes, text_of_name const& text,
+                kernel_name_style style);
+
+  /// 0, "(unknown)", for a shape that is not in the trace.
+  std::uint32_t label_of(shape_id shape) const noexcept {
+    return raw(shape) < labels_.size() ? labels_[raw(shape)] : 0;
+  }
+  std::string const& text(std::uint32_t label) const noexcept { return texts_[label]; }
+  std::size_t size() const noexcept { return texts_.size(); }
+
+ private:
+  std::uint32_t intern(std::string text);
+
+  std::vector<std::uint32_t> labels_;  // by shape
+  std::vector<std::string> texts_;     // by label
+  std::unordered_map<std::string, std::uint32_t> by_text_;
+};
+
+/// Shape numbers count up from 1; one above this can only come from a damaged file.
+inline constexpr std::uint32_t largest_shape = 1u << 24;
+
+}  // namespace gpuprof

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long kernels ran: per name, or per name, grid and block.
+#pragma once
+
+#include "host/analysis/kernel_labels.hpp"
+#include "host/analysis/samples.hpp"
+#include "model/records.hpp"
+
+#include <span>
+#include <vector>
+
+namespace gpuprof {
+
+/// The durations of all kernels, by shape: the one accumulator behind both summaries.
+class kernel_durations {
+ public:
+  void add(kernel_record const& kernel) {
+    auto const shape = raw(kernel.shape) <= largest_shape ? raw(kernel.shape) : 0;
+    if (shape >= by_shape_.size()) by_shape_.resize(shape + 1);
+    by_shape_[shape].add(nanoseconds(kernel.duration));
+  }
+  void add(std::span<kernel_record const> kernels) {
+    for (auto const& kernel : kernels) add(kernel);
+  }
+  std::size_t shapes() const noexcept { return by_shape_.size(); }
+  samples& of(std::size_t shape) noexcept { return by_shape_[shape]; }
+
+ private:
+  std::vector<samples> by_shape_;
+};
+
+struct kernel_row {
+  std::string name;
+  extent3 grid, block;  // zero in summaries by name alone
+  statistics time;
+};
+
+/// Longest total first; equal totals by count, then by name.
+std::vector<kernel_row> kernels_by_name(kernel_durations&, kernel_labels const&);
+std::vector<kernel_row> kernels_by_name_and_geometry(kernel_durations&, kernel_labels const&,
+                                                     std::span<kernel_shape const> shapes);
+
+}  // namespace gpuprof

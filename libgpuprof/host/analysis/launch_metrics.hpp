@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joins the hardware counters of sampled launches to the kernels that ran in them.
+#pragma once
+
+#include "host/analysis/kernel_labels.hpp"
+#include "model/records.hpp"
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace gpuprof {
+
+/// What counters and durations are kept by: the launches of one kernel in one geometry, those made
+/// by CUDA graphs among them; and, a level above, the launches of a graph as a whole.
+struct workload_id {
+  device_id device{};
+  shape_id shape{};  // of the kernel; 0 for a graph
+  graph_id graph{};  // 0 for a kernel
+  friend auto operator<=>(workload_id const&, workload_id const&) = default;
+};
+
+/// Mean and sample standard deviation of values that are not kept.
+class running_mean {
+ public:
+  void add(double value) noexcept;
+  /// All values of the other one.
+  void add(running_mean const& other) noexcept;
+  std::uint64_t count() const noexcept { return count_; }
+  double mean() const noexcept { return mean_; }
+  double deviation() const noexcept;  // n - 1; 0 for a single value
+
+ private:
+  std::uint64_t count_ = 0;
+  double mean_ = 0, squares_ = 0;
+};
+
+/// Samples that tell nothing, by reason. The first that holds for one of their launches counts.
+struct discarded_samples {
+  std::uint64_t without_kernel = 0;  // the launch has no record in the capture
+  std::uint64_t beside_kernels = 0;  // another kernel or graph of the device ran in its time
+  std::uint64_t beside_copies = 0;   // a copy or fill did, whose bytes were counted too
+  std::uint64_t mixed = 0;           // the launches were not all of one workload
+  std::uint64_t all() const noexcept {
+    return without_kernel + beside_kernels + beside_copies + mixed;
+  }
+  void add(discarded_samples const& more) noexcept {
+    without_kernel += more.without_kernel;
+    beside_kernels += more.beside_kernels;
+    beside_copies += more.beside_copies;
+    mixed += more.mixed;
+  }
+};
+
+enum class sampling : std::uint8_t {
+  none,    // no counters ran around this launch
+  plain,   // they ran beside the kernel
+  slowed,  // the kernel was rewritten to count, and took longer
+};
+
+/// A sample is what the launches of one reading had counted, one pass each: mostly one launch.
+///
+/// Feed the definitions and samples first, then all GPU work of the capture, then call join().
+class launch_metrics {
+ public:
+  /// Ignores metrics that are sampled in time.
+  void define(metric_record const& metric, std::string_view name);
+  void add(sampled_launch_record const& sample);
+  void add(launch_metric_record const& value);
+
+  void see(kernel_shape const& shape);  // before its kernels
+  void see(kernel_record const& kernel);
+  void see(graph_record const& graph);
+  void see(copy_record const& copy);
+  void see(memset_record const& fill);
+
+  void join();
+
+  /// Takes over what another one found after its join(), of at most this many workloads; its
+  /// definitions must be known here. For those who join a little at a time and keep the means
+  /// alone.
+  void take_means(launch_metrics const& joined, std::size_t max_workloads);
+
+  /// After join(): what another capture of the job has of a workload that is the same there, metric
+  /// by metric where this one has nothing. False: it has nothing more. `rank`: of that capture.
+  bool adopt(workload_id const& mine, launch_metrics const& other, workload_id const& theirs,
+             std::uint32_t rank);
+  /// Whose readings a workload has, beside its own: ranks.
+  std::set<std::uint32_t> adopted_from(workload_id const& workload) const;
+
+  std::uint64_t samples() const noexcept { return readings_.size(); }
+  std::uint64_t sampled_launches() const noexcept { return launches_.size(); }
+  std::uint64_t valid_samples() const noexcept { return valid_; }
+  discarded_samples const& discarded() const noexcept { return discarded_; }
+
+  /// Names of the metrics that were read on a device.
+  std::vector<std::string> const& names() const noexcept { return names_; }
+  bool was_planned(device_id device, std::string_view metric) const;
+
+  /// nullptr when no valid sample of the workload has the metric.
+  running_mean const* find(workload_id const& workload, std::string_view metric) const;
+  /// Whether the graph's copies and fills were counted with it.
+  bool has_copies(workload_id const& graph) const { return graphs_with_copies_.contains(graph); }
+  /// Valid samples of the workload, whatever was read in them.
+  std::uint64_t samples_of(workload_id const& workload) const;
+  bool has_workload(workload_id const& workload) const { return by_workload_.contains(workload); }
+
+  /// After join(): whose counts those around a launch are; nothing when they tell nothing.
+  std::optional<workload_id> workload_of(correlation_id launch) const {
+    auto const found = by_correlation_.find(raw(launch));
+    if (found == by_correlation_.end()) return {};
+    auto const& sampled = launches_[found->second];
+    return readings_[sampled.reading].is_valid ? std::optional(sampled.workload) : std::nullopt;
+  }
+
+  /// Whether counters ran around the launch, also when the sample was discarded.
+  sampling sampling_of(correlation_id correlation) const {
+    auto const found = by_correlation_.find(raw(correlation));
+    return found == by_correlation_.end() ? sampling::none : launches_[found->second].how;
+  }
+
+ private:
+  struct sampled_launch {
+    sampled_launch_record record;
+    sampling how = sampling::plain;
+    std::uint32_t kernels = 0;  // with its correlation
+    workload_id workload;       // of the first of them
+    std::uint32_t reading = 0;
+    graph_id graph{};  // of the first, or of a copy
+    bool beside_kernels = false, beside_copies = false, is_graph = false;
+    bool has_copies = false;  // of its own: it is a graph
+  };
+  struct reading {
+    workload_id workload;
+    bool is_valid = true;
+  };
+  struct defined_metric {
+    std::uint32_t name = 0;
+    bool slows = false;
+  };
+  struct workload_values {
+    std::uint64_t samples = 0;
+    std::vector<running_mean> of;  // by name
+    std::set<std::uint32_t> adopted_from;
+  };
+  struct placed_window {  // of a device, in order of opening
+    std::uint64_t opened = 0, closed = 0;
+    std::uint64_t latest_close = 0;  // of all up to here
+    std::uint32_t launch = 0;
+  };
+
+  std::uint32_t number_of(std::string_view name);
+  void plan(device_id device, std::uint32_t name);
+  void judge_readings();
+  void order_windows();
+  template <class Record>
+  sampled_launch* launch_of(Record const& work);
+  template <class F>
+  void each_window(device_id device, timestamp_ns start, duration_ns duration, F f);
+  template <class Record>
+  void see_copy(Record const& copy);
+
+  std::vector<sampled_launch> launches_;
+  std::unordered_map<std::uint32_t, std::uint32_t> by_correlation_;
+  std::vector<reading> readings_;
+  std::unordered_map<std::uint32_t, std::uint32_t> by_reading_;
+  std::map<device_id, std::vector<placed_window>> windows_;
+  bool windows_in_order_ = false;
+  std::map<std::pair<device_id, std::uint16_t>, bool> group_slows_;
+  std::vector<std::string> names_;
+  std::map<std::string, std::uint32_t, std::less<>> name_index_;
+  std::unordered_map<std::uint32_t, defined_metric> metrics_;
+  std::map<device_id, std::vector<bool>> planned_;  // by name
+  std::vector<launch_metric_record> values_;
+  std::map<workload_id, workload_values> by_workload_;
+  std::set<workload_id> graphs_with_copies_;
+  std::set<shape_id> of_any_geometry_;
+  discarded_samples discarded_;
+  std::uint64_t valid_ = 0;
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/analysis/memory_summary.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace gpuprof {
+
+std::string_view direction_of(copy_kind kind) noexcept {
+  switch (kind) {
+    case copy_kind::host_to_device:
+      return "Host-to-Device";
+    case copy_kind::device_to_host:
+      return "Device-to-Host";
+    case copy_kind::host_to_array:
+      return "Host-to-Array";
+    case copy_kind::array_to_host:
+      return "Array-to-Host";
+    case copy_kind::array_to_array:
+      return "Array-to-Array";
+    case copy_kind::array_to_device:
+      return "Array-to-Device";
+    case copy_kind::device_to_array:
+      return "Device-to-Array";
+    case copy_kind::device_to_device:
+      return "Device-to-Device";
+    case copy_kind::host_to_host:
+      return "Host-to-Host";
+    case copy_kind::peer_to_peer:
+      return "Peer-to-Peer";
+    case copy_kind::unknown:
+      break;
+  }
+  return "Unknown";
+}
+
+std::string operation_of(copy_kind kind) {
+  return "[CUDA memcpy " + std::string(direction_of(kind)) + "]";
+}
+
+std::string_view text_of(memory_kind kind) noexcept {
+  switch (kind) {
+    case memory_kind::pageable:
+      return "Pageable";
+    case memory_kind::pinned:
+      return "Pinned";
+    case memory_kind::device:
+      return "Device";
+    case memory_kind::array:
+      return "Array";
+    case memory_kind::managed:
+      return "Managed";
+    case memory_kind::device_static:
+      return "Device Static";
+    case memory_kind::managed_static:
+      return "Managed Static";
+    case memory_kind::unknown:
+      break;
+  }
+  return "Unknown";
+}
+
+void memory_operations::add(copy_record const& copy) {
+  auto const kind = static_cast<std::size_t>(copy.kind);
+  auto& to = series_[kind < memset_slot ? kind : 0];
+  to.time.add_mean_of(nanoseconds(copy.duration), copy.copies());
+  to.bytes.add_mean_of(copy.bytes, copy.copies());
+}
+
+void memory_operations::add(memset_record const& fill) {
+  auto& to = series_[memset_slot];
+  to.time.add(nanoseconds(fill.duration));
+  to.bytes.add(fill.bytes);
+}
+
+void memory_operations::add(unified_memory_record const& counter) {
+  // CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_*; the other kinds count faults.
+  std::size_t slot = unified_slot;
+  if (counter.counter == 2)
+    slot += 1;
+  else if (counter.counter == 8)
+    slot += 2;
+  else if (counter.counter != 1)
+    return;
+  series_[slot].time.add(nanoseconds(counter.duration));
+  series_[slot].bytes.add(counter.value);
+}
+
+std::vector<memory_row> memory_operations::rows() {
+  constexpr std::array unified = {"Host-to-Device", "Device-to-Host", "Device-to-Device"};
+  std::vector<memory_row> rows;
+  for (std::size_t slot = 0; slot < series_.size(); ++slot) {
+    if (series_[slot].time.count() == 0) continue;
+    auto name = slot < memset_slot ? operation_of(static_cast<copy_kind>(slot))
+                : slot == memset_slot
+                    ? std::string(operation_of_memset)
+                    : "[CUDA memcpy Unified " + std::string(unified[slot - unified_slot]) + "]";
+    rows.push_back(
+        {std::move(name), series_[slot].time.summarise(), series_[slot].bytes.summarise()});
+  }
+  return rows;
+}
+
+std::vector<memory_row> memory_operations::by_time() {
+  auto sorted = rows();
+  std::stable_sort(sorted.begin(), sorted.end(), [](memory_row const& a, memory_row const& b) {
+    return a.time.total > b.time.total;
+  });
+  return sorted;
+}
+
+std::vector<memory_row> memory_operations::by_size() {
+  auto sorted = rows();
+  std::stable_sort(sorted.begin(), sorted.end(), [](memory_row const& a, memory_row const& b) {
+    return a.bytes.total > b.bytes.total;
+  });
+  return sorted;
+}
+
+}  // namespace gpuprof

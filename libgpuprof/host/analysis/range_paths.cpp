@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/analysis/range_paths.hpp"
+
+#include "host/analysis/samples.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+namespace gpuprof {
+namespace {
+
+/// Which paths keep a place of their own: the longest, each with all that it lies in.
+std::vector<bool> longest_of(std::vector<range_path> const& paths, std::size_t count) {
+  double cpu = 1, gpu = 1;
+  for (auto const& path : paths) {
+    cpu += static_cast<double>(path.own_cpu_ns);
+    gpu += static_cast<double>(path.own_gpu_ns);
+  }
+  auto const weight = [&](std::uint32_t i) {
+    return static_cast<double>(paths[i].cpu_ns) / cpu + static_cast<double>(paths[i].gpu_ns) / gpu;
+  };
+  std::vector<std::uint32_t> order(paths.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](auto a, auto b) { return weight(a) > weight(b); });
+  std::vector<bool> kept(paths.size());
+  std::size_t size = 0;
+  for (auto const i : order) {
+    std::size_t missing = 0;
+    for (auto at = i; at != no_range && !kept[at]; at = paths[at].parent) ++missing;
+    if (size + missing > count) continue;
+    for (auto at = i; at != no_range && !kept[at]; at = paths[at].parent) kept[at] = true;
+    size += missing;
+  }
+  return kept;
+}
+
+void join(range_path& to, range_path const& path, bool is_outermost) {
+  ++to.joined;
+  to.own_cpu_ns += path.own_cpu_ns;
+  to.own_gpu_ns += path.own_gpu_ns;
+  if (!is_outermost) return;
+  to.instances += path.instances;
+  to.cpu_ns += path.cpu_ns;
+  to.gpu_ns += path.gpu_ns;
+  to.operations += path.operations;
+}
+
+}  // namespace
+
+range_paths::range_paths(range_tree const& tree, open_ranges const& open,
+                         launch_ranges const& launched, range_grouping const& line_of)
+    : open_(open), launched_(launched) {
+  auto numbered = number_paths(tree, line_of);
+  path_of_range_ = std::move(numbered.of_range);
+  for (auto const& path : numbered.all) paths_.push_back({.key = path.key, .parent = path.parent});
+  for (std::uint32_t i = 0; i < path_of_range_.size(); ++i) {
+    auto& path = paths_[path_of_range_[i]];
+    auto const ns = nanoseconds(tree[i].duration());
+    ++path.instances;
+    path.cpu_ns += ns;
+    path.own_cpu_ns += ns;
+  }
+  for (auto const& path : paths_)
+    if (path.parent != no_range) {
+      auto& around = paths_[path.parent].own_cpu_ns;
+      around -= std::min(around, path.cpu_ns);
+    }
+}
+
+void range_paths::note(std::uint32_t path, std::uint64_t ns) noexcept {
+  paths_[path].own_gpu_ns += ns;
+  ++paths_[path].operations;
+}
+
+void range_paths::add(std::uint32_t innermost, timestamp_ns launched, std::uint64_t ns) {
+  if (innermost != no_range) note(path_of_range_[innermost], ns);
+  if (launched.value == 0) return;
+  auto const open = open_.at(launched);
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    auto const path = path_of_range_[open[i]];
+    bool const again = std::any_of(open.begin(), open.begin() + static_cast<std::ptrdiff_t>(i),
+                                   [&](std::uint32_t r) { return path_of_range_[r] == path; });
+    if (!again) note(path, ns);
+  }
+}
+
+/// With what is inside; enclosing paths come first.
+std::vector<range_path> range_paths::summed() const {
+  auto paths = paths_;
+  for (auto& path : paths) path.gpu_ns = path.own_gpu_ns;
+  for (std::size_t i = paths.size(); i-- > 0;) {
+    if (paths[i].parent == no_range) continue;
+    paths[paths[i].parent].gpu_ns += paths[i].gpu_ns;
+    paths[paths[i].parent].operations += paths[i].operations;
+  }
+  return paths;
+}
+
+bounded_paths range_paths::bounded(std::size_t limit) const {
+  auto const all = summed();
+  // Each path that is kept may have one beside it for those inside that are not, and so has the
+  // top.
+  auto const kept = longest_of(
+      all, all.size() <= limit ? all.size() : (limit - std::min<std::size_t>(limit, 1)) / 2);
+  bounded_paths made;
+  std::vector<std::uint32_t> place(all.size());
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    if (!kept[i]) continue;
+    place[i] = static_cast<std::uint32_t>(made.paths.size());
+    auto& path = made.paths.emplace_back(all[i]);
+    if (path.parent != no_range) path.parent = place[path.parent];
+  }
+  std::map<std::pair<std::uint32_t, range_style>, std::uint32_t> joined_below;
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    if (kept[i]) continue;
+    ++made.joined;
+    auto const parent = all[i].parent;
+    auto const is_outermost = parent == no_range || kept[parent];
+    if (is_outermost) {
+      auto const around = parent == no_range ? no_range : place[parent];
+      auto const next = static_cast<std::uint32_t>(made.paths.size());
+      auto const [at, is_new] = joined_below.try_emplace({around, all[i].key.style}, next);
+      if (is_new) made.paths.push_back({.key = all[i].key, .parent = around});
+      place[i] = at->second;
+    } else {
+      place[i] = place[parent];
+    }
+    join(made.paths[place[i]], all[i], is_outermost);
+  }
+  for (auto& path : made.paths)
+    if (path.joined == 1) {  // alone it keeps its name
+      path.joined = 0;
+      --made.joined;
+    } else if (path.joined > 1) {
+      path.key = {.style = path.key.style};
+      // They overlap, and each has all work that was launched while it was open.
+      if (path.key.style == range_style::start_end)
+        path.gpu_ns = path.own_gpu_ns = path.operations = 0;
+    }
+  for (auto const path : path_of_range_) made.of_range.push_back(place[path]);
+  return made;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/analysis/range_workloads.hpp"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+namespace gpuprof {
+namespace {
+
+using tallies_by_workload = std::unordered_map<std::uint32_t, launch_tally>;
+
+void add_tally(launch_tally& to, launch_tally const& tally) noexcept {
+  to.launches += tally.launches;
+  to.slowed_launches += tally.slowed_launches;
+  to.ns += tally.ns;
+  to.slowed_ns += tally.slowed_ns;
+}
+
+std::vector<range_workload> in_order(tallies_by_workload const& tallies) {
+  std::vector<range_workload> all;
+  for (auto const& [workload, tally] : tallies) all.push_back({workload, tally});
+  std::sort(all.begin(), all.end(),
+            [](auto const& a, auto const& b) { return a.workload < b.workload; });
+  return all;
+}
+
+}  // namespace
+
+range_workloads::range_workloads(range_tree const& tree, open_ranges const& open,
+                                 launch_ranges const& launched,
+                                 std::map<range_id, range_declaration> const& declared,
+                                 range_grouping const& line_of)
+    : tree_(tree),
+      open_(open),
+      launched_(launched),
+      paths_(number_paths(tree, line_of)),
+      has_work_(tree.size()) {
+  for (auto const& [id, work] : declared) {
+    auto const range = tree.index_of(id);
+    if (range == no_range) continue;
+    flops_.declare(range, work.flops, tree.size());
+    bytes_.declare(range, work.bytes, tree.size());
+  }
+}
+
+void range_workloads::declared_amounts::declare(std::uint32_t range, double amount,
+                                                std::size_t ranges) {
+  if (!(amount > 0)) return;
+  amounts.resize(ranges);
+  own_ns.resize(ranges);
+  amounts[range] = amount;
+}
+
+/// Whether any range is around it.
+bool range_workloads::add(std::uint32_t innermost, timestamp_ns launched,
+                          workload_times::seen const& seen, std::uint64_t ns) {
+  if (innermost != no_range) {
+    has_work_[innermost] = true;
+    note(paths_.of_range[innermost], seen, ns);
+    note_declared(flops_, innermost, ns);
+    note_declared(bytes_, innermost, ns);
+  }
+  if (launched.value == 0) return innermost != no_range;
+  auto const open = open_.at(launched);
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    has_work_[open[i]] = true;
+    auto const path = paths_.of_range[open[i]];
+    bool const again = std::any_of(open.begin(), open.begin() + static_cast<std::ptrdiff_t>(i),
+                                   [&](std::uint32_t r) { return paths_.of_range[r] == path; });
+    if (!again) note(path, seen, ns);
+  }
+  return innermost != no_range || !open.empty();
+}
+
+void range_workloads::note(std::uint32_t path, workload_times::seen const& seen, std::uint64_t ns) {
+  auto const next = static_cast<std::uint32_t>(cells_.size());
+  auto const [at, is_new] = cell_of_.try_emplace({path, seen.counted_as}, next);
+  if (is_new) cells_.push_back({path, {seen.counted_as, {}}});
+  cells_[at->second].work.tally.add(seen.how, seen.is_new_launch, ns);
+}
+
+void range_workloads::note_declared(declared_amounts& of, std::uint32_t range, std::uint64_t ns) {
+  if (of.amounts.empty()) return;
+  while (range != no_range && !(of.amounts[range] > 0)) range = tree_[range].parent;
+  if (range != no_range) of.own_ns[range] += ns;
+}
+
+/// `each_line(range, add)` calls add(line) for each line that the range counts in.
+template <class Lines>
+void range_workloads::add_declared(Lines const& each_line) const {
+  auto const add_all = [&](declared_amounts const& of, double range_work::*amount,
+                           std::uint64_t range_work::*ns) {
+    for (std::uint32_t i = 0; i < of.own_ns.size(); ++i) {
+      if (of.own_ns[i] == 0) continue;
+      each_line(i, [&](range_work& line) {
+        line.*amount += of.amounts[i];
+        line.*ns += of.own_ns[i];
+      });
+    }
+  };
+  add_all(flops_, &range_work::declared_flops, &range_work::declared_ns);
+  add_all(bytes_, &range_work::declared_bytes, &range_work::declared_bytes_ns);
+}
+
+std::vector<range_work> range_workloads::by_place(
+    std::span<std::uint32_t const> place_of_range,
+    std::span<std::uint32_t const> place_around) const {
+  std::vector<std::uint32_t> place_of_path(paths_.all.size(), no_range);
+  for (std::uint32_t i = 0; i < paths_.of_range.size(); ++i)
+    place_of_path[paths_.of_range[i]] = place_of_range[i];
+  std::vector<tallies_by_workload> tallies(place_around.size());
+  for (auto const& [path, work] : cells_)
+    for (auto at = place_of_path[path]; at != no_range; at = place_around[at])
+      add_tally(tallies[at][work.workload], work.tally);
+  std::vector<range_work> rows(place_around.size());
+  for (std::uint32_t i = 0; i < rows.size(); ++i) {
+    rows[i].key.name = static_cast<name_id>(i);
+    rows[i].workloads = in_order(tallies[i]);
+  }
+  add_declared([&](std::uint32_t range, auto const& add) {
+    for (auto at = place_of_range[range]; at != no_range; at = place_around[at]) add(rows[at]);
+  });
+  std::erase_if(rows, [](auto const& row) { return row.workloads.empty(); });
+  return rows;
+}
+
+std::vector<range_work> range_workloads::rows() const {
+  std::map<range_key, range_work> lines;
+  auto const each_key_above = [&](std::uint32_t path, auto f) {
+    std::set<range_key> done;  // ranges of one name nested in each other count once
+    for (auto at = path; at != no_range; at = paths_.all[at].parent)
+      if (done.insert(paths_.all[at].key).second) f(paths_.all[at].key);
+  };
+  std::map<range_key, tallies_by_workload> tallies;
+  for (auto const& of_path : cells_)
+    each_key_above(of_path.path, [&](range_key const& key) {
+      add_tally(tallies[key][of_path.work.workload], of_path.work.tally);
+    });
+  for (auto const& [key, of_key] : tallies) {
+    auto& line = lines[key];
+    line.key = key;
+    line.workloads = in_order(of_key);
+  }
+  auto has_work = has_work_;
+  for (auto i = static_cast<std::uint32_t>(has_work.size()); i-- > 0;)  // enclosing ones come first
+    if (has_work[i] && tree_[i].parent != no_range) has_work[tree_[i].parent] = true;
+  for (std::uint32_t i = 0; i < has_work.size(); ++i)
+    if (has_work[i])
+      if (auto const line = lines.find(paths_.all[paths_.of_range[i]].key); line != lines.end())
+        ++line->second.instances;
+  add_declared([&](std::uint32_t range, auto const& add) {
+    each_key_above(paths_.of_range[range], [&](range_key const& key) { add(lines[key]); });
+  });
+  std::vector<range_work> rows;
+  for (auto& [key, line] : lines) rows.push_back(std::move(line));
+  if (rows.empty() || outside_.empty()) return rows;
+  auto& outside = rows.emplace_back();
+  outside.is_outside = true;
+  for (auto const& [workload, tally] : outside_) outside.workloads.push_back({workload, tally});
+  return rows;
+}
+
+}  // namespace gpuprof

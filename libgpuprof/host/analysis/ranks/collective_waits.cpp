@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/analysis/ranks/collective_waits.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace gpuprof {
+namespace {
+
+/// The occurrences of one name on one rank, of which those before `at` have been looked at.
+struct rank_series {
+  std::size_t rank = 0;
+  std::span<occurrence const> occurrences;
+  std::int64_t ahead = 0;
+  std::size_t at = 0;
+  std::uint64_t times_last = 0, wait_ns = 0;
+
+  bool is_over() const noexcept { return at == occurrences.size(); }
+  std::int64_t start() const noexcept { return corrected(occurrences[at].start); }
+  std::int64_t end() const noexcept { return corrected(occurrences[at].end); }
+
+ private:
+  std::int64_t corrected(timestamp_ns time) const noexcept {
+    return static_cast<std::int64_t>(time.value) - ahead;
+  }
+};
+
+class matching {
+ public:
+  matching(std::string name, std::vector<rank_series> series, std::int64_t tolerance,
+           std::vector<collective_meeting>* meetings, wait_listener const& heard)
+      : series_(std::move(series)), tolerance_(tolerance), meetings_(meetings), heard_(heard) {
+    row_.name = std::move(name);
+    row_.ranks = series_.size();
+  }
+
+  collective_row run() {
+    auto const is_over = [](auto const& s) { return s.is_over(); };
+    while (std::none_of(series_.begin(), series_.end(), is_over)) {
+      auto const* const last = last_to_start();
+      if (drop_those_before(last->start() - tolerance_)) continue;
+      take(last->rank, last->start());
+    }
+    for (auto const& s : series_) row_.unmatched += s.occurrences.size() - s.at;
+    if (row_.matched > 0) summarise();
+    return std::move(row_);
+  }
+
+ private:
+  rank_series const* last_to_start() const {
+    return &*std::max_element(series_.begin(), series_.end(),
+                              [](auto const& a, auto const& b) { return a.start() < b.start(); });
+  }
+
+  /// What ended before another rank began has no counterpart there.
+  bool drop_those_before(std::int64_t moment) {
+    bool any = false;
+    for (auto& s : series_)
+      if (s.end() < moment) {
+        ++s.at;
+        ++row_.unmatched;
+        any = true;
+      }
+    return any;
+  }
+
+  void note_meeting(std::size_t last, std::int64_t last_start) {
+    if (meetings_ == nullptr) return;
+    collective_meeting one{.ranks = {}, .last = last, .last_start = last_start};
+    std::vector<std::int64_t> starts;
+    for (auto const& s : series_) {
+      one.ranks.push_back(s.rank);
+      starts.push_back(s.start());
+    }
+    auto const middle = starts.begin() + static_cast<std::ptrdiff_t>((starts.size() - 1) / 2);
+    std::nth_element(starts.begin(), middle, starts.end());
+    one.median_start = *middle;
+    meetings_->push_back(std::move(one));
+  }
+
+  void take(std::size_t last, std::int64_t last_start) {
+    note_meeting(last, last_start);
+    ++row_.matched;
+    std::int64_t first_start = last_start;
+    for (auto& s : series_) {
+      first_start = std::min(first_start, s.start());
+      auto const wait = static_cast<std::uint64_t>(last_start - s.start());
+      s.wait_ns += wait;
+      if (heard_) heard_(s.rank, s.occurrences[s.at], wait);
+      s.times_last += s.rank == last ? 1 : 0;
+      row_.kernel_ns += static_cast<std::uint64_t>(std::max<std::int64_t>(s.end() - s.start(), 0));
+      ++s.at;
+    }
+    spread_.add(static_cast<std::uint64_t>(last_start - first_start));
+  }
+
+  void summarise() {
+    auto const& last =
+        *std::max_element(series_.begin(), series_.end(),
+                          [](auto const& a, auto const& b) { return a.times_last < b.times_last; });
+    row_.last = last.rank;
+    row_.times_last = last.times_last;
+    row_.waits_longest =
+        std::max_element(series_.begin(), series_.end(), [](auto const& a, auto const& b) {
+          return a.wait_ns < b.wait_ns;
+        })->rank;
+    for (auto const& s : series_) row_.wait_ns += s.wait_ns;
+    row_.start_spread = spread_.summarise();
+  }
+
+  std::vector<rank_series> series_;
+  std::int64_t tolerance_;
+  std::vector<collective_meeting>* meetings_;
+  wait_listener const& heard_;
+  samples spread_;
+  collective_row row_;
+};
+
+}  // namespace
+
+std::vector<collective_row> collective_waits(std::span<collective_occurrences const* const> ranks,
+                                             clock_offsets const& clocks,
+                                             std::uint64_t tolerance_ns,
+                                             std::vector<collective_meeting>* meetings,
+                                             wait_listener const& heard) {
+  std::map<std::string, std::vector<rank_series>> by_name;
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    for (auto const& [name, occurrences] : *ranks[i])
+      by_name[name].push_back({i, occurrences, clocks.of_rank[i]});
+  std::vector<collective_row> rows;
+  for (auto& [name, series] : by_name) {
+    if (series.size() < 2) {
+      collective_row alone;
+      alone.name = name;
+      alone.ranks = 1;
+      alone.unmatched = series.front().occurrences.size();
+      rows.push_back(std::move(alone));
+      continue;
+    }
+    rows.push_back(
+        matching(name, std::move(series), static_cast<std::int64_t>(tolerance_ns), meetings, heard)
+            .run());
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](auto const& a, auto const& b) { return a.wait_ns > b.wait_ns; });
+  return rows;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/analysis/sampling/device_work.hpp"
+
+#include "host/analysis/sampling/length_classes.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace gpuprof {
+
+std::uint32_t device_work::kind_of(work_kind const& like) {
+  auto const next = static_cast<std::uint32_t>(kinds_.size());
+  auto const [at, is_new] = kind_index_.try_emplace({like.is, like.workload, like.direction}, next);
+  if (is_new) kinds_.push_back(like);
+  return at->second;
+}
+
+void device_work::add(std::uint32_t kind, timestamp_ns start, duration_ns duration,
+                      std::uint64_t bytes) {
+  if (duration.value <= 0) return;
+  items_.push_back({start.value, (start + duration).value, kind, static_cast<float>(bytes), false});
+}
+
+void device_work::add_launch(workload_id const& workload, correlation_id correlation,
+                             timestamp_ns start, duration_ns duration) {
+  auto const end = start + duration;
+  if (raw(workload.graph) == 0) {
+    if (samples_.touches(start.value, end.value))
+      add(kind_of({work_kind::what::launch, workload}), start, duration, 0);
+    return;
+  }
+  auto const next = static_cast<std::uint32_t>(items_.size());
+  auto const [at, is_new] = graph_items_.try_emplace(raw(correlation), next);
+  if (is_new) {
+    add(kind_of({work_kind::what::launch, workload}), start, duration, 0);
+    if (items_.size() == next) graph_items_.erase(at);
+    return;
+  }
+  auto& item = items_[at->second];
+  item.start = std::min(item.start, start.value);
+  item.end = std::max(item.end, end.value);
+}
+
+void device_work::add_copy(copy_record const& copy) {
+  if (samples_.touches(copy.start.value, (copy.start + copy.duration).value))
+    add(kind_of({work_kind::what::copy, {}, copy.kind}), copy.start, copy.duration, copy.bytes);
+}
+
+void device_work::add_fill(memset_record const& fill) {
+  if (samples_.touches(fill.start.value, (fill.start + fill.duration).value))
+    add(kind_of({work_kind::what::fill, {}}), fill.start, fill.duration, fill.bytes);
+}
+
+void device_work::finish() {
+  graph_items_ = {};
+  std::erase_if(items_,
+                [this](work_item const& item) { return !samples_.touches(item.start, item.end); });
+  std::sort(items_.begin(), items_.end(), [](work_item const& a, work_item const& b) {
+    return std::tie(a.start, a.end, a.kind) < std::tie(b.start, b.end, b.kind);
+  });
+  divide_by_length();
+  for (auto const& item : items_) {
+    auto& kind = kinds_[item.kind];
+    ++kind.times;
+    kind.begun += samples_.at(item.start).has_value();
+    kind.ns += static_cast<double>(item.length());
+  }
+  find_alone();
+  find_shared_time();
+}
+
+/// Launches of one workload become several kinds where one amount cannot stand for all of them.
+void device_work::divide_by_length() {
+  std::vector<std::vector<std::uint64_t>> lengths(kinds_.size());
+  for (auto const& item : items_)
+    if (kinds_[item.kind].is == work_kind::what::launch)
+      lengths[item.kind].push_back(item.length());
+  struct classes {
+    std::vector<std::uint64_t> limits;
+    std::uint32_t second = 0;  // kind of the second class; the first keeps the one they had
+  };
+  std::vector<classes> divided(lengths.size());
+  for (std::size_t kind = 0; kind < divided.size(); ++kind) {
+    divided[kind].limits = length_limits(std::move(lengths[kind]));
+    divided[kind].second = static_cast<std::uint32_t>(kinds_.size());
+    auto const like = kinds_[kind];
+    kinds_.insert(kinds_.end(), divided[kind].limits.size(), like);
+  }
+  for (auto& item : items_) {
+    auto const& [limits, second] = divided[item.kind];
+    auto const above = std::upper_bound(limits.begin(), limits.end(), item.length());
+    if (above != limits.begin())
+      item.kind = second + static_cast<std::uint32_t>(above - limits.begin()) - 1;
+  }
+}
+
+void device_work::find_alone() {
+  std::uint64_t latest_end = 0;  // of all before
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    auto& item = items_[i];
+    bool const after_all = latest_end <= item.start + clock_slack_ns;
+    bool const before_next =
+        i + 1 == items_.size() || items_[i + 1].start + clock_slack_ns >= item.end;
+    item.is_alone = after_all && before_next;
+    latest_end = std::max(latest_end, item.end);
+  }
+}
+
+/// The time in which at least two launches ran, from the start of each launch to its end.
+void device_work::find_shared_time() {
+  std::vector<std::uint32_t> by_start;
+  for (std::uint32_t i = 0; i < items_.size(); ++i)
+    if (kinds_[items_[i].kind].is == work_kind::what::launch) by_start.push_back(i);
+  auto by_end = by_start;
+  std::sort(by_end.begin(), by_end.end(),
+            [this](std::uint32_t a, std::uint32_t b) { return items_[a].end < items_[b].end; });
+  double together = 0;
+  std::uint64_t running = 0, now = 0;
+  auto const move_to = [&](std::uint64_t moment) {
+    if (running >= 2) together += static_cast<double>(moment - now);
+    now = moment;
+  };
+  for (std::size_t start = 0, end = 0; end < by_end.size();) {
+    auto const& ending = items_[by_end[end]];
+    if (start < by_start.size() && items_[by_start[start]].start < ending.end) {
+      auto const& starting = items_[by_start[start++]];
+      move_to(starting.start);
+      ++running;
+      kinds_[starting.kind].shared_ns -= together;
+    } else {
+      move_to(ending.end);
+      --running;
+      kinds_[ending.kind].shared_ns += together;
+      ++end;
+    }
+  }
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/analysis/sampling/fit_columns.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace gpuprof {
+namespace {
+
+// Shorter launches are fitted whatever else is known of them: their ends are much of them.
+constexpr double intervals_of_sure_launch = 6;
+constexpr std::uint32_t rate_columns = 5;
+constexpr auto no_place = ~std::uint32_t{0};
+
+// A term of how unevenly a kernel works: shorter ones are in the noise of the clocks, and each has
+// to be seen at many moments of the kernel's time.
+constexpr double ns_of_term = 250;
+constexpr std::uint64_t samples_of_term = 100;
+// Of all unknowns together.
+constexpr std::size_t samples_of_unknown = 4;
+
+}  // namespace
+
+bool has_figure(sample_series const& samples,
+                std::vector<std::optional<sampled_figure>> const& figures) {
+  for (std::uint32_t c = 0; c < figures.size(); ++c)
+    if (figures[c] && !samples.metric(c).runs_when_idle) return true;
+  return false;
+}
+
+fit_columns::fit_columns(sample_series const& samples, device_work const& work,
+                         figure_grid const& figures, std::span<std::uint32_t const> metrics,
+                         std::size_t max_unknowns)
+    : samples_(samples),
+      work_(work),
+      metrics_(metrics),
+      max_unknowns_(max_unknowns),
+      wanted_(work.kinds().size()),
+      own_(work.kinds().size()),
+      has_all_terms_(work.kinds().size()),
+      touched_(work.kinds().size()),
+      column_(work.kinds().size()),
+      width_(work.kinds().size()),
+      used_(samples.size()) {
+  auto const sure = intervals_of_sure_launch * samples.typical_interval();
+  for (std::uint32_t kind = 0; kind < wanted_.size(); ++kind)
+    wanted_[kind] =
+        is_launch(kind) && (lacks_any(kind, figures) || work.kinds()[kind].mean_ns() < sure);
+  look_through();
+  choose_widths();
+  number();
+}
+
+bool fit_columns::lacks_any(std::uint32_t kind, figure_grid const& figures) const {
+  return std::any_of(metrics_.begin(), metrics_.end(),
+                     [&](std::uint32_t metric) { return !figures[kind][metric]; });
+}
+
+void fit_columns::look_through() {
+  std::vector<std::size_t> last(touched_.size(), samples_.size());  // sample, by kind
+  sweep_samples(samples_, work_, [&](std::size_t s, std::span<work_part const> parts, double) {
+    if (std::isnan(samples_.amount(s, metrics_.front()))) return;
+    used_[s] = parts.empty() || std::any_of(parts.begin(), parts.end(), [&](work_part const& part) {
+                 return wanted_[part.item->kind];
+               });
+    if (!used_[s]) return;
+    ++used_samples_;
+    for (auto const& part : parts)
+      if (std::exchange(last[part.item->kind], s) != s) ++touched_[part.item->kind];
+  });
+}
+
+std::vector<std::uint32_t> fit_columns::longest_first() const {
+  std::vector<std::uint32_t> longest(column_.size());
+  std::iota(longest.begin(), longest.end(), 0u);
+  std::stable_sort(longest.begin(), longest.end(), [this](std::uint32_t a, std::uint32_t b) {
+    return work_.kinds()[a].ns > work_.kinds()[b].ns;
+  });
+  return longest;
+}
+
+/// As many as can be told.
+std::uint32_t fit_columns::terms_for(std::uint32_t kind) const noexcept {
+  auto const by_length = work_.kinds()[kind].mean_ns() / ns_of_term;
+  auto const by_samples = std::floor(static_cast<double>(touched_[kind]) / samples_of_term);
+  return static_cast<std::uint32_t>(
+      std::clamp<double>(std::min(by_length, by_samples), min_terms, max_terms));
+}
+
+/// First all have few; then a third of the room that is left is shared out, one by one.
+void fit_columns::choose_widths() {
+  auto const longest = longest_first();
+  std::size_t all = 0;
+  for (auto const kind : longest) {
+    auto const columns = !is_launch(kind) ? 1 : wanted_[kind] ? min_terms : rate_columns;
+    own_[kind] = has_enough(kind) && all + columns <= max_unknowns_;
+    if (!own_[kind]) continue;
+    width_[kind] = columns;
+    all += columns;
+  }
+  auto const most = std::min(all + (max_unknowns_ - all) / 3, used_samples_ / samples_of_unknown);
+  for (auto width = min_terms; width < max_terms; ++width)
+    for (auto const kind : longest) {
+      if (!own_[kind] || !is_launch(kind) || !wanted_[kind]) continue;
+      if (width_[kind] != width || terms_for(kind) <= width || all >= most) continue;
+      ++width_[kind];
+      ++all;
+    }
+}
+
+void fit_columns::number() {
+  std::uint32_t next = 0;
+  is_signed_.clear();
+  for (std::uint32_t kind = 0; kind < own_.size(); ++kind) {
+    if (!own_[kind]) continue;
+    column_[kind] = next;
+    next += width_[kind];
+    is_signed_.resize(next);
+    auto const first_signed = wanted_[kind] ? column_[kind] + 1 : next - 2;
+    if (is_launch(kind)) std::fill(is_signed_.begin() + first_signed, is_signed_.end(), true);
+  }
+  other_ = next++;
+  idle_ = next++;
+  for (std::size_t kind = 0; kind < own_.size(); ++kind)
+    if (!own_[kind]) column_[kind] = other_;
+  is_signed_.resize(next);
+  place_.assign(next, no_place);
+}
+
+/// Legendre polynomials of the time from 0 to 1.
+fit_columns::terms fit_columns::slopes_at(double share) noexcept {
+  auto const x = 2 * share - 1;
+  terms of{1, x};
+  for (std::size_t n = 1; n + 1 < of.size(); ++n) {
+    auto const order = static_cast<double>(n);
+    of[n + 1] = ((2 * order + 1) * x * of[n] - order * of[n - 1]) / (order + 1);
+  }
+  return of;
+}
+
+/// Their integrals: all but the first are 0 again when all of the time is over.
+fit_columns::terms fit_columns::amounts_until(double share) noexcept {
+  auto const slopes = slopes_at(share);
+  auto const x = 2 * share - 1;
+  terms of{share};
+  for (std::size_t n = 1; n < of.size(); ++n) {
+    auto const order = static_cast<double>(n);
+    of[n] = (x * slopes[n] - slopes[n - 1]) / (2 * (order + 1));
+  }
+  return of;
+}
+
+void fit_columns::put(std::uint32_t column, double value) {
+  auto& place = place_[column];
+  if (place == no_place) {
+    place = static_cast<std::uint32_t>(row_.size());
+    row_.emplace_back(column, 0.0);
+  }
+  row_[place].second += value;
+}
+
+void fit_columns::put_wanted(work_part const& part) {
+  auto const first = column_[part.item->kind];
+  put(first, part.share());
+  if (part.cuts() == 0) return;
+  auto const begin = amounts_until(part.share_before());
+  auto const end = amounts_until(part.share_before() + part.share());
+  for (std::uint32_t n = 1; n < columns_of(part.item->kind); ++n) put(first + n, end[n] - begin[n]);
+}
+
+void fit_columns::put_other(work_part const& part) {
+  auto const first = column_[part.item->kind];
+  if (part.cuts() == 2) return put(first, part.ns);
+  auto const square = part.ns * part.ns / samples_.typical_interval();
+  put(first + (part.is_begun ? 2 : 1), part.ns);
+  put(first + (part.is_begun ? 4 : 3), square);
+}
+
+std::vector<std::pair<std::uint32_t, double>> const& fit_columns::row(
+    std::size_t sample, std::span<work_part const> parts, double busy) {
+  row_.clear();
+  for (auto const& part : parts) {
+    auto const kind = part.item->kind;
+    if (!own_[kind])
+      put(other_, part.ns);
+    else if (!is_launch(kind))
+      put(column_[kind], part.share() * double{part.item->bytes});
+    else if (wanted_[kind])
+      put_wanted(part);
+    else
+      put_other(part);
+  }
+  if (auto const idle = samples_.intervals()[sample].ns() - busy; idle > 0) put(idle_, idle);
+  for (auto const& [column, value] : row_) place_[column] = no_place;
+  return row_;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/analysis/sampling/sample_attribution.hpp"
+
+#include "host/analysis/sampling/launch_overlap.hpp"
+#include "host/analysis/sampling/length_classes.hpp"
+#include "host/analysis/sampling/lone_samples.hpp"
+#include "host/analysis/sampling/sampled_clocks.hpp"
+#include "host/analysis/sampling/unseen_work.hpp"
+
+#include <algorithm>
+
+namespace gpuprof {
+namespace {
+
+/// 128 MiB of values, and what belongs to them: a minute of ten metrics every 20 us.
+constexpr std::uint64_t max_values = std::uint64_t{1} << 25;
+/// Far more than a GPU counts at once. Beyond them metrics are not looked at.
+constexpr std::size_t max_metrics = 256;
+
+}  // namespace
+
+sample_attribution::device& sample_attribution::device_of(device_id id) {
+  auto& made = devices_[id];
+  if (!made) made = std::make_unique<device>();
+  return *made;
+}
+
+void sample_attribution::define(metric_record const& metric, std::string_view name) {
+  if (!metric.sampled) return;
+  auto const name_place = figures_.define(name);
+  auto& of = device_of(metric.device);
+  // Sampling that starts again may define its metrics again.
+  for (std::uint32_t column = 0; column < of.names.size(); ++column)
+    if (of.names[column] == name_place) {
+      places_[metric.metric] = {&of, column};
+      return;
+    }
+  if (of.names.size() == max_metrics) return;
+  places_[metric.metric] = {&of, of.samples.define(name)};
+  of.names.push_back(name_place);
+}
+
+void sample_attribution::add(sampling_window_record const& window) {
+  ++facts_.windows;
+  facts_.overflows += window.overflows;
+}
+
+void sample_attribution::add(metric_sample_record const& sample) {
+  auto const found = places_.find(sample.metric);
+  if (found == places_.end()) return;
+  auto& series = found->second.of->samples;
+  auto const before = series.places();
+  auto const room = max_values - (places_taken_ - before);
+  bool const is_taken =
+      series.add(found->second.column, sample.start, sample.duration, sample.value, room);
+  facts_.not_taken += !is_taken;
+  places_taken_ += series.places() - before;
+}
+
+void sample_attribution::end_samples() {
+  for (auto& [id, of] : devices_) {
+    of->samples.finish();
+    of->recorded = recorded_;
+    facts_.intervals += of->samples.size();
+  }
+}
+
+void sample_attribution::see(copy_record const& copy) {
+  auto const found = devices_.find(copy.device);
+  if (found == devices_.end()) return;
+  found->second->recorded.see(copy.start, copy.duration);
+  found->second->work.add_copy(copy);
+}
+
+void sample_attribution::see(memset_record const& fill) {
+  auto const found = devices_.find(fill.device);
+  if (found == devices_.end()) return;
+  found->second->recorded.see(fill.start, fill.duration);
+  found->second->work.add_fill(fill);
+}
+
+void sample_attribution::attribute(std::set<shape_id> const& without_tensor) {
+  for (auto& [id, of] : devices_) attribute(*of, without_tensor);
+  devices_.clear();  // the figures are all that is asked for
+  places_.clear();
+}
+
+void sample_attribution::attribute(device& of, std::set<shape_id> const& without_tensor) {
+  facts_.not_recorded +=
+      of.samples.keep([&](sample_interval const& interval) { return of.recorded.holds(interval); });
+  of.work.finish();
+  auto const kinds = of.work.kinds();
+  facts_.unseen = std::max(facts_.unseen, unseen_activity(of.samples, of.work).value_or(0));
+  figure_grid figures(kinds.size());
+  for (auto& row : figures) row.resize(of.samples.columns());
+  attribute_by_overlap(of.samples, of.work, figures);
+  average_clocks(of.samples, of.work, figures);
+  std::vector<bool> is_without_tensor;
+  for (auto const& kind : kinds)
+    is_without_tensor.push_back(kind.is != work_kind::what::launch ||
+                                without_tensor.contains(kind.workload.shape));
+  auto const without = tell_apart(of.samples, of.work, figures, max_unknowns_, is_without_tensor);
+  attribute_lone_samples(of.samples, of.work, figures);
+  set_what_is_known(of, is_without_tensor, figures);
+  keep(of, figures, without);
+}
+
+/// Of kernels without tensor instructions: no samples can say otherwise.
+void sample_attribution::set_what_is_known(device const& of,
+                                           std::vector<bool> const& is_without_tensor,
+                                           figure_grid& figures) {
+  auto const kinds = of.work.kinds();
+  for (std::uint32_t column = 0; column < of.samples.columns(); ++column) {
+    if (!of.samples.metric(column).of_tensor_cores) continue;
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+      if (is_without_tensor[kind] && kinds[kind].begun > 0)
+        figures[kind][column] = sampled_figure{0, 0, kinds[kind].times, false, 0};
+  }
+}
+
+/// Kinds that differ in length alone are one workload.
+void sample_attribution::keep(device const& of, figure_grid const& figures,
+                              std::vector<no_figure> const& without) {
+  auto const kinds = of.work.kinds();
+  std::map<workload_id, std::vector<std::size_t>> classes;
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+    if (kinds[kind].is == work_kind::what::launch && kinds[kind].times > 0)
+      classes[kinds[kind].workload].push_back(kind);
+  std::vector<class_figure> parts;
+  for (auto const& [workload, of_workload] : classes) {
+    auto& known = figures_.make(workload);
+    auto reason = no_figure::has_one;
+    for (auto const kind : of_workload) {
+      known.ns += kinds[kind].ns;
+      known.shared_ns += kinds[kind].shared_ns;
+      reason = std::max(reason, without[kind]);
+    }
+    bool has_any = false;
+    for (std::uint32_t column = 0; column < of.names.size(); ++column) {
+      parts.clear();
+      for (auto const kind : of_workload)
+        parts.push_back({kinds[kind].begun, kinds[kind].ns, figures[kind][column]});
+      auto const& metric = of.samples.metric(column);
+      auto const figure = put_together(parts, metric.how);
+      has_any = has_any || (figure && !metric.runs_when_idle && !metric.of_tensor_cores);
+      known.by_name[of.names[column]] = figure;
+    }
+    if (has_any) continue;
+    facts_.too_few += reason == no_figure::too_few;
+    facts_.too_many += reason == no_figure::too_many;
+    facts_.not_told_apart += reason == no_figure::not_told_apart;
+  }
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Says from samples of whole GPUs what the launches of each workload counted.
+#pragma once
+
+#include "host/analysis/sampling/device_work.hpp"
+#include "host/analysis/sampling/recorded_time.hpp"
+#include "host/analysis/sampling/sampled_figures.hpp"
+#include "host/analysis/sampling/shared_samples.hpp"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+namespace gpuprof {
+
+/// What there was to go by.
+struct sampling_facts {
+  std::uint64_t windows = 0, intervals = 0, overflows = 0;
+  std::uint64_t not_recorded = 0;    // intervals in which work may have run that has no record
+  std::uint64_t not_taken = 0;       // values for which there is no room
+  std::uint64_t not_told_apart = 0;  // workloads that always ran together with others
+  std::uint64_t too_few = 0;         // workloads with too few samples
+  std::uint64_t too_many = 0;        // workloads beyond those that can be told apart at once
+  double unseen = 0;  // see unseen_activity(), of the GPU with most; 0: none, or not known
+};
+
+/// Feed captures, definitions, windows and samples first, then end_samples(), then all GPU work,
+/// then attribute().
+class sample_attribution {
+ public:
+  static constexpr std::size_t usual_max_unknowns = 900;
+  /// See tell_apart() for the unknowns.
+  explicit sample_attribution(std::size_t max_unknowns = usual_max_unknowns)
+      : max_unknowns_(max_unknowns) {}
+
+  /// When launches were recorded, in order of time; see recorded_time.
+  void add_capture(timestamp_ns start, timestamp_ns end) { recorded_.add_capture(start, end); }
+  void end_is_unsure(duration_ns length) { recorded_.end_is_unsure(length); }
+  /// Ignores metrics that are read around launches.
+  void define(metric_record const& metric, std::string_view name);
+  void add(sampling_window_record const& window);
+  void add(metric_sample_record const& sample);
+  void end_samples();
+
+  /// As the launches are counted elsewhere: see workload_times.
+  void see(kernel_record const& kernel, workload_id const& workload) {
+    see_launch(kernel, workload);
+  }
+  void see(graph_record const& graph, workload_id const& workload) { see_launch(graph, workload); }
+  void see(copy_record const& copy);
+  void see(memset_record const& fill);
+  /// `without_tensor`: kernels that cannot use the tensor cores.
+  void attribute(std::set<shape_id> const& without_tensor = {});
+
+  bool has_samples() const noexcept { return facts_.intervals > 0; }
+  sampling_facts const& facts() const noexcept { return facts_; }
+  sampled_figures const& figures() const noexcept { return figures_; }
+
+ private:
+  struct device {
+    sample_series samples;
+    device_work work{samples};
+    recorded_time recorded;
+    std::vector<std::uint32_t> names;  // places among the figures, by column
+  };
+  struct place {
+    device* of = nullptr;
+    std::uint32_t column = 0;
+  };
+  device& device_of(device_id id);
+  template <class Record>
+  void see_launch(Record const& launch, workload_id const& workload) {
+    auto const found = devices_.find(launch.device);
+    if (found == devices_.end()) return;
+    found->second->recorded.see(launch.start, launch.duration);
+    found->second->work.add_launch(workload, launch.correlation, launch.start, launch.duration);
+  }
+  void attribute(device& of, std::set<shape_id> const& without_tensor);
+  static void set_what_is_known(device const& of, std::vector<bool> const& is_without_tensor,
+                                figure_grid& figures);
+  void keep(device const& of, figure_grid const& figures, std::vector<no_figure> const& without);
+
+  std::size_t max_unknowns_;
+  recorded_time recorded_;                                // without work
+  std::map<device_id, std::unique_ptr<device>> devices_;  // each refers to its own parts
+  std::map<metric_id, place> places_;
+  sampled_figures figures_;
+  std::uint64_t places_taken_ = 0;  // of all devices
+  sampling_facts facts_;
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/analysis/sampling/sample_series.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace gpuprof {
+namespace {
+
+constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
+// Intervals whose ends lie closer than this share of their length have no gap between them.
+constexpr double negligible_gap = 0.05;
+constexpr std::int64_t max_interval_ns = 10'000'000'000;
+
+}  // namespace
+
+std::uint32_t sample_series::define(std::string_view metric) {
+  auto const next = static_cast<std::uint32_t>(columns_.size());
+  if (metric == active_cycles_of_sm) active_ = next;
+  columns_.push_back({sampled_metric_of(metric), {}, 0});
+  return next;
+}
+
+std::optional<std::uint32_t> sample_series::interval_of(metric_column& of, std::uint64_t start,
+                                                        std::uint64_t end, bool has_room) {
+  if (of.next < intervals_.size() && intervals_[of.next].start == start)
+    return static_cast<std::uint32_t>(of.next);
+  if (auto const known = by_start_.find(start); known != by_start_.end()) return known->second;
+  if (!has_room) return std::nullopt;
+  auto const next = static_cast<std::uint32_t>(intervals_.size());
+  by_start_.emplace(start, next);
+  intervals_.push_back({start, end});
+  return next;
+}
+
+bool sample_series::add(std::uint32_t column, timestamp_ns start, duration_ns duration,
+                        double value, std::uint64_t max_places) {
+  // A damaged file may hold anything.
+  if (duration.value <= 0 || duration.value > max_interval_ns) return true;
+  if (start.value > std::numeric_limits<std::uint64_t>::max() / 2) return true;
+  if (!std::isfinite(value) || std::abs(value) > std::numeric_limits<float>::max()) return true;
+  auto& of = columns_[column];
+  auto const used = used_columns_ + (of.values.empty() ? 1 : 0);
+  if (intervals_.size() * used > max_places) return false;
+  bool const has_room = (intervals_.size() + 1) * used <= max_places;
+  auto const at = interval_of(of, start.value, (start + duration).value, has_room);
+  if (!at) return false;
+  used_columns_ = used;
+  if (of.values.size() <= *at) of.values.resize(*at + 1, nothing);
+  of.values[*at] = static_cast<float>(value);
+  of.next = *at + 1;
+  return true;
+}
+
+void sample_series::finish() {
+  by_start_ = {};
+  for (auto& column : columns_)
+    if (!column.values.empty()) column.values.resize(intervals_.size(), nothing);
+  sort();
+  if (intervals_.empty()) return;
+  std::vector<std::uint64_t> lengths;
+  lengths.reserve(intervals_.size());
+  for (auto const& interval : intervals_) lengths.push_back(interval.end - interval.start);
+  auto const middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
+  std::nth_element(lengths.begin(), middle, lengths.end());
+  typical_ = static_cast<double>(*middle);
+}
+
+/// In order of time; what overlaps the one before it is left out.
+void sample_series::sort() {
+  std::vector<std::uint32_t> order(intervals_.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
+    return intervals_[a].start < intervals_[b].start;
+  });
+  std::uint64_t end = 0;
+  std::erase_if(order, [&](std::uint32_t i) {
+    auto const& interval = intervals_[i];
+    auto const slack = static_cast<std::uint64_t>(interval.ns() * negligible_gap);
+    if (interval.start + slack < end) return true;
+    end = interval.end;
+    return false;
+  });
+  arrange(order);
+}
+
+/// Intervals and their values, by the places they had.
+void sample_series::arrange(std::vector<std::uint32_t> const& order) {
+  std::vector<sample_interval> sorted;
+  sorted.reserve(order.size());
+  for (auto const i : order) sorted.push_back(intervals_[i]);
+  intervals_ = std::move(sorted);
+  for (auto& column : columns_) {
+    if (column.values.empty()) continue;
+    std::vector<float> values;
+    values.reserve(order.size());
+    for (auto const i : order) values.push_back(column.values[i]);
+    column.values = std::move(values);
+  }
+  find_runs();
+}
+
+void sample_series::find_runs() {
+  run_.assign(intervals_.size(), 0);
+  for (std::size_t i = 1; i < intervals_.size(); ++i) {
+    auto const& before = intervals_[i - 1];
+    auto const gap =
+        static_cast<double>(static_cast<std::int64_t>(intervals_[i].start - before.end));
+    run_[i] = run_[i - 1] + (std::abs(gap) > negligible_gap * before.ns() ? 1 : 0);
+  }
+}
+
+double sample_series::amount(std::size_t sample, std::uint32_t column) const noexcept {
+  auto const& values = columns_[column].values;
+  if (values.empty()) return nothing;
+  double const value = values[sample];
+  switch (columns_[column].use.how) {
+    case summing::amount:
+      return value;
+    case summing::over_time:
+      return value * intervals_[sample].ns();
+    case summing::over_active_cycles:
+      return value * active_cycles(sample);
+    case summing::never:
+      break;
+  }
+  return nothing;
+}
+
+double sample_series::active_cycles(std::size_t sample) const noexcept {
+  return active_ && !columns_[*active_].values.empty() ? columns_[*active_].values[sample]
+                                                       : nothing;
+}
+
+bool sample_series::adds_up(std::uint32_t column) const noexcept {
+  auto const how = columns_[column].use.how;
+  return how != summing::never && (how != summing::over_active_cycles || active_);
+}
+
+std::optional<std::size_t> sample_series::at(std::uint64_t moment) const noexcept {
+  auto const after = std::upper_bound(
+      intervals_.begin(), intervals_.end(), moment,
+      [](std::uint64_t m, sample_interval const& interval) { return m < interval.start; });
+  if (after == intervals_.begin()) return std::nullopt;
+  auto const found = static_cast<std::size_t>(after - intervals_.begin()) - 1;
+  // The next one begins where this one ends, give or take.
+  bool const is_inside = moment < intervals_[found].end ||
+                         (found + 1 < intervals_.size() && are_joined(found, found + 1));
+  return is_inside ? std::optional(found) : std::nullopt;
+}
+
+bool sample_series::touches(std::uint64_t start, std::uint64_t end) const noexcept {
+  auto const ends_later = std::upper_bound(
+      intervals_.begin(), intervals_.end(), start,
+      [](std::uint64_t m, sample_interval const& interval) { return m < interval.end; });
+  return ends_later != intervals_.end() && ends_later->start < end;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/analysis/sweep/sweep_points.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace gpuprof {
+namespace {
+
+/// Of the points that have a figure.
+struct mean_of {
+  double sum = 0, least = 0, greatest = 0;
+  std::uint32_t count = 0;
+
+  void add(std::optional<double> value) noexcept {
+    if (!value) return;
+    least = count == 0 ? *value : std::min(least, *value);
+    greatest = count == 0 ? *value : std::max(greatest, *value);
+    sum += *value;
+    ++count;
+  }
+  std::optional<double> mean() const noexcept {
+    return count == 0 ? std::nullopt : std::optional(sum / count);
+  }
+  std::optional<value_range> range() const noexcept {
+    return count < 2 ? std::nullopt : std::optional(value_range{least, greatest});
+  }
+};
+
+/// Numbers each size, and each label that is none, in the order in which they first come.
+class numbered_sizes {
+ public:
+  std::size_t number_of(sweep_point const& point) {
+    auto const next = sizes_.size() + labels_.size();
+    return point.size ? sizes_.try_emplace(*point.size, next).first->second
+                      : labels_.try_emplace(point.label, next).first->second;
+  }
+
+ private:
+  std::map<double, std::size_t> sizes_;
+  std::map<std::string_view, std::size_t> labels_;
+};
+
+/// What most of them say; of several, the first.
+template <class Value, class Get>
+Value commonest(std::span<sweep_point const* const> points, Get get) {
+  std::vector<std::pair<Value, std::size_t>> times;  // few: there are few values
+  for (auto const* point : points) {
+    auto const value = get(*point);
+    auto const known = std::find_if(times.begin(), times.end(),
+                                    [&](auto const& one) { return one.first == value; });
+    if (known != times.end())
+      ++known->second;
+    else
+      times.emplace_back(value, 1);
+  }
+  return std::max_element(times.begin(), times.end(),
+                          [](auto const& a, auto const& b) { return a.second < b.second; })
+      ->first;
+}
+
+sweep_point mean_point(std::span<sweep_point const* const> points) {
+  auto out = *points.front();
+  if (points.size() == 1) return out;
+  out.captures = 0;
+  out.calls = 0;
+  mean_of time, flops, bytes, share;
+  for (auto const* point : points) {
+    out.captures += point->captures;
+    out.calls += point->calls;
+    time.add(point->time_per_call);
+    flops.add(point->flops);
+    bytes.add(point->bytes);
+    share.add(point->of_roof);
+  }
+  out.time_per_call = time.mean();
+  out.flops = flops.mean();
+  out.bytes = bytes.mean();
+  out.of_roof = share.mean();
+  out.times_per_call = time.range();
+  out.all_flops = flops.range();
+  out.all_bytes = bytes.range();
+  out.flops_from =
+      commonest<flop_source>(points, [](sweep_point const& p) { return p.flops_from; });
+  out.bytes_from =
+      commonest<byte_source>(points, [](sweep_point const& p) { return p.bytes_from; });
+  out.bound = commonest<bound_by>(points, [](sweep_point const& p) { return p.bound; });
+  return out;
+}
+
+}  // namespace
+
+std::string_view name_of(byte_source source) noexcept {
+  switch (source) {
+    case byte_source::counted:
+      return "counted";
+    case byte_source::declared:
+      return "declared";
+    case byte_source::not_measured:
+      break;
+  }
+  return "";
+}
+
+std::optional<double> spread_of(std::optional<value_range> const& range,
+                                std::optional<double> mean) noexcept {
+  if (!range || !mean || !(*mean > 0)) return std::nullopt;
+  return (range->greatest - range->least) / *mean;
+}
+
+std::optional<double> size_of(std::string_view label) noexcept {
+  double value = 0;
+  auto const [end, failed] = std::from_chars(label.data(), label.data() + label.size(), value);
+  bool const is_number =
+      failed == std::errc() && end == label.data() + label.size() && std::isfinite(value);
+  return is_number ? std::optional(value) : std::nullopt;
+}
+
+bool has_sizes(std::span<sweep_point const> points) noexcept {
+  return std::all_of(points.begin(), points.end(),
+                     [](sweep_point const& point) { return point.size.has_value(); });
+}
+
+std::vector<sweep_point> in_order(std::span<sweep_point const> points) {
+  std::vector<std::vector<sweep_point const*>> groups;
+  numbered_sizes sizes;
+  for (auto const& point : points) {
+    auto const number = sizes.number_of(point);
+    if (number == groups.size()) groups.emplace_back();
+    groups[number].push_back(&point);
+  }
+  std::vector<sweep_point> out;
+  for (auto const& group : groups) out.push_back(mean_point(group));
+  if (has_sizes(out))
+    std::sort(out.begin(), out.end(),
+              [](sweep_point const& a, sweep_point const& b) { return *a.size < *b.size; });
+  return out;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cuts the time of one GPU into stretches in which the same kinds of work ran, and gaps.
+#pragma once
+
+#include "host/analysis/timeline/gpu_item.hpp"
+#include "host/analysis/timeline/time_bucket.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+namespace gpuprof {
+
+/// In which some work ran.
+struct busy_stretch {
+  timestamp_ns begin, end;
+  time_bucket bucket{};
+  gpu_item const& of;  // of those that ran the first to begin
+};
+
+/// In which none did.
+struct idle_gap {
+  timestamp_ns begin, end;
+  gpu_item const* after;  // what ended it; null: the window ended
+  bool is_first;          // nothing has run before it
+};
+
+/// An item that has ended.
+struct ended_item {
+  gpu_item item;
+  /// Kernels: no other kernel ran; communication: no kernel; transfers: nothing else.
+  double alone_ns = 0;
+};
+
+/// Feed items in order of their start; what lies outside of the window is cut off. A sink takes
+/// each of the three above. An item costs no more than the logarithm of what runs beside it.
+class device_sweep {
+ public:
+  device_sweep(timestamp_ns window_begin, timestamp_ns window_end)
+      : cursor_(window_begin), window_end_(window_end) {}
+
+  /// Tells the sink all that is settled up to the item's start.
+  template <class Sink>
+  void add(gpu_item const& item, Sink&& sink) {
+    advance(std::min(item.start, window_end_), &item, sink);
+    if (item.end > item.start && item.start < window_end_) begin(item);
+  }
+  template <class Sink>
+  void finish(Sink&& sink) {
+    advance(window_end_, nullptr, sink);
+    while (!ends_.empty()) retire_first(sink);  // cut off by the end of the window
+  }
+
+ private:
+  static constexpr std::uint32_t none = 0xffff'ffff;
+  struct running_item {
+    gpu_item item;
+    double could_be_alone_ns = 0;                // of its kind, when it began
+    std::uint32_t before = none, behind = none;  // in order of their start
+  };
+  struct end_of_item {
+    timestamp_ns end;
+    std::uint64_t number = 0;  // in order of their start
+    std::uint32_t slot = 0;
+    /// For heaps: the first to end is on top, of several the first to begin.
+    friend bool operator<(end_of_item const& a, end_of_item const& b) noexcept {
+      return a.end != b.end ? a.end > b.end : a.number > b.number;
+    }
+  };
+
+  template <class Sink>
+  void advance(timestamp_ns to, gpu_item const* next, Sink& sink) {
+    while (!ends_.empty()) {
+      auto const end = ends_.front().end;
+      auto const until = std::min(end, to);
+      if (until > cursor_) {
+        note_alone(static_cast<double>((until - cursor_).value));
+        sink(busy_stretch{cursor_, until, bucket(), slots_[first_].item});
+        cursor_ = until;
+      }
+      if (end > to) return;
+      retire_first(sink);
+    }
+    if (cursor_ >= to) return;
+    sink(idle_gap{cursor_, to, next, !any_ended_});
+    cursor_ = to;
+  }
+  void begin(gpu_item const& item) {
+    auto slot = static_cast<std::uint32_t>(slots_.size());
+    if (free_.empty()) {
+      slots_.emplace_back();
+    } else {
+      slot = free_.back();
+      free_.pop_back();
+    }
+    slots_[slot] = {item, could_be_alone_ns_[index(item.kind)], last_, none};
+    (last_ == none ? first_ : slots_[last_].behind) = slot;
+    last_ = slot;
+    ends_.push_back({item.end, ++number_, slot});
+    std::push_heap(ends_.begin(), ends_.end());
+    ++counts_[index(item.kind)];
+  }
+  /// The first to end.
+  template <class Sink>
+  void retire_first(Sink& sink) {
+    std::pop_heap(ends_.begin(), ends_.end());
+    auto const slot = ends_.back().slot;
+    ends_.pop_back();
+    auto const& ended = slots_[slot];
+    auto const kind = index(ended.item.kind);
+    (ended.before == none ? first_ : slots_[ended.before].behind) = ended.behind;
+    (ended.behind == none ? last_ : slots_[ended.behind].before) = ended.before;
+    --counts_[kind];
+    any_ended_ = true;
+    free_.push_back(slot);
+    sink(ended_item{ended.item, could_be_alone_ns_[kind] - ended.could_be_alone_ns});
+  }
+
+  static constexpr std::size_t index(item_kind kind) noexcept {
+    return static_cast<std::size_t>(kind);
+  }
+  std::uint32_t count(item_kind kind) const noexcept { return counts_[index(kind)]; }
+  /// Where one kernel runs, each that runs is alone; and so on: so that one sum for each kind tells
+  /// of all items, as what it grew by while they ran.
+  void note_alone(double ns) noexcept {
+    auto const kernels = count(item_kind::compute);
+    if (kernels == 1) could_be_alone_ns_[index(item_kind::compute)] += ns;
+    if (kernels == 0) could_be_alone_ns_[index(item_kind::communication)] += ns;
+    if (ends_.size() == 1) could_be_alone_ns_[index(item_kind::transfer)] += ns;
+  }
+  time_bucket bucket() const noexcept {
+    if (count(item_kind::compute) > 0)
+      return count(item_kind::communication) > 0 ? time_bucket::compute_and_communication
+                                                 : time_bucket::compute;
+    return count(item_kind::communication) > 0 ? time_bucket::communication : time_bucket::transfer;
+  }
+
+  timestamp_ns cursor_, window_end_;
+  std::vector<running_item> slots_;           // as many as ran at once
+  std::vector<std::uint32_t> free_;           // of these
+  std::vector<end_of_item> ends_;             // of what runs: a heap
+  std::uint32_t first_ = none, last_ = none;  // of what runs, in order of their start
+  std::uint64_t number_ = 0;
+  std::array<std::uint32_t, 3> counts_{};
+  std::array<double, 3> could_be_alone_ns_{};  // whole numbers
+  bool any_ended_ = false;
+};
+
+}  // namespace gpuprof

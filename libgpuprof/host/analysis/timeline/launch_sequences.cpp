@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/analysis/timeline/launch_sequences.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace gpuprof {
+namespace {
+
+constexpr std::size_t shortest = 5;  // launches: below, a graph saves nothing
+constexpr std::uint64_t fewest_repeats = 10;
+constexpr std::size_t names_kept = 8;
+constexpr int anchors_tried = 4;
+
+std::uint64_t mixed(std::uint64_t hash, std::uint32_t subject) noexcept {
+  hash = (hash ^ subject) * 0x9E3779B97F4A7C15u;
+  return hash ^ (hash >> 31);
+}
+
+/// From one anchor to the next.
+struct segment_kind {
+  std::uint64_t repetitions = 0;
+  std::size_t first = 0;  // index of its first launch, the first time
+  std::size_t length = 0;
+  double run_ns = 0, busy_ns = 0, between_ns = 0;
+  bool has_waits = false;  // those with and without are two kinds: one cannot be a graph
+};
+
+template <class Launches>
+std::unordered_map<std::uint32_t, std::uint64_t> counts_of(Launches const& stream) {
+  std::unordered_map<std::uint32_t, std::uint64_t> counts;
+  for (auto const& one : stream) ++counts[one.subject];
+  return counts;
+}
+
+/// Kinds of launches by how often they ran, rarest first: those are launched once a step.
+std::vector<std::uint32_t> possible_anchors(
+    std::unordered_map<std::uint32_t, std::uint64_t> const& counts) {
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> sorted;
+  for (auto const& [subject, count] : counts)
+    if (count >= fewest_repeats) sorted.emplace_back(count, subject);
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<std::uint32_t> anchors;
+  std::uint64_t last_count = 0;
+  for (auto const& [count, subject] : sorted) {
+    if (count == last_count) continue;  // launched as often: cuts into the same number of pieces
+    last_count = count;
+    anchors.push_back(subject);
+    if (anchors.size() == anchors_tried) break;
+  }
+  return anchors;
+}
+
+}  // namespace
+
+void launch_sequences::add(gpu_item const& kernel, bool after_wait) {
+  auto const ns = std::min<std::uint64_t>(nanoseconds_of(kernel), UINT32_MAX);
+  launch one{.start = kernel.start.value, .ns = static_cast<std::uint32_t>(ns)};
+  one.subject = kernel.subject & 0x7fff'ffffu;
+  one.after_wait = after_wait;
+  streams_[(std::uint64_t{raw(kernel.context)} << 32) | raw(kernel.stream)].push_back(one);
+}
+
+class launch_sequences::cut {
+ public:
+  cut(launches const& all, std::uint32_t anchor) : all_(all) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      auto const is_anchor = all[i].subject == anchor;
+      if (is_anchor) begin_piece(i);
+      hash_ = mixed(hash_, all[i].subject);
+      busy_ns_ += all[i].ns;
+      // A wait before the anchor lies between two pieces.
+      has_waits_ = has_waits_ || (all[i].after_wait && !is_anchor);
+    }
+    begin_piece(all.size());
+  }
+
+  /// Of those that repeat often enough the one that takes most time.
+  void improve(segment_kind& best) const {
+    for (auto const& [_, kind] : kinds_)
+      if (kind.repetitions >= fewest_repeats && kind.run_ns > best.run_ns) best = kind;
+  }
+
+ private:
+  void begin_piece(std::size_t next) {
+    auto const is_long_enough = begin_ && next - *begin_ >= shortest;
+    last_ = is_long_enough ? take_piece(*begin_, next) : nullptr;
+    begin_ = next;
+    hash_ = 0;
+    busy_ns_ = 0;
+    has_waits_ = false;
+  }
+  segment_kind* take_piece(std::size_t begin, std::size_t end) {
+    auto const length = static_cast<std::uint32_t>(end - begin);
+    auto& kind = kinds_[mixed(mixed(hash_, length), has_waits_)];
+    if (kind.repetitions++ == 0) {
+      kind.first = begin;
+      kind.length = end - begin;
+    }
+    auto const& last = all_[end - 1];
+    kind.run_ns += static_cast<double>(last.start + last.ns - all_[begin].start);
+    kind.busy_ns += busy_ns_;
+    kind.has_waits = has_waits_;
+    auto const follows = last_ == &kind && !all_[begin].after_wait;
+    auto const& before = all_[begin > 0 ? begin - 1 : 0];
+    if (follows && before.start + before.ns < all_[begin].start)
+      kind.between_ns += static_cast<double>(all_[begin].start - before.start - before.ns);
+    return &kind;
+  }
+
+  launches const& all_;
+  std::unordered_map<std::uint64_t, segment_kind> kinds_;
+  std::optional<std::size_t> begin_;
+  segment_kind* last_ = nullptr;  // of the piece that ended where this one begins
+  std::uint64_t hash_ = 0;
+  double busy_ns_ = 0;
+  bool has_waits_ = false;
+};
+
+std::vector<launch_sequence> launch_sequences::found() const {
+  std::vector<launch_sequence> all;
+  for (auto const& [_, stream] : streams_) {
+    segment_kind best;
+    for (auto const anchor : possible_anchors(counts_of(stream))) {
+      cut(stream, anchor).improve(best);
+      if (2 * best.repetitions * best.length > stream.size()) break;  // most of the stream
+    }
+    if (best.repetitions == 0) continue;
+    auto& sequence = all.emplace_back();
+    sequence.length = best.length;
+    sequence.repetitions = best.repetitions;
+    sequence.run_ns = best.run_ns;
+    sequence.busy_ns = std::min(best.busy_ns, best.run_ns);
+    sequence.between_ns = best.between_ns;
+    sequence.has_waits = best.has_waits;
+    for (std::size_t i = 0; i < std::min(best.length, names_kept); ++i)
+      sequence.first_subjects.push_back(stream[best.first + i].subject);
+  }
+  std::sort(all.begin(), all.end(),
+            [](auto const& a, auto const& b) { return a.run_ns > b.run_ns; });
+  return all;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds work of two streams that the legacy default stream kept apart.
+#pragma once
+
+#include "host/analysis/range_tree.hpp"
+#include "host/analysis/timeline/gpu_item.hpp"
+#include "host/analysis/timeline/launch_pace.hpp"
+#include "host/analysis/timeline/work_tables.hpp"
+
+#include <functional>
+#include <map>
+#include <optional>
+
+namespace gpuprof {
+
+struct serialised_sum {
+  std::uint64_t count = 0;
+  double waited_ns = 0;  // the second piece of work was launched, and the first ran
+  /// Of that: the shorter of the two and what stood between them, where the GPU has room for both.
+  double overlap_ns = 0;
+  time_by_range ranges;  // of the second, by waited_ns
+};
+
+/// Work of the legacy default stream waits for all streams, and they wait for it. CUPTI gives that
+/// of a process's first context the number 7; those of other contexts are not known.
+class serialised_streams {
+ public:
+  /// `fits_beside`: two kernels, by shape, have room on a GPU at once.
+  using fits = std::function<bool(device_id, std::uint32_t, std::uint32_t)>;
+  explicit serialised_streams(fits fits_beside) : fits_beside_(std::move(fits_beside)) {}
+
+  /// Kernels in order of their start. `range`: in which it was launched.
+  void add(gpu_item const& kernel, std::optional<range_key> const& range, pace const& run);
+  std::map<device_id, serialised_sum> const& sums() const noexcept { return sums_; }
+
+ private:
+  struct recent {
+    gpu_item first, barrier;  // of one stream, then of the default stream
+    bool has_first = false, has_barrier = false;
+  };
+
+  fits fits_beside_;
+  std::map<device_id, recent> recent_;
+  std::map<device_id, serialised_sum> sums_;
+};
+
+}  // namespace gpuprof

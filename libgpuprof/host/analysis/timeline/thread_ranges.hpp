@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// In which push/pop range a thread was at any moment.
+#pragma once
+
+#include "host/analysis/range_tree.hpp"
+
+#include <unordered_map>
+#include <vector>
+
+namespace gpuprof {
+
+class thread_ranges {
+ public:
+  /// The tree outlives it. `main_thread` stands for threads that open no ranges; 0: none does.
+  thread_ranges(range_tree const& tree, thread_index main_thread);
+
+  /// Index into the tree, or no_range. Fast when asked for moments close to each other in turn.
+  std::uint32_t innermost(thread_index thread, timestamp_ns moment) const noexcept;
+
+ private:
+  struct of_thread {
+    std::vector<std::uint32_t> ranges;  // in order of their beginning
+    mutable std::size_t last = 0;       // how many began before the moment last asked for
+  };
+  range_tree const* tree_;
+  thread_index main_thread_;
+  std::unordered_map<thread_index, of_thread> threads_;
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// How often and how long each workload ran, apart by what counting did to the launches.
+#pragma once
+
+#include "host/analysis/launch_metrics.hpp"
+#include "host/analysis/samples.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace gpuprof {
+
+/// Under which name it is listed: the kernel's, or "[CUDA graph 3]".
+std::string listed_name(workload_id const& id, kernel_labels const& labels);
+
+/// Launches of one workload in some place: in all of the trace, or inside a range.
+struct launch_tally {
+  std::uint64_t launches = 0;
+  std::uint64_t slowed_launches = 0;  // of these, with a kernel that was rewritten to count
+  std::uint64_t ns = 0;               // of the others
+  std::uint64_t slowed_ns = 0;
+
+  void add(sampling how, bool is_new_launch, std::uint64_t duration) noexcept {
+    launches += is_new_launch;
+    if (how == sampling::slowed) {
+      slowed_launches += is_new_launch;
+      slowed_ns += duration;
+    } else {
+      ns += duration;
+    }
+  }
+};
+
+/// Feed all kernels and graphs, after launch_metrics::join(). Kernels that a graph launches are
+/// workloads like others; the graph is one a level above, with their time once more.
+class workload_times {
+ public:
+  explicit workload_times(launch_metrics const& metrics) : metrics_(metrics) {}
+
+  struct seen {
+    std::uint32_t workload = 0;    // index: of the kernel, or of a graph recorded as a whole
+    std::uint32_t counted_as = 0;  // the same; but the graph where counters ran around that
+    sampling how{};
+    bool is_new_launch = true;  // of counted_as; false: a further kernel of a graph launch
+  };
+  static workload_id id_of(kernel_record const& kernel) noexcept {
+    return {kernel.device, kernel.shape, {}};
+  }
+  static workload_id id_of(graph_record const& graph) noexcept {
+    return {graph.device, {}, graph.graph};
+  }
+  seen add(kernel_record const& kernel);
+  seen add(graph_record const& graph);
+  /// Launches that were added up elsewhere: all of a workload that has none here yet. Its index.
+  std::uint32_t add(workload_id const& id, launch_tally const& all, launch_tally const& sampled);
+
+  std::size_t size() const noexcept { return workloads_.size(); }
+  workload_id const& id(std::uint32_t index) const noexcept { return workloads_[index].id; }
+  launch_tally const& tally(std::uint32_t index) const noexcept { return workloads_[index].all; }
+
+  /// The kernels of a graph, by workload: of all its launches. Empty: it is no graph, or they have
+  /// no records.
+  std::map<std::uint32_t, launch_tally> const& nodes(std::uint32_t index) const noexcept {
+    return workloads_[index].nodes;
+  }
+  bool has_graphs() const noexcept {
+    return std::any_of(workloads_.begin(), workloads_.end(),
+                       [](ran const& workload) { return raw(workload.id.graph) != 0; });
+  }
+  /// Whether its time is that of other workloads.
+  bool is_level_above(std::uint32_t index) const noexcept { return !nodes(index).empty(); }
+
+  /// ns of a launch as it is when nobody counts: the mean of launches that were not sampled; where
+  /// all were, of those whose kernel was not rewritten; else not known.
+  std::optional<double> undisturbed_mean(std::uint32_t index) const noexcept;
+
+  /// What the launches took, those with a rewritten kernel taken as long as the mean of the others.
+  double time_of(std::uint32_t index, launch_tally const& part) const noexcept;
+
+ private:
+  struct ran {
+    workload_id id;
+    launch_tally all;
+    std::uint64_t unsampled_launches = 0, unsampled_ns = 0;
+    std::unordered_set<std::uint32_t> graph_launches;  // correlations
+    correlation_id last_launch{};                      // of them: its kernels come in a row
+    std::map<std::uint32_t, launch_tally> nodes;       // of a graph: by index
+  };
+  std::uint32_t index_of(workload_id const& id);
+  bool is_new_graph_launch(ran& graph, correlation_id correlation);
+  static void note(ran& workload, sampling how, bool is_new_launch, std::uint64_t ns) noexcept;
+
+  struct hash {
+    std::size_t operator()(workload_id const& id) const noexcept {
+      auto const mixed = (std::uint64_t{raw(id.shape)} << 32 | raw(id.graph)) * 0x9E3779B97F4A7C15u;
+      return static_cast<std::size_t>(mixed ^ (mixed >> 29) ^ raw(id.device));
+    }
+  };
+  launch_metrics const& metrics_;
+  std::vector<ran> workloads_;
+  std::unordered_map<workload_id, std::uint32_t, hash> index_;
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/compare/comparison.hpp"
+
+#include "host/compare/judgement.hpp"
+#include "host/compare/kernel_lines.hpp"
+#include "host/compare/remarks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <set>
+
+namespace gpuprof::compare {
+namespace {
+
+using side = std::span<run_digest const>;
+using series_of_run = std::function<duration_series const*(run_digest const&)>;
+
+/// Of a range whose kernels take less of its time the length is not that of the kernels; nor where
+/// they take much more: then it is over before they are (several streams at once take little more).
+constexpr double gpu_bound_share = 0.9, outrun_share = 1.5;
+
+/// Of the time of a range, so much is the CPU's.
+double host_share(duration_series const& time, duration_series const& gpu) {
+  if (time.total() <= 0) return 1;
+  auto const share = gpu.total() / time.total();
+  return share > outrun_share ? 1 : std::max(0.0, 1 - share);
+}
+
+bool all_have_steps(side runs, std::string const& name) {
+  return std::all_of(runs.begin(), runs.end(), [&](run_digest const& run) {
+    return run.step && run.step->count > 0 && run.step->name == name;
+  });
+}
+
+std::set<std::string> gpu_models(side runs) {
+  std::set<std::string> models;
+  for (auto const& run : runs) models.insert(run.gpus.begin(), run.gpus.end());
+  return models;
+}
+
+class comparer {
+ public:
+  comparer(side base, side fresh) : base_(base), fresh_(fresh) {}
+
+  comparison run() {
+    auto const& step = base_.front().step;
+    if (step && all_have_steps(base_, step->name) && all_have_steps(fresh_, step->name))
+      found_.step = step->name;
+    found_.is_single = base_.size() == 1 && fresh_.size() == 1;
+    found_.is_by_roof = gpu_models(base_) != gpu_models(fresh_);
+    kernels_ = compare_kernels(base_, fresh_, {!found_.step.empty(), found_.is_by_roof});
+    if (kernels_.shared) found_.shared = std::expm1(*kernels_.shared);
+    if (!kernels_.base_clock.empty())
+      found_.clock = std::expm1(mean(kernels_.fresh_clock) - mean(kernels_.base_clock));
+    add_steps();
+    add_ranges();
+    for (auto& line : kernels_.lines) found_.lines.push_back(std::move(line));
+    add_shares(line_kind::bucket);
+    add_shares(line_kind::finding);
+    judge_all();
+    std::stable_sort(found_.lines.begin(), found_.lines.end(), [](auto const& a, auto const& b) {
+      if (a.kind != b.kind) return a.kind < b.kind;
+      return std::abs(a.cost_ns) > std::abs(b.cost_ns);
+    });
+    found_.remarks = remarks_on(found_, base_, fresh_);
+    return std::move(found_);
+  }
+
+ private:
+  static double mean(std::vector<double> const& values) {
+    double sum = 0;
+    for (auto const value : values) sum += value;
+    return sum / static_cast<double>(values.size());
+  }
+
+  void add_steps();
+  void add_ranges();
+  void add_timed(line_kind kind, std::string name, series_of_run const& time,
+                 series_of_run const& gpu);
+  void take_clock_out(difference& line) const;
+  double host_share_of(series_of_run const& time, series_of_run const& gpu) const;
+  void add_shares(line_kind kind);
+  void judge_all();
+
+  side base_, fresh_;
+  kernel_lines kernels_;
+  comparison found_;
+};
+
+void comparer::add_steps() {
+  if (found_.step.empty()) return;
+  auto const gpu = [](run_digest const& run) { return &run.step->of.gpu; };
+  add_timed(
+      line_kind::step, found_.step, [](run_digest const& run) { return &run.step->of.durations; },
+      gpu);
+  add_timed(line_kind::gpu_time, "kernels of a " + found_.step, gpu, gpu);
+}
+
+void comparer::add_ranges() {
+  std::set<std::string> names;
+  for (auto const& runs : {base_, fresh_})
+    for (auto const& run : runs)
+      for (auto const& [name, _] : run.ranges) names.insert(name);
+  for (auto const& name : names) {
+    auto const of = [&](duration_series range_line::*series) {
+      return [&name, series](run_digest const& run) -> duration_series const* {
+        auto const found = run.ranges.find(name);
+        return found == run.ranges.end() ? nullptr : &(found->second.*series);
+      };
+    };
+    add_timed(line_kind::range, name, of(&range_line::durations), of(&range_line::gpu));
+  }
+}
+
+void comparer::add_timed(line_kind kind, std::string name, series_of_run const& time,
+                         series_of_run const& gpu) {
+  difference line;
+  line.kind = kind;
+  line.name = std::move(name);
+  auto const values = [&](side runs) {
+    std::vector<line_value> all;
+    for (auto const& run : runs) {
+      auto const* const series = time(run);
+      all.push_back(series != nullptr ? value_of(*series) : line_value{});
+    }
+    return all;
+  };
+  auto const base = values(base_), fresh = values(fresh_);
+  auto const is_there = [](auto const& of) {
+    return std::any_of(of.begin(), of.end(), [](auto const& value) { return value.launches > 0; });
+  };
+  auto const by_step = !found_.step.empty();
+  if (is_there(base)) line.base = amount_of(base_, base, by_step);
+  if (is_there(fresh)) line.fresh = amount_of(fresh_, fresh, by_step);
+  if (!line.base && !line.fresh) return;
+  line.how = !line.base ? match_kind::added : !line.fresh ? match_kind::gone : match_kind::same;
+  line.cost_ns = (line.fresh ? line.fresh->total_ns : 0) - (line.base ? line.base->total_ns : 0);
+  if (line.base && line.fresh && line.base->call_ns > 0)
+    line.change = line.fresh->call_ns / line.base->call_ns - 1;
+  if (are_known(base) && are_known(fresh) && !found_.is_by_roof) {
+    for (auto const& value : base)
+      line.of.left.base.push_back({std::log(value.call_ns), value.error, value.freedom});
+    for (auto const& value : fresh)
+      line.of.left.fresh.push_back({std::log(value.call_ns), value.error, value.freedom});
+    auto const host = host_share_of(time, gpu);
+    line.of.left.floor = std::hypot(host * host_floor, (1 - host) * run_floor);
+    if (host <= 1 - gpu_bound_share) take_clock_out(line);
+  }
+  found_.lines.push_back(std::move(line));
+}
+
+/// The greatest of any run.
+double comparer::host_share_of(series_of_run const& time, series_of_run const& gpu) const {
+  double greatest = 0;
+  for (auto const& runs : {base_, fresh_})
+    for (auto const& run : runs) greatest = std::max(greatest, host_share(*time(run), *gpu(run)));
+  return greatest;
+}
+
+/// Where kernels take nearly all of the time, their clock lengthens it as it does them.
+void comparer::take_clock_out(difference& line) const {
+  if (kernels_.base_clock.empty()) return;
+  auto const take = [](std::vector<observations::run>& values, std::vector<double> const& clock) {
+    for (std::size_t i = 0; i < values.size(); ++i) values[i].value -= clock[i];
+  };
+  take(line.of.left.base, kernels_.base_clock);
+  take(line.of.left.fresh, kernels_.fresh_clock);
+  line.by_clock = found_.clock;
+  if (line.kind == line_kind::gpu_time) line.of.left.floor = kernel_floor;
+}
+
+/// Buckets and findings, as shares of the window. They have no repetitions: of one run a side the
+/// floor is all their noise, and where nothing repeats in it they are not judged.
+void comparer::add_shares(line_kind kind) {
+  auto const shares_of = [kind](run_digest const& run) {
+    auto shares =
+        kind == line_kind::bucket ? run.buckets : run.findings.value_or(decltype(run.buckets){});
+    if (kind == line_kind::bucket && run.window_ns > 0)
+      for (auto& [_, ns] : shares) ns /= static_cast<double>(run.window_ns);
+    return shares;
+  };
+  auto const is_there = [kind](run_digest const& run) {
+    return kind == line_kind::bucket ? !run.buckets.empty() : run.findings.has_value();
+  };
+  std::set<std::string> names;
+  for (auto const& runs : {base_, fresh_}) {
+    if (!std::all_of(runs.begin(), runs.end(), is_there)) return;
+    for (auto const& run : runs)
+      for (auto const& [name, _] : shares_of(run)) names.insert(name);
+  }
+  if (kind == line_kind::finding) found_.has_findings = true;
+  for (auto const& name : names) {
+    difference line;
+    line.kind = kind;
+    line.name = name;
+    line.of.left.floor = share_floor;
+    // A slower clock lengthens a kernel and not the time at its roof: what a mend could save grows
+    // by as much, without any change of the program.
+    if (kind == line_kind::finding) line.of.left.floor += std::abs(found_.clock.value_or(0));
+    auto const take = [&](side runs, std::vector<observations::run>& to) {
+      amount of;
+      double sum = 0;
+      for (auto const& run : runs) {
+        auto const shares = shares_of(run);
+        auto const found = shares.find(name);
+        auto const share = found == shares.end() ? 0 : found->second;
+        if (!found_.is_single || !found_.step.empty()) to.push_back({share, 0, 1});
+        sum += share;
+      }
+      of.window_share = sum / static_cast<double>(runs.size());
+      return of;
+    };
+    line.base = take(base_, line.of.left.base);
+    line.fresh = take(fresh_, line.of.left.fresh);
+    found_.lines.push_back(std::move(line));
+  }
+}
+
+void comparer::judge_all() {
+  for (auto const& line : found_.lines)
+    found_.tested += judge(line.of, error_rate).is != verdict::not_tested;
+  auto const alpha = error_rate / std::max(1.0, static_cast<double>(found_.tested));
+  for (auto& line : found_.lines) {
+    auto const judged = judge(line.of, alpha);
+    line.is = judged.is;
+    line.left = judged.left;
+    line.besides = judged.besides;
+    line.is_by_besides = judged.is_by_besides;
+  }
+}
+
+}  // namespace
+
+comparison compare_runs(side base, side fresh) {
+  return comparer(base, fresh).run();
+}
+
+}  // namespace gpuprof::compare

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/compare/kernel_lines.hpp"
+
+#include "host/compare/comparison.hpp"
+#include "host/compare/judgement.hpp"
+#include "host/compare/matching.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gpuprof::compare {
+namespace {
+
+using values = std::vector<line_value>;
+
+/// Fewer share nothing that could be told from what one of them did.
+constexpr std::size_t least_lines = 5;
+constexpr double robust_deviation = 1.4826;  // of a normal distribution, over the median deviation
+constexpr double standing_out = 3;           // deviations of the other kernels
+constexpr double least_clocked_share = 0.5;
+
+double median_of(std::vector<double> of) {
+  auto const middle = of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2);
+  std::nth_element(of.begin(), middle, of.end());
+  return *middle;
+}
+
+/// Three standard errors of the clock: with that much of the time nobody knows whose it is. To know
+/// something of the clock is never worse than to know nothing.
+double floor_of_clock(values const& base, values const& fresh) {
+  double before = 0, after = 0;
+  for (auto const& value : base) before = std::max(before, value.clock_error);
+  for (auto const& value : fresh) after = std::max(after, value.clock_error);
+  return std::clamp(3 * std::hypot(before, after), kernel_floor, run_floor);
+}
+
+struct drawn_line {
+  difference line;
+  values base, fresh;
+  bool has_clock = false;
+  double floor = kernel_floor;  // where the clock is known
+  bool is_shared = false;       // one of those that say what kernels share
+};
+
+class kernel_comparison {
+ public:
+  kernel_comparison(std::span<run_digest const> base, std::span<run_digest const> fresh,
+                    compared_by by)
+      : base_(base), fresh_(fresh), by_(by) {}
+
+  kernel_lines run() {
+    for (auto const& match :
+         match_kernels(kernels_of(base_, by_.steps), kernels_of(fresh_, by_.steps)))
+      add(match);
+    find_run_clocks();
+    if (!by_.roof) find_shared();
+    for (auto& drawn : drawn_) found_.lines.push_back(std::move(drawn.line));
+    return std::move(found_);
+  }
+
+ private:
+  void add(kernel_match const& match);
+  void observe(drawn_line& drawn);
+  observations::run observed(line_value const& value, bool with_clock) const;
+  bool is_weighty(drawn_line const& drawn) const;
+  void find_run_clocks();
+  std::vector<double> clocks_of(std::span<drawn_line const*> known, double all_ns,
+                                values drawn_line::*side) const;
+  void find_shared();
+  void set_spread(std::vector<drawn_line*> const& lines) const;
+
+  std::span<run_digest const> base_, fresh_;
+  compared_by by_;
+  std::vector<drawn_line> drawn_;
+  kernel_lines found_;
+};
+
+void kernel_comparison::add(kernel_match const& match) {
+  drawn_line drawn;
+  auto& line = drawn.line;
+  line.kind = line_kind::kernel;
+  line.how = match.how;
+  auto const& named = match.fresh.empty() ? match.base : match.fresh;
+  for (auto const& key : named) line.name += (line.name.empty() ? "" : " + ") + key.name;
+  if (match.how == match_kind::by_name) line.name = named.front().name;
+  if (match.how == match_kind::renamed || match.how == match_kind::split)
+    line.base_name = match.base.front().name;
+  if (named.size() == 1 && match.how != match_kind::by_name) {
+    line.grid = named.front().grid;
+    line.block = named.front().block;
+  }
+  for (auto const& run : base_) drawn.base.push_back(value_of(run, match.base, 1));
+  for (auto const& run : fresh_) drawn.fresh.push_back(value_of(run, match.fresh, match.parts));
+  if (!match.base.empty()) line.base = amount_of(base_, drawn.base, by_.steps);
+  if (!match.fresh.empty()) line.fresh = amount_of(fresh_, drawn.fresh, by_.steps);
+  line.cost_ns = (line.fresh ? line.fresh->total_ns : 0) - (line.base ? line.base->total_ns : 0);
+  observe(drawn);
+  drawn_.push_back(std::move(drawn));
+}
+
+observations::run kernel_comparison::observed(line_value const& value, bool with_clock) const {
+  observations::run run{std::log(value.call_ns), value.error, value.freedom};
+  if (by_.roof) run.value = -std::log(*value.of_roof);
+  if (with_clock) {
+    run.value += std::log(*value.clock);
+    run.error = std::hypot(run.error, value.clock_error);
+  }
+  return run;
+}
+
+void kernel_comparison::observe(drawn_line& drawn) {
+  auto& line = drawn.line;
+  if (!line.base || !line.fresh || line.base->call_ns <= 0 || line.fresh->call_ns <= 0) return;
+  line.change = line.fresh->call_ns / line.base->call_ns - 1;
+  auto const all = [&](auto const& holds) {
+    return std::all_of(drawn.base.begin(), drawn.base.end(), holds) &&
+           std::all_of(drawn.fresh.begin(), drawn.fresh.end(), holds);
+  };
+  auto const has_roof = all([](auto const& value) { return value.of_roof.value_or(0) > 0; });
+  if (by_.roof && has_roof) line.by_roof = *line.base->of_roof / *line.fresh->of_roof - 1;
+  if (!are_known(drawn.base) || !are_known(drawn.fresh) || (by_.roof && !has_roof)) return;
+  drawn.has_clock = !by_.roof && all([](auto const& value) { return value.clock.has_value(); });
+  for (auto const& value : drawn.base)
+    line.of.left.base.push_back(observed(value, drawn.has_clock));
+  for (auto const& value : drawn.fresh)
+    line.of.left.fresh.push_back(observed(value, drawn.has_clock));
+  if (drawn.has_clock) drawn.floor = floor_of_clock(drawn.base, drawn.fresh);
+  line.of.left.floor = drawn.has_clock ? drawn.floor : run_floor;
+  drawn.is_shared = is_weighty(drawn);
+  if (!drawn.has_clock) return;
+  auto const clock = [](values const& side) {
+    double sum = 0;
+    for (auto const& value : side) sum += std::log(*value.clock);
+    return sum / static_cast<double>(side.size());
+  };
+  line.by_clock = std::expm1(clock(drawn.base) - clock(drawn.fresh));
+}
+
+bool kernel_comparison::is_weighty(drawn_line const& drawn) const {
+  auto const share = [](std::span<run_digest const> side, values const& of) {
+    double all = 0, line = 0;
+    for (auto const& run : side) all += static_cast<double>(run.kernel_ns);
+    for (auto const& value : of) line += value.total_ns;
+    return all > 0 ? line / all : 0;
+  };
+  return std::max(share(base_, drawn.base), share(fresh_, drawn.fresh)) >= least_share;
+}
+
+std::vector<double> kernel_comparison::clocks_of(std::span<drawn_line const*> known, double all_ns,
+                                                 values drawn_line::*side) const {
+  std::vector<double> by_run((known.front()->*side).size());
+  for (auto const* drawn : known) {
+    double usual = 0;
+    for (auto const& value : drawn->base) usual += std::log(*value.clock);
+    usual /= static_cast<double>(drawn->base.size());
+    auto const weight = drawn->line.base->total_ns / all_ns;
+    for (std::size_t run = 0; run < by_run.size(); ++run)
+      by_run[run] += weight * (usual - std::log(*(drawn->*side)[run].clock));
+  }
+  return by_run;
+}
+
+void kernel_comparison::find_run_clocks() {
+  std::vector<drawn_line const*> known;
+  double all_ns = 0, known_ns = 0;
+  for (auto const& drawn : drawn_) {
+    if (!drawn.line.base) continue;
+    all_ns += drawn.line.base->total_ns;
+    if (!drawn.has_clock) continue;
+    known.push_back(&drawn);
+    known_ns += drawn.line.base->total_ns;
+  }
+  if (known.empty() || known_ns < least_clocked_share * all_ns) return;
+  found_.base_clock = clocks_of(known, all_ns, &drawn_line::base);
+  found_.fresh_clock = clocks_of(known, all_ns, &drawn_line::fresh);
+}
+
+/// What a run shares: the median over kernels of how far each is from its own mean over the base.
+void kernel_comparison::find_shared() {
+  std::vector<drawn_line*> lines;
+  for (auto& drawn : drawn_)
+    if (drawn.is_shared) lines.push_back(&drawn);
+  if (lines.size() < least_lines) return;
+  std::vector<double> usual;
+  for (auto const* drawn : lines) {
+    double sum = 0;
+    for (auto const& run : drawn->line.of.left.base) sum += run.value;
+    usual.push_back(sum / static_cast<double>(base_.size()));
+  }
+  auto const take = [&](std::vector<observations::run> observations::*side,
+                        values drawn_line::*measured, std::size_t runs) {
+    double sum = 0;
+    for (std::size_t run = 0; run < runs; ++run) {
+      std::vector<double> away;
+      for (std::size_t i = 0; i < lines.size(); ++i)
+        away.push_back((lines[i]->line.of.left.*side)[run].value - usual[i]);
+      auto const shared = median_of(std::move(away));
+      sum += shared;
+      for (auto* drawn : lines) {
+        auto of = (drawn->line.of.left.*side)[run];
+        of.value -= shared;
+        auto const& value = (drawn->*measured)[run];
+        of.error = std::hypot(value.fast_error, drawn->has_clock ? value.clock_error : 0);
+        (drawn->line.of.besides.*side).push_back(of);
+      }
+    }
+    return sum / static_cast<double>(runs);
+  };
+  auto const before = take(&observations::base, &drawn_line::base, base_.size());
+  found_.shared = take(&observations::fresh, &drawn_line::fresh, fresh_.size()) - before;
+  for (auto* drawn : lines) drawn->line.shared = std::expm1(*found_.shared);
+  set_spread(lines);
+}
+
+/// How far kernels differ beside what they share: of one run a side, each from the others; of
+/// several, each from itself.
+void kernel_comparison::set_spread(std::vector<drawn_line*> const& lines) const {
+  std::vector<double> apart, variances;
+  for (auto const* drawn : lines) {
+    auto const& besides = drawn->line.of.besides;
+    apart.push_back(std::abs(besides.fresh.front().value - besides.base.front().value));
+    if (auto const variance = variance_between_runs(besides)) variances.push_back(*variance);
+  }
+  auto const freedom = static_cast<double>(base_.size() + fresh_.size()) - 2;
+  for (auto* drawn : lines) {
+    auto& besides = drawn->line.of.besides;
+    besides.floor = std::max(drawn->floor, standing_out * robust_deviation * median_of(apart));
+    // Wilson and Hilferty: the median of a chi-square over its mean.
+    if (!variances.empty())
+      besides.usual_variance = median_of(variances) / std::pow(1 - 2 / (9 * freedom), 3);
+  }
+}
+
+}  // namespace
+
+kernel_lines compare_kernels(std::span<run_digest const> base, std::span<run_digest const> fresh,
+                             compared_by by) {
+  return kernel_comparison(base, fresh, by).run();
+}
+
+}  // namespace gpuprof::compare

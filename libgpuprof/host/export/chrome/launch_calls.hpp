@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the call that launched something by their correlation.
+#pragma once
+
+#include "base/time.hpp"
+#include "capture/reader.hpp"
+#include "host/export/chrome/event_writer.hpp"
+#include "model/ids.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace gpuprof::chrome {
+
+/// Correlations are counted up, and a GPU is never a million calls behind: one slot for each number
+/// modulo a million, whatever the length of the capture.
+class launch_calls {
+ public:
+  struct call {
+    std::uint64_t start = 0;  // ns; 0: no call
+    std::uint32_t correlation = 0;
+    std::uint32_t row = 0;     // a track's thread
+    std::uint32_t length = 0;  // ns; no longer than 4 s
+    bool awaits_reading = false;
+    bool has_arrow = false;  // one begins there
+  };
+
+  /// In place of an older one, which goes to `pushed_out` if it awaits a reading.
+  template <class PushedOut>
+  call& add(correlation_id correlation, track row, timestamp_ns start, std::uint64_t length,
+            bool awaits_reading, PushedOut pushed_out) {
+    auto& slot = slots_[raw(correlation) % slots_.size()];
+    if (slot.awaits_reading) pushed_out(slot);
+    slot = {start.value,
+            raw(correlation),
+            static_cast<std::uint32_t>(row.thread),
+            static_cast<std::uint32_t>(std::min<std::uint64_t>(length, ~std::uint32_t{0})),
+            awaits_reading,
+            false};
+    return slot;
+  }
+  template <class F>
+  void each_that_awaits(F f) {
+    for (auto& slot : slots_)
+      if (std::exchange(slot.awaits_reading, false)) f(slot);
+  }
+  /// Null: not known.
+  call* find(correlation_id correlation) noexcept {
+    auto& slot = slots_[raw(correlation) % slots_.size()];
+    return slot.start != 0 && slot.correlation == raw(correlation) ? &slot : nullptr;
+  }
+
+ private:
+  std::vector<call> slots_ = std::vector<call>(std::size_t{1} << 20);
+};
+
+/// Of which correlations a capture holds calls, wherever they stand: a bit each.
+class recorded_calls {
+ public:
+  explicit recorded_calls(capture::reader& file) {
+    if (file.row_count<api_record>() == 0) return;
+    std::uint32_t last = 0;
+    first_ = ~std::uint32_t{0};
+    each(file, [&](std::uint32_t correlation) {
+      first_ = std::min(first_, correlation);
+      last = std::max(last, correlation);
+    });
+    if (first_ > last) return;  // all are in damaged parts of the file
+    is_known_ = last - first_ < max_bits;
+    if (!is_known_) return;
+    bits_.resize(std::size_t{last - first_} + 1);
+    each(file, [&](std::uint32_t correlation) { bits_[correlation - first_] = true; });
+  }
+  /// Also where there is no room to know.
+  bool may_have(correlation_id correlation) const noexcept {
+    auto const at = std::size_t{raw(correlation)} - first_;
+    return !is_known_ || (raw(correlation) >= first_ && at < bits_.size() && bits_[at]);
+  }
+
+ private:
+  static constexpr std::uint32_t max_bits = 1u << 30;
+
+  template <class F>
+  static void each(capture::reader& file, F f) {
+    file.for_each<api_record>(
+        [&](std::span<api_record const> calls) {
+          for (auto const& call : calls) f(raw(call.correlation));
+        },
+        capture::only(&api_record::correlation));
+  }
+
+  std::uint32_t first_ = 0;
+  bool is_known_ = true;
+  std::vector<bool> bits_;
+};
+
+}  // namespace gpuprof::chrome

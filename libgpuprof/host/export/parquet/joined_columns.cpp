@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/export/parquet/joined_columns.hpp"
+
+#include <bit>
+#include <cmath>
+#include <iterator>
+
+namespace gpuprof {
+namespace {
+
+using kernel = placed<kernel_record>;
+constexpr auto rising = column_kind::rising;
+constexpr auto number = column_kind::number;
+constexpr char clock[] = "ns of CLOCK_REALTIME";
+
+/// A number, or null where 0 says that there is none.
+template <class T>
+std::int64_t or_null(T value) {
+  auto const plain = static_cast<std::int64_t>(value);
+  return plain == 0 ? no_number : plain;
+}
+
+/// For a text of each shape: its code, by shape; the first is of a shape that is not known.
+struct shape_texts {
+  std::shared_ptr<text_list> texts = std::make_shared<text_list>();
+  std::vector<std::int32_t> codes;
+
+  template <class Text>
+  shape_texts(export_job& job, Text text) {
+    codes.push_back(texts->code_of(text(job.names.kernel_of(shape_id{}))));
+    for (auto const& shape : job.trace.shapes()) {
+      if (raw(shape.id) > largest_shape) continue;
+      if (raw(shape.id) >= codes.size()) codes.resize(raw(shape.id) + 1, codes.front());
+      codes[raw(shape.id)] = texts->code_of(text(job.names.kernel_of(shape.id)));
+    }
+  }
+  table_column column(std::string name) const {
+    return text_column<kernel>(std::move(name), texts, [codes = codes](kernel const& k) {
+      return codes[raw(k.record.shape) < codes.size() ? raw(k.record.shape) : 0];
+    });
+  }
+};
+
+/// A figure of the kernel's shape.
+template <class F>
+table_column of_shape(export_job& job, std::string name, F figure) {
+  return number_column<kernel>(std::move(name), number, "",
+                               [&names = job.names, figure](kernel const& k) {
+                                 return figure(names.shape(k.record.shape));
+                               });
+}
+
+void append(std::vector<table_column>& to, std::vector<table_column> more) {
+  to.insert(to.end(), std::move_iterator(more.begin()), std::move_iterator(more.end()));
+}
+
+double payload_number(range_begin const& range) {
+  switch (range.payload) {
+    case payload_kind::unsigned64:
+      return static_cast<double>(range.payload_bits);
+    case payload_kind::signed64:
+      return static_cast<double>(static_cast<std::int64_t>(range.payload_bits));
+    case payload_kind::float64:
+      return std::bit_cast<double>(range.payload_bits);
+    default:
+      return std::nan("");
+  }
+}
+
+/// Of the texts that `id_of` finds in the ranges of the capture; 0: null.
+template <class F>
+table_column range_text(export_job& job, std::string name, F id_of) {
+  auto texts = std::make_shared<text_list>();
+  auto codes = std::make_shared<std::unordered_map<name_id, std::int32_t>>();
+  codes->emplace(name_id{}, no_text);
+  job.trace.file().for_each<range_begin>([&](std::span<range_begin const> rows) {
+    for (auto const& row : rows)
+      if (auto const [at, is_new] = codes->try_emplace(id_of(row), 0); is_new)
+        at->second = texts->code_of(job.names.text(id_of(row)));
+  });
+  return text_column<whole_range>(std::move(name), texts, [codes, id_of](whole_range const& r) {
+    auto const known = codes->find(id_of(r.begin));
+    return known != codes->end() ? known->second : no_text;
+  });
+}
+
+}  // namespace
+
+std::vector<table_column> kernel_columns(export_job& job, range_places const& ranges) {
+  shape_texts const names(job, [](auto const& k) { return std::string_view(k.demangled); });
+  shape_texts const bases(job, [](auto const& k) { return std::string_view(k.base); });
+  std::vector<table_column> made;
+  auto const add = [&](char const* name, column_kind kind, char const* unit, auto value) {
+    made.push_back(number_column<kernel>(name, kind, unit,
+                                         [value](kernel const& k) { return value(k.record); }));
+  };
+  auto const add_optional = [&](char const* name, column_kind kind, char const* unit, auto value) {
+    made.push_back(optional_column<kernel>(name, kind, unit,
+                                           [value](kernel const& k) { return value(k.record); }));
+  };
+  add("start", rising, clock, [](auto const& k) { return k.start.value; });
+  add("duration", number, "ns", [](auto const& k) { return k.duration.value; });
+  add_optional("launched", rising, clock, [](auto const& k) { return or_null(k.launched.value); });
+  made.push_back(names.column("name"));
+  made.push_back(bases.column("base_name"));
+  append(made, place_columns<kernel>(ranges));
+  made.push_back(of_shape(job, "grid_x", [](auto const& s) { return s.grid.x; }));
+  made.push_back(of_shape(job, "grid_y", [](auto const& s) { return s.grid.y; }));
+  made.push_back(of_shape(job, "grid_z", [](auto const& s) { return s.grid.z; }));
+  made.push_back(of_shape(job, "block_x", [](auto const& s) { return s.block.x; }));
+  made.push_back(of_shape(job, "block_y", [](auto const& s) { return s.block.y; }));
+  made.push_back(of_shape(job, "block_z", [](auto const& s) { return s.block.z; }));
+  add("device", number, "", [](auto const& k) { return raw(k.device); });
+  add("context", number, "", [](auto const& k) { return raw(k.context); });
+  add("stream", number, "", [](auto const& k) { return raw(k.stream); });
+  add_optional("thread", number, "", [](auto const& k) { return or_null(raw(k.thread)); });
+  add("correlation", rising, "", [](auto const& k) { return raw(k.correlation); });
+  add_optional("range", number, "", [](auto const& k) { return or_null(raw(k.range)); });
+  add("shape", number, "", [](auto const& k) { return raw(k.shape); });
+  add_optional("graph", number, "", [](auto const& k) { return or_null(raw(k.graph)); });
+  add_optional("node", number, "", [](auto const& k) { return or_null(raw(k.node)); });
+  add_optional("time_of", number, "", [](auto const& k) { return or_null(raw(k.time_of)); });
+  return made;
+}
+
+std::vector<table_column> range_columns(export_job& job, range_places const& ranges) {
+  std::vector<table_column> made;
+  auto const add = [&](char const* name, column_kind kind, char const* unit, auto value) {
+    made.push_back(number_column<whole_range>(name, kind, unit, value));
+  };
+  auto const add_optional = [&](char const* name, auto value) {
+    made.push_back(optional_column<whole_range>(name, number, "", value));
+  };
+  add("start", rising, clock, [](auto const& r) { return r.begin.time.value; });
+  add("duration", number, "ns", [](auto const& r) { return r.duration_ns; });
+  made.push_back(
+      text_column<whole_range>("name", ranges.names(), [](auto const& r) { return r.place.name; }));
+  made.push_back(range_text(job, "domain", [](range_begin const& r) { return r.domain; }));
+  made.push_back(
+      text_column<whole_range>("path", ranges.paths(), [](auto const& r) { return r.place.path; }));
+  add_optional("step", [](auto const& r) { return r.place.step; });
+  add("thread", number, "", [](auto const& r) { return raw(r.begin.thread); });
+  add("level", number, "", [](auto const& r) { return r.begin.level; });
+  add("style", number, "", [](auto const& r) { return static_cast<int>(r.begin.style); });
+  made.push_back(
+      flag_column<whole_range>("still_open", [](whole_range const& r) { return r.still_open; }));
+  add("range", rising, "", [](auto const& r) { return raw(r.begin.range); });
+  add_optional("parent", [](auto const& r) { return or_null(raw(r.begin.parent)); });
+  add_optional("category", [](auto const& r) { return or_null(r.begin.category); });
+  add_optional("colour", [](auto const& r) { return or_null(r.begin.colour); });
+  auto const add_real = [&](char const* name, char const* unit, auto value) {
+    made.push_back(real_column<whole_range>(name, unit, value));
+  };
+  add_real("payload", "", [](whole_range const& r) { return payload_number(r.begin); });
+  made.push_back(range_text(job, "payload_text", [](range_begin const& r) {
+    return r.payload == payload_kind::text ? static_cast<name_id>(r.payload_bits) : name_id{};
+  }));
+  add_real("declared_flops", "FLOP", [](whole_range const& r) { return r.begin.declared_flops; });
+  add_real("declared_bytes", "byte", [](whole_range const& r) { return r.begin.declared_bytes; });
+  return made;
+}
+
+}  // namespace gpuprof

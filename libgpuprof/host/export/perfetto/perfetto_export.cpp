@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/export/perfetto/perfetto_export.hpp"
+
+#include "host/export/perfetto/api_calls.hpp"
+#include "host/export/perfetto/capture_windows.hpp"
+#include "host/export/perfetto/chip_states.hpp"
+#include "host/export/perfetto/counter_samples.hpp"
+#include "host/export/perfetto/gpu_work.hpp"
+#include "host/export/perfetto/machine_facts.hpp"
+#include "host/export/perfetto/memory_tracks.hpp"
+#include "host/export/perfetto/nvtx_ranges.hpp"
+
+namespace gpuprof {
+
+result<export_notes> write_perfetto(export_job& job, std::string const& path, bool overwrite) {
+  using namespace perfetto;
+  auto out = unfinished_file::create(path, overwrite);
+  if (!out) return error{out.message()};
+  export_notes notes;
+  packet_file file(*out, job.trace.origin());
+  write_machine_facts(file, job);
+  tracks tracks(file, job);
+  write_capture_windows(file, job, tracks);
+  gpu_work work(file, job, tracks);
+  work.write();
+  work.add_notes(notes);
+  write_api_calls(file, job, tracks, work.ids());
+  nvtx_ranges ranges(file, job, tracks);
+  ranges.write();
+  ranges.add_notes(notes);
+  write_counter_samples(file, job);
+  write_chip_states(file, job, tracks);
+  write_allocations(file, job, tracks);
+  write_unified_memory(file, job, tracks);
+  write_synchronisation(file, job, tracks);
+  file.finish();
+  if (auto const done = out->finish(); !done) return error{done.message()};
+  return notes;
+}
+
+}  // namespace gpuprof

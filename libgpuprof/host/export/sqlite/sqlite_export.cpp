@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/export/sqlite/sqlite_export.hpp"
+
+#include "host/export/interruption.hpp"
+#include "host/export/sqlite/sqlite_output.hpp"
+#include "host/export/unfinished_file.hpp"
+
+namespace gpuprof {
+namespace {
+
+/// Tables exist whether they have rows or not: nsys' reports ask for them, and are empty then.
+void create_tables(database& file) {
+  for (auto const* const table : all_sqlite_tables())
+    file.run("CREATE TABLE " + std::string(table->name) + " (" + std::string(table->columns) + ")");
+}
+
+void add_unfilled_columns(database& file) {
+  for (auto const* const table : all_sqlite_tables()) {
+    for (auto left = table->unfilled; !left.empty();) {
+      auto const comma = left.find(',');
+      file.run("ALTER TABLE " + std::string(table->name) + " ADD COLUMN " +
+               std::string(left.substr(0, comma)));
+      left = comma == std::string_view::npos ? std::string_view{} : left.substr(comma + 1);
+    }
+  }
+}
+
+void write_all(export_job& job, std::string const& path) {
+  sqlite_output to(job, path);
+  to.file.interrupt_when([]() noexcept { return interruption::signal() != 0; });
+  write_kernels(to);
+  write_memory_work(to);
+  write_graphs(to);
+  write_calls(to);
+  write_ranges(to);
+  write_enumerations(to);
+  write_target(to);
+  write_counters_of_gpu(to);
+  write_roofline(to);
+  write_facts(to);
+  write_losses(to);
+  add_unfilled_columns(to.file);
+  if (job.options.index)
+    for (auto const statement : sqlite_indexes()) to.file.run(std::string(statement));
+  to.file.commit();
+}
+
+std::string cannot_write(std::string const& path, std::string const& reason) {
+  return "cannot write " + path + ": " + reason +
+         "; nothing is left of it, choose another place with --output";
+}
+
+export_notes notes_on(export_job& job, std::string const& path) {
+  export_notes notes;
+  auto const& file = job.trace.file();
+  auto const calls = job.trace.calls();
+  if (calls != captured_calls::all && file.row_count<kernel_record>() != 0)
+    notes.push_back(
+        std::string("the capture holds ") +
+        (calls == captured_calls::none ? "no CUDA API calls" : "only CUDA API calls that block") +
+        ", by which nsys joins ranges to kernels: its cuda_api, "
+        "cuda_kern_exec, nvtx_kern and nvtx_gpu_proj reports have nothing to tell; record with "
+        "--trace=cuda,nvtx,cuda-api");
+  if (job.trace.process_id() > nsys_terms::largest_process)
+    notes.push_back("process " + std::to_string(job.trace.process_id()) +
+                    " has a number beyond 24 bits, of which nsys' tables have the lower ones; "
+                    "PROCESSES has all of it");
+  if (!path.ends_with(".sqlite"))
+    notes.push_back("nsys opens files whose names end in .sqlite, which " + path + " does not");
+  return notes;
+}
+
+}  // namespace
+
+sqlite_output::sqlite_output(export_job& of, std::string const& path)
+    : job(of), file(path), strings((create_tables(file), file), of.names), terms(of.trace) {}
+
+result<export_notes> write_sqlite(export_job& job, std::string const& path, bool overwrite) {
+  auto file = unfinished_file::create(path, overwrite);
+  if (!file) return error{file.message()};
+  try {
+    write_all(job, file->temporary_path());
+  } catch (sqlite_failure const& failure) {
+    job.advance(0);  // throws when it was an interruption
+    return error{cannot_write(path, failure.reason)};
+  }
+  if (auto const done = file->finish(); !done) return error{done.message()};
+  return notes_on(job, path);
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/import/capture_making.hpp"
+
+#include "capture/writer.hpp"
+#include "host/import/thread_ranges.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace gpuprof {
+namespace {
+
+class capture_making {
+ public:
+  capture_making(imported_process& process, import_job const& job, capture::writer& out)
+      : from_(process),
+        job_(job),
+        out_(out),
+        threads_(process.threads().size() + 1),
+        declared_for_(job.options.declared.size()) {}
+
+  std::vector<std::uint64_t> const& declared_for() const noexcept { return declared_for_; }
+
+  void write() {
+    write_definitions();
+    write_ranges();
+    write_calls();
+    write_work(from_.kernels);
+    write_work(from_.graphs);
+    write_work(from_.copies);
+    write_work(from_.fills);
+    write_others();
+    write_window();
+  }
+
+ private:
+  void write_definitions();
+  void write_ranges();
+  void begin_range(imported_range& range);
+  void declare(range_begin& range);
+  void end_ranges_before(thread_index thread, timestamp_ns moment);
+  void end_range(range_id range, timestamp_ns end, thread_index thread);
+  void write_calls();
+  template <class Record>
+  void write_work(record_spool<Record>& records);
+  void write_others();
+  void write_window();
+
+  timestamp_ns at(timestamp_ns time) const noexcept {
+    return {time.value + static_cast<std::uint64_t>(from_.epoch)};
+  }
+  void see(timestamp_ns start, timestamp_ns end) {
+    first_ = first_.value == 0 ? start : std::min(first_, start);
+    last_ = std::max(last_, end);
+  }
+  bool is_asynchronous(name_id call);
+  static range_id id_of(thread_index thread, std::uint32_t range) {
+    return range == 0 ? range_id{} : range_id{std::uint64_t{raw(thread)} << 40 | range};
+  }
+
+  struct open_range {
+    range_id range{};
+    timestamp_ns end;
+    thread_index thread{};
+  };
+  struct thread_state {
+    thread_ranges ranges;
+    std::vector<open_range> open;  // innermost last; those whose end is not written yet
+  };
+
+  imported_process& from_;
+  import_job const& job_;
+  capture::writer& out_;
+  std::vector<thread_state> threads_;
+  std::uint64_t start_end_ranges_ = 0;
+  std::vector<std::uint64_t> declared_for_;  // how many ranges, by place in the options
+  std::unordered_map<std::uint64_t, std::size_t> declared_at_;  // by domain and name; absent: none
+  std::vector<std::uint8_t> asynchronous_;  // by name: 0 not looked at, 1 no, 2 yes
+  timestamp_ns first_, last_;
+};
+
+void capture_making::write_definitions() {
+  // Names that the window and the ledger need, before all names are written.
+  static_cast<void>(from_.name("import"));
+  for (auto const& [what, count] : from_.losses()) static_cast<void>(from_.name("lost." + what));
+  auto const& names = from_.names();
+  for (std::uint32_t i = 1; i < names.size(); ++i)
+    out_.add_name(name_id{i}, names.text(name_id{i}));
+  for (auto const& [key, value] : from_.facts()) out_.add(fact_record{key, value});
+  for (auto const& [id, device] : from_.devices) out_.add(device);
+  for (auto const& [context, device] : from_.contexts) out_.add(context_record{context, device});
+  std::uint32_t number = 0;
+  for (auto const os_thread : from_.threads())
+    out_.add(thread_record{thread_index{++number}, os_thread, from_.thread_name(os_thread)});
+  for (auto const& category : from_.categories) out_.add(category);
+  for (auto const& shape : from_.shapes()) out_.add(shape);
+}
+
+void capture_making::end_range(range_id range, timestamp_ns end, thread_index thread) {
+  out_.add(range_end{at(end), range, thread});
+  see(at(end), at(end));
+}
+
+void capture_making::end_ranges_before(thread_index thread, timestamp_ns moment) {
+  auto& open = threads_[raw(thread)].open;
+  while (!open.empty() && open.back().end <= moment) {
+    end_range(open.back().range, open.back().end, open.back().thread);
+    open.pop_back();
+  }
+}
+
+/// What the user declares goes before what the program has declared.
+void capture_making::declare(range_begin& range) {
+  auto const& declared = job_.options.declared;
+  if (declared.empty()) return;
+  auto const key = std::uint64_t{raw(range.domain)} << 32 | raw(range.name);
+  auto const [at, is_new] = declared_at_.try_emplace(key, declared.size());
+  if (is_new) {
+    std::string const name(from_.names().text(range.name));
+    auto const whole = std::string(from_.names().text(range.domain)) + ":" + name;
+    for (std::size_t i = 0; i < declared.size(); ++i)
+      if (declared[i].name == name || declared[i].name == whole) at->second = i;
+  }
+  if (at->second == declared.size()) return;
+  range.declared_flops = declared[at->second].flops;
+  ++declared_for_[at->second];
+}
+
+void capture_making::begin_range(imported_range& range) {
+  auto& begin = range.begin;
+  auto const time = begin.time;
+  auto const thread = begin.thread;
+  if (begin.style == range_style::push_pop) {
+    auto& stack = threads_[raw(thread)].ranges;
+    auto const number = stack.add(time.value, range.has_end ? range.end.value : stack.never);
+    begin.range = id_of(thread, number);
+    begin.parent = id_of(thread, stack.parent(number));
+    begin.level = stack.level(number);
+  } else {
+    begin.range = range_id{std::uint64_t{1} << 63 | ++start_end_ranges_};
+  }
+  begin.time = at(time);
+  see(begin.time, begin.time);
+  declare(begin);
+  out_.add(begin);
+}
+
+void capture_making::write_ranges() {
+  from_.ranges.drain([&](imported_range range) {
+    auto const thread = range.begin.thread;
+    end_ranges_before(thread, range.begin.time);
+    begin_range(range);
+    if (!range.has_end) return job_.advance(1);
+    auto const ended_on = raw(range.ended_on) != 0 ? range.ended_on : thread;
+    if (range.begin.style == range_style::push_pop)
+      threads_[raw(thread)].open.push_back({range.begin.range, range.end, ended_on});
+    else
+      end_range(range.begin.range, range.end, ended_on);
+    job_.advance(1);
+  });
+  for (auto& thread : threads_) {
+    for (; !thread.open.empty(); thread.open.pop_back())
+      end_range(thread.open.back().range, thread.open.back().end, thread.open.back().thread);
+  }
+}
+
+/// Copies and fills say of themselves whether the call waited for them only by its name.
+bool capture_making::is_asynchronous(name_id call) {
+  if (raw(call) >= asynchronous_.size()) asynchronous_.resize(from_.names().size());
+  auto& known = asynchronous_[raw(call)];
+  if (known == 0) known = from_.names().text(call).find("Async") != std::string_view::npos ? 2 : 1;
+  return known == 2;
+}
+
+void capture_making::write_calls() {
+  from_.calls.drain([&](imported_call row) {
+    auto& call = row.call;
+    if (auto* const launch = from_.launches.find(call.correlation);
+        launch != nullptr && launch->thread == 0) {  // of calls inside of calls the outer one
+      launch->time = call.start.value;
+      launch->thread = raw(row.thread);
+      launch->range = threads_[raw(row.thread)].ranges.open_at(call.start.value);
+      launch->asynchronous = is_asynchronous(call.name);
+    }
+    call.start = at(call.start);
+    see(call.start, call.start + call.duration);
+    out_.add(call);
+    job_.advance(1);
+  });
+}
+
+template <class Record>
+void capture_making::write_work(record_spool<Record>& records) {
+  records.drain([&](Record record) {
+    auto const* const launch = from_.launches.find(record.correlation);
+    if (launch != nullptr && launch->thread != 0) {
+      record.launched = at({launch->time});
+      record.thread = thread_index{launch->thread};
+      record.range = id_of(record.thread, launch->range);
+      if constexpr (requires { record.asynchronous; })
+        record.asynchronous = launch->asynchronous != 0;
+    }
+    record.start = at(record.start);
+    see(record.start, record.start + record.duration);
+    out_.add(record);
+    job_.advance(1);
+  });
+}
+
+void capture_making::write_others() {
+  from_.syncs.drain([&](sync_record row) {
+    row.start = at(row.start);
+    see(row.start, row.start + row.duration);
+    out_.add(row);
+  });
+  from_.migrations.drain([&](unified_memory_record row) {
+    row.start = at(row.start);
+    see(row.start, row.start + row.duration);
+    out_.add(row);
+  });
+  from_.marks.drain([&](mark_record row) {
+    row.time = at(row.time);
+    see(row.time, row.time);
+    out_.add(row);
+  });
+  from_.allocations.drain([&](memory_record row) {
+    row.time = at(row.time);
+    see(row.time, row.time);
+    out_.add(row);
+  });
+}
+
+void capture_making::write_window() {
+  if (from_.began) see(at({*from_.began}), at({*from_.began}));
+  if (from_.ended) see(at({*from_.ended}), at({*from_.ended}));
+  if (last_.value != 0)
+    out_.add(
+        window_record{.index = 1, .start = first_, .end = last_, .trigger = from_.name("import")});
+  for (auto const& [what, count] : from_.losses())
+    out_.add(counter_record{from_.name("lost." + what), count});
+}
+
+}  // namespace
+
+std::uint64_t rows_of(imported_process const& process) {
+  return process.ranges.size() + process.calls.size() + process.kernels.size() +
+         process.graphs.size() + process.copies.size() + process.fills.size();
+}
+
+std::vector<std::uint64_t> write_capture(imported_process& process, import_job const& job,
+                                         std::string const& path) {
+  auto made = capture::writer::create(path, capture::create_mode::overwrite);
+  if (!made) throw import_failure(made.message());
+  capture_making making(process, job, **made);
+  making.write();
+  auto const closed = (*made)->close();
+  if (!closed) {  // of "failed: no space; it keeps ..." the first part: nothing is kept here
+    auto const& why = closed.message();
+    throw import_failure(why.substr(0, why.find(';')) +
+                         "; nothing is written, free space or choose another --output");
+  }
+  if ((*made)->rows_lost() != 0)
+    throw import_failure("writing " + path + " failed: memory is short; nothing is written");
+  return making.declared_for();
+}
+
+}  // namespace gpuprof

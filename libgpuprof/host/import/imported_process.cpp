@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/import/imported_process.hpp"
+
+#include <algorithm>
+
+namespace gpuprof {
+
+// As many as a capture's readers take.
+constexpr std::size_t max_shapes = 1u << 24;
+
+imported_process::imported_process(std::string const& folder)
+    : kernels(folder),
+      copies(folder),
+      fills(folder),
+      graphs(folder),
+      calls(folder),
+      ranges(folder),
+      marks(folder),
+      syncs(folder),
+      allocations(folder),
+      migrations(folder) {}
+
+bool imported_process::has_records() const {
+  return !losses_.empty() || kernels.size() + copies.size() + fills.size() + graphs.size() +
+                                     calls.size() + ranges.size() + marks.size() + syncs.size() +
+                                     allocations.size() + migrations.size() >
+                                 0;
+}
+
+thread_index imported_process::thread(std::uint32_t os_thread) {
+  auto const next = static_cast<thread_index>(threads_.size() + 1);
+  auto const [at, is_new] = thread_numbers_.try_emplace(os_thread, next);
+  if (is_new) threads_.push_back(os_thread);
+  return at->second;
+}
+
+name_id imported_process::thread_name(std::uint32_t os_thread) const {
+  auto const known = thread_names_.find(os_thread);
+  return known != thread_names_.end() ? known->second : name_id{};
+}
+
+std::size_t imported_process::shape_hash::operator()(kernel_shape const& shape) const noexcept {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (std::uint64_t const value :
+       {std::uint64_t{raw(shape.name)}, std::uint64_t{shape.grid.x}, std::uint64_t{shape.grid.y},
+        std::uint64_t{shape.grid.z}, std::uint64_t{shape.block.x}, std::uint64_t{shape.block.y},
+        std::uint64_t{shape.block.z}, std::uint64_t{shape.registers_per_thread},
+        std::uint64_t{shape.dynamic_shared_bytes}})
+    hash = (hash ^ value) * 0x9E3779B97F4A7C15u;
+  return static_cast<std::size_t>(hash ^ hash >> 32);
+}
+
+shape_id imported_process::shape(kernel_shape const& shape) {
+  auto key = shape;
+  key.id = {};
+  auto const known = shape_numbers_.find(key);
+  if (known != shape_numbers_.end()) return known->second;
+  if (shapes_.size() == max_shapes) {
+    lose("shapes");
+    return {};
+  }
+  auto const id = static_cast<shape_id>(shapes_.size() + 1);
+  shape_numbers_.emplace(key, id);
+  key.id = id;
+  shapes_.push_back(key);
+  return id;
+}
+
+void imported_process::fact(std::string_view key, std::string_view value) {
+  if (value.empty()) return;
+  auto const id = name(key);
+  for (auto const& known : facts_)
+    if (known.first == id) return;
+  facts_.emplace_back(id, name(value));
+}
+
+}  // namespace gpuprof

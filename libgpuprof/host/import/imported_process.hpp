@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was read of one process, in any order, until a capture is made of it.
+#pragma once
+
+#include "host/import/launch_table.hpp"
+#include "host/import/sorted_spool.hpp"
+#include "model/name_table.hpp"
+#include "model/records.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace gpuprof {
+
+/// A range with its end, which captures have in another row.
+struct imported_range {
+  timestamp_ns end;  // when `has_end`
+  bool has_end = false;
+  thread_index ended_on{};
+  range_begin begin;  // range, parent and level follow from the times
+};
+
+struct imported_call {
+  api_record call;
+  thread_index thread{};
+};
+
+struct starts_first {
+  template <class Record>
+  bool operator()(Record const& a, Record const& b) const {
+    return a.start < b.start;
+  }
+  bool operator()(imported_call const& a, imported_call const& b) const {
+    return a.call.start < b.call.start;
+  }
+  bool operator()(mark_record const& a, mark_record const& b) const { return a.time < b.time; }
+  bool operator()(memory_record const& a, memory_record const& b) const { return a.time < b.time; }
+  /// Of those that begin together, the outer one first.
+  bool operator()(imported_range const& a, imported_range const& b) const {
+    if (a.begin.time != b.begin.time) return a.begin.time < b.begin.time;
+    if (!a.has_end || !b.has_end) return !a.has_end && b.has_end;
+    return b.end < a.end;
+  }
+};
+template <class Record>
+using record_spool = sorted_spool<Record, starts_first>;
+
+/// Times are as the source counts them, in 64 bits that may wrap; `epoch` is added to each when the
+/// capture is made. Names, threads and shapes have their numbers at once.
+class imported_process {
+ public:
+  explicit imported_process(std::string const& spool_folder);
+
+  name_id name(std::string_view text) { return names_.intern(text); }
+  thread_index thread(std::uint32_t os_thread);
+  void name_thread(std::uint32_t os_thread, name_id name) { thread_names_[os_thread] = name; }
+  /// The id in `shape` is of no account.
+  shape_id shape(kernel_shape const& shape);
+  /// The first value of a key stays.
+  void fact(std::string_view key, std::string_view value);
+  /// So many things did not come along: `stats` says so as "lost: 3 kernels without time".
+  void lose(std::string const& what, std::uint64_t count = 1) { losses_[what] += count; }
+
+  /// Anything beside names and facts.
+  bool has_records() const;
+
+  void add(kernel_record const& record) { add_work(kernels, record); }
+  void add(copy_record const& record) { add_work(copies, record); }
+  void add(memset_record const& record) { add_work(fills, record); }
+  void add(graph_record const& record) { add_work(graphs, record); }
+
+  std::int64_t epoch = 0;
+  std::optional<std::uint32_t> process_id;
+  /// When the recording began and ended, where the source says so; as it counts time.
+  std::optional<std::uint64_t> began, ended;
+  std::map<device_id, device_record> devices;
+  std::map<context_id, device_id> contexts;
+  std::vector<category_record> categories;
+
+  record_spool<kernel_record> kernels;
+  record_spool<copy_record> copies;
+  record_spool<memset_record> fills;
+  record_spool<graph_record> graphs;
+  record_spool<imported_call> calls;
+  record_spool<imported_range> ranges;
+  record_spool<mark_record> marks;
+  record_spool<sync_record> syncs;
+  record_spool<memory_record> allocations;
+  record_spool<unified_memory_record> migrations;
+
+  launch_table launches;
+  name_table const& names() const noexcept { return names_; }
+  std::vector<kernel_shape> const& shapes() const noexcept { return shapes_; }
+  std::vector<std::uint32_t> const& threads() const noexcept { return threads_; }
+  name_id thread_name(std::uint32_t os_thread) const;
+  std::vector<std::pair<name_id, name_id>> const& facts() const noexcept { return facts_; }
+  std::map<std::string, std::uint64_t> const& losses() const noexcept { return losses_; }
+
+ private:
+  struct shape_hash {
+    std::size_t operator()(kernel_shape const& shape) const noexcept;
+  };
+
+  template <class Record>
+  void add_work(record_spool<Record>& to, Record const& record) {
+    if (raw(record.correlation) != 0) launches.expect(record.correlation);
+    contexts.try_emplace(record.context, record.device);
+    to.add(record);
+  }
+
+  name_table names_;
+  std::unordered_map<std::uint32_t, thread_index> thread_numbers_;
+  std::vector<std::uint32_t> threads_;  // by number, from 1 on
+  std::unordered_map<std::uint32_t, name_id> thread_names_;
+  std::unordered_map<kernel_shape, shape_id, shape_hash> shape_numbers_;
+  std::vector<kernel_shape> shapes_;
+  std::vector<std::pair<name_id, name_id>> facts_;
+  std::map<std::string, std::uint64_t> losses_;
+};
+
+}  // namespace gpuprof

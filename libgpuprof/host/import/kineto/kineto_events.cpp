@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/import/kineto/kineto_events.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace gpuprof {
+namespace {
+
+constexpr std::size_t max_categories = 100;
+
+template <class Record>
+void take_common(trace_event const& event, Record& record) {
+  record.start = {static_cast<std::uint64_t>(*event.start)};
+  record.duration = {std::max<std::int64_t>(*event.duration, 0)};
+  // The row of an event on a GPU is that of its device and stream.
+  record.device = static_cast<device_id>(event.device.value_or(event.process.value_or(0)));
+  record.context = static_cast<context_id>(event.context.value_or(0));
+  record.stream = static_cast<stream_id>(event.stream.value_or(event.thread.value_or(0)));
+  record.correlation = static_cast<correlation_id>(event.correlation.value_or(0));
+  record.graph = static_cast<graph_id>(event.graph.value_or(0));
+  record.node = static_cast<graph_node_id>(event.node.value_or(0));
+}
+
+extent3 extent_of(std::array<std::int64_t, 3> const& sides) {
+  return {static_cast<std::uint32_t>(sides[0]), static_cast<std::uint32_t>(sides[1]),
+          static_cast<std::uint32_t>(sides[2])};
+}
+
+memory_kind memory_called(std::string_view word) {
+  constexpr std::pair<std::string_view, memory_kind> kinds[] = {
+      {"Pageable", memory_kind::pageable},
+      {"Pinned", memory_kind::pinned},
+      {"Device", memory_kind::device},
+      {"Array", memory_kind::array},
+      {"Managed", memory_kind::managed},
+      {"Device Static", memory_kind::device_static},
+      {"Managed Static", memory_kind::managed_static}};
+  for (auto const& [name, kind] : kinds)
+    if (name == word) return kind;
+  return memory_kind::unknown;
+}
+
+copy_kind copy_called(std::string_view name) {
+  constexpr std::pair<std::string_view, copy_kind> kinds[] = {
+      {"HtoD", copy_kind::host_to_device},  {"DtoH", copy_kind::device_to_host},
+      {"HtoA", copy_kind::host_to_array},   {"AtoH", copy_kind::array_to_host},
+      {"AtoA", copy_kind::array_to_array},  {"AtoD", copy_kind::array_to_device},
+      {"DtoA", copy_kind::device_to_array}, {"DtoD", copy_kind::device_to_device},
+      {"HtoH", copy_kind::host_to_host},    {"PtoP", copy_kind::peer_to_peer}};
+  for (auto const& [word, kind] : kinds)
+    if (name.find(word) != std::string_view::npos) return kind;
+  return copy_kind::unknown;
+}
+
+/// "Pinned -> Device" of "Memcpy HtoD (Pinned -> Device)".
+std::string_view in_brackets(std::string_view name) {
+  auto const open = name.find('('), close = name.rfind(')');
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open) return {};
+  return name.substr(open + 1, close - open - 1);
+}
+
+std::uint8_t wait_called(std::string_view kind) {
+  constexpr std::pair<std::string_view, std::uint8_t> kinds[] = {
+      {"Event Sync", 1}, {"Stream Wait Event", 2}, {"Stream Sync", 3}, {"Context Sync", 4}};
+  for (auto const& [name, type] : kinds)
+    if (kind.starts_with(name)) return type;
+  return 0;
+}
+
+}  // namespace
+
+/// Second names are those of PyTorch before 1.11.
+kineto_events::taker kineto_events::taker_of(std::string const& category) const {
+  static std::unordered_map<std::string_view, taker> const takers = {
+      {"kernel", &kineto_events::take_kernel},
+      {"Kernel", &kineto_events::take_kernel},
+      {"gpu_memcpy", &kineto_events::take_copy},
+      {"Memcpy", &kineto_events::take_copy},
+      {"gpu_memset", &kineto_events::take_fill},
+      {"Memset", &kineto_events::take_fill},
+      {"cuda_runtime", &kineto_events::take_call},
+      {"Runtime", &kineto_events::take_call},
+      {"cuda_driver", &kineto_events::take_call},
+      {"user_annotation", &kineto_events::take_annotation},
+      {"cuda_sync", &kineto_events::take_wait}};
+  if (auto const known = takers.find(category); known != takers.end()) return known->second;
+  if (cpu_ops_ && (category == "cpu_op" || category == "Operator"))
+    return &kineto_events::take_operator;
+  return nullptr;
+}
+
+void kineto_events::take(trace_event const& event) {
+  if (event.phase == "M") return take_metadata(event);
+  auto const take = event.phase == "X" ? taker_of(event.category) : nullptr;
+  if (take != nullptr) {
+    ++taken_;
+    return (this->*take)(event);
+  }
+  // Python's sampler and others make up categories; there is no end to them.
+  auto const name = event.category.empty() ? "without category" : event.category;
+  auto const is_known = left_out_.contains(name) || left_out_.size() < max_categories;
+  ++left_out_[is_known ? name : "of other categories"];
+}
+
+bool kineto_events::has_times(trace_event const& event, char const* lost) {
+  if (event.start && event.duration) return true;
+  to_.lose(lost);
+  return false;
+}
+
+std::uint32_t kineto_events::os_thread_of(trace_event const& event) {
+  if (event.thread) return static_cast<std::uint32_t>(*event.thread);
+  auto const next = 0x80000000u + static_cast<std::uint32_t>(text_threads_.size());
+  auto const [at, is_new] = text_threads_.try_emplace(event.thread_text, next);
+  if (is_new) to_.name_thread(next, to_.name(event.thread_text));
+  return at->second;
+}
+
+void kineto_events::take_kernel(trace_event const& event) {
+  if (!has_times(event, "kernels_without_time")) return;
+  kernel_record kernel;
+  take_common(event, kernel);
+  kernel_shape shape;
+  shape.name = to_.name(event.name);
+  shape.grid = extent_of(event.grid);
+  shape.block = extent_of(event.block);
+  shape.registers_per_thread = static_cast<std::uint32_t>(event.registers.value_or(0));
+  // Static and dynamic together: it does not tell them apart.
+  shape.dynamic_shared_bytes = static_cast<std::uint32_t>(event.shared_memory.value_or(0));
+  kernel.shape = to_.shape(shape);
+  to_.add(kernel);
+}
+
+void kineto_events::take_copy(trace_event const& event) {
+  if (!has_times(event, "copies_without_time")) return;
+  copy_record copy;
+  take_common(event, copy);
+  copy.bytes = static_cast<std::uint64_t>(event.bytes.value_or(0));
+  copy.kind = copy_called(event.name);
+  constexpr std::string_view arrow = " -> ";
+  auto const kinds = in_brackets(event.name);
+  if (auto const at = kinds.find(arrow); at != std::string_view::npos) {
+    copy.source_kind = memory_called(kinds.substr(0, at));
+    copy.destination_kind = memory_called(kinds.substr(at + arrow.size()));
+  }
+  copy.source_device = copy.destination_device = copy.device;
+  to_.add(copy);
+}
+
+void kineto_events::take_fill(trace_event const& event) {
+  if (!has_times(event, "fills_without_time")) return;
+  memset_record fill;
+  take_common(event, fill);
+  fill.bytes = static_cast<std::uint64_t>(event.bytes.value_or(0));
+  fill.kind = memory_called(in_brackets(event.name));
+  to_.add(fill);
+}
+
+void kineto_events::take_call(trace_event const& event) {
+  if (!has_times(event, "API_calls_without_time")) return;
+  if (event.process) ++processes_[*event.process];
+  imported_call made;
+  made.call.start = {static_cast<std::uint64_t>(*event.start)};
+  made.call.duration = {std::max<std::int64_t>(*event.duration, 0)};
+  made.call.name = to_.name(event.name);
+  made.call.domain = event.name.starts_with("cuda") ? api_domain::runtime : api_domain::driver;
+  made.call.correlation = static_cast<correlation_id>(event.correlation.value_or(0));
+  made.call.os_thread = os_thread_of(event);
+  made.thread = to_.thread(made.call.os_thread);
+  to_.calls.add(made);
+}
+
+void kineto_events::add_range(trace_event const& event, name_id domain) {
+  if (!has_times(event, "ranges_without_time")) return;
+  if (event.process) ++processes_[*event.process];
+  imported_range range;
+  range.begin.time = {static_cast<std::uint64_t>(*event.start)};
+  range.end = {static_cast<std::uint64_t>(*event.start) +
+               static_cast<std::uint64_t>(std::max<std::int64_t>(*event.duration, 0))};
+  range.has_end = true;
+  range.begin.thread = to_.thread(os_thread_of(event));
+  range.begin.name = to_.name(event.name);
+  range.begin.domain = domain;
+  range.begin.declared_flops = event.flops;
+  to_.ranges.add(range);
+}
+
+void kineto_events::take_annotation(trace_event const& event) {
+  add_range(event, {});
+}
+
+void kineto_events::take_operator(trace_event const& event) {
+  add_range(event, to_.name("cpu_op"));
+}
+
+void kineto_events::take_wait(trace_event const& event) {
+  if (!has_times(event, "waits_without_time")) return;
+  sync_record wait;
+  wait.start = {static_cast<std::uint64_t>(*event.start)};
+  wait.duration = {std::max<std::int64_t>(*event.duration, 0)};
+  wait.context = static_cast<context_id>(event.context.value_or(0));
+  wait.stream = static_cast<stream_id>(event.stream.value_or(0));
+  wait.correlation = static_cast<correlation_id>(event.correlation.value_or(0));
+  wait.event = static_cast<std::uint32_t>(std::max<std::int64_t>(event.event.value_or(0), 0));
+  wait.type = wait_called(event.wait_kind.empty() ? event.name : event.wait_kind);
+  to_.syncs.add(wait);
+}
+
+void kineto_events::take_metadata(trace_event const& event) {
+  if (event.name != "thread_name" || !event.process || !event.thread) return;
+  thread_labels_.push_back(
+      {*event.process, static_cast<std::uint32_t>(*event.thread), to_.name(event.object_name)});
+}
+
+void kineto_events::finish() {
+  auto const main = std::max_element(processes_.begin(), processes_.end(),
+                                     [](auto& a, auto& b) { return a.second < b.second; });
+  if (main == processes_.end()) return;
+  to_.process_id = static_cast<std::uint32_t>(main->first);
+  for (auto const& label : thread_labels_)
+    if (processes_.contains(label.process)) to_.name_thread(label.thread, label.name);
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads a trace of torch.profiler: what stands around its events.
+#include "base/readable.hpp"
+#include "host/import/kineto/kineto_events.hpp"
+#include "host/import/kineto/trace_text.hpp"
+#include "host/import/source_readers.hpp"
+
+#include <charconv>
+
+namespace gpuprof {
+namespace {
+
+using token = json_scanner::token;
+
+template <class Number>
+Number number_in(std::string_view text) {
+  Number value{};
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+/// 12040 as "12.4".
+std::string version_of(std::string_view number) {
+  auto const version = number_in<unsigned>(number);
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+class kineto_reading {
+ public:
+  kineto_reading(source_reading& reading, imported_process& to)
+      : reading_(reading),
+        text_(reading.job.options.source),
+        json_([this](std::span<char> into) { return read_more(into); }),
+        to_(to),
+        events_(to, reading.job.options.cpu_ops) {}
+
+  void read() {
+    reading_.job.begin("reading " + reading_.job.options.source, text_.file_bytes());
+    auto const first = json_.next();
+    if (first == token::array) read_events();
+    if (first == token::object) read_members();
+    events_.finish();
+    note_end();
+    add_facts();
+  }
+
+ private:
+  std::size_t read_more(std::span<char> into) {
+    auto const count = text_.read(into);
+    reading_.job.advance(text_.newly_read());
+    return count;
+  }
+  void read_events();
+  void read_members();
+  void take_member(std::string const& key, token value);
+  void read_devices();
+  void read_device();
+  void read_distribution();
+  void note_end();
+  void note_left_out();
+  void add_facts();
+  void note(std::string const& line) {
+    reading_.outcome.notes.push_back(reading_.job.options.source + " " + line);
+  }
+
+  source_reading& reading_;
+  trace_text text_;
+  json_scanner json_;
+  imported_process& to_;
+  kineto_events events_;
+};
+
+/// After their `array`.
+void kineto_reading::read_events() {
+  trace_event event;
+  for (auto next = json_.next(); !is_over(next); next = json_.next()) {
+    if (next != token::object)
+      json_.skip(next);
+    else if (read_event(json_, event))
+      events_.take(event);
+  }
+}
+
+void kineto_reading::read_members() {
+  std::string key;
+  for (auto next = json_.next(); !is_over(next); next = json_.next()) {
+    if (next != token::key) {
+      json_.skip(next);
+      continue;
+    }
+    key = json_.text();
+    auto const value = json_.next();
+    if (is_over(value)) return;
+    take_member(key, value);
+  }
+}
+
+void kineto_reading::take_member(std::string const& key, token value) {
+  if (key == "traceEvents" && value == token::array) return read_events();
+  if (key == "deviceProperties" && value == token::array) return read_devices();
+  if (key == "distributedInfo" && value == token::object) return read_distribution();
+  auto const text = json_.text();
+  if (value == token::number && key == "baseTimeNanoseconds")
+    to_.epoch = number_in<std::int64_t>(text);
+  if (value == token::number && key == "cuda_driver_version")
+    to_.fact("driver.cuda_version", version_of(text));
+  if (value == token::text && key == "host_name") to_.fact("host", text);
+  if (value == token::text && key.starts_with("PT_PROFILER_JOB_")) to_.fact("import." + key, text);
+  json_.skip(value);
+}
+
+void kineto_reading::read_devices() {
+  for (auto next = json_.next(); !is_over(next); next = json_.next()) {
+    if (next == token::object)
+      read_device();
+    else
+      json_.skip(next);
+  }
+}
+
+void kineto_reading::read_device() {
+  device_record device;
+  std::string key;
+  for (auto next = json_.next(); !is_over(next); next = json_.next()) {
+    if (next != token::key) {
+      json_.skip(next);
+      continue;
+    }
+    key = json_.text();
+    auto const value = json_.next();
+    if (is_over(value)) return;
+    auto const number = value == token::number ? number_in<std::uint64_t>(json_.text()) : 0;
+    if (key == "id") device.device = static_cast<device_id>(number);
+    if (key == "name" && value == token::text) device.name = to_.name(json_.text());
+    if (key == "totalGlobalMem") device.memory_bytes = number;
+    if (key == "computeMajor") device.compute_major = static_cast<std::uint32_t>(number);
+    if (key == "computeMinor") device.compute_minor = static_cast<std::uint32_t>(number);
+    if (key == "numSms") device.sm_count = static_cast<std::uint32_t>(number);
+    json_.skip(value);
+  }
+  to_.devices.try_emplace(device.device, device);
+}
+
+/// Under the names that launchers give to these.
+void kineto_reading::read_distribution() {
+  std::string key;
+  for (auto next = json_.next(); !is_over(next); next = json_.next()) {
+    if (next != token::key) {
+      json_.skip(next);
+      continue;
+    }
+    key = json_.text();
+    auto const value = json_.next();
+    if (is_over(value)) return;
+    if (value == token::number && key == "rank") to_.fact("environment.RANK", json_.text());
+    if (value == token::number && key == "world_size")
+      to_.fact("environment.WORLD_SIZE", json_.text());
+    if (value == token::text && key == "nccl_version") to_.fact("nccl.version", json_.text());
+    json_.skip(value);
+  }
+}
+
+void kineto_reading::note_end() {
+  auto& outcome = reading_.outcome;
+  auto const ends = json_.next();
+  if (events_.taken() == 0)
+    throw import_failure(
+        reading_.job.options.source +
+        " holds no event of torch.profiler (kernel, gpu_memcpy, cuda_runtime, user_annotation, "
+        "...)" +
+        (ends == token::damaged
+             ? " before it becomes unreadable at character " + std::to_string(json_.offset())
+             : std::string()) +
+        "; nothing is written");
+  if (ends == token::damaged || !text_.failure().empty()) {
+    outcome.lacks_something = true;
+    note("is cut or damaged at character " + std::to_string(json_.offset()) +
+         (text_.failure().empty() ? "" : " (" + text_.failure() + ")") +
+         ": what stands before is taken");
+    to_.lose("rest_of_the_file");
+  }
+  if (events_.processes().size() > 1)
+    note("holds events of " + std::to_string(events_.processes().size()) +
+         " processes, which do not say on whose behalf a GPU worked: they become one capture");
+  note_left_out();
+}
+
+void kineto_reading::note_left_out() {
+  std::string line;
+  for (auto const& [category, count] : events_.left_out())
+    line += (line.empty() ? "" : ", ") + readable_count(count) + " " + category;
+  if (line.empty()) return;
+  to_.fact("import.left_out", line);
+  note("also holds what a capture has no place for: " + line);
+}
+
+void kineto_reading::add_facts() {
+  to_.fact("import.source", reading_.job.options.source);
+  to_.fact("import.format", "Kineto trace");
+  if (to_.process_id) to_.fact("process.id", std::to_string(*to_.process_id));
+}
+
+}  // namespace
+
+imported_processes read_kineto_trace(source_reading& reading) {
+  if (reading.job.options.process)
+    throw import_failure(
+        "--pid is for databases of nsys: a trace of torch.profiler is of one "
+        "process; nothing is written");
+  imported_processes made;
+  made.push_back(std::make_unique<imported_process>(reading.spool_folder));
+  kineto_reading(reading, *made.front()).read();
+  return made;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of the CUDA runtime and driver in an nsys export.
+#include "host/import/nsys/nsys_source.hpp"
+#include "host/import/time_between.hpp"
+
+namespace gpuprof {
+
+void read_nsys_calls(nsys_source& source) {
+  source.each("CUPTI_ACTIVITY_KIND_RUNTIME",
+              {"globalTid", "start", "end", "nameId", "correlationId", "returnValue"},
+              [&](sqlite_rows const& row, nsys_process& process) {
+                if (row.is_null(1) || row.is_null(2))
+                  return process.records->lose("API_calls_without_time");
+                imported_call made;
+                auto& call = made.call;
+                call.start = {static_cast<std::uint64_t>(row.integer(1))};
+                call.duration = time_between(row.integer(1), row.integer(2));
+                call.name = source.text(process, row.integer(3));
+                // Newer versions have a number for it, which has not always meant the same.
+                auto const name = process.records->names().text(call.name);
+                call.domain = name.starts_with("cuda") ? api_domain::runtime : api_domain::driver;
+                call.correlation = static_cast<correlation_id>(row.integer(4));
+                call.result = static_cast<std::int32_t>(row.integer(5));
+                call.os_thread = nsys_source::os_thread(row.integer(0));
+                made.thread = process.records->thread(call.os_thread);
+                process.records->calls.add(made);
+              });
+}
+
+}  // namespace gpuprof

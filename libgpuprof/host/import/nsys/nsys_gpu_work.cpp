@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels, copies, fills, graphs, waits, allocations and migrations in an nsys export.
+#include "host/import/nsys/nsys_source.hpp"
+#include "host/import/time_between.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace gpuprof {
+namespace {
+
+/// The columns that all tables of work begin with.
+enum {
+  work_global,
+  work_start,
+  work_end,
+  work_device,
+  work_context,
+  work_stream,
+  work_correlation,
+  first_other
+};
+
+template <class Id>
+Id id_at(sqlite_rows const& row, int column) {
+  return static_cast<Id>(row.integer(column));
+}
+
+std::uint32_t number_at(sqlite_rows const& row, int column) {
+  return static_cast<std::uint32_t>(row.integer(column));
+}
+
+template <class Record>
+bool take_common(sqlite_rows const& row, Record& record) {
+  if (row.is_null(work_start) || row.is_null(work_end)) return false;
+  record.start = {static_cast<std::uint64_t>(row.integer(work_start))};
+  record.duration = time_between(row.integer(work_start), row.integer(work_end));
+  record.device = id_at<device_id>(row, work_device);
+  record.context = id_at<context_id>(row, work_context);
+  record.stream = id_at<stream_id>(row, work_stream);
+  record.correlation = id_at<correlation_id>(row, work_correlation);
+  return true;
+}
+
+/// The upper half of a node's number is that of its graph.
+template <class Record>
+void take_graph(sqlite_rows const& row, Record& record, int graph, int node) {
+  record.node = id_at<graph_node_id>(row, node);
+  record.graph = row.is_null(graph) ? static_cast<graph_id>(raw(record.node) >> 32)
+                                    : id_at<graph_id>(row, graph);
+}
+
+void read_kernels(nsys_source& source) {
+  source.each("CUPTI_ACTIVITY_KIND_KERNEL",
+              {"globalPid",
+               "start",
+               "end",
+               "deviceId",
+               "contextId",
+               "streamId",
+               "correlationId",
+               "mangledName",
+               "demangledName",
+               "shortName",
+               "gridX",
+               "gridY",
+               "gridZ",
+               "blockX",
+               "blockY",
+               "blockZ",
+               "clusterX",
+               "clusterY",
+               "clusterZ",
+               "registersPerThread",
+               "staticSharedMemory",
+               "dynamicSharedMemory",
+               "localMemoryPerThread",
+               "localMemoryTotal",
+               "launchType",
+               "maxActiveClusters",
+               "graphId",
+               "graphNodeId"},
+              [&](sqlite_rows const& row, nsys_process& process) {
+                kernel_record kernel;
+                if (!take_common(row, kernel)) return process.records->lose("kernels_without_time");
+                kernel_shape shape;
+                int at = first_other;
+                for (int i = 0; i < 3 && raw(shape.name) == 0; ++i)
+                  if (!row.is_null(at + i)) shape.name = source.text(process, row.integer(at + i));
+                at += 3;
+                for (auto* const extent : {&shape.grid, &shape.block, &shape.cluster})
+                  for (auto* const side : {&extent->x, &extent->y, &extent->z})
+                    *side = number_at(row, at++);
+                shape.registers_per_thread = number_at(row, at++);
+                shape.static_shared_bytes = number_at(row, at++);
+                shape.dynamic_shared_bytes = number_at(row, at++);
+                shape.local_bytes_per_thread = number_at(row, at++);
+                shape.local_bytes_total = static_cast<std::uint64_t>(row.integer(at++));
+                // 1 regular, 2 and 3 cooperative; gpuprof counts as CUPTI does, from 0.
+                shape.launch_type =
+                    static_cast<std::uint32_t>(std::max<std::int64_t>(row.integer(at++) - 1, 0));
+                shape.max_active_clusters = number_at(row, at++);
+                take_graph(row, kernel, at, at + 1);
+                kernel.shape = process.records->shape(shape);
+                process.records->add(kernel);
+              });
+}
+
+/// Pageable is 0 in nsys, and unknown 7.
+memory_kind memory_of(std::int64_t kind) {
+  return kind >= 0 && kind < 7 ? static_cast<memory_kind>(kind + 1) : memory_kind::unknown;
+}
+
+/// Migrations of managed memory stand among the copies: kinds 11 to 13.
+void add_migration(sqlite_rows const& row, nsys_process& process, copy_record const& copy,
+                   std::int64_t kind) {
+  constexpr std::array<std::uint32_t, 3> counters = {1, 2, 8};  // CUPTI's, of bytes moved
+  unified_memory_record moved;
+  moved.start = copy.start;
+  moved.duration = copy.duration;
+  moved.counter = counters[static_cast<std::size_t>(kind - 11)];
+  moved.value = copy.bytes;
+  moved.address = static_cast<std::uint64_t>(row.integer(first_other + 8));
+  moved.source_device = copy.device;
+  moved.destination_device = copy.device;
+  moved.stream = copy.stream;
+  process.records->migrations.add(moved);
+}
+
+void read_copies(nsys_source& source) {
+  source.each(
+      "CUPTI_ACTIVITY_KIND_MEMCPY",
+      {"globalPid", "start", "end", "deviceId", "contextId", "streamId", "correlationId", "bytes",
+       "copyKind", "srcKind", "dstKind", "srcDeviceId", "dstDeviceId", "graphId", "graphNodeId",
+       "virtualAddress"},
+      [](sqlite_rows const& row, nsys_process& process) {
+        copy_record copy;
+        if (!take_common(row, copy)) return process.records->lose("copies_without_time");
+        copy.bytes = static_cast<std::uint64_t>(row.integer(first_other));
+        auto const kind = row.integer(first_other + 1);
+        if (kind >= 11 && kind <= 13) return add_migration(row, process, copy, kind);
+        copy.kind = kind >= 0 && kind <= 10 ? static_cast<copy_kind>(kind) : copy_kind::unknown;
+        if (!row.is_null(first_other + 2))
+          copy.source_kind = memory_of(row.integer(first_other + 2));
+        if (!row.is_null(first_other + 3))
+          copy.destination_kind = memory_of(row.integer(first_other + 3));
+        auto const is_peer = copy.kind == copy_kind::peer_to_peer;
+        copy.source_device = is_peer ? id_at<device_id>(row, first_other + 4) : copy.device;
+        copy.destination_device = is_peer ? id_at<device_id>(row, first_other + 5) : copy.device;
+        take_graph(row, copy, first_other + 6, first_other + 7);
+        process.records->add(copy);
+      });
+}
+
+void read_fills(nsys_source& source) {
+  source.each("CUPTI_ACTIVITY_KIND_MEMSET",
+              {"globalPid", "start", "end", "deviceId", "contextId", "streamId", "correlationId",
+               "bytes", "value", "memKind", "graphId", "graphNodeId"},
+              [](sqlite_rows const& row, nsys_process& process) {
+                memset_record fill;
+                if (!take_common(row, fill)) return process.records->lose("fills_without_time");
+                fill.bytes = static_cast<std::uint64_t>(row.integer(first_other));
+                fill.value = number_at(row, first_other + 1);
+                if (!row.is_null(first_other + 2))
+                  fill.kind = memory_of(row.integer(first_other + 2));
+                take_graph(row, fill, first_other + 3, first_other + 4);
+                process.records->add(fill);
+              });
+}
+
+void read_graphs(nsys_source& source) {
+  source.each("CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+              {"globalPid", "start", "end", "deviceId", "contextId", "streamId", "correlationId",
+               "graphId"},
+              [](sqlite_rows const& row, nsys_process& process) {
+                graph_record graph;
+                if (!take_common(row, graph)) return process.records->lose("graphs_without_time");
+                graph.graph = id_at<graph_id>(row, first_other);
+                process.records->add(graph);
+              });
+}
+
+void read_waits(nsys_source& source) {
+  source.each("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+              {"globalPid", "start", "end", "contextId", "streamId", "correlationId", "syncType",
+               "deprecatedSyncType", "eventId"},
+              [](sqlite_rows const& row, nsys_process& process) {
+                if (row.is_null(1) || row.is_null(2))
+                  return process.records->lose("waits_without_time");
+                sync_record wait;
+                wait.start = {static_cast<std::uint64_t>(row.integer(1))};
+                wait.duration = time_between(row.integer(1), row.integer(2));
+                wait.context = id_at<context_id>(row, 3);
+                // All streams of a context are one that is no stream's number.
+                wait.stream = id_at<stream_id>(row, 4);
+                wait.correlation = id_at<correlation_id>(row, 5);
+                wait.type = static_cast<std::uint8_t>(row.integer(row.is_null(6) ? 7 : 6));
+                wait.event = number_at(row, 8);
+                process.records->syncs.add(wait);
+              });
+}
+
+void read_allocations(nsys_source& source) {
+  source.each("CUDA_GPU_MEMORY_USAGE_EVENTS",
+              {"globalPid", "start", "deviceId", "contextId", "streamId", "correlationId",
+               "address", "bytes", "memKind", "memoryOperationType", "localMemoryPoolAddress"},
+              [](sqlite_rows const& row, nsys_process& process) {
+                if (row.is_null(1)) return process.records->lose("allocations_without_time");
+                memory_record made;
+                made.time = {static_cast<std::uint64_t>(row.integer(1))};
+                made.device = id_at<device_id>(row, 2);
+                made.context = id_at<context_id>(row, 3);
+                made.stream = id_at<stream_id>(row, 4);
+                made.correlation = id_at<correlation_id>(row, 5);
+                made.address = static_cast<std::uint64_t>(row.integer(6));
+                made.bytes = static_cast<std::uint64_t>(row.integer(7));
+                if (!row.is_null(8)) made.kind = memory_of(row.integer(8));
+                made.operation = row.integer(9) == 0   ? memory_operation::allocate
+                                 : row.integer(9) == 1 ? memory_operation::release
+                                                       : memory_operation::unknown;
+                made.pool_address = static_cast<std::uint64_t>(row.integer(10));
+                process.records->allocations.add(made);
+              });
+}
+
+}  // namespace
+
+void read_nsys_gpu_work(nsys_source& source) {
+  read_kernels(source);
+  read_copies(source);
+  read_fills(source);
+  read_graphs(source);
+  read_waits(source);
+  read_allocations(source);
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/page/counter_tracks.hpp"
+
+#include "host/export/metric_words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace gpuprof::page {
+namespace {
+
+constexpr std::size_t max_other_tracks = 24;
+constexpr auto no_place = ~std::size_t{0};
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
+/// The counters that main tracks are made of.
+enum role : std::size_t { active, elapsed, warps, tensor, dram_read, dram_write, l2, role_count };
+constexpr std::array<std::string_view, role_count> role_names{
+    "sm__cycles_active.avg",
+    "sm__cycles_elapsed.avg.per_second",
+    "sm__warps_active.avg.pct_of_peak_sustained_active",
+    "sm__pipe_tensor_cycles_active.avg",
+    "dram__bytes_read.sum",
+    "dram__bytes_write.sum",
+    "lts__t_bytes.sum"};
+using role_values = std::array<double, role_count>;
+
+struct main_track {
+  char const *name, *unit, *source;
+  double (*value)(role_values const&, double seconds);
+};
+// Cycles of which SMs had work are a share of those that passed. The counter of tensor cores adds
+// up the four parts of an SM, as in the roofline.
+constexpr main_track main_tracks[] = {
+    {"SM active", "%", "sm__cycles_active / sm__cycles_elapsed",
+     [](role_values const& v, double s) { return 100 * v[active] / (v[elapsed] * s); }},
+    {"Tensor active", "%", "sm__pipe_tensor_cycles_active / 4 / sm__cycles_elapsed",
+     [](role_values const& v, double s) { return 100 * v[tensor] / 4 / (v[elapsed] * s); }},
+    {"Warps active", "%", "sm__warps_active.avg.pct_of_peak_sustained_active",
+     [](role_values const& v, double) { return v[warps]; }},
+    {"DRAM", "B/s", "dram__bytes_read + dram__bytes_write",
+     [](role_values const& v, double s) { return (v[dram_read] + v[dram_write]) / s; }},
+    {"L2", "B/s", "lts__t_bytes", [](role_values const& v, double s) { return v[l2] / s; }},
+    {"SM clock", "Hz", "sm__cycles_elapsed.avg.per_second",
+     [](role_values const& v, double) { return v[elapsed]; }},
+};
+
+static_assert(std::size(main_tracks) == counter_tracks::main_count);
+
+std::size_t role_of(std::string_view metric) noexcept {
+  return static_cast<std::size_t>(std::find(role_names.begin(), role_names.end(), metric) -
+                                  role_names.begin());
+}
+
+std::string unit_of(std::string_view metric) {
+  if (metric.find(".pct") != metric.npos) return "%";
+  auto const of = metric.find("bytes") != metric.npos ? "B" : "";
+  return is_amount(metric) || metric.ends_with(".per_second") ? std::string(of) + "/s" : of;
+}
+
+}  // namespace
+
+void counter_tracks::add(captured_sample const& sample) {
+  auto& device = devices_.try_emplace(sample.device, max_points_).first->second;
+  auto& now = readings_[sample.device];
+  if (now.start_ns != sample.start_ns) end_interval(now, device);
+  now.start_ns = sample.start_ns;
+  now.length_ns = sample.duration_ns;
+  // Texts of a capture stand where they are.
+  auto known = std::find_if(now.metrics.begin(), now.metrics.end(), [&](auto const& one) {
+    return one.name.data() == sample.metric.data();
+  });
+  if (known == now.metrics.end()) {
+    now.metrics.push_back({sample.metric, place_of(now, device, sample.metric), none});
+    known = std::prev(now.metrics.end());
+  }
+  known->value = sample.value;
+}
+
+/// Its role; of others the number of the track behind all roles, made here.
+std::size_t counter_tracks::place_of(reading& now, of_device& device, std::string_view metric) {
+  auto const known = role_of(metric);
+  if (known < role_count) return known;
+  if (now.others == max_other_tracks) {
+    ++device.tracks_left_out;
+    return no_place;
+  }
+  ++now.others;
+  device.tracks.push_back({std::string(metric), unit_of(metric), std::string(metric), false});
+  return role_count + device.series.add_track();
+}
+
+void counter_tracks::end_interval(reading& now, of_device& device) {
+  if (now.length_ns == 0) return;
+  auto const seconds = static_cast<double>(now.length_ns) / 1e9;
+  role_values by_role;
+  by_role.fill(none);
+  now.values.assign(device.tracks.size(), none);
+  for (auto& metric : now.metrics) {
+    auto const value = std::exchange(metric.value, none);
+    if (metric.place < role_count)
+      by_role[metric.place] = value;
+    else if (metric.place != no_place && std::isfinite(value))
+      now.values[metric.place - role_count] = is_amount(metric.name) ? value / seconds : value;
+  }
+  for (std::size_t i = 0; i < main_count; ++i) {
+    auto const& one = main_tracks[i];
+    auto const value = one.value(by_role, seconds);
+    if (!std::isfinite(value)) continue;
+    if (!now.main[i]) {
+      now.main[i] = device.series.add_track();
+      now.values.push_back(none);
+      device.tracks.push_back({one.name, one.unit, one.source, true});
+    }
+    now.values[*now.main[i]] = value;
+  }
+  device.series.add(now.start_ns, now.length_ns, now.values);
+  now.length_ns = 0;
+}
+
+void counter_tracks::finish(std::size_t max_points) {
+  std::size_t tracks = 0;
+  for (auto& [number, device] : devices_) {
+    end_interval(readings_[number], device);
+    tracks += device.tracks.size();
+  }
+  if (tracks == 0) return;
+  for (auto& [_, device] : devices_) device.series.keep(max_points / tracks);
+}
+
+}  // namespace gpuprof::page

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/page/kernel_details.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+namespace gpuprof::page {
+namespace {
+
+constexpr std::string_view other_kernels = "(others)";
+
+std::string signature_text(std::string_view name, captured_extent const& grid,
+                           captured_extent const& block) {
+  std::string text(name);
+  for (auto const number : {grid.x, grid.y, grid.z, block.x, block.y, block.z})
+    text += ' ' + std::to_string(number);
+  return text;
+}
+
+launch_geometry geometry_of(captured_kernel const& kernel) {
+  return {kernel.device,
+          kernel.grid,
+          kernel.block,
+          kernel.cluster,
+          kernel.registers_per_thread,
+          kernel.static_shared_bytes,
+          kernel.dynamic_shared_bytes,
+          kernel.local_bytes_per_thread};
+}
+
+void add_to(line_details& line, captured_kernel const& kernel, bool is_own_length) {
+  if (!is_own_length) {
+    ++line.left_out;
+    return;
+  }
+  line.durations.add(kernel.duration_ns);
+  line.over_time.add(kernel.start_ns, kernel.duration_ns);
+}
+
+}  // namespace
+
+kernel_details::kernel_details(std::vector<watched_line> const& kernels,
+                               std::vector<watched_line> const& signatures, limits const& most)
+    : most_(most), neighbours_(most.pairs), places_(most.pairs) {
+  for (auto const& line : kernels) {
+    by_name_.emplace(line.name, static_cast<std::uint32_t>(names_.size()));
+    names_.push_back(line.name);
+    of_kernels_.emplace_back(line, most.points);
+  }
+  for (auto const& line : signatures) {
+    signature_by_text_.emplace(signature_text(line.name, *line.grid, *line.block),
+                               static_cast<std::uint32_t>(of_signatures_.size()));
+    of_signatures_.emplace_back(line, most.points / 4);
+  }
+}
+
+std::size_t kernel_details::hash_of_shape::operator()(shape_key const& key) const noexcept {
+  auto hash = std::hash<char const*>()(key.name);
+  for (auto const number : key.numbers) hash = (hash ^ number) * 0x9e3779b97f4a7c15u;
+  return hash ^ hash >> 29;
+}
+
+kernel_details::shape_key kernel_details::key_of(captured_kernel const& k) {
+  return {std::to_address(k.name.begin()),
+          {k.device, k.grid.x, k.grid.y, k.grid.z, k.block.x, k.block.y, k.block.z, k.cluster.x,
+           k.cluster.y, k.cluster.z, k.registers_per_thread, k.static_shared_bytes,
+           k.dynamic_shared_bytes, k.local_bytes_per_thread}};
+}
+
+std::uint32_t kernel_details::number_of(std::string_view name) {
+  if (auto const known = by_name_.find(name); known != by_name_.end()) return known->second;
+  if (names_.size() >= most_.names + watched()) name = other_kernels;
+  auto const [known, is_new] =
+      by_name_.try_emplace(std::string(name), static_cast<std::uint32_t>(names_.size()));
+  if (is_new) names_.emplace_back(name);
+  return known->second;
+}
+
+kernel_details::shape_lines kernel_details::lines_of_new(captured_kernel const& kernel) {
+  shape_lines lines;
+  lines.kernel = number_of(kernel.name);
+  auto const signature =
+      signature_by_text_.find(signature_text(kernel.name, kernel.grid, kernel.block));
+  if (signature != signature_by_text_.end()) lines.signature = signature->second;
+  lines.used.geometry = geometry_of(kernel);
+  return lines;
+}
+
+kernel_details::shape_lines& kernel_details::lines_of(captured_kernel const& kernel) {
+  auto const key = key_of(kernel);
+  if (auto const known = shapes_.find(key); known != shapes_.end()) return known->second;
+  if (shapes_.size() < most_.names) return shapes_.emplace(key, lines_of_new(kernel)).first->second;
+  not_told_apart_ = lines_of_new(kernel);
+  return not_told_apart_;
+}
+
+void kernel_details::open(captured_range const& range) {
+  auto const name = range.domain.empty()
+                        ? std::string(range.name)
+                        : std::string(range.domain) + ":" + std::string(range.name);
+  if (range.is_push_pop) return places_.open(range.id, range.parent, name);
+  // A launch at the very moment of the end counts, as in stats.
+  auto const end = range.still_open ? std::numeric_limits<std::uint64_t>::max()
+                                    : range.start_ns + range.duration_ns + 1;
+  places_.add_start_end(range.start_ns, end, name);
+}
+
+void kernel_details::add(captured_kernel const& kernel, std::optional<std::uint64_t> undisturbed) {
+  auto& lines = lines_of(kernel);
+  auto const length = undisturbed.value_or(kernel.duration_ns);
+  ++lines.used.launches;
+  lines.used.total_ns += length;
+  if (lines.kernel < watched()) add_to(of_kernels_[lines.kernel], kernel, !undisturbed);
+  if (lines.signature) add_to(of_signatures_[*lines.signature], kernel, !undisturbed);
+  neighbours_.add(kernel.device, kernel.context, kernel.stream, lines.kernel);
+  places_.add(lines.kernel, length, {kernel.range, kernel.graph, kernel.launched_ns});
+  samples_.work(
+      kernel.device, kernel.start_ns, kernel.start_ns + kernel.duration_ns,
+      lines.kernel < watched() && !undisturbed ? lines.kernel : kernel_samples::not_watched);
+}
+
+void kernel_details::add_other(captured_work const& work) {
+  samples_.work(work.device, work.start_ns, work.start_ns + work.duration_ns,
+                kernel_samples::not_watched);
+}
+
+void kernel_details::add(captured_sample const& sample) {
+  samples_.sample(sample.device, sample.start_ns, sample.duration_ns, sample.metric, sample.value);
+}
+
+std::vector<used_geometry> kernel_details::geometries(std::size_t kernel) const {
+  std::vector<used_geometry> all;
+  for (auto const& [key, lines] : shapes_)
+    if (lines.kernel == kernel) all.push_back(lines.used);
+  std::sort(all.begin(), all.end(), [](auto const& a, auto const& b) {
+    return a.total_ns != b.total_ns ? a.total_ns > b.total_ns
+                                    : a.geometry.grid.x < b.geometry.grid.x;
+  });
+  if (all.size() > most_.geometries) all.resize(most_.geometries);
+  return all;
+}
+
+std::vector<kernel_surroundings> kernel_details::surroundings() const {
+  return neighbours_.of_each(watched(), most_.neighbours);
+}
+
+}  // namespace gpuprof::page

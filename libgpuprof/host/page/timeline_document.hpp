@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// A timeline as a page holds it: a JSON object that says what there is, and columns of numbers.
+#pragma once
+
+#include "host/page/idle_times.hpp"
+#include "host/page/timeline_reading.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gpuprof::page {
+
+struct timeline_step {
+  std::uint64_t begin_ns = 0, end_ns = 0, period_ns = 0;
+};
+struct timeline_steps {
+  std::string name;
+  std::vector<timeline_step> shown;  // in order of their beginning
+  std::size_t left_out = 0;
+};
+
+/// {"begin_ns", "end_ns", "joined_below_ns", "lanes_left_out", "pieces_left_out",
+///  "finer": [{"begin_ns", "end_ns"}], "finer_joined_below_ns",
+///  "lanes": [{"group", "name", "bars"}], "names": [...],
+///  "idle_joined_below_ns", "idle_is_finer",
+///  "idle_finer_joined_below_ns", "idle": [{"device", "cause", "bars"}],
+///  "counters": [{"device", "from": "samples" or "nvml", "points", "joined_below_ns", "left_out",
+///                "tracks": [{"name", "unit", "source", "main", "least", "greatest"}]}],
+///  "steps": {"name", "count", "left_out"}}
+/// Finer: windows, from "begin_ns" on, in which nothing is joined, or only what is shorter; idle
+/// time has windows of its own.
+/// Columns, each as page::packed(page::planes_of(...)), in the order of the lists above:
+///  start, length, pause, name, count, longest; idle-start, idle-length, idle-pause, idle-count:
+///    start after the start before (of the first of a lane, after begin_ns), length less busy time
+///    and less the longest piece where several are joined;
+///  counter-start, counter-length: of each GPU's points;
+///  counter-mean, counter-below, counter-above: track by track, in 65,534ths of the way from the
+///    track's least to its greatest value, and one more; 0: none. Below and above: how far the
+///    least and the greatest of joined intervals are from their mean;
+///  step-begin (after the one before), step-length, step-period.
+struct timeline_document {
+  std::string head;
+  std::vector<std::pair<std::string, std::string>> columns;  // name, packed planes
+};
+timeline_document document_of(timeline const& made, idle_times const& idle,
+                              timeline_steps const& steps);
+
+}  // namespace gpuprof::page

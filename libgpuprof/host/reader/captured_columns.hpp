@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fills the columns of a plan with what one capture has.
+#pragma once
+
+#include "capture/whole_columns.hpp"
+#include "host/reader/table_plan.hpp"
+#include "host/reading/exported_names.hpp"
+#include "host/reading/trace_contents.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gpuprof {
+
+class captured_columns {
+ public:
+  /// `plan` outlives it. `place`: of the capture among those that are opened, its rank where no
+  /// launcher had told one.
+  static result<std::unique_ptr<captured_columns>> open(std::string const& path,
+                                                        table_plan const& plan, std::size_t place);
+
+  /// Nothing after the last rows. A batch holds `max_rows` or, where a block has more, its rows.
+  std::optional<arrow_batch> next(std::size_t max_rows);
+
+ private:
+  captured_columns(capture::whole_columns blocks, capture::reader file, table_plan const& plan,
+                   std::size_t place);
+
+  arrow_batch read(std::span<std::size_t const> blocks, std::size_t rows);
+  arrow_batch make();
+  /// A column that is not in the table, of rows with these ids of ranges, where it has ranges.
+  void fill(exported_column const& column, std::span<std::uint64_t const> ranges, std::size_t rows,
+            std::byte* to);
+  std::shared_ptr<arrow_texts const> name_places(exported_column const& column, std::uint32_t* ids,
+                                                 std::size_t rows);
+  std::string_view text_of(exported_column const& column, std::uint32_t id);
+
+  table_plan const* plan_;
+  capture::whole_columns blocks_;
+  trace_contents trace_;
+  std::optional<exported_names> names_;  // when a text is wanted: all kernels are demangled for it
+  std::int64_t rank_;
+  std::vector<std::size_t> left_;  // blocks
+  std::size_t next_ = 0;           // of these
+  bool is_made_ = false;
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/reading/trace_contents.hpp"
+
+#include "base/readable.hpp"
+#include "text/overview.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <numeric>
+
+namespace gpuprof {
+namespace {
+
+template <class Row, class Take>
+void each(capture::reader& file, Take take) {
+  file.for_each<Row>([&](std::span<Row const> rows) {
+    for (auto const& row : rows) take(row);
+  });
+}
+
+}  // namespace
+
+trace_contents::trace_contents(capture::reader file)
+    : file_(std::move(file)), text_([this](name_id id) { return file_.text(id); }) {
+  // A window is written when it opens, and again with its end when it closes.
+  std::map<std::uint32_t, window_record> windows;
+  each<window_record>(file_, [&](auto const& w) { windows[w.index] = w; });
+  for (auto const& [index, window] : windows) windows_.push_back(window);
+  each<fact_record>(file_, [&](auto const& f) { facts_.emplace_back(f.key, f.value); });
+  each<device_record>(file_, [&](auto const& d) { devices_.push_back(d); });
+  each<counter_record>(file_,
+                       [&](auto const& c) { counters_[std::string(text_(c.name))] = c.value; });
+  each<thread_record>(file_, [&](auto const& t) {
+    os_threads_[t.thread] = t.os_thread;
+    threads_[t.os_thread] = t.thread;
+  });
+  if (!windows_.empty()) {
+    origin_ = windows_.front().start;
+    return;
+  }
+  each<clock_record>(file_, [&](auto const& c) {
+    if (origin_.value == 0) origin_ = c.realtime;
+  });
+}
+
+std::vector<kernel_shape> const& trace_contents::shapes() {
+  if (!shapes_) {
+    shapes_.emplace();
+    each<kernel_shape>(file_, [&](auto const& shape) { shapes_->push_back(shape); });
+  }
+  return *shapes_;
+}
+
+kernel_labels const& trace_contents::labels(kernel_name_style style) {
+  auto& made = labels_[static_cast<std::size_t>(style)];
+  if (!made) made.emplace(shapes(), text_, style);
+  return *made;
+}
+
+range_tree const& trace_contents::ranges() {
+  if (ranges_) return *ranges_;
+  std::vector<range_begin> begins;
+  std::vector<range_end> ends;
+  begins.reserve(file_.row_count<range_begin>());
+  ends.reserve(file_.row_count<range_end>());
+  each<range_begin>(file_, [&](auto const& row) { begins.push_back(row); });
+  each<range_end>(file_, [&](auto const& row) { ends.push_back(row); });
+  auto const all_ended = begins.size() == ends.size();
+  ranges_.emplace(begins, ends, all_ended ? timestamp_ns{} : last_moment());
+  return *ranges_;
+}
+
+open_ranges const& trace_contents::open() {
+  if (!open_) open_.emplace(ranges());
+  return *open_;
+}
+
+launch_ranges const& trace_contents::launched(range_scope scope) {
+  auto& made = launched_[static_cast<std::size_t>(scope)];
+  // A process is known to the system by the number of its main thread.
+  if (!made) made.emplace(ranges(), scope, thread_of(process_id()));
+  return *made;
+}
+
+timestamp_ns trace_contents::last_moment() {
+  if (!windows_.empty() && windows_.back().end.value != 0) return windows_.back().end;
+  timestamp_ns last{};
+  each<clock_record>(file_, [&](auto const& c) { last = std::max(last, c.realtime); });
+  each<range_end>(file_, [&](auto const& e) { last = std::max(last, e.time); });
+  file_.for_each<kernel_record>(
+      [&](std::span<kernel_record const> kernels) {
+        for (auto const& k : kernels) last = std::max(last, k.start + k.duration);
+      },
+      capture::only(&kernel_record::start, &kernel_record::duration));
+  return last;
+}
+
+std::string trace_contents::fact(std::string_view key) const {
+  for (auto const& [k, value] : facts_)
+    if (text_(k) == key) return std::string(text_(value));
+  return {};
+}
+
+std::uint64_t trace_contents::counter(std::string_view name) const {
+  auto const known = counters_.find(name);
+  return known != counters_.end() ? known->second : 0;
+}
+
+std::string trace_contents::without_counters() const {
+  std::string const none = "holds no hardware counters";
+  if (counters_of("counters").empty())
+    return none + "; record them with gpuprof profile --metrics auto";
+  auto const busy = counter("counters.skipped_busy");
+  return none + ": they were asked for, but the program ended, or they were refused, before any " +
+         "was read" +
+         (busy > 0 ? " (" + counted(busy, "launches") + " came before the GPU was idle)" : "") +
+         "; a longer run gives some, gpuprof status says whether they can be read here";
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> trace_contents::counters_of(
+    std::string_view family) const {
+  std::vector<std::pair<std::string, std::uint64_t>> found;
+  for (auto const& [name, value] : counters_)
+    if (name.starts_with(family) && name.size() > family.size() && name[family.size()] == '.')
+      found.emplace_back(name.substr(family.size() + 1), value);
+  return found;
+}
+
+std::uint32_t trace_contents::process_id() const {
+  auto const text = fact("process.id");
+  std::uint32_t id = 0;
+  std::from_chars(text.data(), text.data() + text.size(), id);
+  return id;
+}
+
+std::map<std::uint32_t, std::string> trace_contents::device_names() const {
+  std::map<std::uint32_t, std::string> names;
+  for (auto const& device : devices_) names[raw(device.device)] = text_(device.name);
+  return names;
+}
+
+std::uint32_t trace_contents::os_thread(thread_index thread) const {
+  auto const known = os_threads_.find(thread);
+  return known != os_threads_.end() ? known->second : 0;
+}
+
+thread_index trace_contents::thread_of(std::uint32_t os_thread) const {
+  auto const known = threads_.find(os_thread);
+  return known != threads_.end() ? known->second : thread_index{};
+}
+
+std::map<std::uint32_t, std::string> trace_contents::peaks_measured_at() {
+  std::map<std::uint32_t, std::string> latest;
+  each<peak_record>(file_, [&](auto const& peak) {
+    auto& moment = latest[raw(peak.device)];
+    moment = std::max(moment, std::string(text_(peak.measured_at)));
+  });
+  return latest;
+}
+
+namespace {
+
+/// "30,000 kernels (12.5%) in damaged parts of the file".
+/// Returns how many.
+template <class Row>
+std::uint64_t add_lost_rows(capture::reader const& file, char const* what,
+                            report::overview& about) {
+  auto const lost = file.rows_lost<Row>();
+  if (lost == 0) return 0;
+  auto const all = lost + file.row_count<Row>();
+  char share[32];
+  std::snprintf(share, sizeof share, " (%.1f%%)",
+                100 * static_cast<double>(lost) / static_cast<double>(all));
+  about.other_losses.push_back(counted(lost, what) + share + " in damaged parts of the file");
+  return lost;
+}
+
+/// What the file lacks that its program has recorded.
+void add_file_losses(capture::reader const& file, report::overview& about) {
+  auto const told = add_lost_rows<kernel_record>(file, "kernels", about) +
+                    add_lost_rows<graph_record>(file, "graphs", about) +
+                    add_lost_rows<copy_record>(file, "copies", about) +
+                    add_lost_rows<memset_record>(file, "fills", about) +
+                    add_lost_rows<api_record>(file, "API calls", about) +
+                    add_lost_rows<range_begin>(file, "NVTX ranges", about) +
+                    add_lost_rows<metric_sample_record>(file, "values of samples", about);
+  auto const& losses = file.losses();
+  auto const all = std::accumulate(losses.rows.begin(), losses.rows.end(), std::uint64_t{0},
+                                   [](auto sum, auto const& of) { return sum + of.second; });
+  if (auto const others = all - told; others > 0)
+    about.other_losses.push_back(counted(others, "other records") +
+                                 " in damaged parts of the file");
+  if (losses.blocks != 0)
+    about.other_losses.push_back(counted(losses.blocks, "blocks of records") +
+                                 " in damaged parts of the file");
+  if (losses.unwritten != 0)
+    about.other_losses.push_back(counted(losses.unwritten, "records") +
+                                 " that could not be written");
+  if (losses.lacks_end)
+    about.other_losses.emplace_back(
+        "whatever came last (the file was cut, or its program was killed: "
+        "--flush-interval-ms says how much that can be)");
+}
+
+}  // namespace
+
+/// "labels: size=4096, type=bf16"; empty when there are none.
+std::string trace_contents::labels_line() const {
+  constexpr std::string_view prefix = "label.";
+  std::string line;
+  for (auto const& [key, value] : facts_) {
+    auto const name = std::string(text_(key));
+    if (!name.starts_with(prefix)) continue;
+    line += (line.empty() ? "labels: " : ", ") + name.substr(prefix.size()) + "=" +
+            std::string(text_(value));
+  }
+  return line;
+}
+
+captured_calls trace_contents::calls() const {
+  if (fact("trace.api") == "blocking") return captured_calls::blocking;
+  return file_.row_count<api_record>() == 0 ? captured_calls::none : captured_calls::all;
+}
+
+/// "peaks: GPU 0 measured 2026-03-01T12:00:00Z"; empty when there are none.
+std::string trace_contents::peaks_line() {
+  std::string line;
+  for (auto const& [device, moment] : peaks_measured_at())
+    line +=
+        (line.empty() ? "peaks: GPU " : ", GPU ") + std::to_string(device) + " measured " + moment;
+  return line;
+}
+
+std::vector<std::string> trace_contents::missing() {
+  auto const about = overview();
+  std::vector<std::string> lines;
+  for (auto const& [what, count] : about.losses)
+    if (count > 0) lines.push_back(counted(count, what) + " lost while recording");
+  lines.insert(lines.end(), about.other_losses.begin(), about.other_losses.end());
+  for (auto const& warning : file_.warnings()) lines.push_back(warning);
+  return lines;
+}
+
+report::overview trace_contents::overview() {
+  report::overview about;
+  about.program = fact("process.command_line");
+  if (about.program.empty()) about.program = fact("process.program");
+  for (auto const& [device, name] : device_names()) about.devices.push_back(name);
+  about.windows = windows_.size();
+  for (auto const& window : windows_)
+    if (window.end > window.start)
+      about.seconds += static_cast<double>((window.end - window.start).value) / 1e9;
+  auto const batched = counters_.find("note.batched_copies");
+  auto const copies =
+      file_.row_count<copy_record>() + (batched != counters_.end() ? batched->second : 0);
+  about.records = {{"kernels", file_.row_count<kernel_record>()},
+                   {"graphs", file_.row_count<graph_record>()},
+                   {"copies", copies},
+                   {"fills", file_.row_count<memset_record>()},
+                   {"API calls", file_.row_count<api_record>()},
+                   {"NVTX ranges", file_.row_count<range_begin>()},
+                   {"marks", file_.row_count<mark_record>()}};
+  for (auto const& [name, value] : counters_) add_counter(about, name, value);
+  add_file_losses(file_, about);
+  if (auto line = labels_line(); !line.empty()) about.remarks.push_back(std::move(line));
+  if (auto line = peaks_line(); !line.empty()) about.remarks.push_back(std::move(line));
+  for (auto const& warning : file_.warnings()) about.remarks.push_back("warning: " + warning);
+  return about;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Advice as one JSON object.
+#include "host/advice/rule_names.hpp"
+#include "host/report/advice_report.hpp"
+#include "host/report/advice_words.hpp"
+#include "host/report/json_object.hpp"
+
+namespace gpuprof::report {
+namespace {
+
+void append_interval(std::string& out, advise::interval const& of, double unit) {
+  json_object o(out);
+  o.number("low", of.low / unit);
+  o.number("high", of.high / unit);
+  o.end();
+}
+
+void append_holds(std::string& out, advise::bottleneck const& holds) {
+  json_object o(out);
+  o.text("bucket", key_of(holds.bucket));
+  o.number("share", holds.share);
+  o.flag("launches_hold", holds.launches_hold);
+  o.text("sentence", holds.sentence);
+  o.end();
+}
+
+void append_roof(std::string& out, std::optional<advise::roof_distance> const& roof) {
+  if (!roof) {
+    out += "null";
+    return;
+  }
+  json_object o(out);
+  o.number("share", roof->share);
+  o.number("known_share", roof->known_share);
+  o.text("bound_by", name_of(roof->bound));
+  o.end();
+}
+
+/// A row for each bucket in which there is time.
+void append_buckets_of(std::string& out, ledger_line const& line, bool& is_first) {
+  auto const all = line.times.total();
+  for (std::size_t i = 0; i < time_bucket_count; ++i) {
+    auto const bucket = static_cast<time_bucket>(i);
+    auto const ns = line.times[bucket];
+    if (ns <= 0) continue;
+    if (!is_first) out += ",\n ";
+    is_first = false;
+    json_object o(out);
+    if (!line.rank.empty()) o.text("rank", line.rank);
+    o.whole("device", line.device.value_or(0));
+    o.text("bucket", key_of(bucket));
+    o.number("ns", ns);
+    o.number("share", ns / all);
+    o.end();
+  }
+}
+
+void append_ledger(std::string& out, ledger const& time) {
+  out += '[';
+  bool is_first = true;
+  for (auto const& gpu : time.gpus) append_buckets_of(out, gpu, is_first);
+  out += ']';
+}
+
+/// {"compute": 1200}: those in which there is time, in nanoseconds.
+void append_times(std::string& out, bucket_times const& times) {
+  json_object o(out);
+  for (std::size_t i = 0; i < time_bucket_count; ++i) {
+    auto const bucket = static_cast<time_bucket>(i);
+    if (times[bucket] > 0) o.number(key_of(bucket), times[bucket]);
+  }
+  o.end();
+}
+
+void append_range(std::string& out, ledger_line const& line) {
+  json_object o(out);
+  o.text("range", line.label);
+  o.number("total_ns", line.times.total());
+  o.member("inclusive_ns", [&](std::string& to) { append_times(to, line.times); });
+  o.member("exclusive_ns",
+           [&](std::string& to) { append_times(to, line.own.value_or(line.times)); });
+  o.end();
+}
+
+void append_step(std::string& out, ledger_line const& line) {
+  json_object o(out);
+  o.text("step", line.label);
+  o.number("period_ns", line.period_ns > 0 ? std::optional(line.period_ns) : std::nullopt);
+  o.number("total_ns", line.times.total());
+  o.member("ns", [&](std::string& to) { append_times(to, line.times); });
+  o.end();
+}
+
+void append_rank(std::string& out, captured_rank const& rank) {
+  json_object o(out);
+  o.text("rank", rank.rank);
+  o.text("capture", rank.capture);
+  o.number("window_ns", rank.window_ns);
+  o.member("holds", [&](std::string& to) { append_holds(to, rank.holds); });
+  o.end();
+}
+
+void append_where(std::string& out, advise::finding const& one) {
+  json_object o(out);
+  o.text("range", one.range);
+  o.text("kernel", one.kernel);
+  o.text("call", one.call);
+  o.end();
+}
+
+void append_evidence(std::string& out, advise::evidence const& one) {
+  json_object o(out);
+  o.text("name", one.name);
+  o.number("value", one.value);
+  o.text("unit", one.unit);
+  o.text("source", one.source);
+  o.end();
+}
+
+void append_gain_of_rank(std::string& out, advise::gain_of_rank const& of) {
+  json_object o(out);
+  o.text("rank", of.rank);
+  o.whole("instances", of.instances);
+  o.member("potential_gain_ms", [&](std::string& to) {
+    append_interval(to, {of.gain.low_ns, of.gain.high_ns}, 1e6);
+  });
+  o.end();
+}
+
+void append_finding(std::string& out, advise::joined_finding const& of, bool several_ranks) {
+  auto const& one = of.one;
+  std::uint64_t instances = 0;
+  for (auto const& rank : of.ranks) instances += rank.instances;
+  json_object o(out);
+  o.text("rule", one.rule);
+  o.text("group", group_of(one.rule));
+  o.text("severity", name_of(one.level));
+  o.text("what", one.what);
+  o.member("device", [&](std::string& to) {
+    to += one.device && !several_ranks ? std::to_string(raw(*one.device)) : "null";
+  });
+  o.member("where", [&](std::string& to) { append_where(to, one); });
+  o.whole("instances", instances);
+  o.member("evidence",
+           [&](std::string& to) { append_json_array(to, one.because, append_evidence); });
+  o.member("potential_gain_ms", [&](std::string& to) { append_interval(to, of.ns, 1e6); });
+  o.member("of_window", [&](std::string& to) { append_interval(to, of.share, 1); });
+  o.text("bucket", key_of(one.bucket));
+  o.text("to_do", one.to_do);
+  o.text("arithmetic", one.arithmetic);
+  o.flag("changes_results", one.changes_results);
+  o.flag("hidden_by_launches", one.is_hidden_by_launches);
+  if (several_ranks)
+    o.member("ranks",
+             [&](std::string& to) { append_json_array(to, of.ranks, append_gain_of_rank); });
+  o.end();
+}
+
+void append_not_looked_at(std::string& out, advise::rule_without_data const& one) {
+  json_object o(out);
+  o.text("rule", one.of->name);
+  o.member("missing",
+           [&](std::string& to) { append_json_texts(to, advise::names_of(one.missing)); });
+  o.text("how", one.how);
+  o.end();
+}
+
+}  // namespace
+
+void write_advice_json(advice_report const& report, text_sink const& out) {
+  std::string text;
+  auto const several = report.advice.ranks > 1;
+  auto const findings = [&](std::vector<advise::joined_finding> const& list) {
+    return [&list, several](std::string& to) {
+      append_json_array(to, list, [several](std::string& into, advise::joined_finding const& one) {
+        append_finding(into, one, several);
+      });
+    };
+  };
+  auto const& time = report.time;
+  json_object o(text);
+  o.text("schema", "gpuprof-analyze-1");
+  o.member("heading", [&](std::string& to) { append_json_texts(to, report.heading); });
+  o.number("window_ns", report.window_ns);
+  o.number("best_case_share",
+           report.all_windows_ns > 0 ? report.best_case_ns / report.all_windows_ns : 1);
+  o.member("holds", [&](std::string& to) { append_holds(to, report.holds); });
+  o.member("roof", [&](std::string& to) { append_roof(to, report.roof); });
+  if (!report.ranks.empty())
+    o.member("ranks", [&](std::string& to) { append_json_array(to, report.ranks, append_rank); });
+  o.member("ledger", [&](std::string& to) { append_ledger(to, time); });
+  o.member("ranges", [&](std::string& to) { append_json_array(to, time.ranges, append_range); });
+  o.whole("more_ranges", time.more_ranges);
+  o.member("steps", [&](std::string& to) { append_json_array(to, time.steps, append_step); });
+  o.whole("more_steps", time.more_steps);
+  o.number("min_gain", report.min_gain);
+  o.member("findings", findings(report.advice.findings));
+  o.member("below_threshold", findings(report.advice.too_small));
+  o.member("not_looked_at", [&](std::string& to) {
+    append_json_array(to, report.advice.missing, append_not_looked_at);
+  });
+  o.member("remarks", [&](std::string& to) { append_json_texts(to, report.remarks); });
+  o.end();
+  out(text + "\n");
+}
+
+}  // namespace gpuprof::report

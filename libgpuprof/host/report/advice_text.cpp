@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Advice for reading: what holds the program, where its time went, what to do, what is not known.
+#include "base/readable.hpp"
+#include "host/report/advice_report.hpp"
+#include "host/report/advice_words.hpp"
+#include "host/report/finding_text.hpp"
+#include "host/report/ledger_table.hpp"
+#include "text/padding.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace gpuprof::report {
+namespace {
+
+using text_lines = std::vector<std::string>;
+
+constexpr std::size_t findings_by_default = 10, page_length = 100;
+constexpr std::size_t ledger_page = 20, ledger_page_beside = 8;
+
+void append(text_lines& to, text_lines const& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+text_lines headline(advice_report const& report, std::size_t width) {
+  text_lines lines;
+  for (auto const& line : report.heading) append_wrapped(lines, on_one_line(line), width, 4);
+  lines.emplace_back();
+  append_wrapped(lines, report.holds.sentence, width, 0);
+  if (report.roof) {
+    auto text = "Kernels reach " + percent(report.roof->share) +
+                " of the measured roofs, mean by time; known for " +
+                percent(report.roof->known_share) + " of their time";
+    if (auto const bound = name_of(report.roof->bound); !bound.empty())
+      text += ", most of it bound by " + std::string(bound);
+    append_wrapped(lines, text + ".", width, 0);
+  } else if (report.advice.findings.empty() && !report.roof_is_missing.empty()) {
+    append_wrapped(lines,
+                   "How close its kernels are to the roof is not known; needs: " +
+                       report.roof_is_missing + ".",
+                   width, 0);
+  }
+  for (auto const& remark : report.remarks)
+    append_wrapped(lines, "Note: " + on_one_line(remark), width, 6);
+  return lines;
+}
+
+text_lines shares_of(ledger const& time, ledger_lines which, std::size_t max_lines,
+                     std::size_t width) {
+  struct words {
+    std::string_view title, plural, order;
+  };
+  static constexpr words of_lines[] = {{"GPU", "GPUs", ""},
+                                       {"range", "ranges", "longest "},
+                                       {"step", "steps", "slowest "},
+                                       {"rank", "ranks", ""}};
+  auto const& [title, plural, order] = of_lines[static_cast<std::size_t>(which)];
+  auto const all = lines_of(time, which);
+  std::vector<ledger_line> shown(all.begin(), all.end());
+  if (which == ledger_lines::steps)
+    std::stable_sort(shown.begin(), shown.end(), [](auto const& a, auto const& b) {
+      return a.times.total() > b.times.total();
+    });
+  auto const more = which == ledger_lines::ranges  ? time.more_ranges
+                    : which == ledger_lines::steps ? time.more_steps
+                                                   : 0;
+  auto const count = shown.size() + more;
+  if (shown.size() > max_lines) shown.resize(max_lines);
+  auto lines = ledger_shares(shown, std::string(title), width);
+  if (count > shown.size())
+    lines.push_back("  the " + std::string(order.empty() ? "first " : order) +
+                    std::to_string(shown.size()) + " of " + readable_count(count) + " " +
+                    std::string(plural) + "; -f json has all that are kept");
+  return lines;
+}
+
+text_lines ledger_text(advice_report const& report, std::optional<ledger_lines> by,
+                       std::size_t width) {
+  auto const& time = report.time;
+  text_lines lines;
+  if (by) {
+    auto const shown = shares_of(time, *by, ledger_page, width);
+    lines.emplace_back("Where the time of GPUs went:");
+    if (lines_of(time, *by).empty())
+      lines.back() = "Where the time of GPUs went: the capture has nothing to show it by.";
+    else
+      append(lines, shown);
+    return lines;
+  }
+  bucket_times all;
+  for (auto const& gpu : time.gpus) all += gpu.times;
+  lines.push_back(time.gpus.size() > 1
+                      ? "Where the time of " + counted(time.gpus.size(), "GPUs") + " went:"
+                      : "Where the time of the GPU went:");
+  append(lines, ledger_bars(all, width));
+  auto const each = !time.ranks.empty() ? ledger_lines::ranks : ledger_lines::gpus;
+  if (lines_of(time, each).size() > 1) {
+    lines.emplace_back();
+    append(lines, shares_of(time, each, ledger_page_beside, width));
+  }
+  return lines;
+}
+
+/// "sync_point 0.4 %, small_copies 0.1 %": each rule once, with its highest share.
+std::string rules_with_shares(std::span<advise::joined_finding const> findings) {
+  std::vector<std::pair<std::string_view, double>> rules;
+  for (auto const& finding : findings) {
+    auto const known = std::find_if(rules.begin(), rules.end(), [&](auto const& rule) {
+      return rule.first == finding.one.rule;
+    });
+    if (known == rules.end())
+      rules.emplace_back(finding.one.rule, finding.share.high);
+    else
+      known->second = std::max(known->second, finding.share.high);
+  }
+  std::string text;
+  for (auto const& [rule, share] : rules)
+    text += (text.empty() ? "" : ", ") + std::string(rule) + " " + percent(share);
+  return text;
+}
+
+/// What a capture lacks, and the rules that need it.
+text_lines not_looked_at(advice_report const& report, std::size_t width) {
+  std::vector<std::pair<std::string, std::string>> by_need;
+  for (auto const& [rule, missing, need] : report.advice.missing) {
+    auto known = std::find_if(by_need.begin(), by_need.end(),
+                              [&need = need](auto const& one) { return one.first == need; });
+    if (known == by_need.end()) known = by_need.insert(by_need.end(), {need, ""});
+    known->second += (known->second.empty() ? "" : ", ") + std::string(rule->name);
+  }
+  text_lines lines;
+  if (by_need.empty()) return lines;
+  lines.emplace_back();
+  lines.emplace_back("Not looked at:");
+  for (auto const& [need, rules] : by_need)
+    append_wrapped(lines, "  " + rules + "; needs: " + need, width, 4);
+  return lines;
+}
+
+text_lines tail_of(advice_report const& report, std::size_t width) {
+  text_lines lines;
+  auto const& below = report.advice.too_small;
+  if (!below.empty()) {
+    lines.emplace_back();
+    append_wrapped(lines,
+                   std::to_string(below.size()) + " more below " + percent(report.min_gain) +
+                       " of the run: " + rules_with_shares(below) + "; --min-gain 0% shows them",
+                   width, 2);
+  }
+  append(lines, not_looked_at(report, width));
+  return lines;
+}
+
+text_lines findings_heading(advice_report const& report, std::size_t width) {
+  text_lines lines{""};
+  auto const& found = report.advice.findings;
+  if (found.empty()) {
+    append_wrapped(lines, "No finding above " + percent(report.min_gain) + " of the run.", width,
+                   0);
+    return lines;
+  }
+  auto text = counted(found.size(), "findings");
+  if (report.best_case_ns < report.all_windows_ns && report.all_windows_ns > 0)
+    text += std::string("; at best ") +
+            (found.size() == 1 ? "it saves " : "all of them together save ") +
+            percent(1 - report.best_case_ns / report.all_windows_ns) + " of the time of " +
+            (report.time.gpus.size() > 1 ? "the GPUs" : "the GPU");
+  append_wrapped(lines, text + ":", width, 0);
+  return lines;
+}
+
+void put(text_lines const& lines, text_sink const& out) {
+  for (auto const& line : lines) out(line + "\n");
+}
+
+}  // namespace
+
+void write_advice_text(advice_report const& report, advice_text_options const& options,
+                       text_sink const& out, page const& on) {
+  auto lines = headline(report, on.width);
+  lines.emplace_back();
+  append(lines, ledger_text(report, options.by, on.width));
+  append(lines, findings_heading(report, on.width));
+  auto const tail = tail_of(report, on.width);
+
+  auto const& found = report.advice.findings;
+  auto const limit = options.limit.value_or(findings_by_default);
+  finding_layout const layout{on.width, report.advice.ranks, on.bold_headings};
+  std::size_t shown = 0;
+  while (shown < found.size() && (limit == 0 || shown < limit)) {
+    auto const block = finding_text(shown + 1, found[shown], layout);
+    constexpr std::size_t lines_of_rest = 5;  // blanks, and what says how many more
+    if (!options.limit && lines.size() + block.size() + tail.size() + lines_of_rest > page_length)
+      break;
+    lines.emplace_back();
+    append(lines, block);
+    ++shown;
+  }
+  if (shown < found.size()) {
+    lines.emplace_back();
+    append_wrapped(lines,
+                   std::to_string(found.size() - shown) +
+                       " more findings: " + rules_with_shares(std::span(found).subspan(shown)) +
+                       "; --limit 0 shows them",
+                   on.width, 2);
+  }
+  append(lines, tail);
+  put(lines, out);
+}
+
+}  // namespace gpuprof::report

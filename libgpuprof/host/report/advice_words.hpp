@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words and figures that say what a finding is about.
+#pragma once
+
+#include "host/advice/joined_advice.hpp"
+#include "host/analysis/timeline/time_bucket.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace gpuprof::report {
+
+/// "launch_bound": as programs read it.
+std::string_view key_of(time_bucket bucket) noexcept;
+/// Of a rule: "launches".
+std::string_view group_of(std::string_view rule) noexcept;
+/// "warning".
+std::string_view name_of(advise::severity level) noexcept;
+
+/// "120 to 340 ms"; one figure where both are the same.
+std::string time_interval(advise::interval const& ns);
+/// "1.2 to 3.4 %".
+std::string share_interval(advise::interval const& share);
+/// "1.2 %".
+std::string percent(double share);
+
+/// "achieved 17.2 GB/s (counted)".
+std::string evidence_words(advise::evidence const& one);
+
+}  // namespace gpuprof::report

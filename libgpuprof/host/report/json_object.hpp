@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes JSON objects and arrays of texts, member by member.
+#pragma once
+
+#include "base/json_text.hpp"
+#include "text/table.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpuprof::report {
+
+/// Writes members of an object, commas between them.
+class json_object {
+ public:
+  explicit json_object(std::string& out) : out_(out) { out_ += '{'; }
+  void text(std::string_view key, std::string_view value) {
+    name(key);
+    append_json_text(out_, value);
+  }
+  /// Reads back as the same number; null when it is not known.
+  void number(std::string_view key, std::optional<double> value) {
+    name(key);
+    auto const known = number_cell(value);
+    if (std::holds_alternative<std::monostate>(known))
+      out_ += "null";
+    else
+      append_cell(out_, known, column_kind::number, {});
+  }
+  void whole(std::string_view key, std::uint64_t value) {
+    name(key);
+    out_ += std::to_string(value);
+  }
+  void flag(std::string_view key, bool value) {
+    name(key);
+    out_ += value ? "true" : "false";
+  }
+  template <class F>
+  void member(std::string_view key, F f) {
+    name(key);
+    f(out_);
+  }
+  void end() { out_ += '}'; }
+
+ private:
+  void name(std::string_view key) {
+    if (!first_) out_ += ", ";
+    first_ = false;
+    append_json_text(out_, key);
+    out_ += ": ";
+  }
+  std::string& out_;
+  bool first_ = true;
+};
+
+/// `append(out, element)` for each, commas between them.
+template <class List, class Append>
+void append_json_array(std::string& out, List const& list, Append append) {
+  out += '[';
+  bool first = true;
+  for (auto const& one : list) {
+    if (!first) out += ",\n ";
+    first = false;
+    append(out, one);
+  }
+  out += ']';
+}
+
+inline void append_json_texts(std::string& out, std::vector<std::string> const& texts) {
+  out += '[';
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (i > 0) out += ", ";
+    append_json_text(out, texts[i]);
+  }
+  out += ']';
+}
+
+}  // namespace gpuprof::report

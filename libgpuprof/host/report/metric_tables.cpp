@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/report/metric_tables.hpp"
+
+#include "host/report/owned_rows.hpp"
+#include "host/report/summary_tables.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+namespace gpuprof::report {
+namespace {
+
+using enum column_kind;
+
+/// Nine digits: bytes up to a gigabyte are exact, and no more is counted the same way twice.
+double readable(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.9g", value);
+  return std::strtod(text, nullptr);
+}
+
+/// Equal values whose mean was rounded have none.
+double spread(metric_row const& r, double of) {
+  return of < 1e-9 * std::abs(r.average) ? 0 : of;
+}
+
+cell if_there(std::optional<double> value) {
+  return value ? cell(readable(*value)) : cell();
+}
+
+void append_figures(row& cells, metric_row const& r) {
+  cells.insert(cells.end(), {whole(r.launches), whole(r.samples), readable(r.average)});
+  cells.push_back(r.deviation ? cell(readable(spread(r, *r.deviation))) : cell());
+  cells.push_back(if_there(r.total));
+  cells.emplace_back(std::string_view(r.metric));
+}
+
+/// Where all was counted around launches, the spread of the readings says enough.
+bool need_sources(std::vector<metric_row> const& rows) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [](metric_row const& r) { return r.source != figure_source::exact; });
+}
+
+void append_source(row& cells, metric_row const& r) {
+  cells.emplace_back(name_of(r.source));
+  cells.emplace_back(readable(spread(r, r.error)));
+  cells.emplace_back(std::string_view(r.is_shared ? "yes" : ""));
+}
+
+table with_sources(table made, bool needed) {
+  if (!needed) return made;
+  made.columns.push_back({"Source", {}, 8});
+  made.columns.push_back({"Error", amount, 5});
+  made.columns.push_back({"Shared", {}, 2});
+  return made;
+}
+
+}  // namespace
+
+table kernel_metric_table(std::vector<metric_row> rows) {
+  auto const sources = need_sources(rows);
+  auto const kept = std::make_shared<std::vector<metric_row>>(std::move(rows));
+  return with_sources({"gpu_metrics_sum",
+                       "GPU Metrics Summary",
+                       {{"Launches", integer},
+                        {"Samples", integer, 4},
+                        {"Avg", amount},
+                        {"StdDev", amount, 1},
+                        {"Total", amount, 3},
+                        {"Metric", {}, never_left_out},
+                        {"Name", {}, never_left_out}},
+                       [kept, sources](std::function<void(row const&)> const& take) {
+                         for (auto const& r : *kept) {
+                           row cells;
+                           append_figures(cells, r);
+                           cells.emplace_back(std::string_view(r.name));
+                           if (sources) append_source(cells, r);
+                           take(cells);
+                         }
+                       }},
+                      sources);
+}
+
+table range_metric_table(std::vector<metric_row> rows, text_of_name const& text) {
+  for (auto& r : rows)
+    r.name = r.is_outside ? std::string(outside_ranges_name) : range_name(r.range, text);
+  auto const sources = need_sources(rows);
+  auto const kept = std::make_shared<std::vector<metric_row>>(std::move(rows));
+  return with_sources({"nvtx_metrics_sum",
+                       "NVTX Range Metrics Summary",
+                       {{"NVTX Range", {}, never_left_out},
+                        {"Style", {}, 2},
+                        {"NVTX Inst", integer, 6},
+                        {"Launches", integer, 7},
+                        {"Samples", integer, 4},
+                        {"Avg", amount},
+                        {"StdDev", amount, 1},
+                        {"Total", amount, 3},
+                        {"Metric", {}, never_left_out}},
+                       [kept, sources](std::function<void(row const&)> const& take) {
+                         for (auto const& r : *kept) {
+                           auto const style =
+                               r.is_outside ? std::string_view() : style_name(r.range.style);
+                           row cells = {std::string_view(r.name), style, whole(r.instances)};
+                           append_figures(cells, r);
+                           if (sources) append_source(cells, r);
+                           take(cells);
+                         }
+                       }},
+                      sources);
+}
+
+}  // namespace gpuprof::report

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// The roofline as a table for reading.
+#include "base/readable.hpp"
+#include "host/report/figure_text.hpp"
+#include "host/report/peaks_words.hpp"
+#include "host/report/roofline_report.hpp"
+#include "text/overview.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+
+namespace gpuprof::report {
+namespace {
+
+constexpr double sure_within = 0.05;
+
+bool is_unsure(std::optional<double> value, std::optional<double> error) {
+  return value && error && *error > sure_within * std::abs(*value);
+}
+std::string marked(std::string text, std::optional<double> value, std::optional<double> error) {
+  if (!text.empty() && is_unsure(value, error)) text += unsure_mark;
+  return text;
+}
+
+/// What shows in no digit of a percentage is left out.
+std::optional<double> shown_error(std::optional<double> share) {
+  return share && *share < 0.0005 ? std::nullopt : share;
+}
+
+/// Of operations by bytes: as sure as both are.
+std::optional<double> intensity_error(roofline_row const& line) {
+  auto const share = [](std::optional<double> value, std::optional<double> error) {
+    return value && error && *value > 0 ? *error / *value : 0;
+  };
+  if (!line.intensity) return std::nullopt;
+  return *line.intensity * std::hypot(share(line.total_flops, line.total_flops_error),
+                                      share(line.dram_rate, line.dram_error));
+}
+
+std::string extent_text(extent3 const& e) {
+  return std::to_string(e.x) + "," + std::to_string(e.y) + "," + std::to_string(e.z);
+}
+
+/// The precision that most operations of the line are in.
+std::string main_precision(roofline_row const& line) {
+  std::size_t best = precision_count;
+  for (std::size_t p = 0; p < precision_count; ++p)
+    if (line.flops[p] && *line.flops[p] > 0 &&
+        (best == precision_count || *line.flops[p] > *line.flops[best]))
+      best = p;
+  return best == precision_count ? std::string()
+                                 : std::string(name_of(static_cast<precision>(best)));
+}
+
+std::string source_text(roofline_row const& line) {
+  // Of a part of the time: the rates are of that part.
+  auto name = std::string(name_of(line.source));
+  if (line.source == flop_source::counted && line.exact_share < 0.9995)
+    return fixed_text(line.exact_share, "%.1f%% ", 100) + name;
+  auto const is_measured =
+      line.source != flop_source::not_measured && line.source != flop_source::declared;
+  if (is_measured && line.known_share < 0.9995)
+    return fixed_text(line.known_share, "%.1f%% ", 100) + name;
+  return name;
+}
+
+/// Nothing where all was counted around launches; else of how much of the line's time, where that
+/// is not all.
+std::string units_text(roofline_row const& line) {
+  auto const from = line.from.all();
+  if (from == figure_source::none) return {};
+  std::string text;
+  auto const known = std::min(line.known.dram, line.known.l2);
+  if (known > 0 && known < 0.9995) text = fixed_text(known, "%.1f%% ", 100);
+  if (text.empty() && from == figure_source::exact) return {};
+  return text + std::string(name_of(from)) + (line.from.is_shared ? ", shared" : "");
+}
+
+/// "+1.3": so much more than what it is compared with.
+std::string difference(std::optional<double> share) {
+  return fixed_text(share, "%+.1f", 100);
+}
+
+struct roofline_column {
+  char const* name;
+  bool is_number;
+  std::string (*text)(roofline_row const&);
+  int leave_out = 0;  // as in report::column
+};
+
+std::string with_separators(std::uint64_t value) {
+  return readable_count(value);
+}
+
+constexpr roofline_column all_columns[] = {
+    {"Time (%)", true, [](roofline_row const& l) { return percent_text(l.time_share); }},
+    {"Ranges", true,
+     [](roofline_row const& l) {
+       return l.instances == 0 ? std::string() : with_separators(l.instances);
+     },
+     11},
+    {"Launches", true, [](roofline_row const& l) { return with_separators(l.launches); }, 14},
+    {"Avg (us)", true, [](roofline_row const& l) { return scaled_text(l.mean_ns, 1e-3); }, 13},
+    {"TFLOP/s", true,
+     [](roofline_row const& l) {
+       auto text = scaled_text(l.total_flops, 1e-12);
+       if (l.flops_are_limit) return limit_mark + text;
+       return marked(std::move(text), l.total_flops, l.total_flops_error);
+     }},
+    {"Mostly", false, main_precision, 2},
+    {"FLOP from", false, source_text, 10},
+    {"DRAM GB/s", true,
+     [](roofline_row const& l) {
+       return marked(scaled_text(l.dram_rate, 1e-9), l.dram_rate, l.dram_error);
+     },
+     15},
+    {"L2 GB/s", true,
+     [](roofline_row const& l) {
+       return marked(scaled_text(l.l2_rate, 1e-9), l.l2_rate, l.l2_error);
+     },
+     3},
+    {"FLOP/B", true,
+     [](roofline_row const& l) {
+       auto text = scaled_text(l.intensity, 1);
+       if (l.flops_are_limit && l.intensity) return limit_mark + text;
+       return marked(std::move(text), l.intensity, intensity_error(l));
+     },
+     7},
+    {"MHz", true,
+     [](roofline_row const& l) {
+       return marked(fixed_text(l.clock, "%.0f", 1e-6), l.clock, l.clock_error);
+     },
+     5},
+    {"Clock loss (%)", true, [](roofline_row const& l) { return percent_text(l.clock_loss); }, 1},
+    {"Occ. (%)", true,
+     [](roofline_row const& l) {
+       return marked(percent_text(l.occupancy), l.occupancy, shown_error(l.occupancy_error));
+     },
+     9},
+    {"Tensor (%)", true,
+     [](roofline_row const& l) {
+       return marked(percent_text(l.tensor_active), l.tensor_active,
+                     shown_error(l.tensor_active_error));
+     },
+     8},
+    {"Units from", false, units_text, 4},
+    {"Bound by", false, [](roofline_row const& l) { return std::string(name_of(l.bound)); }},
+    {"Of roof (%)", true, [](roofline_row const& l) { return percent_text(l.of_roof); }},
+    {"To roof (us)", true, [](roofline_row const& l) { return scaled_text(l.to_roof_ns, 1e-3); },
+     6},
+    {"Potential gain (%)", true,
+     [](roofline_row const& l) { return percent_text(l.potential_gain); }},
+    {"Nodes' DRAM (%)", true, [](roofline_row const& l) { return difference(l.nodes.dram); }},
+    {"Nodes' L2 (%)", true, [](roofline_row const& l) { return difference(l.nodes.l2); }},
+    {"Nodes' tensor (%)", true,
+     [](roofline_row const& l) { return difference(l.nodes.tensor_cycles); }},
+    {"Grid", false,
+     [](roofline_row const& l) { return l.grid.x == 0 ? std::string() : extent_text(l.grid); }},
+    {"Block", false,
+     [](roofline_row const& l) { return l.block.x == 0 ? std::string() : extent_text(l.block); },
+     12},
+    {"Arguments", false, [](roofline_row const& l) { return arguments_text(l); }},
+    {"Name", false, [](roofline_row const& l) { return l.name; }},
+};
+
+std::string_view title_of(roofline_lines of) {
+  switch (of) {
+    case roofline_lines::kernels:
+      return "Roofline by Kernel";
+    case roofline_lines::signatures:
+      return "Roofline by Kernel, Grid and Block";
+    case roofline_lines::graphs:
+      return "Roofline by CUDA Graph";
+    case roofline_lines::ranges:
+      break;
+  }
+  return "Roofline by NVTX Range";
+}
+
+}  // namespace
+
+std::string arguments_text(roofline_row const& line) {
+  if (!line.arguments) return {};
+  if (*line.arguments == arguments_not_looked_at) return "unknown";
+  if (*line.arguments == arguments_of_many_values) return "others";
+  char text[9];
+  std::snprintf(text, sizeof text, "%08x", static_cast<unsigned>(*line.arguments));
+  return text;
+}
+
+bool has_limits(std::span<roofline_row const> lines) {
+  return std::ranges::any_of(lines, &roofline_row::flops_are_limit);
+}
+
+bool has_unsure_figures(std::span<roofline_row const> lines) {
+  return std::any_of(lines.begin(), lines.end(), [](roofline_row const& l) {
+    auto const flops_are_unsure =
+        !l.flops_are_limit && (is_unsure(l.total_flops, l.total_flops_error) ||
+                               is_unsure(l.intensity, intensity_error(l)));
+    return flops_are_unsure || is_unsure(l.dram_rate, l.dram_error) ||
+           is_unsure(l.l2_rate, l.l2_error) || is_unsure(l.clock, l.clock_error) ||
+           is_unsure(l.occupancy, shown_error(l.occupancy_error)) ||
+           is_unsure(l.tensor_active, shown_error(l.tensor_active_error));
+  });
+}
+
+table roofline_table(std::span<roofline_row const> lines, roofline_lines of) {
+  struct shown {
+    std::vector<roofline_column const*> columns;
+    std::vector<std::vector<std::string>> rows;
+  };
+  auto const kept = std::make_shared<shown>();
+  table made{"roofline", std::string(title_of(of)), {}, {}};
+  for (auto const& column : all_columns) {
+    bool const used = std::any_of(lines.begin(), lines.end(),
+                                  [&](auto const& line) { return !column.text(line).empty(); });
+    if (!used && std::string_view(column.name) != "Name") continue;
+    kept->columns.push_back(&column);
+    made.columns.push_back({column.name, column.is_number ? column_kind::number : column_kind::text,
+                            column.leave_out});
+  }
+  for (auto const& line : lines) {
+    auto& texts = kept->rows.emplace_back();
+    for (auto const* const column : kept->columns) texts.push_back(column->text(line));
+  }
+  made.each_row = [kept](std::function<void(row const&)> const& take) {
+    for (auto const& texts : kept->rows) take(row(texts.begin(), texts.end()));
+  };
+  return made;
+}
+
+}  // namespace gpuprof::report

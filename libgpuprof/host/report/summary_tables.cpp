@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/report/summary_tables.hpp"
+
+#include "host/report/owned_rows.hpp"
+
+#include <cstdio>
+#include <initializer_list>
+#include <numeric>
+
+namespace gpuprof::report {
+namespace {
+
+using enum column_kind;
+
+void append_spread(row& to, statistics const& s) {
+  append_cells(to, {s.average, s.median, whole(s.minimum), whole(s.maximum), s.deviation});
+}
+
+std::vector<column> time_columns(std::string count, std::initializer_list<column> last) {
+  std::vector<column> columns = {{"Time", column_kind::share},  {"Total Time", column_kind::time},
+                                 {std::move(count), integer},   {"Avg", mean_time},
+                                 {"Med", mean_time, 4},         {"Min", column_kind::time, 2},
+                                 {"Max", column_kind::time, 3}, {"StdDev", mean_time, 1}};
+  columns.insert(columns.end(), last);
+  return columns;
+}
+
+row time_cells(statistics const& s, std::uint64_t grand_total) {
+  row cells = {percent(s.total, grand_total), whole(s.total), whole(s.count)};
+  append_spread(cells, s);
+  return cells;
+}
+
+template <class Rows>
+std::uint64_t total_of(Rows const& rows) {
+  return std::accumulate(rows.begin(), rows.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, auto const& r) { return sum + r.time.total; });
+}
+
+std::string geometry(extent3 const& e) {
+  if (e.x == 0) return "not recorded";
+  char text[40];
+  std::snprintf(text, sizeof text, "%4u %4u %4u", e.x, e.y, e.z);
+  return text;
+}
+
+}  // namespace
+
+table kernel_table(std::vector<kernel_row> rows) {
+  owned_rows out;
+  auto const total = total_of(rows);
+  for (auto& r : rows) {
+    auto& cells = out.rows.emplace_back(time_cells(r.time, total));
+    cells.emplace_back(out.keep(std::move(r.name)));
+  }
+  return table_of("cuda_gpu_kern_sum", "CUDA GPU Kernel Summary",
+                  time_columns("Instances", {{"Name"}}), std::move(out));
+}
+
+table kernel_geometry_table(std::vector<kernel_row> rows) {
+  owned_rows out;
+  auto const total = total_of(rows);
+  for (auto& r : rows) {
+    auto& cells = out.rows.emplace_back(time_cells(r.time, total));
+    append_cells(cells, {out.keep(geometry(r.grid)), out.keep(geometry(r.block)),
+                         out.keep(std::move(r.name))});
+  }
+  return table_of("cuda_gpu_kern_gb_sum", "CUDA GPU Kernel/Grid/Block Summary",
+                  time_columns("Instances", {{"GridXYZ"}, {"BlockXYZ"}, {"Name"}}), std::move(out));
+}
+
+table memory_time_table(std::vector<memory_row> rows) {
+  owned_rows out;
+  auto const total = total_of(rows);
+  for (auto& r : rows) {
+    auto& cells = out.rows.emplace_back(time_cells(r.time, total));
+    cells.emplace_back(out.keep(std::move(r.operation)));
+  }
+  return table_of("cuda_gpu_mem_time_sum", "CUDA GPU MemOps Summary (by Time)",
+                  time_columns("Count", {{"Operation"}}), std::move(out));
+}
+
+table memory_size_table(std::vector<memory_row> rows) {
+  owned_rows out;
+  for (auto& r : rows) {
+    auto& cells = out.rows.emplace_back(row{whole(r.bytes.total), whole(r.bytes.count)});
+    append_spread(cells, r.bytes);
+    cells.emplace_back(out.keep(std::move(r.operation)));
+  }
+  return table_of("cuda_gpu_mem_size_sum", "CUDA GPU MemOps Summary (by Size)",
+                  {{"Total", size},
+                   {"Count", integer},
+                   {"Avg", size},
+                   {"Med", size},
+                   {"Min", size},
+                   {"Max", size},
+                   {"StdDev", size},
+                   {"Operation"}},
+                  std::move(out));
+}
+
+namespace {
+
+std::string address_text(std::uint64_t address) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
+  return text;
+}
+
+}  // namespace
+
+table migration_table(std::vector<migration_row> const& rows) {
+  owned_rows out;
+  for (auto const& r : rows) {
+    auto const bytes = static_cast<double>(r.to_device + r.to_host);
+    auto const rate = r.ns > 0 ? cell(bytes * 1e9 / static_cast<double>(r.ns)) : cell();
+    out.rows.push_back(
+        {out.keep(address_text(r.address)), whole(r.to_device), whole(r.to_host), rate});
+  }
+  return table_of("um_sum", "Unified Memory Analysis Summary",
+                  {{"Virtual Address"},
+                   {"HtoD Migration Size", size},
+                   {"DtoH Migration Size", size},
+                   {"Migration Throughput", throughput}},
+                  std::move(out));
+}
+
+table migration_total_table(migration_totals const& totals) {
+  owned_rows out;
+  out.rows.push_back({whole(totals.to_device), whole(totals.to_host),
+                      out.keep(address_text(totals.lowest)),
+                      out.keep(address_text(totals.highest))});
+  return table_of("um_total_sum", "Unified Memory Totals Summary",
+                  {{"Total HtoD Migration Size", size},
+                   {"Total DtoH Migration Size", size},
+                   {"Minimum Virtual Address"},
+                   {"Maximum Virtual Address"}},
+                  std::move(out));
+}
+
+table api_table(std::vector<api_row> rows) {
+  owned_rows out;
+  auto const total = total_of(rows);
+  for (auto& r : rows) {
+    auto& cells = out.rows.emplace_back(time_cells(r.time, total));
+    cells.emplace_back(out.keep(std::move(r.name)));
+  }
+  return table_of("cuda_api_sum", "CUDA API Summary", time_columns("Num Calls", {{"Name"}}),
+                  std::move(out));
+}
+
+std::vector<work_row> work_of(std::vector<kernel_row> kernels, std::vector<memory_row> memory,
+                              std::vector<api_row> calls) {
+  std::vector<work_row> rows;
+  for (auto& r : kernels) rows.push_back({"CUDA_KERNEL", r.time, std::move(r.name)});
+  for (auto& r : memory) rows.push_back({"MEMORY_OPER", r.time, std::move(r.operation)});
+  for (auto& r : calls) rows.push_back({"CUDA_API", r.time, std::move(r.name)});
+  std::stable_sort(rows.begin(), rows.end(), [](work_row const& a, work_row const& b) {
+    return a.time.total > b.time.total;
+  });
+  return rows;
+}
+
+table work_table(char const* name, char const* title, std::vector<work_row> rows) {
+  owned_rows out;
+  auto const total = total_of(rows);
+  for (auto& r : rows) {
+    auto& cells = out.rows.emplace_back(time_cells(r.time, total));
+    append_cells(cells, {r.category, out.keep(std::move(r.operation))});
+  }
+  return table_of(name, title, time_columns("Instances", {{"Category"}, {"Operation"}}),
+                  std::move(out));
+}
+
+std::string range_name(range_key const& key, text_of_name const& text) {
+  auto const domain = text(key.domain);
+  auto name = std::string(domain);
+  if (!domain.empty()) name += ':';
+  return name.append(text(key.name));
+}
+
+std::string_view style_name(range_style style) noexcept {
+  return style == range_style::push_pop ? "PushPop" : "StartEnd";
+}
+
+table range_style_table(std::vector<range_row> const& rows, range_style style,
+                        text_of_name const& text) {
+  owned_rows out;
+  auto const total = total_of(rows);
+  for (auto const& r : rows) {
+    auto& cells = out.rows.emplace_back(time_cells(r.time, total));
+    cells.emplace_back(out.keep(range_name(r.key, text)));
+  }
+  auto const is_push_pop = style == range_style::push_pop;
+  return table_of(is_push_pop ? "nvtx_pushpop_sum" : "nvtx_startend_sum",
+                  is_push_pop ? "NVTX Push/Pop Range Summary" : "NVTX Start/End Range Summary",
+                  time_columns("Instances", {{"Range"}}), std::move(out));
+}
+
+table range_table(std::vector<range_row> const& rows, text_of_name const& text) {
+  owned_rows out;
+  auto const total = total_of(rows);
+  for (auto const& r : rows) {
+    auto& cells = out.rows.emplace_back(time_cells(r.time, total));
+    append_cells(cells, {style_name(r.key.style), out.keep(range_name(r.key, text))});
+  }
+  return table_of("nvtx_sum", "NVTX Range Summary",
+                  time_columns("Instances", {{"Style"}, {"Range"}}), std::move(out));
+}
+
+table range_kernel_table(std::vector<range_kernel_row> const& rows, text_of_name const& text,
+                         kernel_labels const& labels, std::uint32_t process,
+                         os_thread_of const& os_thread) {
+  owned_rows out;
+  for (auto const& r : rows) {
+    auto& cells = out.rows.emplace_back();
+    append_cells(cells, {out.keep(range_name(r.range, text)), style_name(r.range.style),
+                         whole(process), whole(os_thread(r.thread)), whole(r.range_instances),
+                         whole(r.time.count), whole(r.time.total)});
+    append_spread(cells, r.time);
+    cells.emplace_back(out.keep(labels.text(r.label)));
+  }
+  return table_of("nvtx_kern_sum", "NVTX Range Kernel Summary",
+                  {{"NVTX Range"},
+                   {"Style"},
+                   {"PID", integer},
+                   {"TID", integer},
+                   {"NVTX Inst", integer},
+                   {"Kern Inst", integer},
+                   {"Total Time", column_kind::time},
+                   {"Avg", mean_time},
+                   {"Med", mean_time},
+                   {"Min", column_kind::time},
+                   {"Max", column_kind::time},
+                   {"StdDev", mean_time},
+                   {"Kernel Name"}},
+                  std::move(out));
+}
+
+table projection_table(std::vector<projection_row> const& rows, text_of_name const& text) {
+  owned_rows out;
+  for (auto const& r : rows) {
+    auto& cells = out.rows.emplace_back();
+    auto const instances = r.projected.count;
+    append_cells(cells, {out.keep(range_name(r.key, text)), style_name(r.key.style),
+                         whole(r.projected.total), whole(r.range_time), whole(instances)});
+    append_spread(cells, r.projected);
+    append_cells(cells, {whole(r.operations),
+                         static_cast<double>(r.operations) / static_cast<double>(instances),
+                         r.average_level, r.average_children});
+  }
+  return table_of("nvtx_gpu_proj_sum", "NVTX GPU Projection Summary",
+                  {{"Range"},
+                   {"Style"},
+                   {"Total Proj Time", column_kind::time},
+                   {"Total Range Time", column_kind::time},
+                   {"Range Instances", integer},
+                   {"Proj Avg", mean_time},
+                   {"Proj Med", mean_time},
+                   {"Proj Min", column_kind::time},
+                   {"Proj Max", column_kind::time},
+                   {"Proj StdDev", mean_time},
+                   {"Total GPU Ops", integer},
+                   {"Avg GPU Ops", decimal},
+                   {"Avg Range Lvl", decimal},
+                   {"Avg Num Child", decimal}},
+                  std::move(out));
+}
+
+table launch_table(std::vector<launch_row> const& rows, kernel_labels const& labels,
+                   std::uint32_t process) {
+  std::vector<column> columns = {{"PID", integer},
+                                 {"TID", integer},
+                                 {"DevId", integer},
+                                 {"Count", integer},
+                                 {"QCount", integer}};
+  for (std::string const part : {"T", "A", "Q", "K"}) {
+    columns.push_back({part + "Avg", mean_time});
+    columns.push_back({part + "Med", mean_time});
+    columns.push_back({part + "Min", column_kind::time});
+    columns.push_back({part + "Max", column_kind::time});
+    columns.push_back({part + "StdDev", mean_time});
+  }
+  columns.push_back({"API Name"});
+  columns.push_back({"Kernel Name"});
+
+  owned_rows out;
+  for (auto const& r : rows) {
+    auto& cells = out.rows.emplace_back();
+    append_cells(cells, {whole(process), whole(r.os_thread), whole(raw(r.device)),
+                         whole(r.kernel.count), whole(r.queued.count)});
+    append_spread(cells, r.total);
+    append_spread(cells, r.api_time);
+    if (r.queued.count > 0)
+      append_spread(cells, r.queued);
+    else
+      append_cells(cells, {cell{}, cell{}, cell{}, cell{}, cell{}});
+    append_spread(cells, r.kernel);
+    append_cells(cells, {out.keep(r.api), out.keep(labels.text(r.label))});
+  }
+  return table_of("cuda_kern_exec_sum", "CUDA Kernel Launch & Exec Time Summary",
+                  std::move(columns), std::move(out));
+}
+
+}  // namespace gpuprof::report

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/report/svg_canvas.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace gpuprof::report {
+
+std::string svg_number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", value);
+  return text;
+}
+
+std::string svg_text(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    auto const c = static_cast<unsigned char>(text[i]);
+    if (c == '&') {
+      out += "&amp;";
+    } else if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else if (c == '"') {
+      out += "&quot;";
+    } else if (c < 0x20 || c == 0x7F) {
+      out += ' ';
+    } else if (c < 0x80) {
+      out += text[i];
+    } else {
+      std::size_t const length = c >= 0xF0 && c <= 0xF4 ? 4 : c >= 0xE0 && c < 0xF0 ? 3 : 2;
+      bool good = c >= 0xC2 && c <= 0xF4 && i + length <= text.size();
+      for (std::size_t follow = 1; good && follow < length; ++follow)
+        good = (static_cast<unsigned char>(text[i + follow]) & 0xC0) == 0x80;
+      if (good) {
+        auto const second = static_cast<unsigned char>(text[i + 1]);
+        good = !(c == 0xE0 && second < 0xA0) && !(c == 0xED && second >= 0xA0) &&
+               !(c == 0xF0 && second < 0x90) && !(c == 0xF4 && second >= 0x90) &&
+               !(c == 0xEF && second == 0xBF &&
+                 (static_cast<unsigned char>(text[i + 2]) & 0xFE) == 0xBE);
+      }
+      if (good) {
+        out += text.substr(i, length);
+        i += length - 1;
+      } else {
+        out += "\xEF\xBF\xBD";
+      }
+    }
+  }
+  return out;
+}
+
+void svg_canvas::text(point at, std::string_view text, std::string_view style) {
+  out_ += "<text x=\"" + svg_number(at.x) + "\" y=\"" + svg_number(at.y) + "\"";
+  if (!style.empty()) out_.append(" ").append(style);
+  out_ += ">" + svg_text(text) + "</text>\n";
+}
+
+void svg_canvas::line(point from, point to, std::string_view style) {
+  out_ += "<line x1=\"" + svg_number(from.x) + "\" y1=\"" + svg_number(from.y) + "\" x2=\"" +
+          svg_number(to.x) + "\" y2=\"" + svg_number(to.y) + "\" ";
+  out_.append(style).append("/>\n");
+}
+
+void svg_canvas::frame(point corner, point opposite, std::string_view style) {
+  out_ += "<rect x=\"" + svg_number(corner.x) + "\" y=\"" + svg_number(corner.y) + "\" width=\"" +
+          svg_number(opposite.x - corner.x) + "\" height=\"" + svg_number(opposite.y - corner.y) +
+          "\"";
+  if (!style.empty()) out_.append(" ").append(style);
+  out_ += "/>\n";
+}
+
+void svg_canvas::circle(point centre, double radius, std::string_view colour,
+                        std::string_view title) {
+  auto const paint = std::string(colour);
+  out_ += "<circle cx=\"" + svg_number(centre.x) + "\" cy=\"" + svg_number(centre.y) + "\" r=\"" +
+          svg_number(radius) + "\" fill=\"" + paint + "\" fill-opacity=\"0.55\" stroke=\"" + paint +
+          "\" stroke-width=\"1.5\"";
+  if (title.empty()) {
+    out_ += "/>\n";
+    return;
+  }
+  out_ += "><title>";
+  for (std::size_t begin = 0; begin <= title.size();) {
+    auto const end = std::min(title.find('\n', begin), title.size());
+    if (begin > 0) out_ += "&#10;";
+    out_ += svg_text(title.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  out_ += "</title></circle>\n";
+}
+
+}  // namespace gpuprof::report

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sweep as a table for reading, and as one for programs.
+#include "base/readable.hpp"
+#include "host/report/figure_text.hpp"
+#include "host/report/owned_rows.hpp"
+#include "host/report/peaks_words.hpp"
+#include "host/report/sweep_report.hpp"
+
+#include <algorithm>
+
+namespace gpuprof::report {
+namespace {
+
+bool is_on_plateau(sweep_findings const& found, std::size_t point) {
+  return found.plateau &&
+         std::binary_search(found.plateau->points.begin(), found.plateau->points.end(), point);
+}
+
+std::string remarks_on(sweep const& of, std::size_t point) {
+  std::string text;
+  auto const add = [&](char const* words) { text.append(text.empty() ? "" : ", ").append(words); };
+  if (of.found.plateau && of.found.plateau->fastest == point)
+    add("fastest");
+  else if (is_on_plateau(of.found, point))
+    add("plateau");
+  if (of.found.reached == point) add("90 %");
+  if (of.found.leaves_roof == point) add("leaves the roof");
+  return text;
+}
+
+std::string bytes_from_text(sweep_point const& p) {
+  return std::string(name_of(p.bytes_from));
+}
+
+/// Of the figure that is judged; where there is none, of the time.
+std::optional<double> judged_spread(sweep const& of, sweep_point const& p) {
+  switch (of.found.judged) {
+    case sweep_figure::flops:
+      return spread_of(p.all_flops, p.flops);
+    case sweep_figure::bytes:
+      return spread_of(p.all_bytes, p.bytes);
+    case sweep_figure::none:
+      break;
+  }
+  return spread_of(p.times_per_call, p.time_per_call);
+}
+
+struct sweep_column {
+  char const* name;
+  bool is_number;
+  std::string (*text)(sweep const&, std::size_t);
+  int leave_out = 0;
+  bool (*is_wanted)(sweep const&) = nullptr;  // null: where any line has a text
+};
+
+bool has_several_of_a_size(sweep const& of) {
+  return std::any_of(of.points.begin(), of.points.end(),
+                     [](auto const& p) { return p.captures > 1; });
+}
+
+constexpr sweep_column sweep_columns[] = {
+    {"Captures", true,
+     [](sweep const& s, std::size_t i) { return readable_count(s.points[i].captures); }, 6,
+     has_several_of_a_size},
+    {"Calls", true, [](sweep const& s, std::size_t i) { return readable_count(s.points[i].calls); },
+     5},
+    {"GPU time/call (us)", true,
+     [](sweep const& s, std::size_t i) { return scaled_text(s.points[i].time_per_call, 1e-3); }},
+    {"TFLOP/s", true,
+     [](sweep const& s, std::size_t i) { return scaled_text(s.points[i].flops, 1e-12); }},
+    {"FLOP from", false,
+     [](sweep const& s, std::size_t i) {
+       auto const& p = s.points[i];
+       return p.flops ? std::string(name_of(p.flops_from)) : std::string();
+     },
+     3},
+    {"GB/s", true,
+     [](sweep const& s, std::size_t i) { return scaled_text(s.points[i].bytes, 1e-9); }},
+    {"Bytes from", false,
+     [](sweep const& s, std::size_t i) { return bytes_from_text(s.points[i]); }, 2},
+    {"Spread (%)", true,
+     [](sweep const& s, std::size_t i) { return percent_text(judged_spread(s, s.points[i])); }, 4},
+    {"Bound by", false,
+     [](sweep const& s, std::size_t i) { return std::string(name_of(s.points[i].bound)); }},
+    {"Of roof (%)", true,
+     [](sweep const& s, std::size_t i) { return percent_text(s.points[i].of_roof); }},
+    {"Remarks", false, remarks_on},
+};
+
+}  // namespace
+
+table sweep_table(sweep const& of) {
+  std::vector<column> shown = {{of.facts.over, column_kind::text, never_left_out}};
+  std::vector<sweep_column const*> kept;
+  for (auto const& each : sweep_columns) {
+    if (each.is_wanted != nullptr && !each.is_wanted(of)) continue;
+    bool any = false;
+    for (std::size_t i = 0; i < of.points.size() && !any; ++i) any = !each.text(of, i).empty();
+    if (!any) continue;
+    kept.push_back(&each);
+    shown.push_back(
+        {each.name, each.is_number ? column_kind::amount : column_kind::text, each.leave_out});
+  }
+  if (has_sizes(of.points)) shown.front().kind = column_kind::amount;
+  owned_rows rows;
+  for (std::size_t i = 0; i < of.points.size(); ++i) {
+    auto& cells = rows.rows.emplace_back();
+    cells.emplace_back(rows.keep(of.points[i].label));
+    for (auto const* each : kept) cells.emplace_back(rows.keep(each->text(of, i)));
+  }
+  return table_of("sweep", "Sweep of " + of.facts.subject + " over " + of.facts.over,
+                  std::move(shown), std::move(rows));
+}
+
+table sweep_csv_table(sweep const& of) {
+  using enum column_kind;
+  std::vector<column> shown = {{"label"},
+                               {"size", column_kind::number},
+                               {"captures", integer},
+                               {"calls", integer},
+                               {"time_per_call_ns", column_kind::number},
+                               {"flops", column_kind::number},
+                               {"flop_source"},
+                               {"dram_bytes_per_second", column_kind::number},
+                               {"byte_source"},
+                               {"of_roof", column_kind::number},
+                               {"bound_by"},
+                               {"time_spread", column_kind::number},
+                               {"flops_spread", column_kind::number},
+                               {"dram_bytes_spread", column_kind::number},
+                               {"on_plateau"},
+                               {"remarks"}};
+  owned_rows rows;
+  for (std::size_t i = 0; i < of.points.size(); ++i) {
+    auto const& p = of.points[i];
+    rows.rows.push_back(
+        {rows.keep(p.label), number_cell(p.size), whole(p.captures), whole(p.calls),
+         number_cell(p.time_per_call), number_cell(p.flops), name_of(p.flops_from),
+         number_cell(p.bytes), name_of(p.bytes_from), number_cell(p.of_roof), name_of(p.bound),
+         number_cell(spread_of(p.times_per_call, p.time_per_call)),
+         number_cell(spread_of(p.all_flops, p.flops)), number_cell(spread_of(p.all_bytes, p.bytes)),
+         std::string_view(is_on_plateau(of.found, i) ? "yes" : ""), rows.keep(remarks_on(of, i))});
+  }
+  return table_of("sweep", "Sweep", std::move(shown), std::move(rows));
+}
+
+}  // namespace gpuprof::report

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/kernel_name.hpp"
+
+#include "base/quiet_thread.hpp"
+
+#include <cstdlib>
+#include <cxxabi.h>
+#include <llvm/Demangle/Demangle.h>
+#include <memory>
+#include <new>
+#include <pthread.h>
+#include <utility>
+
+// LLVM's demangler calls this where it called std::terminate(): when malloc() has returned null.
+// See tools/cmake/gpuprof_dependencies.cmake.
+extern "C" [[noreturn]] void gpuprof_no_memory_to_demangle() {
+  throw std::bad_alloc();
+}
+
+namespace gpuprof {
+namespace {
+
+struct released {
+  void operator()(char* memory) const noexcept { std::free(memory); }
+};
+using c_text = std::unique_ptr<char, released>;
+
+// Taking a name apart needs up to 250 bytes of stack for each byte of the name. The longest name in
+// PyTorch and cuDNN has 4,531 bytes.
+constexpr std::size_t max_on_this_stack = 8 << 10;
+constexpr std::size_t max_taken_apart = 64 << 10;
+constexpr std::size_t stack_per_byte = 320;
+
+/// Null: it is no mangled C++ name. Throws when there is no memory, as the next.
+c_text demangled(std::string const& mangled) {
+  constexpr int no_memory = -1;
+  int status = 0;
+  c_text text(abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status));
+  if (status == no_memory) throw std::bad_alloc();
+  if (text != nullptr || mangled.size() <= max_on_this_stack) return text;
+  llvm::ItaniumPartialDemangler parts;  // the other refuses some long names
+  std::size_t size = 0;
+  return parts.partialDemangle(mangled.c_str()) ? nullptr
+                                                : c_text(parts.finishDemangle(nullptr, &size));
+}
+
+/// Null: it is no mangled name of a function.
+c_text base_of(std::string const& mangled) {
+  llvm::ItaniumPartialDemangler parts;
+  constexpr bool failed = true;
+  if (parts.partialDemangle(mangled.c_str()) == failed || !parts.isFunction()) return nullptr;
+  std::size_t size = 0;
+  return c_text(parts.getFunctionBaseName(nullptr, &size));
+}
+
+using reading = c_text (*)(std::string const&);
+
+/// Reads a long name on a thread whose stack is large enough for it. Null if there is no such
+/// thread. Throws when there is no memory.
+c_text on_large_stack(reading read, std::string const& mangled) {
+  struct request {
+    reading read;
+    std::string const& mangled;
+    c_text found;
+    bool had_memory;
+  } asked{read, mangled, nullptr, true};
+  auto const answer = [](void* context) -> void* {
+    auto& of = *static_cast<request*>(context);
+    try {
+      of.found = of.read(of.mangled);
+    } catch (...) {
+      of.had_memory = false;
+    }
+    return nullptr;
+  };
+  pthread_t thread;
+  auto const stack = (1u << 20) + stack_per_byte * mangled.size();
+  if (start_quiet_thread(thread, "gpuprof-names", stack, answer, &asked) != 0) return nullptr;
+  pthread_join(thread, nullptr);
+  if (!asked.had_memory) throw std::bad_alloc();
+  return std::move(asked.found);
+}
+
+}  // namespace
+
+std::string kernel_display_name(std::string_view mangled, kernel_name_style style) {
+  std::string name(mangled);
+  if (style == kernel_name_style::mangled || !mangled.starts_with("_Z") ||
+      name.size() > max_taken_apart)
+    return name;
+  reading const read = style == kernel_name_style::base ? base_of : demangled;
+  auto const shown = name.size() <= max_on_this_stack ? read(name) : on_large_stack(read, name);
+  return shown != nullptr ? std::string(shown.get()) : name;
+}
+
+}  // namespace gpuprof

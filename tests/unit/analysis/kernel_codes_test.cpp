@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// FLOP that follow from the machine code of kernels.
+#include "host/analysis/kernel_codes.hpp"
+
+#include "support/analysed.hpp"
+#include "support/catch.hpp"
+
+using namespace gpuprof;
+using namespace gpuprof::test;
+
+namespace {
+
+using enum instruction_class;
+
+constexpr auto bf16_place = static_cast<std::size_t>(precision::tensor_bf16);
+constexpr auto fp32_place = static_cast<std::size_t>(precision::fp32);
+
+kernel_code code_with(instruction_set holds, bool is_complete = true) {
+  return {90, holds, is_complete};
+}
+
+/// Ten kernels "k" of 200 us on a GH100 of 100 SMs, sampled every 20 us, nothing counted around
+/// them: 1000 cycles of the tensor cores in each sample, 10,000 in a launch.
+counted_trace sampled_trace(kernel_code const& code) {
+  std::vector<event> events;
+  for (int i = 0; i < 10; ++i)
+    events.push_back(
+        kernel("k", duration_ns{1'000'000 + i * 300'000}, duration_ns{1'200'000 + i * 300'000})
+            .correlated(static_cast<std::uint32_t>(i + 1)));
+  counted_trace c(trace_of(std::move(events)));
+  c.captured_until = trace_start + 10_ms;
+  for (auto const* const name : {tensor_cycles_metric, active_cycles_metric, dram_read_metric})
+    c.sample_in_time(0, name, 10, 1000);
+  c.codes.push_back(record_of(c.t.shapes[0].name, code));
+  return c;
+}
+
+roofline_row row_of(counted_trace const& c) {
+  auto const rows = analysed(c).by_kernel();
+  REQUIRE(rows.size() == 1);
+  return rows[0];
+}
+
+}  // namespace
+
+TEST_CASE("the one tensor type of a kernel makes FLOP of its cycles, with no reading at all") {
+  auto const row = row_of(sampled_trace(code_with(wgmma_bf16 | fp32)));
+  CHECK(row.source == flop_source::tensor_cycles);  // FP32 nobody counted
+  REQUIRE(row.total_flops);
+  CHECK(*row.total_flops == Approx(1024. * 100 * 10'000 / 200e-6));
+  CHECK(*row.flops[bf16_place] == Approx(*row.total_flops));
+  CHECK_FALSE(row.flops[fp32_place]);
+  CHECK(row.known_share == 1);
+  CHECK(row.exact_share == 0);
+}
+
+TEST_CASE("a kernel of nothing but tensor instructions has its FLOP whole") {
+  auto const row = row_of(sampled_trace(code_with(wgmma_tf32)));
+  CHECK(row.source == flop_source::sampled);
+  CHECK(*row.total_flops == Approx(512. * 100 * 10'000 / 200e-6));
+  REQUIRE(row.flops[fp32_place]);
+  CHECK(*row.flops[fp32_place] == 0);
+  CHECK(*row.flops[bf16_place] == 0);
+}
+
+TEST_CASE("cycles that were counted around a launch are not called sampled") {
+  counted_trace c(trace_of({kernel("k", 100_us, 300_us).correlated(1)}));
+  c.plan(0, {tensor_cycles_metric, active_cycles_metric});
+  c.sample(1, 0, {{tensor_cycles_metric, 10'000}, {active_cycles_metric, 20'000}});
+  c.codes.push_back(record_of(c.t.shapes[0].name, code_with(wgmma_bf16)));
+  auto const row = row_of(c);
+  CHECK(row.source == flop_source::tensor_cycles);
+  CHECK(*row.total_flops == Approx(1024. * 100 * 10'000 / 200e-6));
+  CHECK_FALSE(row.total_flops_error);
+}
+
+TEST_CASE("such FLOP are as sure as the samples") {
+  auto c = sampled_trace(code_with(wgmma_bf16));
+  for (std::size_t i = 0; i < c.rows.size(); i += 2) c.rows[i].value *= 1.1;
+  auto const row = row_of(c);
+  REQUIRE(row.total_flops_error);
+  CHECK(*row.total_flops_error > 0);
+  CHECK(*row.flops_error[bf16_place] == Approx(*row.total_flops_error));
+}
+
+TEST_CASE("a kernel without arithmetic has no FLOP, and that is known") {
+  auto const row = row_of(sampled_trace(code_with({})));
+  CHECK(row.source == flop_source::machine_code);
+  REQUIRE(row.total_flops);
+  CHECK(*row.total_flops == 0);
+  CHECK(row.exact_share == 1);
+  CHECK(row.known_share == 1);
+}
+
+TEST_CASE("code that was not seen whole says nothing") {
+  for (auto const holds : {instruction_set(), instruction_set(wgmma_bf16)}) {
+    auto const row = row_of(sampled_trace(code_with(holds, false)));
+    CHECK(row.source == flop_source::not_measured);
+    CHECK_FALSE(row.total_flops);
+    CHECK_FALSE(row.flops[fp32_place]);
+    CHECK(row.known_share == 0);
+  }
+}
+
+TEST_CASE("cycles of several types, or of those without a measured rate, are no FLOP") {
+  for (auto const holds :
+       {wgmma_bf16 | wgmma_fp16, mma_bf16 | mma_bf16_short, wgmma_bf16 | sparse_tensor,
+        instruction_set(mma_tf32_short), instruction_set(tcgen05_fp16_bf16_tf32)}) {
+    auto const row = row_of(sampled_trace(code_with(holds)));
+    CHECK(row.source == flop_source::not_measured);
+    CHECK(row.flops[fp32_place]);  // none
+  }
+}
+
+TEST_CASE("rates hold on the chip on which they were measured") {
+  auto const code = code_with(wgmma_bf16);
+  CHECK(rate_by_code(&code, {"GH100", 132})->operations == 132 * 1024);
+  auto const deep = code_with(mma_bf16), narrow = code_with(wgmma_bf16 | narrow_wgmma);
+  auto const not_deep = code_with(mma_bf16_short);
+  CHECK(rate_by_code(&deep, {"GH100", 132})->operations == 132 * 2048.0 / 3);
+  CHECK(rate_by_code(&not_deep, {"GH100", 132})->operations == 132 * 512);
+  CHECK(rate_by_code(&narrow, {"GH100", 132})->operations == 132 * 1024);
+  CHECK_FALSE(rate_by_code(&code, {"GB100", 148}));
+  CHECK_FALSE(rate_by_code(&code, {"", 132}));
+  CHECK_FALSE(rate_by_code(nullptr, {"GH100", 132}));
+}
+
+TEST_CASE("what the code has no instruction for need not be counted") {
+  counted_trace c(trace_of({kernel("k", 100_us, 120_us).correlated(1)}));
+  c.plan(0, {tensor("bf16_dst_fp32")});
+  c.sample(1, 0, {{tensor("bf16_dst_fp32"), 5e9}});
+  analysed const a(c);
+  auto const code = code_with(wgmma_bf16 | fp32);
+  auto const flop = count_flop(a.metrics, a.workload_of(0), "GH100", &code);
+  CHECK_FALSE(flop.total);
+  REQUIRE(flop.tensor_alone);
+  CHECK(*flop.tensor_alone == 5e9);
+  CHECK(flop.is_missing[fp32_place]);
+  CHECK_FALSE(flop.is_missing[static_cast<std::size_t>(precision::tensor_int8)]);
+  auto const without_fp32 = code_with(wgmma_bf16);
+  CHECK(*count_flop(a.metrics, a.workload_of(0), "GH100", &without_fp32).total == 5e9);
+}
+
+TEST_CASE("the FP8 of CUDA cores that GB10x has is not told by its code") {
+  kernel_code const code{100, {}, true};
+  CHECK_FALSE(has_none_of(&code, precision::fp8));
+  CHECK(has_none_of(&code, precision::fp32));
+  CHECK(has_none_of(&code, precision::tensor_fp4));
+}

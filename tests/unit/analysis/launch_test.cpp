@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/analysis/launch_summary.hpp"
+#include "support/catch.hpp"
+#include "support/trace_of.hpp"
+
+using namespace gpuprof;
+using namespace gpuprof::test;
+
+namespace {
+
+launch_times times_of(trace const& t, kernel_labels const& labels) {
+  launch_times times(labels, t.text());
+  for (auto const& c : t.calls) times.add(c);
+  for (auto const& k : t.kernels) times.add(k);
+  return times;
+}
+
+}  // namespace
+
+TEST_CASE("a kernel is followed from its call through the queue to its end") {
+  auto const t = trace_of({call("cudaLaunchKernel_v7000", 0_us, 4_us).correlated(1),
+                           kernel("k", 10_us, 15_us).correlated(1)});
+  kernel_labels const labels(t.shapes, t.text(), kernel_name_style::demangled);
+  auto const rows = times_of(t, labels).rows();
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].api == "cudaLaunchKernel");
+  CHECK(rows[0].os_thread == 4001);
+  CHECK(rows[0].total.total == 15'000);
+  CHECK(rows[0].api_time.total == 4'000);
+  CHECK(rows[0].queued.total == 6'000);
+  CHECK(rows[0].kernel.total == 5'000);
+}
+
+TEST_CASE("a kernel that starts before its call returns was not queued") {
+  auto const t = trace_of({call("cudaLaunchKernel", 0_us, 20_us).correlated(1),
+                           kernel("k", 10_us, 15_us).correlated(1)});
+  kernel_labels const labels(t.shapes, t.text(), kernel_name_style::demangled);
+  auto const rows = times_of(t, labels).rows();
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].queued.count == 0);
+  CHECK(rows[0].total.total == 20'000);
+}
+
+TEST_CASE("of a runtime call and the driver call inside it, the runtime call launched") {
+  auto const t = trace_of({call("cudaLaunchKernel", 0_us, 9_us).correlated(1),
+                           call("cuLaunchKernel", 1_us, 8_us).correlated(1).of_driver(),
+                           kernel("k", 10_us, 15_us).correlated(1)});
+  kernel_labels const labels(t.shapes, t.text(), kernel_name_style::demangled);
+  auto const rows = times_of(t, labels).rows();
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].api == "cudaLaunchKernel");
+}
+
+TEST_CASE("kernels find their calls in whatever order they ended") {
+  std::vector<event> events;
+  for (std::uint32_t i = 1; i <= 50; ++i) {
+    auto const at = duration_ns{i * 10};
+    events.push_back(call("cudaLaunchKernel", at, at + 2_ns).correlated(i));
+    events.push_back(kernel("k", duration_ns{100'000 - i * 100}, duration_ns{100'000 - i * 100 + i})
+                         .correlated(i));
+  }
+  events.push_back(kernel("lost", 200_us, 201_us).correlated(77));
+  auto const t = trace_of(events);
+  kernel_labels const labels(t.shapes, t.text(), kernel_name_style::demangled);
+  auto times = times_of(t, labels);
+  CHECK(times.without_call() == 1);
+  CHECK(times.matched() == 50);
+  auto const rows = times.rows();
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].kernel.total == 50 * 51 / 2);
+  CHECK(rows[0].api_time.total == 100);
+}
+
+TEST_CASE("a kernel belongs to the call of its time when ids have come round since another") {
+  constexpr duration_ns day{86'400'000'000'000};
+  auto const t = trace_of({call("cudaGetLastError", 0_us, 4_us).correlated(1),
+                           call("cudaLaunchKernel", day, day + 9_us).correlated(1),
+                           call("cuLaunchKernel", day + 1_us, day + 8_us).correlated(1).of_driver(),
+                           kernel("k", day + 10_us, day + 15_us).correlated(1),
+                           kernel("k", day + day, day + day + 5_us).correlated(1)});
+  kernel_labels const labels(t.shapes, t.text(), kernel_name_style::demangled);
+  auto times = times_of(t, labels);
+  auto const rows = times.rows();
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].api == "cudaLaunchKernel");
+  CHECK(rows[0].total.total == 15'000);
+  CHECK(times.without_call() == 1);
+}

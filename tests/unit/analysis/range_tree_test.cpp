@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/analysis/range_tree.hpp"
+
+#include "host/analysis/range_summary.hpp"
+#include "support/catch.hpp"
+#include "support/trace_of.hpp"
+
+#include <random>
+
+using namespace gpuprof;
+using namespace gpuprof::test;
+
+namespace {
+
+range_tree tree_of(trace const& t) {
+  return {t.begins, t.ends, t.last};
+}
+
+}  // namespace
+
+TEST_CASE("ranges know their enclosing range on the same thread") {
+  auto const t = trace_of({range("step", 0_us, 100_us), range("fwd", 10_us, 50_us),
+                           range("other", 20_us, 30_us).on_thread(2)});
+  auto const tree = tree_of(t);
+  auto const step = tree.index_of(t.id_of("step"));
+  auto const fwd = tree.index_of(t.id_of("fwd"));
+  CHECK(tree[fwd].parent == step);
+  CHECK(tree[step].parent == no_range);
+  CHECK(tree[tree.index_of(t.id_of("other"))].parent == no_range);
+  CHECK(tree.is_within(fwd, step));
+  CHECK(tree.is_within(step, step));
+  CHECK_FALSE(tree.is_within(step, fwd));
+  CHECK(tree[step].duration() == 100_us);
+}
+
+TEST_CASE("a range that was never closed ends at the last moment of the trace") {
+  auto const t = trace_of({range("open", 10_us, 10_us).left_open(), kernel("k", 20_us, 90_us)});
+  auto const tree = tree_of(t);
+  CHECK(tree.still_open() == 1);
+  CHECK(tree[0].duration() == 80_us);
+}
+
+TEST_CASE("range numbers the trace does not hold are no range") {
+  auto const t = trace_of({range("a", 0_us, 1_us)});
+  auto const tree = tree_of(t);
+  CHECK(tree.index_of(static_cast<range_id>(0)) == no_range);
+  CHECK(tree.index_of(static_cast<range_id>(12345)) == no_range);
+  CHECK(range_tree{}.index_of(static_cast<range_id>(1)) == no_range);
+  range_end const stray{trace_start, static_cast<range_id>(999), {}};
+  CHECK(range_tree(t.begins, std::vector{stray}, t.last).still_open() == 1);
+}
+
+TEST_CASE("ranges that name each other as parents do not hang the reader") {
+  auto t = trace_of({range("a", 0_us, 10_us), range("b", 0_us, 10_us)});
+  t.begins[0].parent = t.begins[1].range;
+  t.begins[1].parent = t.begins[0].range;
+  auto const tree = tree_of(t);
+  CHECK((tree[0].parent == no_range || tree[1].parent == no_range));
+  t.begins[0].parent = t.begins[0].range;
+  CHECK(tree_of(t)[0].parent == no_range);
+}
+
+TEST_CASE("every range is found by its number, however many there are") {
+  std::vector<range_begin> begins;
+  std::mt19937_64 random(3);
+  for (std::uint64_t i = 0; i < 20'000; ++i)
+    begins.push_back({.time = {1000 + random() % 5000},
+                      .range = static_cast<range_id>(((i % 5 + 1) << 40) + i)});
+  range_tree const tree(begins, {}, {});
+  bool all_found = true;
+  for (auto const& begin : begins) {
+    auto const index = tree.index_of(begin.range);
+    all_found = all_found && index != no_range && tree[index].id == begin.range;
+  }
+  CHECK(all_found);
+}
+
+TEST_CASE("start/end ranges are open from their beginning to their end, both included") {
+  auto const t =
+      trace_of({range("io", 10_us, 20_us).start_end(), range("net", 15_us, 30_us).start_end()});
+  auto const tree = tree_of(t);
+  open_ranges const open(tree);
+  CHECK(open.at(trace_start + 9_us).empty());
+  CHECK(open.at(trace_start + 10_us).size() == 1);
+  CHECK(open.at(trace_start + 15_us).size() == 2);
+  CHECK(open.at(trace_start + 20_us).size() == 2);
+  CHECK(open.at(trace_start + 21_us).size() == 1);
+  CHECK(open.at(trace_start + 31_us).empty());
+  CHECK(open.at(trace_start + 12_us).size() == 1);  // also backwards in time
+}
+
+TEST_CASE("which start/end ranges are open agrees with looking at every one of them") {
+  std::mt19937_64 random(11);
+  std::vector<event> events;
+  for (int i = 0; i < 60; ++i) {
+    auto const begin = static_cast<std::int64_t>(random() % 500);
+    auto const end = begin + static_cast<std::int64_t>(random() % 80);
+    events.push_back(range(numbered("r", i), {begin}, {end}).start_end());
+  }
+  auto const t = trace_of(events);
+  auto const tree = tree_of(t);
+  open_ranges const open(tree);
+  for (int i = 0; i < 500; ++i) {
+    auto const moment = trace_start + duration_ns{static_cast<std::int64_t>(random() % 620)};
+    std::size_t expected = 0;
+    for (auto const& r : tree.ranges()) expected += r.begin <= moment && moment <= r.end ? 1 : 0;
+    CHECK(open.at(moment).size() == expected);
+  }
+}
+
+TEST_CASE("a program that never ends its start/end ranges does not take all memory") {
+  std::vector<range_begin> begins;
+  for (std::uint64_t i = 0; i < 300'000; ++i)
+    begins.push_back({.time = {1000 + i},
+                      .range = static_cast<range_id>(i + 1),
+                      .style = range_style::start_end});
+  range_tree const tree(begins, {}, {400'000});
+  open_ranges const open(tree);
+  CHECK(open.not_followed() > 0);
+  auto const followed = open.at({350'000}).size();
+  CHECK(followed >= 16);
+  CHECK(followed + open.not_followed() == 300'000);
+}
+
+TEST_CASE("time in ranges is summed by name, domain and style") {
+  auto const t = trace_of({range("step", 0_us, 10_us), range("step", 20_us, 40_us),
+                           range("step", 50_us, 51_us).in_domain("lib"),
+                           range("step", 60_us, 65_us).start_end()});
+  auto const rows = ranges_by_name(tree_of(t));
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].time.count == 2);
+  CHECK(rows[0].time.total == 30'000);
+  CHECK(rows[1].key.style == range_style::start_end);
+  CHECK(t.names.text(rows[2].key.domain) == "lib");
+}
