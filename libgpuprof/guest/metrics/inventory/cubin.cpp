@@ -12,7 +12,6 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::uint16_t machine_cuda = 190;
 constexpr std::string_view text_prefix = ".text.";
 constexpr std::string_view call_graph_name = ".nv.callgraph";
 
@@ -28,7 +27,7 @@ std::uint32_t chip_of(elf_image const& elf) noexcept {
 
 std::optional<elf_image> open(std::span<std::uint8_t const> image) noexcept {
   auto const elf = elf_image::open(image);
-  if (!elf || elf->machine() != machine_cuda) return std::nullopt;
+  if (!elf || elf->machine() != elf_image::machine_cuda) return std::nullopt;
   return elf;
 }
 

@@ -6,7 +6,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t header_bytes = 64, section_bytes = 64, symbol_bytes = 24;
+constexpr std::size_t header_bytes = 64, section_bytes = 64;
 constexpr std::uint8_t start[] = {0x7f, 'E', 'L', 'F', 2, 1};  // 64 bits, little-endian
 constexpr std::uint32_t without_content = 8;                   // SHT_NOBITS
 

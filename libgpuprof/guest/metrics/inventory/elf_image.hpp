@@ -14,6 +14,8 @@ namespace gpuprof {
 class elf_image {
  public:
   using bytes = std::span<std::uint8_t const>;
+  static constexpr std::uint16_t machine_cuda = 190;
+  static constexpr std::size_t symbol_bytes = 24;
 
   struct section {
     std::string_view name;  // empty: it has none inside the file

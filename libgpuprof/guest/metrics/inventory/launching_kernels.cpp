@@ -11,9 +11,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::uint16_t machine_cuda = 190;
 constexpr std::uint32_t symbol_table = 2;  // SHT_SYMTAB
-constexpr std::size_t symbol_bytes = 24;
 
 // Attributes of a kernel, in its section .nv.info.NAME: a byte says how the value is stored, the
 // next which attribute it is. nvcc 13.0.
@@ -44,7 +42,7 @@ std::vector<std::uint32_t> launch_functions(elf_image const& elf) {
     if (section.type != symbol_table || section.link >= elf.sections()) continue;
     auto const texts = elf.content(elf.at(section.link));
     if (!texts || !may_hold_launches(*texts)) continue;
-    for (std::size_t at = 0; at < section.size / symbol_bytes; ++at) {
+    for (std::size_t at = 0; at < section.size / elf_image::symbol_bytes; ++at) {
       auto const symbol = elf.symbol_at(section, at);
       if (!symbol) break;  // damaged
       if (symbol->section == 0 && launches(symbol->name))
@@ -75,7 +73,7 @@ bool refers_to(elf_image::bytes attributes, std::vector<std::uint32_t> const& sy
 void find_launching_kernels(std::span<std::uint8_t const> image,
                             std::function<void(std::string_view)> const& take) {
   auto const elf = elf_image::open(image);
-  if (!elf || elf->machine() != machine_cuda) return;
+  if (!elf || elf->machine() != elf_image::machine_cuda) return;
   auto const functions = launch_functions(*elf);
   if (functions.empty()) return;
   for (std::size_t i = 0; i < elf->sections(); ++i) {
