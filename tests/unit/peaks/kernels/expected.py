@@ -57,7 +57,7 @@ def tcgen05(kernel, targets, opcode, k):
 
 def constant(name, source):
     """`constexpr int name = 4` of a source of kernels."""
-    folder = pathlib.Path(__file__).resolve().parents[4] / "libgpuprof" / "peaks" / "kernels"
+    folder = pathlib.Path(__file__).resolve().parents[4] / "libgpuprof" / "guest" / "peaks" / "kernels"
     return int(re.search(rf"\b{name} = (\d+)\b", (folder / source).read_text())[1])
 
 
