@@ -15,7 +15,7 @@ class Demo(processes.Case):
         return self.run_program(processes.path("BUILT_GPUPROF"), *words, timeout=120, **more)
 
     def kernels_in_session(self):
-        """Of all layouts that kernel records have: concurrent kernels, kind 10."""
+        """Counts concurrent kernels, kind 10: the recorder asks for no other."""
         run = self.run_program(processes.path("BUILT_PLAY"), SESSION, "--info")
         return processes.numbers(run.out)["records.kind_10"]
 
