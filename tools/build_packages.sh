@@ -26,9 +26,11 @@ check_contents() {
   for found in "$unpacked/deb/usr" "$unpacked/tar"; do
     PYTHONPATH="$root/tests/package" python3 -c 'import check_package, pathlib, sys; check_package.check_links(pathlib.Path(sys.argv[1]))' \
       "$found/share/doc/gpuprof" || return 1
-    python3 "$root/tests/package/check_glibc.py" 2.28 "$found"/bin/gpuprof "$found"/lib/libgpuprof*.so || return 1
+    python3 "$root/tests/package/check_glibc.py" 2.28 "$found"/bin/gpuprof "$found"/lib/libgpuprof*.so \
+      "$found"/libexec/gpuprof/demo/{play-session,libgpuprof-demo.so} || return 1
     [ "$("$found/bin/gpuprof" --library)" = "$found/lib/libgpuprof_preload.so" ] || return 1
     "$root/tests/package/on_debian.sh" bullseye "$found/bin/gpuprof" --version || [ $? = 77 ] || return 1
+    "$found/bin/gpuprof" demo -o "$unpacked/demo" --force-overwrite || return 1
   done
 }
 

@@ -67,6 +67,10 @@ def check_installed_tree(prefix):
         if not (prefix / "share/doc/gpuprof" / name).is_file():
             sys.exit(f"{name} was not installed")
     check_links(prefix / "share/doc/gpuprof")
+    if (prefix / "libexec/gpuprof/demo").is_dir():  # not under sanitizers
+        said = run(gpuprof, "demo", env=without_ours(), cwd=prefix)
+        if not said.startswith("This is a recorded session of ") or "lost: nothing" not in said or not (prefix / "gpuprof-demo.html").is_file():
+            sys.exit(f"gpuprof demo printed {said!r}")
 
 
 def check_links(folder):

@@ -81,14 +81,24 @@ class InFolder(unittest.TestCase):
         self.assertEqual(told.strip(), library)
         return library
 
+    def check_demo(self, gpuprof):
+        """It plays what is in the package, and each command says something of it."""
+        said = self.run_it(gpuprof, "demo").stdout
+        self.assertTrue(said.startswith("This is a recorded session of "), said)
+        for text in ("CUDA GPU Kernel Summary", "lost: nothing", "Where the time of the GPU went:"):
+            self.assertIn(text, said)
+        self.assertTrue((self.folder / "gpuprof-demo.html").is_file())
+
 
 class Unpacked(InFolder):
     def test_the_command_needs_no_python(self):
         with zipfile.ZipFile(WHEEL) as archive:
             archive.extractall(self.folder)
         gpuprof = self.folder / "libgpuprof/bin/gpuprof"
-        gpuprof.chmod(0o755)
+        for program in (gpuprof, self.folder / "libgpuprof/libexec/gpuprof/demo/play-session"):
+            program.chmod(0o755)
         self.check_command(gpuprof)
+        self.check_demo(gpuprof)
         print("glibc " + os.confstr("CS_GNU_LIBC_VERSION").split()[-1] + ": the command runs, the library is preloaded")
 
 
@@ -149,6 +159,9 @@ class Environments(InFolder):
         self.run_it(bin / "gpuprof", "report", "run.gpuprof")
         self.assertTrue((self.folder / "run.html").is_file())
 
+    def test_the_demo_needs_nothing_but_the_package(self):
+        self.check_demo(self.venv(self.newest(), WHEEL) / "gpuprof")
+
     @unittest.skipUnless(shutil.which("cmake"), "there is no cmake here")
     def test_cmake_finds_the_package(self):
         bin = self.venv(self.newest(), WHEEL)
@@ -167,7 +180,7 @@ class Contents(unittest.TestCase):
         for name in ("bin/gpuprof", "lib/libgpuprof.so", "lib/libgpuprof_preload.so", "lib/libgpuprof-capture.so", "lib/cmake/gpuprof/gpuprofConfig.cmake",
                      "include/gpuprof/gpuprof.h", "include/gpuprof/gpuprof.hpp", "include/gpuprof/capture.hpp", "share/man/man1/gpuprof.1",
                      "share/bash-completion/completions/gpuprof", "share/zsh/site-functions/_gpuprof",
-                     "share/fish/vendor_completions.d/gpuprof.fish", "share/doc/gpuprof/README.md", "__init__.py", "_command.py", "__main__.py"):
+                     "share/fish/vendor_completions.d/gpuprof.fish", "share/doc/gpuprof/README.md", "libexec/gpuprof/demo/play-session", "__init__.py", "_command.py", "__main__.py"):
             self.assertIn("libgpuprof/" + name, names)
 
     def test_only_our_folders_are_in_it(self):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """gp.open(): tables of captures, read with and without an Arrow library, and what the command says as objects."""
 import csv
+import re
+import shutil
 import subprocess
 
 import package
@@ -22,7 +24,7 @@ class Captures(package.Case):
     def test_tables_are_those_of_the_csv_export(self):
         """Every value of every table, and the names of columns."""
         for capture in (H200, RANKS / "ddp.rank0.gpuprof"):
-            self.folder.joinpath("csv").exists() and __import__("shutil").rmtree(self.folder / "csv")
+            self.folder.joinpath("csv").exists() and shutil.rmtree(self.folder / "csv")
             written = self.python("""
                 import csv
                 run = gp.open(sys.argv[1])
@@ -156,6 +158,17 @@ class Captures(package.Case):
             capsule = gp.open(sys.argv[1]).kernels.__arrow_c_stream__()
             del capsule  # taken by nobody
             """, H200, RANKS), ["7500 1 ns 2083720594", "True", "2762 [0, 1]"])
+
+    @package.needs("pyarrow")
+    def test_the_command_that_a_build_without_arrow_names_for_parquet(self):
+        shutil.copy(H200, self.folder / "run.gpuprof")
+        told = self.run_program(processes.path("BUILT_GPUPROF"), "export", "--type", "parquet", "run.gpuprof")
+        if told.code == 0:
+            self.skipTest("this build writes Parquet itself")
+        code = re.search(r"python3 -c '(.*?)'", told.err)
+        self.assertTrue(code, told.err)
+        self.python(code[1])
+        self.assertEqual(self.lines("import pyarrow.parquet as pq; print(pq.read_table('kernels.parquet').num_rows)"), ["7500"])
 
     @package.needs("pandas")
     def test_pandas(self):

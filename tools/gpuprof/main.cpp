@@ -15,6 +15,7 @@
 namespace {
 
 constexpr char const* examples =
+    "gpuprof demo                                       a recorded session, without a GPU\n"
     "gpuprof profile -o run python3 train.py             trace a program into run.gpuprof\n"
     "gpuprof profile --metrics auto -o run ./train       with hardware counters, for 1 % of its "
     "time\n"
@@ -94,6 +95,7 @@ int main(int argc, char** argv) {
     gpuprof::add_peaks(app, exit_code);
     gpuprof::add_metrics(app, exit_code);
     gpuprof::add_status(app, exit_code);
+    gpuprof::add_demo(app, exit_code);
     gpuprof::add_documents(app, exit_code);
     gpuprof::lay_out_help(app);
     auto const words = words_of(argc, argv);

@@ -44,7 +44,9 @@ void print_text(std::vector<check> const& checks) {
     std::printf("\n");
   }
   std::printf("%-12s %s\n", "kernels",
-              can_trace(checks) ? "can be traced here" : "cannot be traced here, see above");
+              can_trace(checks)
+                  ? "can be traced here"
+                  : "cannot be traced here, see above. gpuprof demo plays a recorded session");
 }
 
 void print_json(std::vector<check> const& checks) {

@@ -27,6 +27,7 @@ void add_import(CLI::App& app, int& exit_code);
 void add_peaks(CLI::App& app, int& exit_code);
 void add_metrics(CLI::App& app, int& exit_code);
 void add_status(CLI::App& app, int& exit_code);
+void add_demo(CLI::App& app, int& exit_code);
 /// Not for users: the build has the manual page and the completions written.
 void add_documents(CLI::App& app, int& exit_code);
 

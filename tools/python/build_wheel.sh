@@ -51,6 +51,9 @@ repair() {
     fi
 }
 
+# The same format in 3 % fewer bytes than zlib makes of it.
+pack_tighter() { advzip -z -2 "$out"/libgpuprof-*.whl && python3 -m zipfile -t "$(echo "$out"/libgpuprof-*.whl)"; }
+
 # Every CPython of this machine from 3.9 on: in PATH, of pyenv, and those named.
 pythons() {
   local file
@@ -88,7 +91,7 @@ try_on_debian() {
   fi
 }
 
-if command -v dpkg-query >/dev/null; then install_packages "${build_packages[@]}" python3-dev; fi
+if command -v dpkg-query >/dev/null; then install_packages "${build_packages[@]}" python3-dev advancecomp; fi
 find_cuda
 if ! cmp -s "$root/tools/python/wheel_tools.txt" "$tools/wheel_tools.txt"; then
   stage "Fetching what builds wheels from PyPI" tools_from_pypi || not_ours "the wheel; its tools could not be fetched from PyPI, see above"
@@ -96,6 +99,7 @@ fi
 stage "Stub libraries of glibc 2.28" stubs_are_there || not_ours "the wheel; its stub libraries could not be made, see above"
 stage "Building the wheel" build || fail "the wheel was not built"
 stage "Checking what it needs (auditwheel)" repair || fail "the wheel does not run with glibc 2.28"
+stage "Packing it tighter (advzip)" pack_tighter || fail "the wheel was not packed again"
 wheel="$(echo "$out"/libgpuprof-*.whl)"
 size="$(stat -c %s "$wheel")"
 [ "$size" -le "$max_bytes" ] || fail "the wheel has $size bytes, more than $max_bytes"

@@ -103,6 +103,18 @@ bool is_libcupti(std::string const& path) {
   return name.starts_with("libcupti.so") || name.starts_with("libcupti-");
 }
 
+bool driver_is_there() {
+  constexpr char const* driver = "libcuda.so.1";
+  return dlopen(driver, RTLD_LAZY | RTLD_NOLOAD) != nullptr ||
+         dlopen(driver, RTLD_LAZY | RTLD_LOCAL) != nullptr;
+}
+
+/// CUPTI 13.2 and newer want the driver in every call: without one 13.2 calls itself until the
+/// stack is full, 13.3 to 13.5 answer nothing but 999. The function is one that came with 13.2.
+bool needs_the_driver(void* library) {
+  return dlsym(library, "cuptiActivityGetStructSize") != nullptr;
+}
+
 struct attempt {
   bool opened = false;
   loaded_cupti cupti;
@@ -125,8 +137,17 @@ attempt try_open(std::string const& candidate) {
     a.why_not = candidate + " has no " + missing;
     return a;
   }
+  if (needs_the_driver(library) && !driver_is_there()) {
+    a.why_not =
+        candidate +
+        " is CUPTI 13.2 or newer, which answers nothing without a CUDA driver; 13.1 and older do";
+    return a;
+  }
   std::uint32_t version = 0;
-  a.cupti.api.cuptiGetVersion(&version);
+  if (auto const code = a.cupti.api.cuptiGetVersion(&version); code != CUPTI_SUCCESS) {
+    a.why_not = candidate + " does not say its version (error " + std::to_string(code) + ")";
+    return a;
+  }
   a.cupti.version = version;
   if (version < cupti_version::oldest_supported) {
     a.why_not = candidate + " is CUPTI " + cupti_version_text(version) +

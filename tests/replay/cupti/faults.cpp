@@ -2,9 +2,9 @@
 #include "replay/cupti/faults.hpp"
 
 #include "replay/cupti/contract.hpp"
+#include "replay/format/word_list.hpp"
 
 #include <cstdlib>
-#include <sstream>
 
 namespace gpuprof::replay {
 namespace {
@@ -49,8 +49,7 @@ faults::faults()
 }
 
 void faults::read_failing_calls(std::string const& text) {
-  std::istringstream in(text);
-  for (std::string item; std::getline(in, item, ',');) {
+  for (auto const& item : words_between_commas(text)) {
     auto const equals = item.find('=');
     if (equals == std::string::npos) {
       broken("REPLAY_FAIL has \"" + item + "\", wanted is FUNCTION[:N]=CODE");

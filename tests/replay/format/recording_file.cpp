@@ -7,9 +7,9 @@
 
 #include <zstd.h>
 
+#include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
+#include <memory>
 
 namespace gpuprof::replay {
 namespace {
@@ -270,21 +270,34 @@ result<recording> decode(std::span<std::byte const> file) {
   }
 }
 
+namespace {
+
+// Not streams, which would bring half a megabyte of locales into the demo.
+using open_file = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+open_file opened(std::string const& path, char const* mode) {
+  return {std::fopen(path.c_str(), mode), std::fclose};
+}
+
+}  // namespace
+
 result<void> write_recording(recording const& r, std::string const& path) {
   auto const bytes = encode(r);
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out.write(reinterpret_cast<char const*>(bytes.data()),
-            static_cast<std::streamsize>(bytes.size()));
-  out.close();
-  if (bytes.empty() || !out) return error{"the session could not be written to " + path};
+  auto file = opened(path, "wbe");
+  bool const written = file != nullptr && !bytes.empty() &&
+                       std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size() &&
+                       std::fclose(file.release()) == 0;
+  if (!written) return error{"the session could not be written to " + path};
   return {};
 }
 
 result<recording> read_recording(std::string const& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return error{"session " + path + " cannot be opened"};
-  std::vector<char> const bytes{std::istreambuf_iterator<char>(in), {}};
-  auto r = decode(std::as_bytes(std::span(bytes)));
+  auto const file = opened(path, "rbe");
+  if (file == nullptr) return error{"session " + path + " cannot be opened"};
+  std::vector<std::byte> bytes;
+  std::byte block[65536];
+  while (auto const got = std::fread(block, 1, sizeof block, file.get()))
+    bytes.insert(bytes.end(), block, block + got);
+  auto r = decode(bytes);
   if (!r) return error{"session " + path + " cannot be used: " + r.message()};
   return r;
 }

@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/nvml/gpu_use.hpp"
 
+#include "replay/format/word_list.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <sstream>
 #include <string>
 #include <unistd.h>
 
 namespace gpuprof::replay {
 namespace {
-
-std::vector<std::string> words_of(char const* variable) {
-  char const* const text = std::getenv(variable);
-  std::istringstream in(text != nullptr ? text : "");
-  std::vector<std::string> words;
-  for (std::string word; std::getline(in, word, ',');) words.push_back(word);
-  return words;
-}
 
 fake_process process_from(std::string const& word) {
   auto const colon = word.find(':');
@@ -33,7 +26,7 @@ fake_process process_from(std::string const& word) {
 }  // namespace
 
 unsigned next_gpu_percent() {
-  static auto const* const words = new auto(words_of("REPLAY_GPU_PERCENT"));
+  static auto const* const words = new auto(words_in_variable("REPLAY_GPU_PERCENT"));
   static std::atomic<std::size_t> next{0};
   if (words->empty()) return 0;
   auto const at = std::min(next.fetch_add(1), words->size() - 1);
@@ -43,14 +36,15 @@ unsigned next_gpu_percent() {
 std::vector<fake_process> const& fake_processes() {
   static auto const* const processes = [] {
     auto* const made = new std::vector<fake_process>;
-    for (auto const& word : words_of("REPLAY_GPU_PROCESSES")) made->push_back(process_from(word));
+    for (auto const& word : words_in_variable("REPLAY_GPU_PROCESSES"))
+      made->push_back(process_from(word));
     return made;
   }();
   return *processes;
 }
 
 bool fake_gpu_is_slice() {
-  static bool const is_slice = !words_of("REPLAY_GPU_MIG").empty();
+  static bool const is_slice = !words_in_variable("REPLAY_GPU_MIG").empty();
   return is_slice;
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Records the sessions of tests/data/sessions on a machine with an NVIDIA GPU, nvcc and (for the last one) PyTorch.
+# Records the sessions of tests/data/sessions on a machine with an NVIDIA GPU, nvcc and, for the last two, PyTorch and transformers.
 #   tests/replay/recorder/record_sessions.sh FOLDER [libgpuprof_recorder.so]
 # Each program runs once without the recorder (so that a broken program is seen as such) and once with it.
 set -eu
@@ -42,6 +42,12 @@ record threads_nvtx "$all" ./threads_nvtx
 if python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
   cp "$programs/train_step.py" .
   record train_step kernel,memcpy,memset,sync,runtime python3 train_step.py
+  if python3 -c 'import transformers' 2>/dev/null; then
+    cp "$programs/gpt2_steps.py" .
+    record gpt2_steps kernel,memcpy,memset,sync python3 gpt2_steps.py
+  else
+    echo "gpt2_steps: skipped, python3 here has no package transformers" >&2
+  fi
 else
   echo "train_step: skipped, python3 here has no PyTorch with a GPU" >&2
 fi

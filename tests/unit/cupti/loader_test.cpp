@@ -84,6 +84,19 @@ TEST_CASE(
   CHECK(missing.loaded == old.loaded);
 }
 
+TEST_CASE("one that does not say its version is not called too old") {
+  auto const result = load("", "13 '" + here + "/silent/libcupti.so.13'");
+  CHECK_FALSE(result.loaded);
+  CHECK(contains(result.line, "does not say its version (error 999)"));
+}
+
+TEST_CASE("one that crashes without a driver is not called on a machine without one") {
+  if (dlopen("libcuda.so.1", RTLD_LAZY) != nullptr) return;  // then it would be called
+  auto const result = load("", "13 '" + here + "/driver/libcupti.so.13'");
+  CHECK_FALSE(result.loaded);
+  CHECK(contains(result.line, "answers nothing without a CUDA driver"));
+}
+
 TEST_CASE("a file that is no library is told") {
   auto const text =
       std::filesystem::temp_directory_path() / ("no_library_" + std::to_string(getpid()) + ".so");

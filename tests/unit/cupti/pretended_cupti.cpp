@@ -3,6 +3,12 @@
 #ifdef PRETENDED_VERSION
 #include "guest/cupti/api.hpp"
 
+#include <cstdlib>
+
+#ifndef PRETENDED_RESULT
+#define PRETENDED_RESULT 0
+#endif
+
 // Under CUPTI's names, but as other functions than its header declares: the parameters are not
 // read.
 #define EXPORT(name)                                                                   \
@@ -28,9 +34,15 @@ EXPORT(cuptiFinalize)
 extern "C" __attribute__((visibility("default"))) int pretended_version(std::uint32_t* version) asm(
     "cuptiGetVersion");
 extern "C" int pretended_version(std::uint32_t* version) {
+#ifdef PRETENDED_NEEDS_DRIVER
+  std::abort();  // CUPTI 13.2 uses up the stack
+#endif
   *version = PRETENDED_VERSION;
-  return 0;
+  return PRETENDED_RESULT;
 }
+#ifdef PRETENDED_NEEDS_DRIVER
+EXPORT(cuptiActivityGetStructSize)
+#endif
 #else
 extern "C" __attribute__((visibility("default"))) int nothing_of_cupti() {
   return 0;

@@ -17,6 +17,10 @@ constexpr char how_to_get_it[] =
     "build gpuprof again where CMake finds Arrow: pip install pyarrow==" GPUPROF_PYARROW_VERSION
     ", then cmake -DGPUPROF_PYARROW=FOLDER of that environment; --type csv needs nothing";
 
+constexpr char in_python[] =
+    "python3 -c 'import libgpuprof as gp, pyarrow as pa, pyarrow.parquet as pq; "
+    "pq.write_table(pa.table(gp.open(\"run.gpuprof\").kernels), \"kernels.parquet\")'";
+
 struct plugin_answer {
   std::string failure;
   std::vector<std::string> missing;
@@ -58,8 +62,8 @@ result<std::string> parquet_program() {
   }
   return error{
       std::string("this gpuprof was built without its program export-parquet, so it cannot "
-                  "write Parquet; ") +
-      how_to_get_it};
+                  "write Parquet; the Python packages libgpuprof and pyarrow can: ") +
+      in_python + "; or " + how_to_get_it};
 }
 
 result<void> run_parquet_program(export_job& job, plugin_order const& order) {

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <sys/mman.h>
 
 namespace gpuprof::replay {
@@ -297,16 +296,23 @@ void fake_gpu::misuse(std::string const& what) {
 void fake_gpu::write_ledger() {
   std::lock_guard const locked(lock);
   if (options().ledger.empty()) return;
-  std::ofstream out(options().ledger);
+  std::string text;
   for (auto const& [ordinal, times] : contexts_) {
-    if (times != 0) out << "context of GPU " << ordinal << " held " << times << " times\n";
+    if (times == 0) continue;
+    text +=
+        "context of GPU " + std::to_string(ordinal) + " held " + std::to_string(times) + " times\n";
   }
-  if (pushed_ != 0) out << pushed_ << " contexts current\n";
-  for (auto const& [handle, what] : alive_) out << what.kind << " alive\n";
+  if (pushed_ != 0) text += std::to_string(pushed_) + " contexts current\n";
+  for (auto const& [handle, what] : alive_) text += std::string(what.kind) + " alive\n";
   for (auto const& [address, a] : memory_)
-    out << (a.is_pinned ? "pinned" : "device") << " memory of " << a.bytes << " bytes\n";
-  for (auto const& line : misuses_) out << "misuse: " << line << "\n";
-  out << "launches " << launches_ << "\n";
+    text += std::string(a.is_pinned ? "pinned" : "device") + " memory of " +
+            std::to_string(a.bytes) + " bytes\n";
+  for (auto const& line : misuses_) text += "misuse: " + line + "\n";
+  text += "launches " + std::to_string(launches_) + "\n";
+  if (auto* const out = std::fopen(options().ledger.c_str(), "we")) {
+    std::fwrite(text.data(), 1, text.size(), out);
+    std::fclose(out);
+  }
 }
 
 }  // namespace gpuprof::replay

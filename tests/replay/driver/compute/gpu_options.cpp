@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/driver/compute/gpu_options.hpp"
 
+#include "replay/format/word_list.hpp"
+
 #include <cstdio>
 #include <cstdlib>
-#include <sstream>
 #include <vector>
 
 namespace gpuprof::replay {
@@ -18,13 +19,6 @@ double number_of(char const* variable, double otherwise) {
   return text.empty() ? otherwise : std::strtod(text.c_str(), nullptr);
 }
 
-std::vector<std::string> items_of(char const* variable) {
-  std::istringstream in(text_of(variable));
-  std::vector<std::string> items;
-  for (std::string item; std::getline(in, item, ',');) items.push_back(item);
-  return items;
-}
-
 gpu_options read_options() {
   gpu_options w;
   std::sscanf(text_of("REPLAY_GPU_CHIP").c_str(), "%d.%d", &w.compute_major, &w.compute_minor);
@@ -35,9 +29,9 @@ gpu_options read_options() {
   w.limit_mib = number_of("REPLAY_GPU_LIMIT_MIB", 0);
   w.mhz = number_of("REPLAY_GPU_MHZ", 1980);
   w.noise = number_of("REPLAY_GPU_NOISE", 0);
-  for (auto& name : items_of("REPLAY_GPU_WRONG")) w.wrong.insert(std::move(name));
-  for (auto& name : items_of("REPLAY_GPU_DIFFERS")) w.differing.insert(std::move(name));
-  for (auto const& item : items_of("REPLAY_GPU_FAST")) {
+  for (auto& name : words_in_variable("REPLAY_GPU_WRONG")) w.wrong.insert(std::move(name));
+  for (auto& name : words_in_variable("REPLAY_GPU_DIFFERS")) w.differing.insert(std::move(name));
+  for (auto const& item : words_in_variable("REPLAY_GPU_FAST")) {
     auto const colon = item.find(':');
     if (colon != std::string::npos)
       w.shares[item.substr(0, colon)] = std::strtod(item.c_str() + colon + 1, nullptr);
@@ -55,7 +49,7 @@ struct failing_call {
 
 std::vector<failing_call> failing_calls(char const* variable) {
   std::vector<failing_call> all;
-  for (auto const& item : items_of(variable)) {
+  for (auto const& item : words_in_variable(variable)) {
     auto const equals = item.find('=');
     failing_call call;
     call.function = item.substr(0, equals);
