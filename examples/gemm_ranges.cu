@@ -51,7 +51,7 @@ void multiply(float const* a, float const* b, float* c, int n) {
   double const size = n;
   gpuprof::scoped_range const here(
       "gemm", gpuprof::work{2 * size * size * size, 3 * size * size * sizeof(float)},
-      gpuprof::colour::blue);
+      gpuprof::color::blue);
   gemm<<<dim3(n / tile, n / tile), dim3(tile, tile)>>>(a, b, c, n);
 }
 

@@ -46,7 +46,7 @@ gpuprof::domain const& trainer() {
 }
 
 void train_one_step(float* weights, float* gradients) {
-  gpuprof::scoped_range const step(trainer(), "step", {}, gpuprof::colour::green);
+  gpuprof::scoped_range const step(trainer(), "step", {}, gpuprof::color::green);
   {
     gpuprof::scoped_range const backward("backward", gpuprof::work{2.0 * n, 8.0 * n});
     differentiate<<<blocks, 256>>>(weights, gradients, n);
@@ -68,10 +68,10 @@ void print_totals() {
     std::printf("markers: nothing was captured\n");
     return;
   }
-  for (std::size_t i = 0; i < totals->range_names; ++i) {
+  for (std::size_t i = 0; i < totals->range_name_count; ++i) {
     auto const& range = *totals->ranges[i];
     std::printf("markers: %-16s %6llu times %10.3f ms on the GPU\n", range.name,
-                static_cast<unsigned long long>(range.count),
+                static_cast<unsigned long long>(range.range_count),
                 static_cast<double>(range.gpu_ns) / 1e6);
   }
   gpuprof_release_totals(totals);

@@ -51,12 +51,12 @@ static void check(cudaError_t code, char const* what) {
 static void print_totals(void) {
   gpuprof_totals const* totals = NULL;
   if (gpuprof_take_totals(&totals) != GPUPROF_OK) {
-    printf("plain_c: nothing was captured\n");
+    printf("plain_c: no totals: %s\n", gpuprof_last_message());
     return;
   }
-  for (size_t i = 0; i < totals->kernel_names; ++i) {
+  for (size_t i = 0; i < totals->kernel_name_count; ++i) {
     printf("plain_c: %s ran %llu times, %.3f ms\n", totals->kernels[i]->name,
-           (unsigned long long)totals->kernels[i]->count,
+           (unsigned long long)totals->kernels[i]->launch_count,
            (double)totals->kernels[i]->total_ns / 1e6);
   }
   gpuprof_release_totals(totals);
@@ -79,7 +79,8 @@ int main(void) {
   dim3 grid = {(size + 255) / 256, 1, 1}, block = {256, 1, 1};
 
   gpuprof_options options = {.struct_size = sizeof options};
-  if (gpuprof_start(&options) != GPUPROF_OK) fprintf(stderr, "plain_c: running without profiler\n");
+  if (gpuprof_start(&options) != GPUPROF_OK)
+    fprintf(stderr, "plain_c: not profiled: %s\n", gpuprof_last_message());
   check(cudaMemset(data, 0, size * sizeof(float)), "cudaMemset");
   for (int i = 0; i < 100; ++i) {
     check(cudaLaunchKernel((void const*)scale, grid, block, arguments, 0, NULL), "launch");

@@ -10,6 +10,11 @@
 #include <map>
 #include <string>
 
+using gpuprof::captured_call;
+using gpuprof::captured_copy;
+using gpuprof::captured_kernel;
+using gpuprof::captured_range;
+
 namespace {
 
 struct line {
@@ -42,24 +47,30 @@ int main(int argc, char** argv) {
       in_order = in_order && at >= last;
       last = at;
     };
-    gpuprof::capture_visitor visitor;
-    visitor.kernel = [&](gpuprof::captured_kernel const& kernel) {
-      see(kernel.start_ns);
-      kernels[std::string(kernel.name)].add(kernel.duration_ns);
-    };
-    visitor.copy = [&](gpuprof::captured_copy const& copy) {
-      see(copy.start_ns);
-      copies.add(copy.duration_ns);
-    };
-    visitor.range = [&](gpuprof::captured_range const& range) {
-      see(range.start_ns);
-      ranges[std::string(range.name)].add(range.duration_ns);
-    };
-    visitor.call = [&](gpuprof::captured_call const& call) {
-      see(call.start_ns);
-      calls[std::string(call.name)].add(call.duration_ns);
-    };
-    run.visit(visitor);
+    // Four kinds of records in one order of time, with two fields of each beside the beginning.
+    gpuprof::capture_query query;
+    query.add<captured_kernel>(&captured_kernel::name, &captured_kernel::duration_ns);
+    query.add<captured_copy>(&captured_copy::duration_ns);
+    query.add<captured_range>(&captured_range::name, &captured_range::duration_ns);
+    query.add<captured_call>(&captured_call::name, &captured_call::duration_ns);
+    for (auto const& batch : run.read(query)) {
+      for (auto const& kernel : batch.as<captured_kernel>()) {
+        see(kernel.start_ns);
+        kernels[std::string(kernel.name)].add(kernel.duration_ns);
+      }
+      for (auto const& copy : batch.as<captured_copy>()) {
+        see(copy.start_ns);
+        copies.add(copy.duration_ns);
+      }
+      for (auto const& range : batch.as<captured_range>()) {
+        see(range.start_ns);
+        ranges[std::string(range.name)].add(range.duration_ns);
+      }
+      for (auto const& call : batch.as<captured_call>()) {
+        see(call.start_ns);
+        calls[std::string(call.name)].add(call.duration_ns);
+      }
+    }
     print("kernel", kernels);
     print("copy", {{"all", copies}});
     print("range", ranges);

@@ -40,10 +40,10 @@ __global__ void scale(float const* from, float* to, int n) {
 /// Figures that are not known yet are NaN, and printed as such.
 void print(gpuprof_achieved const& line) {
   std::printf("  %-10s %8llu kernels %9.3f s %9.2f TFLOPS %9.1f GB/s", line.name,
-              static_cast<unsigned long long>(line.launches), line.seconds, line.flops / 1e12,
+              static_cast<unsigned long long>(line.launch_count), line.seconds, line.flops / 1e12,
               line.dram_bytes_per_second / 1e9);
   if (line.of_peak == line.of_peak)
-    std::printf("  %3.0f %% of %s", 100 * line.of_peak, line.bound_by);
+    std::printf("  %3.0f %% of %s", 100 * line.of_peak, gpuprof::name_of(line.bound_by));
   std::printf("  (%.0f %% exact)\n", 100 * line.exact_share);
 }
 
@@ -54,7 +54,7 @@ void print_what_is_achieved(int second) {
     return;
   }
   std::printf("after %d s:\n", second);
-  for (std::size_t i = 0; i < now->range_names; ++i) print(*now->ranges[i]);
+  for (std::size_t i = 0; i < now->range_name_count; ++i) print(*now->ranges[i]);
 }
 
 void work(float* a, float* b, int n) {

@@ -1,34 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
+// clang-format off
 /**
  * @file
  * Reads a capture that `gpuprof profile` made: kernels, copies, calls, ranges, counters, losses.
  *
- * Link `gpuprof::capture` (libgpuprof-capture.so); libgpuprof.so is not needed. Records come in
- * order of their beginning, a few blocks of the file in memory at once; beside them all ranges (240
- * bytes each) and readings, where these are asked for.
- *
  * @code{.cpp}
+ * using gpuprof::captured_kernel;
  * gpuprof::capture_file run("run.gpuprof");
  * std::uint64_t busy_ns = 0;
- * gpuprof::capture_visitor visitor;
- * visitor.kernel = [&](gpuprof::captured_kernel const& k) { busy_ns += k.duration_ns; };
- * run.visit(visitor);
+ * for (auto const& kernel : run.read<captured_kernel>(&captured_kernel::duration_ns))
+ *   busy_ns += kernel.duration_ns;
  * for (auto const& line : run.losses()) std::cerr << line << '\n';
  * @endcode
  *
- * Texts are valid UTF-8 and live as long as their capture_file. The version of this interface is
- * part of the names that are linked: a program built for another version does not start.
+ * Link `gpuprof::capture` (libgpuprof-capture.so); libgpuprof.so is not needed. Records come in the
+ * order in which they begin. Only a few blocks of the file are in memory at once. If the duration
+ * of ranges is asked for, all ranges are (240 bytes each), and so are readings with their values.
+ *
+ * The version of this interface is part of the names that are linked: a program that was built for
+ * another version does not start.
  */
+// clang-format on
 #ifndef GPUPROF_CAPTURE_HPP
 #define GPUPROF_CAPTURE_HPP
 
+#include <gpuprof/capture_records.hpp>
+
+#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 /** Version of the interface in this header; `capture_v1` in the names that are linked. */
@@ -40,222 +45,314 @@
 namespace gpuprof {
 inline namespace capture_v1 {
 
-/** Blocks of a grid, threads of a block, blocks of a cluster. */
-struct captured_extent {
-  std::uint32_t x = 0; /**< first dimension */
-  std::uint32_t y = 0; /**< second dimension */
-  std::uint32_t z = 0; /**< third dimension */
-};
-
-/** What all work on a GPU has. Times are ns of CLOCK_REALTIME. */
-struct captured_work {
-  std::uint64_t start_ns = 0;    /**< on the GPU */
-  std::uint64_t duration_ns = 0; /**< on the GPU */
-  std::uint64_t launched_ns = 0; /**< the launching call was entered, on the CPU; 0: not seen */
-  std::uint32_t device = 0;      /**< CUDA's number of the GPU */
-  std::uint32_t context = 0;     /**< CUPTI's number in the process */
-  std::uint32_t stream = 0;      /**< CUPTI's number in its context */
-  std::uint32_t correlation = 0; /**< shared with the call that launched it */
-  std::uint32_t os_thread = 0;   /**< the launching thread, by the system's number; 0: not seen */
-  std::uint64_t range = 0;       /**< innermost push/pop range at the launch, its id; 0: none */
-  std::uint32_t graph = 0;       /**< the CUDA graph that it is a part of; 0: none */
-};
-
-/** One execution of a kernel. */
-struct captured_kernel : captured_work {
-  std::string_view name;                    /**< demangled, with arguments */
-  std::string_view base_name;               /**< without arguments and namespaces */
-  std::string_view mangled_name;            /**< as CUPTI gave it */
-  captured_extent grid;                     /**< in blocks */
-  captured_extent block;                    /**< in threads */
-  captured_extent cluster;                  /**< in blocks; 0: none */
-  std::uint32_t registers_per_thread = 0;   /**< as compiled */
-  std::uint32_t static_shared_bytes = 0;    /**< of a block */
-  std::uint32_t dynamic_shared_bytes = 0;   /**< of a block */
-  std::uint32_t local_bytes_per_thread = 0; /**< spilled registers and local arrays */
-};
-
-/** One execution of a whole CUDA graph (`--cuda-graph-trace graph`); `graph` is its number. */
-struct captured_graph : captured_work {};
-
-/** One copy of memory. */
-struct captured_copy : captured_work {
-  std::uint64_t bytes = 0;      /**< how much */
-  std::uint8_t kind = 0;        /**< as CUpti_ActivityMemcpyKind: 1 HtoD, 2 DtoH, 8 DtoD, 10 PtoP */
-  std::uint8_t source_kind = 0; /**< as CUpti_ActivityMemoryKind: 1 pageable, 2 pinned, 3 device */
-  std::uint8_t destination_kind = 0;    /**< likewise */
-  bool asynchronous = false;            /**< the call did not wait for it */
-  std::uint32_t source_device = 0;      /**< of copies between GPUs */
-  std::uint32_t destination_device = 0; /**< likewise */
-  std::uint32_t copies = 1;             /**< of a batch, in this one record */
-};
-
-/** One fill of memory. */
-struct captured_fill : captured_work {
-  std::uint64_t bytes = 0; /**< how much */
-  std::uint32_t value = 0; /**< what with */
-};
-
-/** One call of the CUDA runtime or driver (those that block, unless `--trace cuda-api`). */
-struct captured_call {
-  std::uint64_t start_ns = 0;    /**< entered, ns of CLOCK_REALTIME */
-  std::uint64_t duration_ns = 0; /**< until it returned */
-  std::string_view name;         /**< with CUPTI's suffix: cudaMemcpyAsync_v3020 */
-  bool of_driver = false;        /**< else of the runtime */
-  std::uint32_t os_thread = 0;   /**< who called */
-  std::uint32_t correlation = 0; /**< shared with the work that it launched */
-  std::int32_t result = 0;       /**< cudaError_t or CUresult */
-};
-
-/** An NVTX payload: none, a number, or the text of a JSON object. */
-using captured_payload =
-    std::variant<std::monostate, std::uint64_t, std::int64_t, double, std::string_view>;
-
-/** One NVTX range. */
-struct captured_range {
-  std::uint64_t start_ns = 0;    /**< ns of CLOCK_REALTIME */
-  std::uint64_t duration_ns = 0; /**< to its end, or the end of the capture */
-  std::uint64_t id = 0;          /**< unique in the capture */
-  std::uint64_t parent = 0;      /**< the enclosing push/pop range of its thread; 0: none */
-  std::string_view name;         /**< its text */
-  std::string_view domain;       /**< empty: the default domain */
-  std::uint32_t os_thread = 0;   /**< who opened it */
-  bool is_push_pop = true;       /**< else from start to end, perhaps on two threads */
-  bool still_open = false;       /**< it had no end when the capture ended */
-  std::uint32_t category = 0;    /**< in its domain; 0: none */
-  std::uint32_t colour = 0;      /**< ARGB; 0: none */
-  captured_payload payload;      /**< what its program attached */
-  double declared_flops = 0;     /**< of gpuprof::scoped_range; 0: not declared */
-  double declared_bytes = 0;     /**< likewise */
-};
-
-/** One NVTX mark. */
-struct captured_mark {
-  std::uint64_t time_ns = 0;   /**< ns of CLOCK_REALTIME */
-  std::string_view name;       /**< its text */
-  std::string_view domain;     /**< empty: the default domain */
-  std::uint32_t os_thread = 0; /**< who made it */
-  captured_payload payload;    /**< what its program attached */
-};
-
-/** A wait of the program or of a stream (`--trace sync`). */
-struct captured_sync {
-  std::uint64_t start_ns = 0;    /**< ns of CLOCK_REALTIME */
-  std::uint64_t duration_ns = 0; /**< how long */
-  std::uint8_t type = 0;         /**< 1 event, 2 stream waits for event, 3 stream, 4 context */
-  std::uint32_t context = 0;     /**< CUPTI's number in the process */
-  std::uint32_t stream = 0;      /**< CUPTI's number in its context */
-  std::uint32_t correlation = 0; /**< of the call */
-};
-
-/** An allocation or release of memory (`--trace cuda-memory`). */
-struct captured_memory {
-  std::uint64_t time_ns = 0; /**< ns of CLOCK_REALTIME */
-  bool is_release = false;   /**< else an allocation */
-  std::uint8_t kind = 0;     /**< as CUpti_ActivityMemoryKind */
-  std::uint64_t address = 0; /**< on the GPU */
-  std::uint64_t bytes = 0;   /**< how much */
-  std::uint32_t device = 0;  /**< CUDA's number of the GPU */
-};
-
-/** Hardware counters read around one launch. */
-struct captured_reading {
-  std::uint64_t opened_ns = 0;   /**< they ran from no earlier than here */
-  std::uint64_t closed_ns = 0;   /**< to no later than here */
-  std::uint32_t device = 0;      /**< CUDA's number of the GPU */
-  std::uint32_t correlation = 0; /**< of the launch */
-  bool whole_graph = false;      /**< around all kernels of a graph together */
-  /** CUPTI's names with what they counted; empty where the values came with a later launch. */
-  std::vector<std::pair<std::string_view, double>> values;
-};
-
-/** What a counter of the whole GPU counted in one interval. */
-struct captured_sample {
-  std::uint64_t start_ns = 0;    /**< ns of CLOCK_REALTIME */
-  std::uint64_t duration_ns = 0; /**< of the interval */
-  std::uint32_t device = 0;      /**< CUDA's number of the GPU */
-  std::string_view metric;       /**< CUPTI's name */
-  double value = 0;              /**< in the unit of the metric */
-};
-
-/** What a GPU did at a moment, by NVML: of the whole chip. 0: not known. */
-struct captured_chip_state {
-  std::uint64_t time_ns = 0;         /**< ns of CLOCK_REALTIME; ten times a second */
-  std::uint32_t device = 0;          /**< CUDA's number of the GPU */
-  std::uint64_t sm_clock_hz = 0;     /**< of its SMs */
-  std::uint64_t memory_clock_hz = 0; /**< of its memory */
-  double watts = 0;                  /**< what the board draws */
-  std::uint32_t temperature_c = 0;   /**< of the chip, in degrees Celsius */
-  std::uint64_t limiters = 0;        /**< of the clocks, NVML's clocks event reasons */
-};
-
-/** What to do with each kind of record; kinds without a function are not read. */
-struct capture_visitor {
-  std::function<void(captured_kernel const&)> kernel;   /**< each kernel */
-  std::function<void(captured_graph const&)> graph;     /**< each whole graph */
-  std::function<void(captured_copy const&)> copy;       /**< each copy */
-  std::function<void(captured_fill const&)> fill;       /**< each fill */
-  std::function<void(captured_call const&)> call;       /**< each API call */
-  std::function<void(captured_range const&)> range;     /**< each NVTX range, at its beginning */
-  std::function<void(captured_mark const&)> mark;       /**< each NVTX mark */
-  std::function<void(captured_sync const&)> sync;       /**< each wait */
-  std::function<void(captured_memory const&)> memory;   /**< each allocation and release */
-  std::function<void(captured_reading const&)> reading; /**< each launch with readings */
-  std::function<void(captured_sample const&)> sample;   /**< each value of each sample */
-  std::function<void(captured_chip_state const&)> chip_state; /**< clocks and power over time */
-};
-
-/** A part of a capture's time, ns of CLOCK_REALTIME. */
+/** A part of a capture's time, in ns of CLOCK_REALTIME. */
 struct captured_stretch {
-  std::uint64_t begin_ns = 0; /**< the first moment of it */
-  std::uint64_t end_ns = 0;   /**< the first moment after it */
+  std::uint64_t begin_ns = 0; /**< first moment of the stretch */
+  std::uint64_t end_ns = 0;   /**< first moment after the stretch */
 };
 
-/** A rate that this GPU was measured to reach, as stored with the capture. */
-struct captured_peak {
-  std::uint32_t device = 0; /**< CUDA's number of the GPU */
-  std::string_view test;    /**< "tensor_bf16" */
-  std::string_view unit;    /**< "FLOP/s", "op/s", "B/s", or "s" where less is better */
-  double burst = 0;         /**< the best of all runs; 0: not measured */
-  double sustained = 0;     /**< over a longer time; 0: not measured */
-  double theory = 0;        /**< at the greatest clocks; 0: not known */
+/** Kind of the records in a batch. Of records that begin at one time, the earlier kind comes first.
+ */
+enum class captured_kind : std::uint8_t {
+  range,
+  mark,
+  call,
+  kernel,
+  graph,
+  copy,
+  fill,
+  sync,
+  memory,
+  reading,
+  sample,
+  chip_state,
 };
 
-/** A GPU of the capture. */
-struct captured_device {
-  std::uint32_t device = 0;       /**< CUDA's number */
-  std::string_view name;          /**< "NVIDIA H200" */
-  std::string_view uuid;          /**< "GPU-xxxxxxxx-..." */
-  std::string_view chip;          /**< "GH100"; empty where CUPTI does not tell */
-  std::uint32_t sm_count = 0;     /**< streaming multiprocessors */
-  std::uint64_t memory_bytes = 0; /**< of the GPU */
+/** Of no use to programs. */
+namespace captured_detail {
+
+inline constexpr std::size_t captured_kind_count = 12;
+
+template <class Record>
+struct kind_of;
+#define GPUPROF_CAPTURED(name)                         \
+  template <>                                          \
+  struct kind_of<captured_##name> {                    \
+    static constexpr auto value = captured_kind::name; \
+  }
+GPUPROF_CAPTURED(range);
+GPUPROF_CAPTURED(mark);
+GPUPROF_CAPTURED(call);
+GPUPROF_CAPTURED(kernel);
+GPUPROF_CAPTURED(graph);
+GPUPROF_CAPTURED(copy);
+GPUPROF_CAPTURED(fill);
+GPUPROF_CAPTURED(sync);
+GPUPROF_CAPTURED(memory);
+GPUPROF_CAPTURED(reading);
+GPUPROF_CAPTURED(sample);
+GPUPROF_CAPTURED(chip_state);
+#undef GPUPROF_CAPTURED
+
+/** One bit for each four bytes of a record: the fields that lie there. 0: the kind is not read. */
+using field_bits = std::uint64_t;
+inline constexpr field_bits all_fields = ~field_bits{0};
+
+template <class Record, class Base, class Member>
+field_bits bit_of(Member Base::*member) noexcept {
+  static_assert(sizeof(Record) <= 4 * 64, "a field beyond has no bit");
+  static Record const whole{};
+  auto const* const at = reinterpret_cast<char const*>(&(whole.*member));
+  return field_bits{1} << (at - reinterpret_cast<char const*>(&whole)) / 4;
+}
+
+}  // namespace captured_detail
+
+/** Records of one kind that lie side by side in memory. */
+template <class Record>
+class captured_span {
+ public:
+  captured_span() noexcept = default; /**< Empty. */
+  captured_span(Record const* first, std::size_t count) noexcept : first_(first), count_(count) {}
+  Record const* begin() const noexcept { return first_; }        /**< First record. */
+  Record const* end() const noexcept { return first_ + count_; } /**< Behind the last. */
+  Record const* data() const noexcept { return first_; }         /**< First record. */
+  std::size_t size() const noexcept { return count_; }           /**< Their number. */
+  bool empty() const noexcept { return count_ == 0; }            /**< There is none. */
+  Record const& operator[](std::size_t at) const noexcept { return first_[at]; } /**< By place. */
+
+ private:
+  Record const* first_ = nullptr;
+  std::size_t count_ = 0;
+};
+
+/** What is to be read: kinds of records, some or all of their fields, and stretches of time.
+ *
+ * @code{.cpp}
+ * gpuprof::capture_query query;
+ * query.add<captured_kernel>().add<captured_copy>(&captured_copy::bytes);
+ * query.within({begin_ns, end_ns});
+ * @endcode
+ */
+class capture_query {
+ public:
+  /** Adds a kind of records, with the fields that are named; all fields if none is. The beginning
+   *  is always read. What other fields need is not decoded: they have their default, or their value
+   *  if it comes at no cost, so do not use them. */
+  template <class Record, class... Members>
+  capture_query& add(Members... fields) noexcept {
+    auto& bits = fields_[static_cast<std::size_t>(captured_detail::kind_of<Record>::value)];
+    if constexpr (sizeof...(fields) == 0)
+      bits = captured_detail::all_fields;
+    else
+      bits |= (captured_detail::bit_of<Record>(fields) | ...);
+    return *this;
+  }
+  /** Adds a stretch of time: only records that begin in one of the stretches are read, and of parts
+   *  of the file that hold none only times are decoded. Without a stretch all records are read. */
+  capture_query& within(captured_stretch stretch) {
+    stretches_.push_back(stretch);
+    return *this;
+  }
+
+  /** Returns which fields of a kind are asked for. */
+  captured_detail::field_bits fields(captured_kind kind) const noexcept {
+    return fields_[static_cast<std::size_t>(kind)];
+  }
+  /** Returns the stretches; none: no limit. */
+  std::vector<captured_stretch> const& stretches() const noexcept { return stretches_; }
+
+ private:
+  std::array<captured_detail::field_bits, captured_detail::captured_kind_count> fields_{};
+  std::vector<captured_stretch> stretches_;
+};
+
+/** Some records of one kind, each beginning no earlier than the one before. */
+class capture_batch {
+ public:
+  capture_batch() noexcept = default; /**< Without records. */
+  /** Used by the library. */
+  capture_batch(captured_kind kind, void const* first, std::size_t count) noexcept
+      : kind_(kind), first_(first), count_(count) {}
+  captured_kind kind() const noexcept { return kind_; } /**< Their kind. */
+  std::size_t size() const noexcept { return count_; }  /**< Their number, 1 or more. */
+  /** Returns the records if they are of this type, else none. */
+  template <class Record>
+  captured_span<Record> as() const noexcept {
+    if (kind_ != captured_detail::kind_of<Record>::value) return {};
+    return {static_cast<Record const*>(first_), count_};
+  }
+
+ private:
+  captured_kind kind_{};
+  void const* first_ = nullptr;
+  std::size_t count_ = 0;
+};
+
+/** All records that a query asks for, earliest first, in batches. A batch and its records are valid
+ *  until the next one is read. Its capture_file outlives it; several may be read in turns, on one
+ *  thread.
+ *
+ * @code{.cpp}
+ * for (auto const& batch : run.read(query)) {
+ *   for (auto const& kernel : batch.as<captured_kernel>()) see(kernel);
+ *   for (auto const& copy : batch.as<captured_copy>()) see(copy);
+ * }
+ * @endcode
+ */
+class GPUPROF_CAPTURE_EXPORT capture_batches {
+ public:
+  ~capture_batches();
+  capture_batches(capture_batches&&) noexcept; /**< The other one may only be destroyed. */
+  capture_batches& operator=(
+      capture_batches&&) noexcept; /**< The other one may only be destroyed. */
+
+  /** Reads the next batch. Returns false at the end.
+   *  @throws std::bad_alloc */
+  bool next(capture_batch& batch);
+
+  /** An input iterator: one pass. */
+  class iterator {
+   public:
+    using iterator_category = std::input_iterator_tag; /**< One pass. */
+    using value_type = capture_batch;                  /**< A batch. */
+    using difference_type = std::ptrdiff_t;            /**< Not of use. */
+    using pointer = capture_batch const*;              /**< To the batch. */
+    using reference = capture_batch const&;            /**< Of the batch. */
+
+    iterator() noexcept = default; /**< The end. */
+    explicit iterator(capture_batches& of) : of_(&of) {
+      ++*this;
+    }                                                       /**< At the next batch of `of`. */
+    reference operator*() const noexcept { return batch_; } /**< The batch. */
+    pointer operator->() const noexcept { return &batch_; } /**< The batch. */
+    /** Reads the next batch. */
+    iterator& operator++() {
+      if (!of_->next(batch_)) of_ = nullptr;
+      return *this;
+    }
+    void operator++(int) { ++*this; } /**< Reads the next batch. */
+    /** Compares with the end. */
+    friend bool operator==(iterator const& a, iterator const& b) noexcept { return a.of_ == b.of_; }
+    /** Compares with the end. */
+    friend bool operator!=(iterator const& a, iterator const& b) noexcept { return a.of_ != b.of_; }
+
+   private:
+    capture_batches* of_ = nullptr;
+    capture_batch batch_;
+  };
+  iterator begin() { return iterator(*this); }         /**< Reads the next batch. */
+  iterator end() const noexcept { return iterator(); } /**< Behind the last batch. */
+
+ private:
+  friend class capture_file;
+  struct state;
+  explicit capture_batches(std::unique_ptr<state> made) noexcept;
+  std::unique_ptr<state> state_;
+};
+
+/** All records of one kind that are asked for, earliest first. A record is valid until the next one
+ * is read. */
+template <class Record>
+class captured_records {
+ public:
+  explicit captured_records(capture_batches batches) noexcept : batches_(std::move(batches)) {}
+
+  /** Reads the next records, some hundred at a time. They are valid until the next call. Returns an
+   *  empty span at the end. */
+  captured_span<Record> next() {
+    capture_batch batch;
+    return batches_.next(batch) ? batch.as<Record>() : captured_span<Record>{};
+  }
+
+  /** An input iterator: one pass. */
+  class iterator {
+   public:
+    using iterator_category = std::input_iterator_tag; /**< One pass. */
+    using value_type = Record;                         /**< A record. */
+    using difference_type = std::ptrdiff_t;            /**< Not of use. */
+    using pointer = Record const*;                     /**< To the record. */
+    using reference = Record const&;                   /**< Of the record. */
+
+    iterator() noexcept = default; /**< The end. */
+    explicit iterator(captured_records& of) : of_(&of) {
+      read();
+    }                                                     /**< At the next record of `of`. */
+    reference operator*() const noexcept { return *at_; } /**< The record. */
+    pointer operator->() const noexcept { return at_; }   /**< The record. */
+    /** Goes to the next record. */
+    iterator& operator++() {
+      if (++at_ == end_) read();
+      return *this;
+    }
+    void operator++(int) { ++*this; } /**< Goes to the next record. */
+    /** Compares with the end. */
+    friend bool operator==(iterator const& a, iterator const& b) noexcept { return a.at_ == b.at_; }
+    /** Compares with the end. */
+    friend bool operator!=(iterator const& a, iterator const& b) noexcept { return a.at_ != b.at_; }
+
+   private:
+    void read() {
+      auto const batch = of_->next();
+      at_ = batch.empty() ? nullptr : batch.begin();
+      end_ = batch.empty() ? nullptr : batch.end();
+    }
+
+    captured_records* of_ = nullptr;
+    Record const* at_ = nullptr;
+    Record const* end_ = nullptr;
+  };
+  iterator begin() { return iterator(*this); }         /**< Reads the next record. */
+  iterator end() const noexcept { return iterator(); } /**< Behind the last record. */
+
+ private:
+  capture_batches batches_;
 };
 
 /** A capture that is read. One thread at a time. */
 class GPUPROF_CAPTURE_EXPORT capture_file {
  public:
-  /** @throws std::runtime_error with one line that says what is wrong: there is no such file, it is
-   *  no capture, or one of a newer version. A capture that was cut off or is damaged is read as far
-   *  as it goes; losses() says what is missing. */
+  /** Opens a capture. One that was cut off or is damaged is read as far as it goes; losses() says
+   * what is missing.
+   *  @throws std::runtime_error with one line that says what is wrong: there is no such file, it is
+   * no capture, or it is of a newer version. */
   explicit capture_file(std::string path);
   ~capture_file();
   capture_file(capture_file&&) noexcept;            /**< The other one may only be destroyed. */
   capture_file& operator=(capture_file&&) noexcept; /**< The other one may only be destroyed. */
 
-  /** Calls the functions of the visitor for all records, earliest first; of `within`, where
-   *  it is not empty, for those alone that begin in one of these stretches: of other parts of the
-   *  file times alone are decoded. What they throw comes through. May be called again. */
-  void visit(capture_visitor const& visitor, std::vector<captured_stretch> const& within = {});
+  /** Reads the records that a query asks for, of several kinds in one order of time. */
+  capture_batches read(capture_query const& query);
 
-  /** What is known of host, process, settings and driver: keys of docs/capture-format.md. */
+  /** Reads the records of one kind, with the fields that are named; all fields if none is.
+   *
+   * @code{.cpp}
+   * for (auto const& range : run.read<captured_range>()) see(range);
+   * @endcode
+   */
+  template <class Record, class... Members>
+  captured_records<Record> read(Members... fields) {
+    return captured_records<Record>(read(capture_query().add<Record>(fields...)));
+  }
+
+  /** Reads the records of one kind that begin within a stretch of time. */
+  template <class Record, class... Members>
+  captured_records<Record> read_within(captured_stretch stretch, Members... fields) {
+    return captured_records<Record>(read(capture_query().add<Record>(fields...).within(stretch)));
+  }
+
+  /** Returns what is known of host, process, settings and driver: pairs of a key, which
+   *  docs/capture-format.md lists, and its value. */
   std::vector<std::pair<std::string_view, std::string_view>> facts();
-  /** The GPUs that were used or could be seen. */
+  /** Returns the GPUs that were used or could be seen. */
   std::vector<captured_device> devices();
-  /** Peaks that were measured on them. */
+  /** Returns the peaks that were measured on these GPUs. */
   std::vector<captured_peak> peaks();
-  /** What was seen, lost and spent, by the names of docs/capture-format.md; the last values. */
+  /** Returns what was seen, lost and spent: pairs of a name, which docs/capture-format.md lists,
+   * and its last value. */
   std::vector<std::pair<std::string_view, std::uint64_t>> counters();
-  /** What the capture lacks, a line each; empty: nothing. Damage shows once visit() has met it. */
+  /** Returns what the capture lacks, a line each; empty: nothing. Damage inside the file shows once
+   *  the records there have been read. */
   std::vector<std::string> losses();
 
  private:

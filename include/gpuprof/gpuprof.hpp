@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
+// clang-format off
 /*
- * Marks regions of a C++17 program with a name, and with the work they are about to do.
+ * Marks regions of a C++17 program with a name, and with the work that they are about to do.
  *
  *   #include <gpuprof/gpuprof.hpp>
  *
  *   void layer(int m, int n, int k) {
- *     gpuprof::scoped_range const here("gemm", gpuprof::work{2.0 * m * n * k, 2.0 * (m * k + k * n
- * + m * n)}); gemm<<<...>>>(...); }  // the range ends here
+ *     double const flops = 2.0 * m * n * k, bytes = 2.0 * (m * k + k * n + m * n);
+ *     gpuprof::scoped_range const here("gemm", gpuprof::work{flops, bytes});
+ *     gemm<<<grid, block>>>(a, b, c, m, n, k);
+ *   }  // the range ends here
  *
  * The marks are NVTX ranges: gpuprof, Nsight Systems, Nsight Compute and every other NVTX tool see
- * them, with no library to link. Without a tool a mark costs less than a nanosecond: one load and
- * one branch. Needs the NVTX headers of a CUDA toolkit (or of github.com/NVIDIA/NVTX) on the
- * include path. NVTX_DISABLE, defined before, removes everything at compile time.
+ * them, and no library is linked. Without a tool a mark costs less than a nanosecond: one load and
+ * one branch. The NVTX headers of a CUDA toolkit (or of github.com/NVIDIA/NVTX) must be on the
+ * include path. If NVTX_DISABLE is defined before, everything is removed at compile time.
  *
- * All functions may be called on any thread at any time and never throw. Names are copied by the
- * tool during the call.
+ * All functions may be called on any thread at any time and never throw. A tool copies names during
+ * the call.
  *
- * gpuprof::metrics tells a program what its ranges achieve while it runs, where gpuprof is in it;
- * it finds the library by dlsym and links nothing (-ldl before glibc 2.34).
+ * gpuprof::metrics tells a program what its ranges achieve while it runs, if gpuprof is in the
+ * process. It finds the library by dlsym and links nothing (-ldl before glibc 2.34).
  */
+// clang-format on
 #ifndef GPUPROF_GPUPROF_HPP
 #define GPUPROF_GPUPROF_HPP
 
@@ -39,15 +43,15 @@
 
 namespace gpuprof {
 
-/// Work that a range declares to do, for its own achieved rates and for kernels whose operations
-/// cannot be counted. 0: not declared.
+/// Work that a range declares to do: reports use it for the rates of the range, and for kernels
+/// whose operations cannot be counted. 0: not declared.
 struct work {
   double flops = 0;  ///< floating-point operations
   double bytes = 0;  ///< bytes to be read and written
 };
 
-/// 0xAARRGGBB, as NVTX has it. `none` leaves the choice to the viewer.
-enum class colour : std::uint32_t {
+/// Color of a range or mark in viewers, 0xAARRGGBB as in NVTX. With `none` the viewer chooses.
+enum class color : std::uint32_t {
   none = 0,
   blue = 0xff4e79a7,
   orange = 0xfff28e2b,
@@ -56,12 +60,13 @@ enum class colour : std::uint32_t {
   green = 0xff59a14f,
   yellow = 0xffedc948,
   purple = 0xffb07aa1,
-  grey = 0xff9c9c9c,
+  gray = 0xff9c9c9c,
 };
 
-constexpr colour rgb(std::uint8_t red, std::uint8_t green, std::uint8_t blue) noexcept {
-  return static_cast<colour>(0xff000000u | std::uint32_t{red} << 16 | std::uint32_t{green} << 8 |
-                             blue);
+/// Makes an opaque color of its parts, 0 to 255 each.
+constexpr color rgb(std::uint8_t red, std::uint8_t green, std::uint8_t blue) noexcept {
+  return static_cast<color>(0xff000000u | std::uint32_t{red} << 16 | std::uint32_t{green} << 8 |
+                            blue);
 }
 
 namespace detail {
@@ -130,16 +135,16 @@ inline void register_work_schema(nvtxDomainHandle_t domain) noexcept {
 #endif
 }
 
-/// What one event says, in NVTX's own struct. Lives for the length of one call.
+/// One event in NVTX's own struct. Lives for the length of one call.
 class event {
  public:
-  event(nvtxDomainHandle_t domain, char const* name, work declared, colour shade) noexcept
+  event(nvtxDomainHandle_t domain, char const* name, work declared, color shade) noexcept
       : declared_(declared) {
     attributes_.version = NVTX_VERSION;
     attributes_.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
     attributes_.messageType = NVTX_MESSAGE_TYPE_ASCII;
     attributes_.message.ascii = name;
-    if (shade != colour::none) {
+    if (shade != color::none) {
       attributes_.colorType = NVTX_COLOR_ARGB;
       attributes_.color = static_cast<std::uint32_t>(shade);
     }
@@ -175,9 +180,9 @@ class event {
 #endif
 };
 
-/// What pop() wants, never 0.
+/// Returns the argument for pop(), which is never 0.
 GPUPROF_OUT_OF_LINE inline std::uintptr_t push(nvtxDomainHandle_t domain, char const* name,
-                                               work declared, colour shade) noexcept {
+                                               work declared, color shade) noexcept {
   event const e(domain, name, declared, shade);
   nvtxDomainRangePushEx(domain, e.attributes());
   return reinterpret_cast<std::uintptr_t>(domain) + 1;
@@ -186,30 +191,30 @@ GPUPROF_OUT_OF_LINE inline void pop(std::uintptr_t pushed) noexcept {
   nvtxDomainRangePop(reinterpret_cast<nvtxDomainHandle_t>(pushed - 1));
 }
 GPUPROF_OUT_OF_LINE inline nvtxRangeId_t start(nvtxDomainHandle_t domain, char const* name,
-                                               work declared, colour shade) noexcept {
+                                               work declared, color shade) noexcept {
   event const e(domain, name, declared, shade);
   return nvtxDomainRangeStartEx(domain, e.attributes());
 }
 GPUPROF_OUT_OF_LINE inline void mark(nvtxDomainHandle_t domain, char const* name, work declared,
-                                     colour shade) noexcept {
+                                     color shade) noexcept {
   event const e(domain, name, declared, shade);
   nvtxDomainMarkEx(domain, e.attributes());
 }
 
 }  // namespace detail
 
-/// A namespace for range names: `--nvtx-capture step@trainer` means the range "step" of the domain
-/// "trainer". Make one and keep it, e.g. as a static; it is not destroyed, since ranges may outlive
-/// it.
+/// An NVTX domain, a namespace for range names: `--nvtx-capture step@trainer` means the range
+/// "step" of the domain "trainer". Make one and keep it, for example as a static. The domain is not
+/// destroyed with the object, because ranges may outlive it.
 class domain {
  public:
-  /// Made where a tool listens; else it costs nothing. The name is copied.
+  /// Creates the domain if a tool is present; else it costs nothing. The name is copied.
   explicit domain(char const* name) noexcept {
     if (!detail::tool_is_present()) return;
     handle_ = nvtxDomainCreateA(name);
     detail::register_work_schema(handle_);
   }
-  /// Null where no tool listens.
+  /// Returns NVTX's handle; null if no tool was present.
   nvtxDomainHandle_t handle() const noexcept { return handle_; }
 
  private:
@@ -217,7 +222,7 @@ class domain {
 };
 
 /// A range from here to the end of the scope. Ranges of one thread nest; kernels launched inside
-/// belong to the innermost. Must end on the thread that opened it: see `range` otherwise.
+/// belong to the innermost. It must end on the thread that opened it: use `range` otherwise.
 ///
 ///   gpuprof::scoped_range const here;          // named after the function
 ///   gpuprof::scoped_range const step("step");  // one line, no macro
@@ -225,12 +230,12 @@ class scoped_range {
  public:
   /// Opens a range on this thread, in the default domain.
   explicit scoped_range(char const* name = __builtin_FUNCTION(), work declared = {},
-                        colour shade = colour::none) noexcept {
+                        color shade = color::none) noexcept {
     if (detail::tool_is_present()) open_ = detail::push(nullptr, name, declared, shade);
   }
-  /// The same in a domain.
+  /// Opens a range on this thread, in the given domain.
   scoped_range(domain const& in, char const* name, work declared = {},
-               colour shade = colour::none) noexcept {
+               color shade = color::none) noexcept {
     if (detail::tool_is_present()) open_ = detail::push(in.handle(), name, declared, shade);
   }
   ~scoped_range() {
@@ -245,25 +250,26 @@ class scoped_range {
   mutable std::uintptr_t open_ = 0;
 };
 
-/// A range that may end elsewhere: in another function, on another thread, out of order. Movable;
-/// ends when destroyed or at end(), whichever comes first. It has no kernels of its own.
+/// A range that may end elsewhere: in another function, on another thread, out of order. Movable.
+/// It ends when it is destroyed or at end(), whichever comes first. While it is open, the launches
+/// of all threads count in it; it is never the innermost range of a kernel.
 class range {
  public:
-  range() noexcept = default;  ///< none
+  /// Makes an object without a range.
+  range() noexcept = default;
   /// Begins a range in the default domain.
-  explicit range(char const* name, work declared = {}, colour shade = colour::none) noexcept {
+  explicit range(char const* name, work declared = {}, color shade = color::none) noexcept {
     if (detail::tool_is_present()) id_ = detail::start(nullptr, name, declared, shade);
   }
-  /// The same in a domain.
-  range(domain const& in, char const* name, work declared = {},
-        colour shade = colour::none) noexcept
+  /// Begins a range in the given domain.
+  range(domain const& in, char const* name, work declared = {}, color shade = color::none) noexcept
       : domain_(in.handle()) {
     if (detail::tool_is_present()) id_ = detail::start(domain_, name, declared, shade);
   }
-  /// `other` is none then.
+  /// Takes over the range of `other`, which has none afterwards.
   range(range&& other) noexcept
       : id_(std::exchange(other.id_, nvtxRangeId_t{})), domain_(other.domain_) {}
-  /// Ends this one first.
+  /// Ends the range of this object, then takes over that of `other`.
   range& operator=(range&& other) noexcept {
     if (this != &other) {
       end();
@@ -274,7 +280,7 @@ class range {
   }
   ~range() { end(); }
 
-  /// Ends it now; nothing when it has ended.
+  /// Ends the range now. Does nothing if there is none.
   void end() noexcept {
     if (id_ == nvtxRangeId_t{}) return;
     nvtxDomainRangeEnd(domain_, std::exchange(id_, nvtxRangeId_t{}));
@@ -285,15 +291,18 @@ class range {
   nvtxDomainHandle_t domain_ = nullptr;
 };
 
-/// A moment.
-inline void mark(char const* name, colour shade = colour::none) noexcept {
+/// Marks this moment on this thread, in the default domain.
+inline void mark(char const* name, color shade = color::none) noexcept {
   if (detail::tool_is_present()) detail::mark(nullptr, name, {}, shade);
 }
-inline void mark(domain const& in, char const* name, colour shade = colour::none) noexcept {
+/// Marks this moment on this thread, in the given domain.
+inline void mark(domain const& in, char const* name, color shade = color::none) noexcept {
   if (detail::tool_is_present()) detail::mark(in.handle(), name, {}, shade);
 }
 
-/// Calls `f` inside a range: auto loss = gpuprof::in_range("forward", [&] { return model(x); });
+/// Calls `f` inside a range of the default domain and returns what `f` returns:
+///
+///   auto const loss = gpuprof::in_range("forward", [&] { return model(x); });
 template <class Function>
 decltype(auto) in_range(char const* name, Function&& f) {
   scoped_range const here(name);
@@ -302,7 +311,7 @@ decltype(auto) in_range(char const* name, Function&& f) {
 
 namespace detail {
 
-/// nullptr where the library is not in this process: it is looked for, never loaded.
+/// Returns nullptr if the library is not in this process: it is looked for, never loaded.
 template <class Function>
 Function* library_function(char const* name) noexcept {
   void* found = dlsym(RTLD_DEFAULT, name);
@@ -318,17 +327,38 @@ Function* library_function(char const* name) noexcept {
 
 }  // namespace detail
 
+/// Returns the library's name of a value, as the ..._name() functions of gpuprof.h do:
+/// "tensor_bf16". Returns "" if gpuprof is not in the process.
+inline char const* name_of(gpuprof_precision value) noexcept {
+  auto* const name =
+      detail::library_function<decltype(gpuprof_precision_name)>("gpuprof_precision_name");
+  return name != nullptr ? name(value) : "";
+}
+/// Returns the library's name of a source of FLOP: "counted". "" if gpuprof is not in the process.
+inline char const* name_of(gpuprof_flops_source value) noexcept {
+  auto* const name =
+      detail::library_function<decltype(gpuprof_flops_source_name)>("gpuprof_flops_source_name");
+  return name != nullptr ? name(value) : "";
+}
+/// Returns the library's name of a bound: "tensor BF16". "" if it is unknown, or if gpuprof is not
+/// in the process.
+inline char const* name_of(gpuprof_bound value) noexcept {
+  auto* const name = detail::library_function<decltype(gpuprof_bound_name)>("gpuprof_bound_name");
+  return name != nullptr ? name(value) : "";
+}
+
 /// What the kernels and ranges of this process achieve, as of the profiler's last flush: see
-/// gpuprof_take_metrics(). Empty where no profiler is in the process, or it reads no counters
-/// (GPUPROF_METRICS=auto). Numbers that nobody counted are NaN. Movable; any thread.
+/// gpuprof_take_metrics(). Empty if no profiler is in the process, or if it reads no counters
+/// (GPUPROF_METRICS=auto reads them). A number that was not measured is NaN. Movable. Any thread.
 ///
 ///   if (auto const now = gpuprof::metrics::take())
 ///     if (auto const* const step = now.range("step"))
 ///       log("%.0f TFLOPS, %.0f GB/s", step->flops / 1e12, step->dram_bytes_per_second / 1e9);
 class metrics {
  public:
-  metrics() noexcept = default;  ///< empty
-  /// A snapshot; empty where gpuprof is not in the process, or has nothing to tell.
+  /// Makes an empty object.
+  metrics() noexcept = default;
+  /// Takes a snapshot. It is empty if gpuprof is not in the process or has nothing to tell.
   static metrics take() noexcept {
     metrics taken;
     auto* const take =
@@ -338,10 +368,10 @@ class metrics {
     if (take != nullptr && taken.release_ != nullptr) take(&taken.held_);
     return taken;
   }
-  /// `other` is empty then.
+  /// Takes over the snapshot of `other`, which is empty afterwards.
   metrics(metrics&& other) noexcept
       : held_(std::exchange(other.held_, nullptr)), release_(other.release_) {}
-  /// They change places.
+  /// Swaps the snapshots of both objects.
   metrics& operator=(metrics&& other) noexcept {
     std::swap(held_, other.held_);
     std::swap(release_, other.release_);
@@ -351,19 +381,21 @@ class metrics {
     if (held_ != nullptr) release_(held_);
   }
 
-  /// Whether there is one.
+  /// Returns true if there is a snapshot.
   explicit operator bool() const noexcept { return held_ != nullptr; }
-  /// Not when empty.
+  /// Gives access to the fields of the snapshot. Undefined if the object is empty.
   gpuprof_metrics const* operator->() const noexcept { return held_; }
 
-  /// nullptr when no kernel of such a range has run, or when empty. "domain:name", or the bare name
-  /// in the default domain.
+  /// Returns the figures of the ranges of this name, "domain:name" or only the name in the default
+  /// domain; nullptr if no kernel was launched in one, or if the object is empty. Valid as long as
+  /// this object holds the snapshot.
   gpuprof_achieved const* range(char const* name) const noexcept {
-    return held_ == nullptr ? nullptr : find(held_->ranges, held_->range_names, name);
+    return held_ == nullptr ? nullptr : find(held_->ranges, held_->range_name_count, name);
   }
-  /// By the mangled name.
+  /// Returns the figures of the kernel of this mangled name; nullptr if it has not run, or if the
+  /// object is empty. Valid as long as this object holds the snapshot.
   gpuprof_achieved const* kernel(char const* name) const noexcept {
-    return held_ == nullptr ? nullptr : find(held_->kernels, held_->kernel_names, name);
+    return held_ == nullptr ? nullptr : find(held_->kernels, held_->kernel_name_count, name);
   }
 
  private:

@@ -39,7 +39,7 @@ extern "C" {
 #define ARROW_FLAG_NULLABLE 2
 #define ARROW_FLAG_MAP_KEYS_SORTED 4
 
-/** Arrow's: the type of a column or table. */
+/** Type of a column or table, as Arrow defines it. */
 struct ArrowSchema {
   const char* format;
   const char* name;
@@ -52,7 +52,7 @@ struct ArrowSchema {
   void* private_data;
 };
 
-/** Arrow's: the values of a column, or the columns of a table. */
+/** Values of a column, or columns of a table, as Arrow defines them. */
 struct ArrowArray {
   int64_t length;
   int64_t null_count;
@@ -71,7 +71,7 @@ struct ArrowArray {
 #ifndef ARROW_C_STREAM_INTERFACE
 #define ARROW_C_STREAM_INTERFACE
 
-/** Arrow's: tables of one type, one after the other. */
+/** Tables of one type, one after the other, as Arrow defines it. */
 struct ArrowArrayStream {
   int (*get_schema)(struct ArrowArrayStream*, struct ArrowSchema* out);
   int (*get_next)(struct ArrowArrayStream*, struct ArrowArray* out);
@@ -91,9 +91,9 @@ struct ArrowArrayStream {
  * threads; until then only the index of the file and its names are read.
  *
  * Returns 0, or an errno value: ENOENT there is no such file, EINVAL it is no capture, is of a newer version, or has no such
- * table, ENOMEM. The stream's get_last_error then says which in one line, and the stream is to be released all the same; it
- * has no rows and its other functions return the same error. EINVAL when `stream` is NULL. A table without rows is not an
- * error. Of a capture that was cut off or is damaged there are the rows that can be read: see "missing".
+ * table, ENOMEM. The stream's get_last_error then says which in one line. Release the stream in that case, too; it has no
+ * rows and its other functions return the same error. EINVAL when `stream` is NULL. A table without rows is not an
+ * error. A capture that was cut off or is damaged gives the rows that can be read: see "missing".
  *
  * Any thread; a stream is used by one thread at a time. What get_next gave out lives until it is released, also after the
  * stream.
@@ -101,10 +101,11 @@ struct ArrowArrayStream {
 GPUPROF_TABLES_API int gpuprof_open_table(const char* path, const char* table, struct ArrowArrayStream* stream);
 
 /**
- * The same of several captures, one array or more for each in the order of `paths`, with a last column `rank` (int64): the
- * rank in its job that the launcher had told the process, else the place in `paths`. `columns` names those that are wanted,
- * in this order; NULL: all, and `rank` where `path_count` is greater than 1. Others are not decoded. An unknown column is
- * EINVAL. The first capture is opened at once, the others when it is their turn: what is wrong with them is said by get_next.
+ * Opens a table of several captures as one stream: one array or more for each capture, in the order of `paths`. `columns` names
+ * the columns that are wanted, in this order, and others are not decoded; NULL: all columns, and if `path_count` is greater than
+ * 1 a last column `rank` (int64), the rank of the process in its job, else the place of its path. An unknown column is EINVAL.
+ * The first capture is opened at once, the others at their turn: then get_next returns their errors. The rest is as for
+ * gpuprof_open_table().
  */
 GPUPROF_TABLES_API int gpuprof_open_table_of_all(const char* const* paths, size_t path_count, const char* table, const char* const* columns,
                                                  size_t column_count, struct ArrowArrayStream* stream);

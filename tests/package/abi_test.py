@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The binary interface of gpuprof.h and libgpuprof.so is what abi.txt says: sizes, offsets, values of enums, symbols.
+"""The binary interface of gpuprof.h, peaks.h and libgpuprof.so is what abi.txt says: sizes, offsets, values of enums, symbols.
 
 GPUPROF_UPDATE_GOLDEN=1 writes abi.txt anew. A field that moves, a value or symbol that goes breaks programs that are built: new fields go to the
 end of their struct."""
@@ -14,11 +14,11 @@ import unittest
 
 COMPILER, INCLUDE, LIBRARY, VERSION = sys.argv[1:5]
 STORED = pathlib.Path(__file__).with_name("abi.txt")
-HEADER = pathlib.Path(INCLUDE) / "gpuprof/gpuprof.h"
+HEADERS = [pathlib.Path(INCLUDE) / "gpuprof" / name for name in ("gpuprof.h", "peaks.h")]
 
 
-def plain(text):
-    return re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+def text_of_headers():
+    return re.sub(r"/\*.*?\*/", "", "".join(header.read_text() for header in HEADERS), flags=re.S)
 
 
 def structs(text):
@@ -39,7 +39,7 @@ def layout(text):
         lines.append(f'printf("{name} %zu\\n", sizeof({name}));')
         lines += [f'printf("{name}.{field} %zu %zu\\n", offsetof({name}, {field}), sizeof((({name}*)0)->{field}));' for field in fields]
     lines += [f'printf("{name} = %d\\n", {name});' for name in enumerators(text)]
-    program = '#include <gpuprof/gpuprof.h>\n#include <stdio.h>\nint main(void) {\n' + "\n".join(lines) + "\nreturn 0;\n}\n"
+    program = '#include <gpuprof/peaks.h>\n#include <stdio.h>\nint main(void) {\n' + "\n".join(lines) + "\nreturn 0;\n}\n"
     with tempfile.TemporaryDirectory() as folder:
         source, built = pathlib.Path(folder) / "abi.c", pathlib.Path(folder) / "abi"
         source.write_text(program)
@@ -54,7 +54,7 @@ def symbols():
 
 class Abi(unittest.TestCase):
     def test_the_binary_interface_is_as_stored(self):
-        text = plain(HEADER.read_text())
+        text = text_of_headers()
         found = layout(text) + [f"symbol {name}" for name in symbols()]
         if os.environ.get("GPUPROF_UPDATE_GOLDEN"):
             STORED.write_text("\n".join(found) + "\n")
@@ -62,11 +62,11 @@ class Abi(unittest.TestCase):
         self.assertGreater(len(structs(text)), 8)
 
     def test_every_struct_begins_with_its_size(self):
-        for name, fields in structs(plain(HEADER.read_text())).items():
+        for name, fields in structs(text_of_headers()).items():
             self.assertEqual(fields[0], "struct_size", name)
 
     def test_the_header_has_the_version_of_the_library(self):
-        found = dict(re.findall(r"#define GPUPROF_VERSION_(\w+) (\d+)", HEADER.read_text()))
+        found = dict(re.findall(r"#define GPUPROF_VERSION_(\w+) (\d+)", HEADERS[0].read_text()))
         self.assertEqual([found["MAJOR"], found["MINOR"], found["PATCH"]], VERSION.split("."))
 
 

@@ -13,7 +13,10 @@ import sys
 
 def compile_alone(header, command):
     language = ["c", "-std=c11"] if header.suffix == ".h" else ["c++"]
-    run = subprocess.run([*command, "-x", *language, "-fsyntax-only", "-w", str(header)],
+    if language == ["c++"] and not any(flag.startswith("-std=") for flag in command):
+        language.append("-std=c++17")
+    quiet = [] if "-Werror" in command else ["-w"]
+    run = subprocess.run([*command, "-x", *language, "-fsyntax-only", *quiet, str(header)],
                          capture_output=True, text=True)
     return None if run.returncode == 0 else f"{header} does not compile alone:\n{run.stderr[:2000]}"
 

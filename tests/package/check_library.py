@@ -70,9 +70,9 @@ def patterns_in(script):
     return re.findall(r"[A-Za-z_][A-Za-z0-9_*]*(?=\s*;)", section[1])
 
 
-def functions_in(header):
-    """The functions a C header declares, by our prefix."""
-    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", open(header).read(), flags=re.S)
+def functions_in(headers):
+    """The functions that C headers declare, by our prefix."""
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", "".join(open(header).read() for header in headers), flags=re.S)
     return set(re.findall(r"\b(gpuprof_[a-z0-9_]+)\s*\(", text))
 
 
@@ -116,16 +116,16 @@ def run_paths(*folders):
     return problems if seen else [f"there is no program in {folders}"]
 
 
-def exports(library, script, header):
+def exports(library, script, *headers):
     exported = symbols_of(library)
     patterns = patterns_in(script)
-    declared = functions_in(header)
+    declared = functions_in(headers)
     problems = [f"{name} is exported, which is a name of others" for name in sorted(exported) if OF_OTHERS.match(name)]
     problems += [f"{name} is exported and not listed in {script}" for name in sorted(exported)
                 if not any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)]
-    problems += [f"{name} is exported and not declared in {header}" for name in sorted(exported)
+    problems += [f"{name} is exported and not declared in {headers}" for name in sorted(exported)
                  if name.startswith("gpuprof_") and name not in declared]
-    problems += [f"{name} is declared in {header} and not exported"
+    problems += [f"{name} is declared in {headers} and not exported"
                  for name in sorted(declared - exported)]
     problems += [f"{name} is listed in {script} and not exported" for name in patterns
                  if "*" not in name and name not in exported]

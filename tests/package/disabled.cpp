@@ -4,7 +4,7 @@
 #include <gpuprof/gpuprof.hpp>
 
 int main() {
-  gpuprof::scoped_range const here("nothing", gpuprof::work{1, 2}, gpuprof::colour::red);
+  gpuprof::scoped_range const here("nothing", gpuprof::work{1, 2}, gpuprof::color::red);
   gpuprof::domain const d("nothing");
   gpuprof::range r(d, "nothing");
   r.end();

@@ -178,7 +178,7 @@ class Contents(unittest.TestCase):
     def test_it_holds_what_the_installed_tree_holds(self):
         names = set(zipfile.ZipFile(WHEEL).namelist())
         for name in ("bin/gpuprof", "lib/libgpuprof.so", "lib/libgpuprof_preload.so", "lib/libgpuprof-capture.so", "lib/cmake/gpuprof/gpuprofConfig.cmake",
-                     "include/gpuprof/gpuprof.h", "include/gpuprof/gpuprof.hpp", "include/gpuprof/capture.hpp", "share/man/man1/gpuprof.1",
+                     "include/gpuprof/gpuprof.h", "include/gpuprof/peaks.h", "include/gpuprof/gpuprof.hpp", "include/gpuprof/capture.hpp", "include/gpuprof/capture_records.hpp", "share/man/man1/gpuprof.1",
                      "share/bash-completion/completions/gpuprof", "share/zsh/site-functions/_gpuprof",
                      "share/fish/vendor_completions.d/gpuprof.fish", "share/doc/gpuprof/README.md", "libexec/gpuprof/demo/play-session", "__init__.py", "_command.py", "__main__.py"):
             self.assertIn("libgpuprof/" + name, names)

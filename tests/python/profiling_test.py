@@ -171,7 +171,9 @@ class Profile(package.Case):
             """)
         self.assertEqual(run.out.splitlines(), [f"[Errno 2] there is no folder {self.folder}/none: make it, or choose another output",
                                                 "[Errno 13] /proc/self cannot be written: choose another output", "runs", "None", "runs"])
-        self.assertIn("nothing is recorded: run.gpuprof is there already: choose another output, or force_overwrite=True", run.err)
+        why = "nothing is recorded: " + str(self.folder) + "/run.gpuprof exists already. Choose another --output or replace it with --force-overwrite"
+        self.assertIn("[gpuprof] " + why, run.err)
+        self.assertIn("RuntimeWarning: " + why, run.err)
 
     @unittest.skipIf(__import__("os").getuid() == 0, "root may write everywhere")
     def test_a_folder_that_cannot_be_written(self):
@@ -241,6 +243,29 @@ class Live(package.Case):
             print([row.name for row in now.ranges if row.name == "all of it"], "205 kernels" in repr(now), gp.capture_path() == os.path.abspath("run.gpuprof"))
             """), ["False False None None False None", "True True True", "True True False", "205 205000 205 _Z4evenPfi 0", "['all of it'] True True"])
 
+    def test_a_call_that_comes_to_nothing_says_why(self):
+        run = self.python("""
+            import warnings
+            print([gp.last_message()])
+            gp.start("run")
+            play()
+            print([gp.last_message()], gp.metrics(), gp.last_message())
+            print(gp.stop(), gp.stop(), gp.last_message())
+            sys.stdout.flush()
+            if os.fork() == 0:
+                with warnings.catch_warnings(record=True) as said:
+                    warnings.simplefilter("always")
+                    print(gp.start(), [str(one.message) for one in said])
+                    sys.stdout.flush()
+                os._exit(0)
+            os.wait()
+            """)
+        found = run.out.splitlines()
+        no_counters = "gpuprof_take_metrics() has nothing to give: no counters are read. GPUPROF_METRICS=auto reads them"
+        self.assertEqual(found[:3], ["['']", f"[''] None {no_counters}", "True False no capture is running: gpuprof_start() begins one"])
+        self.assertIn("[gpuprof] " + no_counters, run.err)
+        self.assertRegex(found[3], r"False \['no capture was started: process \d+ is not profiled: it was forked after its parent had begun to use CUPTI")
+
     def test_metrics_of_ranges(self):
         found = self.lines("""
             gp.start("run", metrics="auto")
@@ -260,7 +285,7 @@ class Live(package.Case):
             try: gp.peaks(tests="no_such")
             except ValueError as why: print(why)
             """)
-        self.assertEqual(found[-1], "there is no test in 'no_such', or no GPU 0: `gpuprof peaks --list` shows the tests")
+        self.assertIn('no peaks are measured: there is no peak test "no_such"', found[-1])
         self.assertIn("['dram_read'] B/s", found[0])
 
 

@@ -3,7 +3,7 @@
 #define GPUPROF_BUILDING
 #include <gpuprof/gpuprof.h>
 
-#include "guest/entry/guarded.hpp"
+#include "guest/entry/answered.hpp"
 #include "guest/entry/listed.hpp"
 #include "guest/session/process_profiler.hpp"
 
@@ -13,12 +13,23 @@
 
 namespace {
 
-using gpuprof::guarded;
+using namespace gpuprof;
+
 // Programs built with an older header have a smaller struct; later fields are read only when
 // struct_size covers them.
 constexpr std::size_t options_size_of_first_version =
     offsetof(gpuprof_options, output) + sizeof(gpuprof_options::output);
-using gpuprof::process_profiler;
+
+constexpr char const* wrong_struct_size =
+    "struct_size fits no version of gpuprof_options: set it to sizeof(gpuprof_options)";
+
+gpuprof_counter_family family_of(std::string_view name) noexcept {
+  auto const family = name.substr(0, name.find('.'));
+  if (family == "lost") return GPUPROF_COUNTER_LOST;
+  if (family == "cost") return GPUPROF_COUNTER_COST;
+  if (family == "note") return GPUPROF_COUNTER_NOTE;
+  return family == "counters" ? GPUPROF_COUNTER_READINGS : GPUPROF_COUNTER_OTHER;
+}
 
 /// A snapshot and the memory it points to.
 struct owned_totals : gpuprof_totals {
@@ -43,17 +54,17 @@ void point_at_contents(owned_totals& t) {
     t.listed_ranges.add({sizeof(gpuprof_range_total), r.name.c_str(), r.count, r.cpu_ns, r.gpu_ns,
                          r.gpu_operations});
   for (auto const& [name, value] : t.counter_texts)
-    t.listed_counters.add({sizeof(gpuprof_counter), name.c_str(), value});
+    t.listed_counters.add({sizeof(gpuprof_counter), name.c_str(), family_of(name), value});
   static_cast<gpuprof_totals&>(t) = {.struct_size = sizeof(gpuprof_totals),
                                      .kernels = t.listed_kernels.data(),
-                                     .kernel_names = t.listed_kernels.size(),
+                                     .kernel_name_count = t.listed_kernels.size(),
                                      .copies = t.listed_copies.data(),
-                                     .copy_kinds = t.listed_copies.size(),
+                                     .copy_kind_count = t.listed_copies.size(),
                                      .ranges = t.listed_ranges.data(),
-                                     .range_names = t.listed_ranges.size(),
+                                     .range_name_count = t.listed_ranges.size(),
                                      .counters = t.listed_counters.data(),
-                                     .counter_names = t.listed_counters.size(),
-                                     .kernel_count = t.snapshot.kernel_count,
+                                     .counter_count = t.listed_counters.size(),
+                                     .launch_count = t.snapshot.kernel_count,
                                      .kernel_ns = t.snapshot.kernel_ns};
 }
 
@@ -65,34 +76,37 @@ char const* gpuprof_version(void) {
   return GPUPROF_VERSION;
 }
 
+char const* gpuprof_last_message(void) {
+  return last_message();
+}
+
 gpuprof_status gpuprof_start(gpuprof_options const* options) {
-  if (options != nullptr && options->struct_size < options_size_of_first_version)
-    return GPUPROF_INVALID_ARGUMENT;
-  return guarded(GPUPROF_INACTIVE, [options] {
+  return answered([options] {
+    if (options != nullptr && options->struct_size < options_size_of_first_version)
+      return refused(GPUPROF_INVALID_ARGUMENT, wrong_struct_size);
     auto const* const output = options != nullptr ? options->output : nullptr;
-    return process_profiler::get().start(output != nullptr ? output : "") ? GPUPROF_OK
-                                                                          : GPUPROF_INACTIVE;
+    return status_of(process_profiler::get().start(output != nullptr ? output : ""));
   });
 }
 
 gpuprof_status gpuprof_stop(void) {
-  return guarded(GPUPROF_INACTIVE, [] {
+  return answered([] {
     auto* const profiler = process_profiler::existing();
-    if (profiler == nullptr || !profiler->capturing()) return GPUPROF_INACTIVE;
-    return profiler->stop() ? GPUPROF_OK : GPUPROF_TIMEOUT;
+    if (profiler == nullptr) return refused(GPUPROF_INACTIVE, no_capture_runs);
+    return status_of(profiler->stop());
   });
 }
 
 gpuprof_status gpuprof_flush(void) {
-  return guarded(GPUPROF_INACTIVE, [] {
+  return answered([] {
     auto* const profiler = process_profiler::existing();
-    if (profiler == nullptr || !profiler->active()) return GPUPROF_INACTIVE;
-    return profiler->flush() ? GPUPROF_OK : GPUPROF_TIMEOUT;
+    if (profiler == nullptr) return refused(GPUPROF_INACTIVE, nothing_captured);
+    return status_of(profiler->flush());
   });
 }
 
 gpuprof_status gpuprof_step(void) {
-  return guarded(GPUPROF_INACTIVE, [] {
+  return answered([] {
     process_profiler::get().step();
     return GPUPROF_OK;
   });
@@ -106,11 +120,12 @@ int gpuprof_is_capturing(void) {
 }
 
 gpuprof_status gpuprof_take_totals(gpuprof_totals const** totals) {
-  if (totals == nullptr) return GPUPROF_INVALID_ARGUMENT;
-  *totals = nullptr;
-  return guarded(GPUPROF_INACTIVE, [totals] {
+  if (totals != nullptr) *totals = nullptr;
+  return answered([totals] {
+    if (totals == nullptr) return refused(GPUPROF_INVALID_ARGUMENT, "totals is NULL");
     auto* const profiler = process_profiler::existing();
-    if (profiler == nullptr || !profiler->has_captured()) return GPUPROF_INACTIVE;
+    if (profiler == nullptr || !profiler->has_captured())
+      return refused(GPUPROF_INACTIVE, nothing_captured);
     auto owned = std::make_unique<owned_totals>();
     owned->snapshot = profiler->totals();
     owned->counter_texts = profiler->counters();

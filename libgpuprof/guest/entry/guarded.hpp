@@ -7,15 +7,18 @@
 #include "base/own_arithmetic.hpp"
 #include "base/process.hpp"
 
+#include <array>
+#include <cstdio>
 #include <exception>
 
 namespace gpuprof {
 
 /// What `act` returns, or `otherwise` when it threw, or where nothing of ours may run: in inert
 /// children, and in programs with rights that their user does not have, which would read files that
-/// the environment names, and write files, with these rights.
-template <class Act, class Value>
-Value guarded(Value otherwise, Act&& act) noexcept {
+/// the environment names, and write files, with these rights. `failed` gets the line that says what
+/// was thrown; only the first is logged.
+template <class Act, class Value, class Failed>
+Value guarded(Value otherwise, Act&& act, Failed&& failed) noexcept {
   if (is_forked_child() || has_rights_of_others()) return otherwise;
   no_cancellation const here;
   own_arithmetic const exact;
@@ -23,13 +26,22 @@ Value guarded(Value otherwise, Act&& act) noexcept {
     return act();
   } catch (std::exception const& e) {
     static std::atomic<bool> said{false};
-    if (first_time(said)) {
-      log_error("an internal step failed: ", e.what(),
-                ". The program is not affected; the capture may be incomplete.");
-    }
+    std::array<char, 512> line;
+    std::snprintf(line.data(), line.size(),
+                  "an internal step failed: %s. The program is not affected; the capture may be "
+                  "incomplete.",
+                  e.what());
+    if (first_time(said)) log_error(line.data());
+    failed(line.data());
   } catch (...) {
+    failed("an internal step failed for a reason unknown");
   }
   return otherwise;
+}
+
+template <class Act, class Value>
+Value guarded(Value otherwise, Act&& act) noexcept {
+  return guarded(otherwise, std::forward<Act>(act), [](char const*) {});
 }
 
 }  // namespace gpuprof

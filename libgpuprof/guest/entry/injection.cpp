@@ -5,11 +5,10 @@
 #include "base/child_log.hpp"
 #include "guest/entry/guarded.hpp"
 #include "guest/entry/load.hpp"
+#include "guest/session/inert_child.hpp"
 #include "guest/session/process_profiler.hpp"
 
 #include <atomic>
-#include <string>
-#include <unistd.h>
 
 #define GPUPROF_EXPORT __attribute__((visibility("default")))
 
@@ -19,15 +18,7 @@ namespace {
 void say_child_is_not_profiled() noexcept {
   static std::atomic<bool> said{false};
   if (gpuprof::has_rights_of_others() || !gpuprof::first_time(said)) return;
-  try {
-    gpuprof::log_in_inert_child(
-        gpuprof::log_level::warning,
-        "process " + std::to_string(getpid()) +
-            " is not profiled: it was forked after its parent had begun to use CUPTI. Start it as "
-            "a "
-            "new program to profile it, in Python with multiprocessing's \"spawn\"");
-  } catch (...) {  // no memory
-  }
+  gpuprof::log_in_inert_child(gpuprof::log_level::warning, gpuprof::inert_child_line().text());
 }
 
 void say_what_is_not_shared() {

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpuprof_measure_peaks of include/gpuprof/gpuprof.h: stored peaks or new ones, for the program.
+// gpuprof_measure_peaks of include/gpuprof/peaks.h: stored peaks or new ones, for the program.
 #define GPUPROF_BUILDING
-#include <gpuprof/gpuprof.h>
+#include <gpuprof/peaks.h>
 
-#include "guest/entry/guarded.hpp"
+#include "guest/entry/answered.hpp"
 #include "guest/entry/listed.hpp"
 #include "guest/peaks/measure.hpp"
 #include "guest/peaks/obtain.hpp"
 #include "guest/peaks/store/store.hpp"
+#include "guest/peaks/theory/test_list.hpp"
 #include "guest/session/process_profiler.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -32,14 +36,49 @@ struct owned_peaks : gpuprof_peaks {
   listed<gpuprof_peak> listed_peaks;
 };
 
+constexpr std::string_view unit_names[] = {"", "FLOP/s", "op/s", "B/s", "s"};
+constexpr std::string_view clock_names[] = {"", "SM clock per SM", "memory clock"};
+static_assert(std::size(unit_names) == GPUPROF_UNIT_SECOND + 1);
+static_assert(std::size(clock_names) == GPUPROF_CLOCK_MEMORY + 1);
+
+template <class Enum>
+Enum value_named(std::span<std::string_view const> names, std::string_view name) noexcept {
+  auto const at = std::find(names.begin(), names.end(), name);
+  return at == names.end() ? Enum{} : static_cast<Enum>(at - names.begin());
+}
+
+// 0 is unknown, then come the tests in the order of the library.
+static_assert(GPUPROF_TEST_FP64 == 1 + int(peaks::test_id::fp64));
+static_assert(GPUPROF_TEST_TENSOR_BF16 == 1 + int(peaks::test_id::tensor_bf16));
+static_assert(GPUPROF_TEST_L1_READ == 1 + int(peaks::test_id::l1_read));
+static_assert(GPUPROF_TEST_SYNCHRONIZE == 1 + int(peaks::test_id::synchronize));
+
+gpuprof_peak_test test_named(std::string_view name) noexcept {
+  for (auto const& test : peaks::all_tests())
+    if (test.name == name) return static_cast<gpuprof_peak_test>(1 + static_cast<int>(test.id));
+  return GPUPROF_TEST_UNKNOWN;
+}
+
+gpuprof_outcome outcome_of(peak_outcome outcome) noexcept {
+  switch (outcome) {
+    case peak_outcome::measured:
+      return GPUPROF_OUTCOME_MEASURED;
+    case peak_outcome::failed:
+      return GPUPROF_OUTCOME_FAILED;
+    case peak_outcome::unavailable:
+      break;
+  }
+  return GPUPROF_OUTCOME_UNAVAILABLE;
+}
+
 gpuprof_peak view_of(peak_result const& r, gpu_peaks const& all) {
   auto const& moment = r.measured_at.empty() ? all.measured_at : r.measured_at;
   return {.struct_size = sizeof(gpuprof_peak),
-          .name = r.test.c_str(),
+          .test = test_named(r.test),
           .title = r.title.c_str(),
-          .unit = r.unit.c_str(),
-          .measured = r.outcome == peak_outcome::measured ? 1 : 0,
-          .clock = r.clock.c_str(),
+          .unit = value_named<gpuprof_unit>(unit_names, r.unit),
+          .outcome = outcome_of(r.outcome),
+          .clock = value_named<gpuprof_clock>(clock_names, r.clock),
           .per_clock = r.per_clock.value,
           .per_clock_theory = r.per_clock_theory,
           .burst = r.burst.value,
@@ -85,16 +124,22 @@ result<gpu_peaks> measure_outside_captures(process_profiler const& profiler, int
   return peaks::measure(device, what);
 }
 
+gpuprof_status said(gpuprof_status status, std::string const& why) {
+  log_error(why);
+  keep_message(why);
+  return status;
+}
+
 gpuprof_status measure_peaks(gpuprof_peaks_options const& options, gpuprof_peaks const*& out) {
   auto& profiler = process_profiler::get();
   keep_children_inert();  // CUDA begins
-  if (process_is_exiting()) return GPUPROF_INACTIVE;
+  if (process_is_exiting())
+    return refused(GPUPROF_INACTIVE, "no peaks are measured: the process is ending");
   auto const tests = options.tests != nullptr
                          ? peaks::select_tests(options.tests)
                          : result<std::vector<peaks::test_id>>(peaks::every_test());
   if (!tests) {
-    log_error("no peaks are measured: " + tests.message());
-    return GPUPROF_INVALID_ARGUMENT;
+    return said(GPUPROF_INVALID_ARGUMENT, "no peaks are measured: " + tests.message());
   }
   peaks::obtain_options asked;
   asked.what.tests = *tests;
@@ -109,8 +154,8 @@ gpuprof_status measure_peaks(gpuprof_peaks_options const& options, gpuprof_peaks
                                 }},
                                options.device, asked);
   if (!results) {
-    log_error("no peaks are measured: " + results.message() + ". The program is not affected.");
-    return GPUPROF_INACTIVE;
+    return said(GPUPROF_INACTIVE,
+                "no peaks are measured: " + results.message() + ". The program is not affected.");
   }
   if (!results->trouble.empty()) log_warning(results->trouble);
   out = owned(std::move(*results)).release();
@@ -123,19 +168,37 @@ extern "C" {
 
 gpuprof_status gpuprof_measure_peaks(gpuprof_peaks_options const* options,
                                      gpuprof_peaks const** peaks) {
-  if (peaks == nullptr) return GPUPROF_INVALID_ARGUMENT;
-  *peaks = nullptr;
-  gpuprof_peaks_options asked{};
-  if (options != nullptr) {
-    if (options->struct_size < peaks_options_size_of_first_version || options->device < 0)
-      return GPUPROF_INVALID_ARGUMENT;
-    asked = *options;
-  }
-  return guarded(GPUPROF_INACTIVE, [&] { return measure_peaks(asked, *peaks); });
+  if (peaks != nullptr) *peaks = nullptr;
+  return answered([&] {
+    if (peaks == nullptr) return refused(GPUPROF_INVALID_ARGUMENT, "peaks is NULL");
+    if (options == nullptr) return measure_peaks({}, *peaks);
+    if (options->struct_size < peaks_options_size_of_first_version)
+      return refused(GPUPROF_INVALID_ARGUMENT,
+                     "struct_size fits no version of gpuprof_peaks_options: set it to "
+                     "sizeof(gpuprof_peaks_options)");
+    if (options->device < 0)
+      return refused(GPUPROF_INVALID_ARGUMENT, "device is negative: GPUs are counted from 0");
+    return measure_peaks(*options, *peaks);
+  });
 }
 
 void gpuprof_release_peaks(gpuprof_peaks const* peaks) {
   delete static_cast<owned_peaks const*>(peaks);
+}
+
+char const* gpuprof_peak_test_name(gpuprof_peak_test test) {
+  auto const tests = gpuprof::peaks::all_tests();
+  return test > 0 && static_cast<std::size_t>(test) <= tests.size()
+             ? tests[static_cast<std::size_t>(test) - 1].name.data()
+             : "";
+}
+
+char const* gpuprof_clock_name(gpuprof_clock clock) {
+  return clock > 0 && clock <= GPUPROF_CLOCK_MEMORY ? clock_names[clock].data() : "";
+}
+
+char const* gpuprof_unit_name(gpuprof_unit unit) {
+  return unit > 0 && unit <= GPUPROF_UNIT_SECOND ? unit_names[unit].data() : "";
 }
 
 }  // extern "C"

@@ -127,6 +127,21 @@ std::string capture_output::path() const {
   return path_;
 }
 
+std::string capture_output::why_not_usable() const {
+  std::lock_guard const lock(mutex_);
+  return why_not_usable_;
+}
+
+/// The first state stays, with its line.
+void capture_output::set_unusable(file_state state, std::string const& line) {
+  if (this->state() != file_state::usable) return;
+  {
+    std::lock_guard const lock(mutex_);
+    why_not_usable_ = line;
+  }
+  state_.store(state, std::memory_order_release);
+}
+
 /// What fails for want of memory is tried again when it is called again.
 capture::writer* capture_output::open() {
   if (file_ == nullptr && !create()) return nullptr;
@@ -155,7 +170,7 @@ bool capture_output::create() {
   if (!made) {
     log_error(made.message());
     note_no_capture(options_.run_notes, {});
-    state_.store(file_state::failed, std::memory_order_relaxed);
+    set_unusable(file_state::failed, made.message());
     return false;
   }
   file_ = std::move(*made);
@@ -228,9 +243,10 @@ void capture_output::flush(named_counters const& counters) {
   file_->add(clock_record{now(), monotonic_ns()});
   write_names();
   if (auto const ok = file_->flush(); !ok && !file_->is_full()) {
-    if (state() == file_state::usable) state_.store(file_state::failed, std::memory_order_relaxed);
-    log_error("the capture is incomplete from here on: ", ok.message(),
-              ". The program is not affected.");
+    auto const line = "the capture is incomplete from here on: " + ok.message() +
+                      ". The program is not affected.";
+    set_unusable(file_state::failed, line);
+    log_error(line);
   }
   judge_size();
 }
@@ -256,9 +272,10 @@ void capture_output::judge_size() {
 
 void capture_output::end_at_limit(std::string const& why) {
   if (why.empty() || state() != file_state::usable) return;
-  state_.store(file_state::limit_reached, std::memory_order_relaxed);
-  log_warning("the capture ends here: ", why, ". What was recorded is kept in ", path(),
-              "; the program goes on.");
+  auto const line = "the capture ends here: " + why + ". What was recorded is kept in " + path() +
+                    "; the program goes on.";
+  set_unusable(file_state::limit_reached, line);
+  log_warning(line);
 }
 
 }  // namespace gpuprof

@@ -58,7 +58,9 @@ class capture_output {
   capture::writer* open();
   capture::writer* file() noexcept { return file_.get(); }
   /// Nothing more is recorded unless it is usable. A line has said why.
-  file_state state() const noexcept { return state_.load(std::memory_order_relaxed); }
+  file_state state() const noexcept { return state_.load(std::memory_order_acquire); }
+  /// That line; empty while the file is usable.
+  std::string why_not_usable() const;
   /// The free space is to be looked at now: file()->space(), on a thread that may wait.
   bool wants_space() noexcept;
   void judge(capture::disk_space const& disk);
@@ -82,6 +84,7 @@ class capture_output {
   void write_labels();
   void judge_size();
   void end_at_limit(std::string const& why);
+  void set_unusable(file_state state, std::string const& line);
 
   settings const& options_;
   environment_copy const environment_;
@@ -94,7 +97,7 @@ class capture_output {
   std::map<std::uint32_t, name_id> thread_labels_;  // by the system's thread id
 
   mutable std::mutex mutex_;  // protects the rest
-  std::string path_, chosen_;
+  std::string path_, chosen_, why_not_usable_;
 };
 
 }  // namespace gpuprof

@@ -109,6 +109,8 @@ class drain {
   std::string path() const { return output_.path(); }
   /// Any thread. Unless it is usable nothing more can be recorded, but the totals can.
   file_state state_of_file() const noexcept { return output_.state(); }
+  /// The line that has said why it is not usable; empty while it is.
+  std::string why_no_file() const { return output_.why_not_usable(); }
   /// Losses and costs as they go into the file; for the summary and the C API.
   named_counters counters() const;
 

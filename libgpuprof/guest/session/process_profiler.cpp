@@ -13,6 +13,7 @@
 #include "guest/options/nothing_recorded.hpp"
 #include "guest/options/run_notes.hpp"
 #include "guest/session/exit_summary.hpp"
+#include "guest/session/inert_child.hpp"
 #include "guest/session/startup.hpp"
 
 #include <cstdlib>
@@ -23,6 +24,8 @@ namespace {
 
 // 16 MiB: 170,000 empty ranges without a pause. The fastest launch loop fills 1 MiB in 60 ms.
 constexpr std::size_t max_ring_slots = 1 << 19;
+
+constexpr char const* process_ends = "the process is ending: nothing more is captured";
 
 std::atomic<process_profiler*> the_profiler{nullptr};
 
@@ -89,20 +92,25 @@ process_profiler::process_profiler()
 }
 
 template <class Event>
+void process_profiler::change_plan(Event&& event) {
+  auto has_new_deadline = false;
+  {
+    std::lock_guard const lock(plan_mutex_);
+    auto const deadline = plan_.next_deadline();
+    event(plan_);
+    has_new_deadline = plan_.next_deadline() != deadline;
+  }
+  follow_plan();
+  if (has_new_deadline) wake_drain();  // which keeps it
+}
+
+template <class Event>
 void process_profiler::tell_plan(Event&& event) noexcept {
   if (is_forked_child()) return;
   no_cancellation const here;
   whole_environment const exact;
   try {
-    auto has_new_deadline = false;
-    {
-      std::lock_guard const lock(plan_mutex_);
-      auto const deadline = plan_.next_deadline();
-      event(plan_);
-      has_new_deadline = plan_.next_deadline() != deadline;
-    }
-    follow_plan();
-    if (has_new_deadline) wake_drain();  // which keeps it
+    change_plan(event);
   } catch (std::exception const& e) {
     log_error("profiling stopped for lack of resources: ", e.what(),
               ". The program is not affected.");
@@ -146,26 +154,58 @@ void process_profiler::nvtx_used_in_child() noexcept {
   }
 }
 
-bool process_profiler::start(std::string const& output) {
-  if (is_forked_child() || process_is_exiting()) return false;
-  if (drain_.state_of_file() == file_state::limit_reached) return false;
+api_outcome process_profiler::start(std::string const& output) {
+  if (is_forked_child()) return api_outcome::inactive(inert_child_line().text());
+  if (process_is_exiting()) return api_outcome::inactive(process_ends);
+  if (drain_.state_of_file() == file_state::limit_reached)
+    return api_outcome::inactive(drain_.why_no_file());
   is_watched_.store(true);
   if (!output.empty()) drain_.choose_output(in_current_folder(output));
   asked_by_program_.store(true);
   begin();
-  tell_plan([](capture_plan& plan) { plan.api_start(monotonic_ns()); });
-  return capturing();
+  if (auto const code = thread_error_.load(); code != 0)
+    return api_outcome::inactive(line_without_thread(code));
+  whole_environment const exact;
+  change_plan([](capture_plan& plan) { plan.api_start(monotonic_ns()); });
+  if (capturing()) return {};
+  if (look_again_.load())
+    return api_outcome::late(
+        "another thread is starting or ending a capture: this one starts in the background");
+  return api_outcome::inactive(
+      "the capture was ended by another thread, or could not be switched on: see the lines of "
+      "[gpuprof] on stderr");
 }
 
-bool process_profiler::stop() {
-  if (is_forked_child() || !capturing()) return false;
-  tell_plan([](capture_plan& plan) { plan.api_stop(monotonic_ns()); });
-  return drain_.flush_and_wait(settings_.flush_timeout_ms);
+api_outcome process_profiler::stop() {
+  if (is_forked_child()) return api_outcome::inactive(inert_child_line().text());
+  if (!capturing()) return api_outcome::inactive(why_not_capturing());
+  whole_environment const exact;
+  change_plan([](capture_plan& plan) { plan.api_stop(monotonic_ns()); });
+  return write_all();
 }
 
-bool process_profiler::flush() {
-  if (is_forked_child() || !begun_.load() || shut_down_.load()) return false;
-  return drain_.flush_and_wait(settings_.flush_timeout_ms);
+api_outcome process_profiler::flush() {
+  if (is_forked_child()) return api_outcome::inactive(inert_child_line().text());
+  if (!active()) return api_outcome::inactive(begun_.load() ? process_ends : nothing_captured);
+  return write_all();
+}
+
+std::string process_profiler::why_not_capturing() const {
+  if (auto why = drain_.why_no_file(); !why.empty()) return why;
+  return no_capture_runs;
+}
+
+api_outcome process_profiler::write_all() {
+  if (auto const code = thread_error_.load(); code != 0)
+    return api_outcome::inactive(line_without_thread(code));
+  if (!drain_.flush_and_wait(settings_.flush_timeout_ms))
+    return api_outcome::late(
+        "not all of the capture is in its file after " +
+        std::to_string(settings_.flush_timeout_ms) +
+        " ms (GPUPROF_FLUSH_TIMEOUT_MS): the rest is written in the background");
+  if (drain_.state_of_file() != file_state::usable)
+    return api_outcome::inactive(drain_.why_no_file());
+  return {};
 }
 
 void process_profiler::step() {

@@ -12,6 +12,7 @@
 #include "guest/options/settings.hpp"
 #include "guest/recording/counter_worker.hpp"
 #include "guest/recording/drain.hpp"
+#include "guest/session/api_outcome.hpp"
 #include "guest/session/other_client.hpp"
 #include "guest/session/range_trigger.hpp"
 
@@ -40,12 +41,12 @@ class process_profiler final : public cuda_event_observer,
   /// The program has made its first NVTX call; thread logs are ready when this returns.
   void nvtx_used();
 
-  // The C API. False when nothing can be recorded.
+  // The C API.
   /// `output`: name of the capture file, for the first capture of the process; empty: as the
   /// settings say.
-  bool start(std::string const& output);
-  bool stop();
-  bool flush();
+  api_outcome start(std::string const& output);
+  api_outcome stop();
+  api_outcome flush();
   void step();
   live_snapshot totals() {
     is_watched_.store(true);
@@ -98,6 +99,11 @@ class process_profiler final : public cuda_event_observer,
   /// Hands an event to the plan and acts on what it then wants.
   template <class Event>
   void tell_plan(Event&& event) noexcept;
+  /// The same, for a caller that may throw and has prepared its thread.
+  template <class Event>
+  void change_plan(Event&& event);
+  api_outcome write_all();
+  std::string why_not_capturing() const;
   void tick(std::uint64_t moment) noexcept;
   void count_step() noexcept;
   void begin();
@@ -167,6 +173,7 @@ class process_profiler final : public cuda_event_observer,
   std::atomic<bool> is_watched_{false};        // the program asks for what is known while it runs
   std::atomic<bool> begun_{false};
   std::atomic<bool> thread_started_{false};
+  std::atomic<int> thread_error_{0};  // of the system, when no drain thread could be started
   std::atomic<bool> shut_down_{false};
 };
 

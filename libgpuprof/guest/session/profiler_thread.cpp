@@ -37,8 +37,8 @@ void process_profiler::start_drain_thread() {
   };
   if (auto const code = start_quiet_thread(thread, "gpuprof", 0, run, this); code != 0) {
     thread_started_.store(false);  // so that the end of the process waits for nobody
-    log_error("nothing is captured: no thread could be started (error ", std::to_string(code),
-              "). The program is not affected.");
+    thread_error_.store(code);
+    log_error(line_without_thread(code));
     return;
   }
   pthread_detach(thread);

@@ -99,7 +99,8 @@ void kernel_details::open(captured_range const& range) {
   auto const name = range.domain.empty()
                         ? std::string(range.name)
                         : std::string(range.domain) + ":" + std::string(range.name);
-  if (range.is_push_pop) return places_.open(range.id, range.parent, name);
+  if (range.style == captured_range_style::push_pop)
+    return places_.open(range.id, range.parent, name);
   // A launch at the very moment of the end counts, as in stats.
   auto const end = range.still_open ? std::numeric_limits<std::uint64_t>::max()
                                     : range.start_ns + range.duration_ns + 1;

@@ -10,22 +10,13 @@ constexpr std::size_t max_depth = 64;      // of what overlaps on one stream or 
 constexpr std::size_t max_open = 16;       // of these lanes for ranges that never end
 constexpr std::size_t longest_name = 300;  // bytes
 
-std::string copy_name(captured_copy const& copy) {
-  static constexpr std::string_view kinds[] = {"copy",
-                                               "copy host to device",
-                                               "copy device to host",
-                                               "copy host to array",
-                                               "copy array to host",
-                                               "copy array to array",
-                                               "copy array to device",
-                                               "copy device to array",
-                                               "copy device to device",
-                                               "copy host to host",
-                                               "copy between GPUs"};
-  return std::string(copy.kind < std::size(kinds) ? kinds[copy.kind] : kinds[0]);
+std::string copy_name(captured_copy_kind kind) {
+  if (kind == captured_copy_kind::peer_to_peer) return "copy between GPUs";
+  auto const name = name_of(kind);
+  return name.empty() ? "copy" : "copy " + std::string(name);
 }
 
-timeline_piece piece_of(captured_work const& work, std::string_view what) {
+timeline_piece piece_of_work(captured_work const& work, std::string_view what) {
   return {{0, work.device, work.stream}, work.start_ns, work.duration_ns, what, max_depth};
 }
 
@@ -50,41 +41,68 @@ std::string shortened_name(std::string_view name) {
   return std::string(name.substr(0, cut)) + "...";
 }
 
-void timeline_pieces::visit(std::function<void(timeline_piece const&)> const& add,
-                            capture_visitor const& also,
-                            std::vector<captured_stretch> const& within) {
-  capture_visitor visitor = also;
-  visitor.kernel = [&](captured_kernel const& kernel) {
-    add(piece_of(kernel, kernel.base_name));
-    if (also.kernel) also.kernel(kernel);
+void timeline_pieces::read(std::function<void(timeline_piece const&)> const& add,
+                           record_listener* also, std::vector<captured_stretch> const& within) {
+  capture_query query;
+  if (also != nullptr)
+    query.add<captured_kernel>().add<captured_sample>().add<captured_chip_state>();
+  else
+    query.add<captured_kernel>(&captured_kernel::device, &captured_kernel::stream,
+                               &captured_kernel::duration_ns, &captured_kernel::base_name);
+  query.add<captured_graph>().add<captured_copy>().add<captured_fill>();
+  query.add<captured_range>().add<captured_call>();
+  for (auto const& stretch : within) query.within(stretch);
+
+  record_listener nobody;
+  auto& listener = also != nullptr ? *also : nobody;
+  auto const hear = [&](auto const& records) {
+    for (auto const& record : records) {
+      if (auto const piece = piece_of(record)) add(*piece);
+      listener.add(record);
+    }
   };
-  visitor.graph = [&](captured_graph const& graph) {
-    add(piece_of(graph, "CUDA graph"));
-    if (also.graph) also.graph(graph);
-  };
-  visitor.copy = [&](captured_copy const& copy) {
-    add(piece_of(copy, copy_names_.try_emplace(copy.kind, copy_name(copy)).first->second));
-    if (also.copy) also.copy(copy);
-  };
-  visitor.fill = [&](captured_fill const& fill) {
-    add(piece_of(fill, "fill"));
-    if (also.fill) also.fill(fill);
-  };
-  visitor.range = [&](captured_range const& range) {
-    auto const [domain, is_new] = domains_.try_emplace(range.domain, domains_.size());
-    if (is_new) domain_names_.push_back(range.domain);
-    add({{1, range.os_thread, domain->second},
-         range.start_ns,
-         range.duration_ns,
-         range.name,
-         range.still_open ? max_open : max_depth});
-    if (also.range) also.range(range);
-  };
-  visitor.call = [&](captured_call const& call) {
-    add({{2, 0, call.os_thread}, call.start_ns, call.duration_ns, call.name, max_depth});
-    if (also.call) also.call(call);
-  };
-  run_.visit(visitor, within);
+  for (auto const& batch : run_.read(query)) {
+    hear(batch.as<captured_kernel>());
+    hear(batch.as<captured_graph>());
+    hear(batch.as<captured_copy>());
+    hear(batch.as<captured_fill>());
+    hear(batch.as<captured_range>());
+    hear(batch.as<captured_call>());
+    hear(batch.as<captured_sample>());
+    hear(batch.as<captured_chip_state>());
+  }
+}
+
+std::optional<timeline_piece> timeline_pieces::piece_of(captured_kernel const& kernel) {
+  return piece_of_work(kernel, kernel.base_name);
+}
+
+std::optional<timeline_piece> timeline_pieces::piece_of(captured_graph const& graph) {
+  return piece_of_work(graph, "CUDA graph");
+}
+
+std::optional<timeline_piece> timeline_pieces::piece_of(captured_copy const& copy) {
+  return piece_of_work(copy,
+                       copy_names_.try_emplace(copy.kind, copy_name(copy.kind)).first->second);
+}
+
+std::optional<timeline_piece> timeline_pieces::piece_of(captured_fill const& fill) {
+  return piece_of_work(fill, "fill");
+}
+
+std::optional<timeline_piece> timeline_pieces::piece_of(captured_range const& range) {
+  auto const [domain, is_new] = domains_.try_emplace(range.domain, domains_.size());
+  if (is_new) domain_names_.push_back(range.domain);
+  return timeline_piece{{1, range.os_thread, domain->second},
+                        range.start_ns,
+                        range.duration_ns,
+                        range.name,
+                        range.still_open ? max_open : max_depth};
+}
+
+std::optional<timeline_piece> timeline_pieces::piece_of(captured_call const& call) {
+  return timeline_piece{
+      {2, 0, call.os_thread}, call.start_ns, call.duration_ns, call.name, max_depth};
 }
 
 std::string timeline_pieces::group_of(row_key const& row) const {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -47,22 +48,46 @@ std::size_t first_free(std::vector<used_lane> const& lanes, std::uint64_t start_
 /// Of 300 bytes at most: names of kernels reach 10 kB.
 std::string shortened_name(std::string_view name);
 
+/// Hears of the records of a capture that pieces are made of, and of those beside them.
+class record_listener {
+ public:
+  virtual ~record_listener() = default;
+  virtual void add(captured_kernel const&) {}
+  virtual void add(captured_graph const&) {}
+  virtual void add(captured_copy const&) {}
+  virtual void add(captured_fill const&) {}
+  virtual void add(captured_range const&) {}
+  virtual void add(captured_call const&) {}
+  virtual void add(captured_sample const&) {}
+  virtual void add(captured_chip_state const&) {}
+};
+
 class timeline_pieces {
  public:
   /// Throws std::runtime_error as gpuprof::capture_file does.
   explicit timeline_pieces(std::string const& capture) : run_(capture) {}
 
-  /// `also` hears of all kinds of records that it has a function for, of each before the next
-  /// piece. `within`: as capture_file::visit has it.
-  void visit(std::function<void(timeline_piece const&)> const& add, capture_visitor const& also,
-             std::vector<captured_stretch> const& within = {});
+  /// Reads all pieces, or those that begin in one of the stretches. `also` hears of each record
+  /// before the next piece; without it samples and states of GPUs are not read.
+  void read(std::function<void(timeline_piece const&)> const& add, record_listener* also = nullptr,
+            std::vector<captured_stretch> const& within = {});
 
   std::string group_of(row_key const& row) const;  // "GPU 0"
   std::string name_of(row_key const& row) const;   // "stream 7"
 
  private:
+  std::optional<timeline_piece> piece_of(captured_kernel const& kernel);
+  std::optional<timeline_piece> piece_of(captured_graph const& graph);
+  std::optional<timeline_piece> piece_of(captured_copy const& copy);
+  std::optional<timeline_piece> piece_of(captured_fill const& fill);
+  std::optional<timeline_piece> piece_of(captured_range const& range);
+  std::optional<timeline_piece> piece_of(captured_call const& call);
+  /// Of what has a track of its own.
+  static std::optional<timeline_piece> piece_of(captured_sample const&) { return {}; }
+  static std::optional<timeline_piece> piece_of(captured_chip_state const&) { return {}; }
+
   capture_file run_;
-  std::map<std::uint8_t, std::string> copy_names_;
+  std::map<captured_copy_kind, std::string> copy_names_;
   // Texts of a capture_file stand where they are for as long as it lives. The default domain first.
   std::unordered_map<std::string_view, std::uint64_t> domains_{{"", 0}};
   std::vector<std::string_view> domain_names_{""};

@@ -11,25 +11,47 @@ namespace {
 
 constexpr std::size_t max_lanes = 8000;  // 5,000 streams, and the threads that feed them
 
+/// Fills the tracks of a timeline, and hands all records on.
+class track_listener final : public record_listener {
+ public:
+  track_listener(timeline& to, std::function<void()> const& advance, record_listener& also)
+      : to_(to), advance_(advance), also_(also) {}
+
+  void add(captured_kernel const& kernel) override { also_.add(kernel); }
+  void add(captured_graph const& graph) override { also_.add(graph); }
+  void add(captured_copy const& copy) override { also_.add(copy); }
+  void add(captured_fill const& fill) override { also_.add(fill); }
+  void add(captured_range const& range) override { also_.add(range); }
+  void add(captured_call const& call) override { also_.add(call); }
+  void add(captured_sample const& sample) override {
+    to_.counters.add(sample);
+    also_.add(sample);
+    advance_();
+  }
+  void add(captured_chip_state const& state) override {
+    to_.chip_states.add(state);
+    also_.add(state);
+  }
+
+ private:
+  timeline& to_;
+  std::function<void()> const& advance_;
+  record_listener& also_;
+};
+
 }  // namespace
 
 timeline_reader::timeline_reader(std::string const& capture, std::size_t max_bars)
     : pieces_(capture), limits_(max_bars), made_(limits_) {}
 
-void timeline_reader::read(std::function<void()> const& advance, capture_visitor const& also) {
-  capture_visitor rest = also;
-  rest.sample = [&](captured_sample const& sample) {
-    made_.counters.add(sample);
-    if (also.sample) also.sample(sample);
-    advance();
-  };
-  rest.chip_state = [&](captured_chip_state const& state) { made_.chip_states.add(state); };
-  pieces_.visit(
+void timeline_reader::read(std::function<void()> const& advance, record_listener& also) {
+  track_listener tracks(made_, advance, also);
+  pieces_.read(
       [&](timeline_piece const& piece) {
         add(piece);
         advance();
       },
-      rest);
+      &tracks);
   order_lanes();
   made_.counters.finish(limits_.counter_values);
   made_.chip_states.finish(made_.end_ns, limits_.chip_state_values);
@@ -112,8 +134,8 @@ void timeline_reader::read_finer(std::vector<captured_stretch> const& wanted) {
   if (made_.bars.joined_below_ns() == 0) return;
   auto const windows = with_room(wanted.empty() ? std::vector{middle()} : wanted);
   finer_bars finer(made_.bars, rows_, windows, limits_.finer_bars);
-  pieces_.visit([&](timeline_piece const& piece) { finer.add(piece, number_of(piece.what)); }, {},
-                windows);
+  pieces_.read([&](timeline_piece const& piece) { finer.add(piece, number_of(piece.what)); },
+               nullptr, windows);
   auto const& bars = finer.bars();
   if (bars.joined_below_ns() >= made_.bars.joined_below_ns()) return;
   made_.finer = windows;

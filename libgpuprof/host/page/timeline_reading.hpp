@@ -59,9 +59,9 @@ class timeline_reader {
   /// Throws std::runtime_error as gpuprof::capture_file does, here and while it reads.
   timeline_reader(std::string const& capture, std::size_t max_bars);
 
-  /// `advance` hears of each record; `also`, of kernels, copies, fills, ranges and samples: one
-  /// pass serves both.
-  void read(std::function<void()> const& advance, capture_visitor const& also = {});
+  /// `advance` is called for each record but states of GPUs; `also` hears of all: one pass serves
+  /// both.
+  void read(std::function<void()> const& advance, record_listener& also);
 
   /// Reads once more what begins in these windows, if bars were joined. The first ones count more:
   /// together they have at most a tenth as many pieces as the timeline has bars, or the first one

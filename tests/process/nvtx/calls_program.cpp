@@ -276,7 +276,7 @@ void markers() {
   gpuprof::scoped_range const whole;
   static gpuprof::domain const trainer("trainer");
   {
-    gpuprof::scoped_range const gemm("gemm", gpuprof::work{2e9, 3e6}, gpuprof::colour::green);
+    gpuprof::scoped_range const gemm("gemm", gpuprof::work{2e9, 3e6}, gpuprof::color::green);
     gpuprof::scoped_range const step(trainer, "step", {1, 0});
   }
   gpuprof::range first("first", {5, 6});

@@ -49,16 +49,16 @@ class object {
 std::string json_of(gpuprof_achieved const& line) {
   object flops, of_peak;
   for (std::size_t i = 0; i < line.precision_count; ++i) {
-    flops.number(line.precisions[i]->name, line.precisions[i]->flops);
-    of_peak.number(line.precisions[i]->name, line.precisions[i]->of_peak);
+    flops.number(gpuprof::name_of(line.precisions[i]->precision), line.precisions[i]->flops);
+    of_peak.number(gpuprof::name_of(line.precisions[i]->precision), line.precisions[i]->of_peak);
   }
   return object()
-      .number("launches", static_cast<double>(line.launches))
-      .number("readings", static_cast<double>(line.readings))
+      .number("launches", static_cast<double>(line.launch_count))
+      .number("readings", static_cast<double>(line.reading_count))
       .number("seconds", line.seconds)
       .number("exact_share", line.exact_share)
       .number("flops", line.flops)
-      .text("flops_source", line.flops_source)
+      .text("flops_source", gpuprof::name_of(line.flops_source))
       .verbatim("precisions", flops.str())
       .verbatim("precisions_of_peak", of_peak.str())
       .number("dram_bytes_per_second", line.dram_bytes_per_second)
@@ -69,7 +69,7 @@ std::string json_of(gpuprof_achieved const& line) {
       .number("dram_of_peak", line.dram_of_peak)
       .number("l2_of_peak", line.l2_of_peak)
       .number("of_peak", line.of_peak)
-      .text("bound_by", line.bound_by)
+      .text("bound_by", gpuprof::name_of(line.bound_by))
       .str();
 }
 
@@ -84,11 +84,11 @@ std::string json_of(gpuprof::metrics const& now) {
       .number("sizes fit", now->struct_size == sizeof(gpuprof_metrics) &&
                                now->all->struct_size == sizeof(gpuprof_achieved))
       .verbatim("all", json_of(*now->all))
-      .verbatim("ranges", json_of(now->ranges, now->range_names))
-      .verbatim("kernels", json_of(now->kernels, now->kernel_names))
+      .verbatim("ranges", json_of(now->ranges, now->range_name_count))
+      .verbatim("kernels", json_of(now->kernels, now->kernel_name_count))
       .number("has_peaks", now->has_peaks)
-      .number("readings", static_cast<double>(now->readings))
-      .number("readings_left_out", static_cast<double>(now->readings_left_out))
+      .number("readings", static_cast<double>(now->reading_count))
+      .number("readings_left_out", static_cast<double>(now->unused_reading_count))
       .str();
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -156,6 +157,73 @@ TEST_CASE("the C API works before CUDA, in any order, and tells what came of eac
   auto const all = read_only_capture(result);
   CHECK(all.windows == 2);
   CHECK(all.begun == std::map<std::string, int>{{"gpuprof:step", 1}, {"late", 2}, {"step", 3}});
+}
+
+TEST_CASE("each call that comes to nothing says why") {
+  auto const result = run_shell("'" PROGRAM "' messages '" LIBRARY "'");
+  std::string const nothing = "nothing has been captured in this process",
+                    no_counters =
+                        "gpuprof_take_metrics() has nothing to give: no counters are read. "
+                        "GPUPROF_METRICS=auto reads them",
+                    none_runs = "no capture is running: gpuprof_start() begins one";
+  CHECK(result.out ==
+        "at first=0|\nstop=1|" + none_runs + "\nflush=1|" + nothing + "\ntotals=1|" + nothing +
+            "\nmetrics=1|" + nothing +
+            "\nwrong size=2|struct_size fits no version of gpuprof_options: set it to "
+            "sizeof(gpuprof_options)\nno totals=2|totals is NULL\nno metrics=2|metrics is NULL\n"
+            "of a thread that called nothing=0|\nstart=0|\nflush=0|\nmetrics=1|" +
+            no_counters + "\ntotals=0|\nstop=0|\nstart again=0|\nstop again=1|" + none_runs + "\n");
+  CHECK(contains(result.err, "[gpuprof] " + no_counters + "\n"));
+}
+
+TEST_CASE("a program that starts a capture while it ends is told that it ends") {
+  auto const result = run_shell("'" PROGRAM "' 'start at exit' '" LIBRARY "'");
+  std::string const why = "the process is ending: nothing more is captured";
+  CHECK(result.out == "start=1|" + why + "\nflush=1|" + why +
+                          "\npeaks=1|no peaks are measured: the process is ending\n");
+}
+
+TEST_CASE("where no thread can be started, the program is told at each start") {
+  auto const result = run_shell("'" PROGRAM "' 'no threads' '" LIBRARY "'");
+  auto const why = "nothing is captured: no thread could be started (error " +
+                   std::to_string(EAGAIN) + "). The program is not affected.";
+  CHECK(result.out == "start=1|" + why + "\nstart again=1|" + why + "\n");
+  CHECK(contains(result.err, "[gpuprof] " + why + "\n"));
+}
+
+TEST_CASE("why the file cannot be made or ends is told as it is logged") {
+  auto const line_of = [](std::string const& text, std::string const& call) {
+    auto const at = text.find(call + "=1|");
+    REQUIRE(at != std::string::npos);
+    auto const begin = at + call.size() + 3;
+    return text.substr(begin, text.find('\n', begin) - begin);
+  };
+  auto const nowhere =
+      run_shell("'" PROGRAM "' messages '" LIBRARY "'", "export GPUPROF_OUTPUT=none/there;");
+  auto const why = line_of(nowhere.out.substr(nowhere.out.find("start=0")), "flush");
+  CHECK(contains(why, "none"));
+  CHECK(contains(nowhere.err, "[gpuprof] " + why + "\n"));
+  CHECK(line_of(nowhere.out, "stop again") == why);
+  auto const full =
+      run_shell("'" PROGRAM "' messages '" LIBRARY "'", "export GPUPROF_MIN_FREE_SPACE=9000T;");
+  auto const limit = line_of(full.out, "start again");
+  CHECK(contains(limit, "the capture ends here: "));
+  CHECK(contains(full.err, "[gpuprof] " + limit + "\n"));
+}
+
+TEST_CASE("values of enums have names, and unknown ones are empty") {
+  auto const result = run_shell("'" PROGRAM "' 'enum names' '" LIBRARY "'");
+  CHECK(result.out ==
+        "status: [ok] [inactive] [invalid argument] [timeout] [] []\n"
+        "copy: [] [host to device] [device to device] [peer to peer] [] []\n"
+        "precision: [fp64] [tensor_bf16] [tensor_int8] [] []\n"
+        "flops: [not measured] [counted] [tensor counted] [sampled] [tensor cycles] [machine code] "
+        "[declared] [] []\n"
+        "bound: [] [latency] [DRAM] [L2] [] [] [FP64] [tensor BF16] [tensor INT8] [] []\n"
+        "test: [] [fp64] [tensor_bf16] [synchronize] [] []\n"
+        "unit: [] [FLOP/s] [op/s] [B/s] [s] [] []\n"
+        "clock: [] [SM clock per SM] [memory clock] [] []\n"
+        "limiter: [] [idle] [power cap] [display clocks] []\n");
 }
 
 TEST_CASE("metrics are there with counters asked for, though no kernel ran; else it is said once") {
@@ -511,6 +579,8 @@ TEST_CASE("a program with rights that its user does not have is left alone") {
   auto const secure = go();
   CHECK(secure.out.rfind("capturing=0\n", 0) == 0);
   CHECK_FALSE(contains(secure.out, "start=0\n"));
+  CHECK(
+      contains(secure.out, "why=nothing is profiled: this program has rights that its user does"));
   CHECK(secure.captures().empty());
   CHECK(secure.err.empty());
   fs::remove_all(folder);

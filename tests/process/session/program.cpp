@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program without CUDA that uses NVTX and the C API in the way its first argument names.
-#include <gpuprof/gpuprof.h>
+#include <gpuprof/peaks.h>
 
 #include <nvtx3/nvToolsExt.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cfenv>
 #include <csignal>
 #include <cstdint>
@@ -27,6 +28,12 @@ template <class Function>
 Function* find(char const* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
 }
+template <class Function>
+struct first_parameter;
+template <class Return, class Parameter>
+struct first_parameter<Return (*)(Parameter)> {
+  using type = Parameter;
+};
 #define CALL(name) find<decltype(name)>(#name)
 
 void ranges(int count, char const* name = "step") {
@@ -48,33 +55,34 @@ int api(char const* library) {
   }
   gpuprof_totals const* totals = nullptr;
   say("capturing", CALL(gpuprof_is_capturing)());
-  say("stop", CALL(gpuprof_stop)());
-  say("flush", CALL(gpuprof_flush)());
-  say("totals", CALL(gpuprof_take_totals)(&totals));
+  say("stop", static_cast<long>(CALL(gpuprof_stop)()));
+  say("flush", static_cast<long>(CALL(gpuprof_flush)()));
+  say("totals", static_cast<long>(CALL(gpuprof_take_totals)(&totals)));
   say("path", static_cast<long>(CALL(gpuprof_capture_path)(nullptr, 0)));
   gpuprof_options wrong{};
   wrong.struct_size = 1;
-  say("start wrong", CALL(gpuprof_start)(&wrong));
-  say("totals wrong", CALL(gpuprof_take_totals)(nullptr));
+  say("start wrong", static_cast<long>(CALL(gpuprof_start)(&wrong)));
+  say("totals wrong", static_cast<long>(CALL(gpuprof_take_totals)(nullptr)));
   gpuprof_options options{};
   options.struct_size = sizeof options;
   options.output = "chosen";
-  say("start", CALL(gpuprof_start)(&options));
-  say("start again", CALL(gpuprof_start)(nullptr));
+  say("start", static_cast<long>(CALL(gpuprof_start)(&options)));
+  if (*CALL(gpuprof_last_message)() != '\0') std::printf("why=%s\n", CALL(gpuprof_last_message)());
+  say("start again", static_cast<long>(CALL(gpuprof_start)(nullptr)));
   say("capturing", CALL(gpuprof_is_capturing)());
   ranges(3);
-  say("flush", CALL(gpuprof_flush)());
-  say("stop", CALL(gpuprof_stop)());
-  say("stop again", CALL(gpuprof_stop)());
+  say("flush", static_cast<long>(CALL(gpuprof_flush)()));
+  say("stop", static_cast<long>(CALL(gpuprof_stop)()));
+  say("stop again", static_cast<long>(CALL(gpuprof_stop)()));
   say("capturing", CALL(gpuprof_is_capturing)());
   ranges(5);  // between two captures
-  say("start", CALL(gpuprof_start)(nullptr));
+  say("start", static_cast<long>(CALL(gpuprof_start)(nullptr)));
   ranges(2, "late");
-  say("step", CALL(gpuprof_step)());
-  say("stop", CALL(gpuprof_stop)());
-  say("totals", CALL(gpuprof_take_totals)(&totals));
-  for (std::size_t i = 0; i < totals->range_names; ++i)
-    say(totals->ranges[i]->name, static_cast<long>(totals->ranges[i]->count));
+  say("step", static_cast<long>(CALL(gpuprof_step)()));
+  say("stop", static_cast<long>(CALL(gpuprof_stop)()));
+  say("totals", static_cast<long>(CALL(gpuprof_take_totals)(&totals)));
+  for (std::size_t i = 0; i < totals->range_name_count; ++i)
+    say(totals->ranges[i]->name, static_cast<long>(totals->ranges[i]->range_count));
   CALL(gpuprof_release_totals)(totals);
   CALL(gpuprof_release_totals)(nullptr);
   char path[4096], cut[4];
@@ -85,21 +93,99 @@ int api(char const* library) {
   return 0;
 }
 
-int metrics_api(char const* library) {
+void say(char const* what, gpuprof_status status) {
+  std::printf("%s=%d|%s\n", what, static_cast<int>(status), CALL(gpuprof_last_message)());
+  std::fflush(stdout);
+}
+
+bool no_more_threads = false;
+
+/// All calls that come to nothing, each with the reason.
+int messages(char const* library) {
   if (dlopen(library, RTLD_NOW | RTLD_GLOBAL) == nullptr) return 1;
-  gpuprof_metrics const* metrics = reinterpret_cast<gpuprof_metrics const*>(library);
-  say("metrics wrong", CALL(gpuprof_take_metrics)(nullptr));
+  gpuprof_totals const* totals = nullptr;
+  gpuprof_metrics const* metrics = nullptr;
+  say("at first", GPUPROF_OK);
+  say("stop", CALL(gpuprof_stop)());
+  say("flush", CALL(gpuprof_flush)());
+  say("totals", CALL(gpuprof_take_totals)(&totals));
   say("metrics", CALL(gpuprof_take_metrics)(&metrics));
-  say("none", metrics == nullptr);
+  gpuprof_options wrong{};
+  wrong.struct_size = 1;
+  say("wrong size", CALL(gpuprof_start)(&wrong));
+  say("no totals", CALL(gpuprof_take_totals)(nullptr));
+  say("no metrics", CALL(gpuprof_take_metrics)(nullptr));
+  std::thread([] { say("of a thread that called nothing", GPUPROF_OK); }).join();
   say("start", CALL(gpuprof_start)(nullptr));
   ranges(3);
   say("flush", CALL(gpuprof_flush)());
   say("metrics", CALL(gpuprof_take_metrics)(&metrics));
+  say("totals", CALL(gpuprof_take_totals)(&totals));
+  CALL(gpuprof_release_totals)(totals);
+  say("stop", CALL(gpuprof_stop)());
+  say("start again", CALL(gpuprof_start)(nullptr));
+  CALL(gpuprof_stop)();
+  say("stop again", CALL(gpuprof_stop)());
+  return 0;
+}
+
+/// Registered before the library's own handler, so it runs after that.
+int start_at_exit(char const* library) {
+  if (dlopen(library, RTLD_NOW | RTLD_GLOBAL) == nullptr) return 1;
+  std::atexit([] {
+    say("start", CALL(gpuprof_start)(nullptr));
+    say("flush", CALL(gpuprof_flush)());
+    gpuprof_peaks const* peaks = nullptr;
+    say("peaks", CALL(gpuprof_measure_peaks)(nullptr, &peaks));
+  });
+  return CALL(gpuprof_start)(nullptr) == GPUPROF_OK ? 0 : 2;
+}
+
+int start_without_threads(char const* library) {
+  if (dlopen(library, RTLD_NOW | RTLD_GLOBAL) == nullptr) return 1;
+  no_more_threads = true;
+  say("start", CALL(gpuprof_start)(nullptr));
+  say("start again", CALL(gpuprof_start)(nullptr));
+  return 0;
+}
+
+/// Each name of an enum value, and values that the library does not know.
+int enum_names(char const* library) {
+  if (dlopen(library, RTLD_NOW | RTLD_GLOBAL) == nullptr) return 1;
+  auto const all = [](char const* what, auto* name, std::vector<int> const& values) {
+    std::printf("%s:", what);
+    using value_type = typename first_parameter<decltype(name)>::type;
+    for (auto const value : values) std::printf(" [%s]", name(static_cast<value_type>(value)));
+    std::printf("\n");
+  };
+  std::vector<int> const to_four{0, 1, 2, 3, 4, -1};
+  all("status", CALL(gpuprof_status_name), to_four);
+  all("copy", CALL(gpuprof_copy_kind_name), {0, 1, 8, 10, 11, -1});
+  all("precision", CALL(gpuprof_precision_name), {0, 7, 11, 12, -1});
+  all("flops", CALL(gpuprof_flops_source_name), {0, 1, 2, 3, 4, 5, 6, 7, -1});
+  all("bound", CALL(gpuprof_bound_name), {0, 1, 2, 3, 4, 15, 16, 23, 27, 28, -1});
+  all("test", CALL(gpuprof_peak_test_name), {0, 1, 11, 34, 35, -1});
+  all("unit", CALL(gpuprof_unit_name), {0, 1, 2, 3, 4, 5, -1});
+  all("clock", CALL(gpuprof_clock_name), {0, 1, 2, 3, -1});
+  all("limiter", CALL(gpuprof_limiter_name), {0, 1, 4, 0x100, 0x200});
+  return 0;
+}
+
+int metrics_api(char const* library) {
+  if (dlopen(library, RTLD_NOW | RTLD_GLOBAL) == nullptr) return 1;
+  gpuprof_metrics const* metrics = reinterpret_cast<gpuprof_metrics const*>(library);
+  say("metrics wrong", static_cast<long>(CALL(gpuprof_take_metrics)(nullptr)));
+  say("metrics", static_cast<long>(CALL(gpuprof_take_metrics)(&metrics)));
+  say("none", metrics == nullptr);
+  say("start", static_cast<long>(CALL(gpuprof_start)(nullptr)));
+  ranges(3);
+  say("flush", static_cast<long>(CALL(gpuprof_flush)()));
+  say("metrics", static_cast<long>(CALL(gpuprof_take_metrics)(&metrics)));
   CALL(gpuprof_release_metrics)(metrics);
-  say("metrics", CALL(gpuprof_take_metrics)(&metrics));
+  say("metrics", static_cast<long>(CALL(gpuprof_take_metrics)(&metrics)));
   if (metrics != nullptr) {
-    say("ranges", static_cast<long>(metrics->range_names));  // with kernels
-    say("launches", static_cast<long>(metrics->all->launches));
+    say("ranges", static_cast<long>(metrics->range_name_count));  // with kernels
+    say("launches", static_cast<long>(metrics->all->launch_count));
     say("not known", metrics->all->flops != metrics->all->flops);
     CALL(gpuprof_release_metrics)(metrics);
   }
@@ -312,10 +398,23 @@ int serve_requests() {
 
 }  // namespace
 
+/// In front of the C library's, for a scene in which no thread can be started.
+extern "C" __attribute__((visibility("default"))) int pthread_create(
+    pthread_t* thread, pthread_attr_t const* attributes, void* (*run)(void*), void* argument) {
+  if (no_more_threads) return EAGAIN;
+  using create = int (*)(pthread_t*, pthread_attr_t const*, void* (*)(void*), void*);
+  static auto const next = reinterpret_cast<create>(dlsym(RTLD_NEXT, "pthread_create"));
+  return next(thread, attributes, run, argument);
+}
+
 int main(int count, char** arguments) {
   std::string const scene = count > 1 ? arguments[1] : "";
   if (scene == "nothing") return 0;
   if (scene == "api") return api(arguments[2]);
+  if (scene == "messages") return messages(arguments[2]);
+  if (scene == "start at exit") return start_at_exit(arguments[2]);
+  if (scene == "no threads") return start_without_threads(arguments[2]);
+  if (scene == "enum names") return enum_names(arguments[2]);
   if (scene == "metrics") return metrics_api(arguments[2]);
   if (scene == "ranges") return ranges(std::atoi(arguments[2])), 0;
   if (scene == "fork") return fork_and_go_on();

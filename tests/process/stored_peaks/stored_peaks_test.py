@@ -199,9 +199,9 @@ class CInterface(StoredPeaks):
         return run
 
     def assert_inactive(self, run, words):
-        self.assertEqual(run.out.splitlines(), ["status=1", "peaks=none"], run.err)
         lines = [line for line in run.err.splitlines() if "no peaks are measured" in line]
         self.assertEqual(len(lines), 1, run.err)
+        self.assertEqual(run.out.splitlines(), ["status=1", "peaks=none", "why=" + lines[0].removeprefix("[gpuprof] ")], run.err)
         self.assertIn(words, lines[0])
 
     def test_without_a_gpu_it_is_inactive_and_says_why_once(self):
@@ -213,7 +213,11 @@ class CInterface(StoredPeaks):
 
     def test_invalid_arguments(self):
         run = self.ask("invalid", env=self.no_gpu)
-        self.assertEqual(run.out.splitlines(), ["no place 2", "too small 2", "no device 2", "no test 2", "no name 2"])
+        self.assertEqual(run.out.splitlines(), [
+            "no place 2 peaks is NULL",
+            "too small 2 struct_size fits no version of gpuprof_peaks_options: set it to sizeof(gpuprof_peaks_options)",
+            "no device 2 device is negative: GPUs are counted from 0",
+            *(f"{what} 2 {line.removeprefix('[gpuprof] ')}" for what, line in zip(("no test", "no name"), run.err.splitlines(), strict=True))])
         self.assertIn("tensor_bf16", run.err.splitlines()[0])
 
     def test_stored_peaks_answer_also_while_a_capture_runs(self):
@@ -263,7 +267,9 @@ class CInterface(StoredPeaks):
     def test_a_forked_child_is_left_alone(self):
         self.store_peaks()
         for env in (self.pretended, self.no_gpu):
-            self.assertIn("child=1\n", self.ask("fork", env=env).out)
+            out = self.ask("fork", env=env).out
+            self.assertIn("child=1\n", out)
+            self.assertRegex(out, r"in the child=process \d+ is not profiled: it was forked after its parent had begun to use CUPTI")
 
 
 if __name__ == "__main__":

@@ -112,7 +112,7 @@ TEST_CASE("ranges from start to end hold no launch of a thread") {
   captured_range range;
   range.id = 1;
   range.name = "epoch";
-  range.is_push_pop = false;
+  range.style = gpuprof::captured_range_style::start_end;
   made.open(range);
   made.add(launch(gemm, 0, 100), {});
   CHECK(made.places().ranges().empty());

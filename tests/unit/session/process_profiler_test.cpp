@@ -204,6 +204,37 @@ TEST_CASE("the records of a context are fetched on the thread that ends it, whil
         }) == "");
 }
 
+TEST_CASE("a flush that takes longer than its limit says so, and goes on") {
+  CHECK(in_a_process({{"GPUPROF_FLUSH_TIMEOUT_MS", "50"}}, [](profiler_scene& s) {
+          std::atomic<bool> is_held{true};
+          s.cupti.when_called("cuptiActivityFlushAll", [&] { is_held.wait(true); });
+          s.profiler.cuda_initialised();
+          for (auto const& outcome : {s.profiler.flush(), s.profiler.stop()}) {
+            EXPECT(outcome.what == api_outcome::kind::late);
+            EXPECT(outcome.why.starts_with("not all of the capture is in its file after 50 ms"));
+          }
+          is_held = false;
+          is_held.notify_all();
+          EXPECT(s.soon([&] { return static_cast<bool>(s.profiler.flush()); }));
+        }) == "");
+}
+
+TEST_CASE("a start beside another thread that switches is left to that thread, and says so") {
+  CHECK(in_a_process(between_profiler_calls, [](profiler_scene& s) {
+          s.profiler.cuda_initialised();
+          bool once = false;
+          api_outcome beside;
+          s.cupti.when_called("cuptiActivityEnable", [&] {
+            if (std::exchange(once, true)) return;
+            std::thread([&] { beside = s.profiler.start(""); }).join();
+          });
+          s.cuda.profiler_start();
+          EXPECT(beside.what == api_outcome::kind::late);
+          EXPECT(beside.why.starts_with("another thread is starting or ending a capture"));
+          EXPECT(s.profiler.capturing());
+        }) == "");
+}
+
 TEST_CASE("a capture range is the outermost of its name, in its domain or as reports show it") {
   variables const nvtx{{"GPUPROF_CAPTURE_RANGE", "nvtx"},
                        {"GPUPROF_CAPTURE_RANGE_END", "repeat"},
@@ -334,6 +365,10 @@ TEST_CASE("after a failed write tracing ends and CUPTI is left, where nothing el
           EXPECT(s.traces_kernels());
           let_no_file_grow();
           EXPECT(s.soon([&] { return !s.profiler.capturing(); }));
+          for (auto const& outcome : {s.profiler.stop(), s.profiler.flush()}) {
+            EXPECT(outcome.what == api_outcome::kind::inactive);
+            EXPECT(outcome.why.starts_with("the capture is incomplete from here on: "));
+          }
           let_files_grow();  // the lines of the log are in a file, too
           EXPECT(s.soon([&] { return !s.traces_kernels(); }));
           EXPECT(s.soon([&] { return s.a_call_ends(), !s.cupti.subscribed(); }));
@@ -360,8 +395,10 @@ TEST_CASE("a program that reads totals while it runs has them without a file") {
   CHECK(in_a_process({{"GPUPROF_OUTPUT", "/nowhere/at/all"}}, [](profiler_scene& s) {
           EXPECT(s.profiler.start(""));
           s.profiler.cuda_initialised();
-          EXPECT(s.profiler.flush());  // the file was asked for, and a round has ended since
-          EXPECT(s.profiler.flush());
+          for (auto const& flushed : {s.profiler.flush(), s.profiler.flush()}) {
+            EXPECT(flushed.what == api_outcome::kind::inactive);
+            EXPECT(flushed.why.starts_with("nothing is captured"));
+          }
           EXPECT(s.said("nothing is captured") == 1);
           EXPECT(s.profiler.capturing());
           EXPECT(s.traces_kernels());

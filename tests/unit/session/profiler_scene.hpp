@@ -72,7 +72,7 @@ struct profiler_scene {
 };
 
 /// Inside of in_a_process(): CHECK of another process.
-#define EXPECT(...) s.expect((__VA_ARGS__), #__VA_ARGS__, __LINE__)
+#define EXPECT(...) s.expect(static_cast<bool>(__VA_ARGS__), #__VA_ARGS__, __LINE__)
 
 using variables = std::vector<std::pair<std::string, std::string>>;
 

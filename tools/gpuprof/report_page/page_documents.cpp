@@ -157,21 +157,31 @@ void add_timeline(std::vector<page::data_block>& blocks, page::timeline_document
     blocks.push_back({"timeline-" + name, std::move(bytes)});
 }
 
+/// Gives the records of a capture to the details of its kernels.
+class details_listener final : public page::record_listener {
+ public:
+  details_listener(page::kernel_details& to, trace_contents& trace)
+      : to_(to), undisturbed_(undisturbed_lengths(trace)) {}
+
+  void add(captured_range const& range) override { to_.open(range); }
+  void add(captured_kernel const& kernel) override {
+    auto const instead = undisturbed_.find({kernel.correlation, kernel.start_ns});
+    to_.add(kernel, instead == undisturbed_.end() ? std::nullopt : std::optional(instead->second));
+  }
+  void add(captured_copy const& copy) override { to_.add_other(copy); }
+  void add(captured_fill const& fill) override { to_.add_other(fill); }
+  void add(captured_sample const& sample) override { to_.add(sample); }
+
+ private:
+  page::kernel_details& to_;
+  decltype(undisturbed_lengths(std::declval<trace_contents&>())) const undisturbed_;
+};
+
 /// Of the timeline the first pass; the details of kernels, read in the same, packed.
 std::string read_details(page::timeline_reader& bars, parts_inputs const& inputs,
                          watched_kernels const& watched, trace_contents& trace) {
   page::kernel_details details(watched.kernels, watched.signatures, {});
-  auto const undisturbed = undisturbed_lengths(trace);
-  capture_visitor also;
-  also.range = [&](captured_range const& range) { details.open(range); };
-  also.kernel = [&](captured_kernel const& kernel) {
-    auto const instead = undisturbed.find({kernel.correlation, kernel.start_ns});
-    details.add(kernel,
-                instead == undisturbed.end() ? std::nullopt : std::optional(instead->second));
-  };
-  also.copy = [&](captured_copy const& copy) { details.add_other(copy); };
-  also.fill = [&](captured_fill const& fill) { details.add_other(fill); };
-  also.sample = [&](captured_sample const& sample) { details.add(sample); };
+  details_listener also(details, trace);
   bars.read(inputs.advance, also);
   details.finish();
   return page::packed(kernel_document(watched, details, trace));

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # what __getattr__ gives, for tools that do not run it
     from . import captures, live, magics, profiling, ranges, reports, torch
     from ._files import Error
     from .captures import Run, Table, compare, open
-    from .live import capture_path, flush, is_capturing, metrics, peaks, start, status, step, stop, totals
+    from .live import capture_path, flush, is_capturing, last_message, metrics, peaks, start, status, step, stop, totals
     from .profiling import profile, schedule
     from .ranges import mark, range
 
@@ -35,11 +35,11 @@ _places = {  # name: the module that has it
     "profile": "profiling", "schedule": "profiling",
     "range": "ranges", "mark": "ranges",
     "start": "live", "stop": "live", "flush": "live", "step": "live", "is_capturing": "live", "capture_path": "live",
-    "totals": "live", "metrics": "live", "peaks": "live", "status": "live",
+    "totals": "live", "metrics": "live", "peaks": "live", "status": "live", "last_message": "live",
     "Error": "_files"}
 _modules = ("captures", "live", "magics", "profiling", "ranges", "reports", "torch")
 __all__ = ["open", "compare", "Run", "Table", "profile", "schedule", "range", "mark", "start", "stop", "flush", "step", "is_capturing",
-           "capture_path", "totals", "metrics", "peaks", "status", "Error", "prefix"]
+           "capture_path", "totals", "metrics", "peaks", "status", "last_message", "Error", "prefix"]
 
 
 def __getattr__(name: str) -> "Any":

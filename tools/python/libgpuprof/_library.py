@@ -11,6 +11,40 @@ OK, INACTIVE, INVALID_ARGUMENT, TIMEOUT = range(4)
 _size, _text, _u64, _f64, _int = ctypes.c_size_t, ctypes.c_char_p, ctypes.c_uint64, ctypes.c_double, ctypes.c_int
 
 
+class Named(ctypes.c_int):
+    """An enum of the library, which has a function for the names of its values."""
+    name_function = ""
+
+    def __str__(self) -> str:
+        library = existing()
+        text = getattr(library, self.name_function)(self.value) if library is not None else None
+        return text.decode() if text else ""
+
+
+class Precision(Named):
+    name_function = "gpuprof_precision_name"
+
+
+class FlopsSource(Named):
+    name_function = "gpuprof_flops_source_name"
+
+
+class Bound(Named):
+    name_function = "gpuprof_bound_name"
+
+
+class PeakTest(Named):
+    name_function = "gpuprof_peak_test_name"
+
+
+class Unit(Named):
+    name_function = "gpuprof_unit_name"
+
+
+class Clock(Named):
+    name_function = "gpuprof_clock_name"
+
+
 class Options(ctypes.Structure):
     _fields_ = [("struct_size", _size), ("output", _text)]
 
@@ -32,7 +66,7 @@ class CopyTotal(ctypes.Structure):
 
 
 class Counter(ctypes.Structure):
-    _fields_ = [("struct_size", _size), ("name", _text), ("value", _u64)]
+    _fields_ = [("struct_size", _size), ("name", _text), ("family", _int), ("value", _u64)]
 
 
 class Totals(ctypes.Structure):
@@ -42,14 +76,14 @@ class Totals(ctypes.Structure):
 
 
 class PrecisionRate(ctypes.Structure):
-    _fields_ = [("struct_size", _size), ("name", _text), ("flops", _f64), ("of_peak", _f64)]
+    _fields_ = [("struct_size", _size), ("name", Precision), ("flops", _f64), ("of_peak", _f64)]
 
 
 class Achieved(ctypes.Structure):
     _fields_ = [("struct_size", _size), ("name", _text), ("launches", _u64), ("seconds", _f64), ("exact_share", _f64), ("readings", _u64),
-                ("flops", _f64), ("flops_source", _text), ("precisions", _listed(PrecisionRate)), ("precisions_count", _size),
+                ("flops", _f64), ("flops_source", FlopsSource), ("precisions", _listed(PrecisionRate)), ("precisions_count", _size),
                 ("dram_bytes_per_second", _f64), ("l2_bytes_per_second", _f64), ("sm_clock_hz", _f64), ("occupancy", _f64),
-                ("tensor_active", _f64), ("dram_of_peak", _f64), ("l2_of_peak", _f64), ("of_peak", _f64), ("bound_by", _text)]
+                ("tensor_active", _f64), ("dram_of_peak", _f64), ("l2_of_peak", _f64), ("of_peak", _f64), ("bound_by", Bound)]
 
 
 class Metrics(ctypes.Structure):
@@ -62,7 +96,7 @@ class PeaksOptions(ctypes.Structure):
 
 
 class Peak(ctypes.Structure):
-    _fields_ = [("struct_size", _size), ("name", _text), ("title", _text), ("unit", _text), ("measured", _int), ("clock", _text),
+    _fields_ = [("struct_size", _size), ("name", PeakTest), ("title", _text), ("unit", Unit), ("outcome", _int), ("clock", Clock),
                 ("per_clock", _f64), ("per_clock_theory", _f64), ("burst", _f64), ("burst_spread", _f64), ("burst_sm_clock_mhz", _f64),
                 ("sustained", _f64), ("sustained_sm_clock_mhz", _f64), ("sustained_watts", _f64), ("theory", _f64), ("limiters", _u64),
                 ("method", _text), ("operands", _text), ("remark", _text), ("measured_at", _text)]
@@ -74,13 +108,16 @@ class Peaks(ctypes.Structure):
 
 
 def as_dict(struct: ctypes.Structure) -> Dict[str, Any]:
-    """Numbers and texts of a struct of the library; lists of structs are left out. Fields that this library does not have are None."""
+    """Numbers and texts of a struct of the library, enums by their names; lists of structs are left out. Fields that this library does not
+    have are None."""
     found: Dict[str, Any] = {}
     for name, kind in struct._fields_[1:]:  # type: ignore[misc]
-        if kind not in (_text, _u64, _f64, _int):
+        if kind not in (_text, _u64, _f64, _int) and not issubclass(kind, Named):
             continue
         there = getattr(type(struct), name).offset + ctypes.sizeof(kind) <= struct.struct_size
         value = getattr(struct, name) if there else None
+        if isinstance(value, Named):
+            value = str(value)
         found[name] = value.decode(errors="replace") if isinstance(value, bytes) else value
     return found
 
@@ -132,8 +169,9 @@ def _with_types(library: ctypes.CDLL) -> ctypes.CDLL:
         getattr(library, "gpuprof_" + name).argtypes = [ctypes.POINTER(kind)]
         getattr(library, "gpuprof_" + name).restype = None
     library.gpuprof_measure_peaks.argtypes = [ctypes.POINTER(PeaksOptions), ctypes.POINTER(ctypes.POINTER(Peaks))]
-    if hasattr(library, "gpuprof_last_message"):
-        library.gpuprof_last_message.restype = _text
+    texts = ["gpuprof_last_message", *(kind.name_function for kind in Named.__subclasses__())]
+    for name in filter(lambda name: hasattr(library, name), texts):  # an older library may be preloaded
+        getattr(library, name).restype = _text
     return library
 
 

@@ -64,6 +64,19 @@ def _say_what_is_not_changed(wanted: Dict[str, str]) -> None:
     warnings.warn(f"{words}: cannot be set now, {why}", RuntimeWarning, stacklevel=4)
 
 
+def _start(output: Union[str, "os.PathLike[str]", None] = None, **options: Any) -> bool:
+    """As :func:`start`, without a warning."""
+    global _began
+    prepare(**options)
+    library = _library.load()
+    about = _library.Options(ctypes.sizeof(_library.Options), os.fsencode(os.path.abspath(output)) if output is not None else None)
+    status = library.gpuprof_start(ctypes.byref(about))
+    _began = True
+    release_settings()
+    ranges.attach()
+    return bool(status == _library.OK)
+
+
 def start(output: Union[str, "os.PathLike[str]", None] = None, **options: Any) -> bool:
     """Starts a capture: every kernel that is launched after it is recorded. Takes some 10 ms the first time.
 
@@ -74,21 +87,21 @@ def start(output: Union[str, "os.PathLike[str]", None] = None, **options: Any) -
             what differs at a later call is said in a warning, and not done.
 
     Returns:
-        False where nothing can be recorded: no GPU, a forked child, a process that ends. The library says why on stderr. The program
-        is not affected. True where a capture runs already.
+        False if nothing can be recorded, for example in a forked child or in a process that ends; a RuntimeWarning says why. The
+        program is not affected. True if a capture runs already.
 
     Raises:
         Error: the library cannot be loaded.
     """
-    global _began
-    prepare(**options)
-    library = _library.load()
-    about = _library.Options(ctypes.sizeof(_library.Options), os.fsencode(os.path.abspath(output)) if output is not None else None)
-    status = library.gpuprof_start(ctypes.byref(about))
-    _began = True
-    release_settings()
-    ranges.attach()
-    return bool(status == _library.OK)
+    started = _start(output, **options)
+    if not started:
+        warnings.warn(f"no capture was started: {last_message()}", RuntimeWarning, stacklevel=2)
+    return started
+
+
+def last_message() -> str:
+    """Returns why the last call on this thread could not do what it was asked for, as one line; "" if it could."""
+    return _library.last_message()
 
 
 def prepare(**options: Any) -> None:
@@ -226,8 +239,12 @@ def metrics() -> Optional[Metrics]:
         library.gpuprof_release_metrics(taken)
 
 
+_outcomes = {0: "unavailable", 1: "measured", 2: "failed"}
+
+
 class Peaks(NamedTuple):
-    """The measured peaks of a GPU; ``tests`` has name, title, unit, burst, sustained, theory and more."""
+    """The measured peaks of a GPU; ``tests`` has name, title, unit, outcome ("measured", "failed", "unavailable"), burst, sustained, theory
+    and more."""
     gpu: str
     uuid: str
     stored: bool  # stored results answered
@@ -251,7 +268,7 @@ def peaks(tests: Optional[str] = None, device: int = 0, quick: bool = False, for
         refresh: measure even where stored results answer.
 
     Returns:
-        None where there is no GPU, a capture runs, or another process uses the GPU; the library says which on stderr.
+        None if there is no GPU, a capture runs, or another process uses the GPU; a RuntimeWarning says which.
 
     Raises:
         ValueError: an unknown test, or a negative device.
@@ -261,15 +278,17 @@ def peaks(tests: Optional[str] = None, device: int = 0, quick: bool = False, for
     wanted = _library.PeaksOptions(ctypes.sizeof(_library.PeaksOptions), tests.encode() if tests else None, device, quick, force, refresh)
     taken = ctypes.POINTER(_library.Peaks)()
     status = library.gpuprof_measure_peaks(ctypes.byref(wanted), ctypes.byref(taken))
+    why = _library.last_message()
     release_settings()
     if status == _library.INVALID_ARGUMENT:
-        raise ValueError(f"there is no test in {tests!r}, or no GPU {device}: `gpuprof peaks --list` shows the tests")
+        raise ValueError(why)
     if status != _library.OK:
+        warnings.warn(why, RuntimeWarning, stacklevel=2)
         return None
     try:
         roof = _library.as_dict(taken.contents)
         return Peaks(roof["gpu"], roof["uuid"], bool(roof["stored"]), roof["origin"], roof["remarks"].splitlines(),
-                     Rows(_library.each_as_dict(taken.contents, "peaks")))
+                     Rows({**row, "outcome": _outcomes.get(row["outcome"], "")} for row in _library.each_as_dict(taken.contents, "peaks")))
     finally:
         library.gpuprof_release_peaks(taken)
 

@@ -7,7 +7,7 @@ import threading
 import warnings
 from typing import Any, Callable, Optional, TypeVar, Union
 
-from . import _library, live, ranges
+from . import live, ranges
 from .captures import Run, Table, open as open_capture
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -185,31 +185,24 @@ class profile:
             self._begin()
 
     def _begin(self) -> None:
-        self._recording = live.start(self._output)
-        if self._recording and live.capture_path() is None:  # the first capture makes the file in the background
-            live.flush()
-            if live.capture_path() is None:
-                live.stop()
-                self._recording = False
+        self._recording = live._start(self._output)
+        why = live.last_message()
+        if self._recording and live.capture_path() is None and not live.flush():  # the first capture makes the file in the background
+            why = live.last_message()
+            live.stop()
+            self._recording = False
         if self._recording:
             self.path = live.capture_path()
         elif not self._said:
             self._said = True
-            why = self._exists() or _library.last_message() or "the lines of [gpuprof] on stderr, or `gpuprof status`, say why"
-            self._warn(f"nothing is recorded: {why}")
-
-    def _exists(self) -> str:
-        name = "" if self._output is None else os.fspath(self._output)
-        file = name if name.endswith(".gpuprof") else name + ".gpuprof"
-        there = bool(name) and os.path.exists(file) and not self._options.get("force_overwrite")
-        return f"{file} is there already: choose another output, or force_overwrite=True" if there else ""
+            self._warn(why if why.startswith("nothing is") else f"nothing is recorded: {why}")
 
     def _end(self) -> bool:
         if not self._recording:
             return False
         self._recording = False
         if not live.stop() and live.is_capturing():
-            self._warn("the capture is not whole yet: its last records are written in the background")
+            self._warn(f"the capture is not whole yet: {live.last_message()}")
         self.path = live.capture_path() or self.path
         return True
 

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a call of the program came to, and why it did not do what was asked for.
+#pragma once
+
+#include <string>
+#include <utility>
+
+namespace gpuprof {
+
+inline constexpr char const* nothing_captured = "nothing has been captured in this process";
+inline constexpr char const* no_capture_runs = "no capture is running: gpuprof_start() begins one";
+
+/// Of the system's error when the drain thread could not be started.
+inline std::string line_without_thread(int code) {
+  return "nothing is captured: no thread could be started (error " + std::to_string(code) +
+         "). The program is not affected.";
+}
+
+struct api_outcome {
+  enum class kind {
+    done,
+    inactive,  // nothing is captured, and the call could not change that
+    late       // the time limit passed first; the rest is done in the background
+  };
+  kind what = kind::done;
+  std::string why = {};  // one line; empty when it is done
+
+  explicit operator bool() const noexcept { return what == kind::done; }
+  static api_outcome inactive(std::string why) { return {kind::inactive, std::move(why)}; }
+  static api_outcome late(std::string why) { return {kind::late, std::move(why)}; }
+};
+
+}  // namespace gpuprof

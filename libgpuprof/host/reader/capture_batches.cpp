@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records of several kinds as one stream of batches, in order of time.
+#include <gpuprof/capture.hpp>
+
+#include "host/reader/record_source.hpp"
+
+#include <type_traits>
+
+namespace gpuprof {
+inline namespace capture_v1 {
+
+struct capture_batches::state {
+  state(capture_contents& contents, capture_query const& query) : filler(contents, query) {
+    for (auto const& one : query.stretches()) stretches.push_back({{one.begin_ns}, {one.end_ns}});
+    auto& file = contents.trace().file();
+    auto const add = [&]<class Record>(std::type_identity<Record>, auto columns_for) {
+      auto const asked = query.fields(captured_detail::kind_of<Record>::value);
+      if (asked == 0) return;
+      auto const columns = columns_for(asked);
+      add_source<Record>(file, columns);
+    };
+    add(std::type_identity<captured_range>{}, range_columns);
+    add(std::type_identity<captured_mark>{}, mark_columns);
+    add(std::type_identity<captured_call>{}, call_columns);
+    add(std::type_identity<captured_kernel>{}, kernel_columns);
+    add(std::type_identity<captured_graph>{}, graph_columns);
+    add(std::type_identity<captured_copy>{}, copy_columns);
+    add(std::type_identity<captured_fill>{}, fill_columns);
+    add(std::type_identity<captured_sync>{}, sync_columns);
+    add(std::type_identity<captured_memory>{}, memory_columns);
+    add(std::type_identity<captured_reading>{}, reading_columns);
+    add(std::type_identity<captured_sample>{}, sample_columns);
+    add(std::type_identity<captured_chip_state>{}, chip_state_columns);
+  }
+
+  template <class Record, class Row>
+  void add_source(capture::reader& file, capture::column_set<Row> columns) {
+    sources.push_back(std::make_unique<record_source_of<Row, Record>>(
+        ordered_rows<Row>(file, columns, stretches), filler));
+  }
+
+  time_stretches stretches;
+  record_filler filler;
+  std::vector<std::unique_ptr<record_source>> sources;
+};
+
+capture_batches::capture_batches(std::unique_ptr<state> made) noexcept : state_(std::move(made)) {}
+capture_batches::~capture_batches() = default;
+capture_batches::capture_batches(capture_batches&&) noexcept = default;
+capture_batches& capture_batches::operator=(capture_batches&&) noexcept = default;
+
+bool capture_batches::next(capture_batch& batch) {
+  record_source* first = nullptr;
+  std::optional<record_turn> turn_of_first, turn_of_second;
+  for (auto const& source : state_->sources) {
+    auto const turn = source->turn();
+    if (!turn) continue;
+    if (!turn_of_first || *turn < *turn_of_first) {
+      turn_of_second = std::exchange(turn_of_first, turn);
+      first = source.get();
+    } else if (!turn_of_second || *turn < *turn_of_second) {
+      turn_of_second = turn;
+    }
+  }
+  if (first == nullptr) return false;
+  batch = first->take(turn_of_second);
+  return true;
+}
+
+capture_batches capture_file::read(capture_query const& query) {
+  return capture_batches(std::make_unique<capture_batches::state>(*contents_, query));
+}
+
+}  // namespace capture_v1
+}  // namespace gpuprof

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a capture_file holds: the file, and its names once a text is asked for.
+#pragma once
+
+#include <gpuprof/capture.hpp>
+
+#include "host/reading/exported_names.hpp"
+#include "host/reading/trace_contents.hpp"
+
+#include <optional>
+#include <utility>
+
+namespace gpuprof {
+
+/// Does not move once made.
+class capture_contents {
+ public:
+  explicit capture_contents(capture::reader file) : trace_(std::move(file)) {}
+
+  trace_contents& trace() noexcept { return trace_; }
+  /// All kernels are demangled for it, at the first call.
+  exported_names& names() {
+    if (!names_) names_.emplace(trace_);
+    return *names_;
+  }
+
+ private:
+  trace_contents trace_;
+  std::optional<exported_names> names_;
+};
+
+inline namespace capture_v1 {
+
+struct capture_file::contents : capture_contents {
+  using capture_contents::capture_contents;
+};
+
+}  // namespace capture_v1
+
+}  // namespace gpuprof

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns rows of a capture into records of the C++ interface, with the fields that are asked for.
+#pragma once
+
+#include <gpuprof/capture.hpp>
+
+#include "host/reader/capture_contents.hpp"
+#include "host/reader/field_columns.hpp"
+
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace gpuprof {
+
+/// For one walk through a capture. A column that is not decoded has its default in each row, so
+/// that its fields get theirs.
+class record_filler {
+ public:
+  /// `contents` outlives it.
+  record_filler(capture_contents& contents, capture_query const& query);
+
+  void fill(kernel_record const& row, captured_kernel& to);
+  void fill(graph_record const& row, captured_graph& to);
+  void fill(copy_record const& row, captured_copy& to);
+  void fill(memset_record const& row, captured_fill& to);
+  void fill(api_record const& row, captured_call& to);
+  void fill(range_begin const& row, captured_range& to);
+  void fill(mark_record const& row, captured_mark& to);
+  void fill(sync_record const& row, captured_sync& to);
+  void fill(memory_record const& row, captured_memory& to);
+  void fill(sampled_launch_record const& row, captured_reading& to);
+  void fill(metric_sample_record const& row, captured_sample& to);
+  void fill(chip_state_record const& row, captured_chip_state& to);
+
+ private:
+  using named_values = std::vector<std::pair<std::string_view, double>>;
+
+  template <class Row>
+  void fill_work(Row const& row, captured_work& to);
+  std::string_view text(name_id id);
+  std::uint32_t os_thread(thread_index thread);
+  captured_payload payload_of(payload_kind kind, std::uint64_t bits);
+  void read_metrics();
+  void read_values();
+
+  capture_contents& contents_;
+  bool const shapes_, lengths_of_ranges_;  // are asked for
+  exported_names* names_ = nullptr;        // once a text is asked for
+  thread_index last_thread_{};
+  std::uint32_t os_number_of_last_ = 0;
+  std::unordered_map<metric_id, metric_record> metrics_;
+  std::unordered_map<correlation_id, named_values> values_;
+};
+
+}  // namespace gpuprof
