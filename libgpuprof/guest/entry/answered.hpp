@@ -35,8 +35,8 @@ gpuprof_status answered(Act&& act) noexcept {
     keep_message(inert_child_line().text());
     return GPUPROF_INACTIVE;
   }
-  return guarded(GPUPROF_INACTIVE, std::forward<Act>(act),
-                 [](char const* why) { keep_message(why); });
+  return attempted(GPUPROF_INACTIVE, std::forward<Act>(act),
+                   [](char const* why) { keep_message(why); });
 }
 
 }  // namespace gpuprof

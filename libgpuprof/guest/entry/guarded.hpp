@@ -13,13 +13,10 @@
 
 namespace gpuprof {
 
-/// What `act` returns, or `otherwise` when it threw, or where nothing of ours may run: in inert
-/// children, and in programs with rights that their user does not have, which would read files that
-/// the environment names, and write files, with these rights. `failed` gets the line that says what
-/// was thrown; only the first is logged.
+/// What `act` returns, or `otherwise` when it threw. `failed` gets the line that says what was
+/// thrown; only the first is logged.
 template <class Act, class Value, class Failed>
-Value guarded(Value otherwise, Act&& act, Failed&& failed) noexcept {
-  if (is_forked_child() || has_rights_of_others()) return otherwise;
+Value attempted(Value otherwise, Act&& act, Failed&& failed) noexcept {
   no_cancellation const here;
   own_arithmetic const exact;
   try {
@@ -39,9 +36,13 @@ Value guarded(Value otherwise, Act&& act, Failed&& failed) noexcept {
   return otherwise;
 }
 
+/// The same; `otherwise` also where nothing of ours may run: in inert children, and in programs
+/// with rights that their user does not have, which would read files that the environment names,
+/// and write files, with these rights.
 template <class Act, class Value>
 Value guarded(Value otherwise, Act&& act) noexcept {
-  return guarded(otherwise, std::forward<Act>(act), [](char const*) {});
+  if (is_forked_child() || has_rights_of_others()) return otherwise;
+  return attempted(otherwise, std::forward<Act>(act), [](char const*) {});
 }
 
 }  // namespace gpuprof
