@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Eight training steps of GPT-2 (124 million parameters), as scripts are written: what `gpuprof demo` plays."""
+"""Five training steps of GPT-2 (124 million parameters), as scripts are written: what `gpuprof demo` plays."""
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel
 
-STEPS = 8  # some 1,000 kernels each; more make the session too large
+STEPS = 5  # about 1,000 kernels each; more would make the session too large
 
 torch.manual_seed(0)
 model = GPT2LMHeadModel(GPT2Config()).cuda().train()
