@@ -7,7 +7,6 @@
 #include "host/export/sqlite/string_ids.hpp"
 
 #include <string>
-#include <utility>
 
 namespace gpuprof {
 
@@ -18,23 +17,6 @@ struct sqlite_output {
   nsys_terms terms;
 
   sqlite_output(export_job& of, std::string const& path);
-};
-
-/// Tells the job of rows, some hundred at a time.
-class row_progress {
- public:
-  explicit row_progress(export_job& job) noexcept : job_(&job) {}
-  void one() {
-    if (++rows_ < step) return;
-    job_->advance(rows_);
-    rows_ = 0;
-  }
-  void end() { job_->advance(std::exchange(rows_, 0)); }
-
- private:
-  static constexpr std::uint64_t step = 512;
-  export_job* job_;
-  std::uint64_t rows_ = 0;
 };
 
 void write_kernels(sqlite_output& to);

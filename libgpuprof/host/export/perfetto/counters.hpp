@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters read around one launch, as Perfetto's compute tabs look for them: in the kernel's time.
+// Hardware counters: read around one launch, and sampled on the whole GPU.
 #pragma once
 
 #include "host/analysis/launch_metrics.hpp"
 #include "host/export/export_job.hpp"
-#include "host/export/perfetto/counter_specs.hpp"
-#include "host/export/perfetto/sequence.hpp"
+#include "host/export/perfetto/packets.hpp"
 
 #include <cstdint>
 #include <map>
 #include <set>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 namespace gpuprof::perfetto {
+
+/// A counter as the file introduces it.
+struct counter_spec {
+  std::uint32_t id = 0;  // unique in the file
+  std::string name;
+  std::int32_t group = 0;
+};
 
 /// Perfetto joins counters and kernels by time alone, whatever else ran then, so readings that
 /// reports discard are not written.
@@ -49,5 +56,9 @@ class counter_readings {
   std::map<device_id, sequence> sequences_;
   bool introduced_ = false;
 };
+
+/// Counts are written as rates, so that a value does not depend on the length of its interval, and
+/// with a name of their own: Perfetto's compute tabs are for what was counted around one kernel.
+void write_counter_samples(packet_file& file, export_job& job);
 
 }  // namespace gpuprof::perfetto

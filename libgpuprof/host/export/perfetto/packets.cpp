@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/export/perfetto/packet_file.hpp"
+#include "host/export/perfetto/packets.hpp"
 
 #include "host/export/perfetto/fields.hpp"
 
@@ -15,6 +15,13 @@ constexpr int level = 1;
 
 void append_field(std::string& out, trace field, std::string_view bytes) {
   message<trace>(out).add_message(field, bytes.data(), bytes.size());
+}
+
+void add_clock(message<clock_snapshot>& to, std::uint32_t id, timestamp_ns at) {
+  message<clock> one(to, clock_snapshot::clocks);
+  one.add_uint32(clock::clock_id, id);
+  one.add_uint64(clock::timestamp, at.value);
+  if (id == sequence_clock) one.add_bool(clock::is_incremental, true);
 }
 
 }  // namespace
@@ -49,6 +56,26 @@ void packet_file::write_bundle() {
     message<packet>(file, trace::packet).add_bytes(packet::compressed_packets, compressed_);
   }
   out_.put(whole);
+}
+
+void sequence::begin() {
+  begun_ = true;
+  packet_.clear();
+  {
+    message<packet> out(packet_);
+    out.add_uint32(packet::trusted_packet_sequence_id, id_);
+    out.add_uint32(packet::sequence_flags, interned_anew | needs_interned);
+    out.add_bool(packet::first_packet_on_sequence, true);
+    {
+      message<clock_snapshot> snapshot(out, packet::clock_snapshot);
+      add_clock(snapshot, sequence_clock, last_);
+      add_clock(snapshot, realtime_clock, last_);
+      snapshot.add_enum(clock_snapshot::primary_trace_clock, realtime_clock);
+    }
+    message<packet_defaults>(out, packet::trace_packet_defaults)
+        .add_uint32(packet_defaults::timestamp_clock_id, sequence_clock);
+  }
+  file_->add(packet_);
 }
 
 }  // namespace gpuprof::perfetto
