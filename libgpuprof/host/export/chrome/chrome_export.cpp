@@ -3,11 +3,8 @@
 
 #include "base/readable.hpp"
 #include "host/analysis/samples.hpp"
-#include "host/export/chrome/counter_events.hpp"
-#include "host/export/chrome/cpu_events.hpp"
-#include "host/export/chrome/first_moment.hpp"
 #include "host/export/chrome/gpu_events.hpp"
-#include "host/export/chrome/trace_header.hpp"
+#include "host/export/chrome/writers.hpp"
 
 #include <algorithm>
 

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the call that launched something by their correlation.
+// Launches: the call that launched a piece of work, and the counters that were read around it.
 #pragma once
 
 #include "base/time.hpp"
 #include "capture/reader.hpp"
+#include "host/analysis/launch_metrics.hpp"
+#include "host/export/chrome/cpu_rows.hpp"
 #include "host/export/chrome/event_writer.hpp"
+#include "host/export/export_job.hpp"
 #include "model/ids.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -95,6 +101,35 @@ class recorded_calls {
   std::uint32_t first_ = 0;
   bool is_known_ = true;
   std::vector<bool> bits_;
+};
+
+/// Counters are read around some launches of each kernel and geometry. An event has the means of
+/// its own; a launch of which nothing was read has an event without counters.
+class launch_readings {
+ public:
+  launch_readings(export_job& job, event_writer& to, quoted_names& names, cpu_rows& rows);
+
+  /// Whether the capture has any.
+  bool any() const noexcept { return metrics_.has_value(); }
+  /// Whether the event of such a call is for write().
+  bool awaits(api_record const& call);
+  void write(launch_calls::call const& call, kernel_record const& kernel);
+  /// Of a launch whose kernel is not in the capture.
+  void write(launch_calls::call const& call);
+
+ private:
+  std::string const& values_of(workload_id const& workload);
+  void write(launch_calls::call const& call, std::string_view operation, std::string_view name,
+             std::string_view values);
+  std::string operation_of(kernel_record const& kernel);
+
+  export_job& job_;
+  event_writer& to_;
+  quoted_names& names_;
+  cpu_rows& rows_;
+  std::optional<launch_metrics> metrics_;
+  std::map<workload_id, std::string> values_;
+  std::unordered_map<name_id, bool> is_launch_;
 };
 
 }  // namespace gpuprof::chrome

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/export/chrome/launch_readings.hpp"
+#include "host/export/chrome/launches.hpp"
 
 #include "host/analysis/api_summary.hpp"
 
