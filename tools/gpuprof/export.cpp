@@ -3,7 +3,7 @@
 #include "base/nearest_name.hpp"
 #include "host/export/export_types.hpp"
 #include "host/export/interruption.hpp"
-#include "host/export/unfinished_folder.hpp"
+#include "host/export/unfinished_output.hpp"
 #include "memory_limit.hpp"
 #include "option_checks.hpp"
 #include "progress.hpp"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/export/chrome/chrome_export.hpp"
-
 #include "base/readable.hpp"
 #include "host/analysis/samples.hpp"
 #include "host/export/chrome/gpu_events.hpp"
 #include "host/export/chrome/writers.hpp"
+#include "host/export/export_types.hpp"
 
 #include <algorithm>
 

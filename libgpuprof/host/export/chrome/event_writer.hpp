@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/time.hpp"
-#include "host/export/unfinished_file.hpp"
+#include "host/export/unfinished_output.hpp"
 #include "host/reading/exported_names.hpp"
 
 #include <fmt/compile.h>

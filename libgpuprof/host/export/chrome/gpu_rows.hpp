@@ -67,7 +67,8 @@ inline std::uint32_t shown(stream_id stream) noexcept {
   return raw(stream) == 0 ? 7 : raw(stream);
 }
 
-/// On each row that has work of a range, as Kineto does it.
+/// Draws each range from the first to the last work launched in it, on each row that has such work,
+/// as Kineto does it.
 class gpu_annotations {
  public:
   explicit gpu_annotations(trace_contents& trace);

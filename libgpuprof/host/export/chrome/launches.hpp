@@ -21,8 +21,9 @@
 
 namespace gpuprof::chrome {
 
-/// Correlations are counted up, and a GPU is never a million calls behind: one slot for each number
-/// modulo a million, whatever the length of the capture.
+/// Finds the call that launched something by their correlation. Correlations are counted up, and a
+/// GPU is never a million calls behind: one slot for each number modulo a million, whatever the
+/// length of the capture.
 class launch_calls {
  public:
   struct call {
@@ -103,6 +104,9 @@ class recorded_calls {
   std::vector<bool> bits_;
 };
 
+/// Hardware counters of launches, as Kineto wrote them with CUPTI's range profiler:
+/// HolisticTraceAnalysis joins one such event to each launch, in order of time.
+///
 /// Counters are read around some launches of each kernel and geometry. An event has the means of
 /// its own; a launch of which nothing was read has an event without counters.
 class launch_readings {

@@ -2,7 +2,7 @@
 #include "host/export/perfetto/counters.hpp"
 
 #include "base/readable.hpp"
-#include "host/export/metric_words.hpp"
+#include "host/export/measured_figures.hpp"
 #include "host/export/perfetto/packets.hpp"
 #include "host/reading/ordered_rows.hpp"
 #include "model/correlation.hpp"

@@ -17,7 +17,8 @@
 
 namespace gpuprof::perfetto {
 
-/// A call launches one thing, or, with a graph, several: its correlation, with 0, 1, 2, ... above.
+/// Ids of GPU work: unique in the file, and known from the call that launched it. A call launches
+/// one thing, or, with a graph, several: its correlation, with 0, 1, 2, ... above.
 class gpu_event_ids {
  public:
   static std::uint64_t id(correlation_id correlation, std::uint64_t which) noexcept {

@@ -5,7 +5,7 @@
 
 #include "base/time.hpp"
 #include "host/export/perfetto/fields.hpp"
-#include "host/export/unfinished_file.hpp"
+#include "host/export/unfinished_output.hpp"
 #include "model/ids.hpp"
 
 #include <cstdint>
@@ -88,6 +88,7 @@ class sequence {
   std::string packet_;
 };
 
+/// Numbers the names of events, of their categories and of their notes on a sequence.
 class event_names {
  public:
   explicit event_names(sequence& on) : on_(on) {}

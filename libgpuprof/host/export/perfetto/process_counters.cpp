@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/analysis/memory_summary.hpp"
-#include "host/export/chip_state_figures.hpp"
+#include "host/export/measured_figures.hpp"
 #include "host/export/perfetto/packets.hpp"
 #include "host/export/perfetto/writers.hpp"
 #include "host/reading/ordered_rows.hpp"

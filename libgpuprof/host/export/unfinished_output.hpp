@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that gets its name when it is whole; until then it has another, and goes when it fails.
+// A file or folder that gets its name when it is whole; until then it has another, and it is
+// removed on failure.
 #pragma once
 
 #include "base/result.hpp"
@@ -44,6 +45,31 @@ class unfinished_file {
   int error_ = 0;
   std::uint64_t size_ = 0;
   std::vector<char> buffer_;
+};
+
+/// A file in it says that a folder is an export and may be replaced by another.
+inline constexpr char export_marker[] = ".gpuprof-export";
+
+class unfinished_folder {
+ public:
+  /// With `overwrite` what stands at `path` is replaced, if it is a folder that an export has made.
+  static result<unfinished_folder> create(std::string path, bool overwrite);
+  unfinished_folder(unfinished_folder&&) noexcept;
+  unfinished_folder& operator=(unfinished_folder&&) = delete;
+  ~unfinished_folder();
+
+  /// Where it is for now.
+  std::string const& temporary_path() const noexcept { return temporary_; }
+
+  /// Under its name. On failure nothing is left.
+  result<void> finish();
+
+ private:
+  unfinished_folder(std::string path, std::string temporary, bool overwrite);
+
+  std::string path_;
+  std::string temporary_;  // empty: has its name, or is gone
+  bool overwrite_ = false;
 };
 
 }  // namespace gpuprof

@@ -1,11 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// What NVML said of a GPU, figure by figure, as timelines of other programs show it.
+// What is known about measured values by their name: CUPTI's metrics, and NVML's figures as
+// timelines of other programs show them.
 #pragma once
 
 #include "model/records.hpp"
 
+#include <string_view>
+
 namespace gpuprof {
 
+/// "dram__bytes_read.sum": not a share, a rate or a ratio already, so that it grows with the length
+/// of the interval.
+constexpr bool is_amount(std::string_view metric) noexcept {
+  auto const roll_up = metric.find('.');
+  if (roll_up == metric.npos) return true;
+  return metric.find('.', roll_up + 1) == metric.npos && metric.substr(roll_up) != ".ratio" &&
+         metric.substr(roll_up) != ".pct";
+}
+
+/// A value that NVML gave for a GPU.
 struct chip_state_figure {
   char const *name, *unit;
   double (*value)(chip_state_record const&);  // 0: NVML did not say
