@@ -5,13 +5,13 @@
 #include "host/export/interruption.hpp"
 #include "host/export/unfinished_output.hpp"
 #include "memory_limit.hpp"
-#include "option_checks.hpp"
 #include "progress.hpp"
 #include "ranks/capture_names.hpp"
 #include "ranks/capture_set.hpp"
 #include "roofline_of_capture.hpp"
 #include "subcommands.hpp"
 #include "value_words.hpp"
+#include "word_option.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ranks/joined_heading.hpp"
+#include "ranks/rank_remarks.hpp"
 
 #include "base/readable.hpp"
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report_page/table_document.hpp"
-
 #include "report_page/json_members.hpp"
 
 #include <memory>
