@@ -4,7 +4,7 @@
 #include "comparison/read_sides.hpp"
 #include "host/compare/comparison.hpp"
 #include "host/compare/gate.hpp"
-#include "host/compare/programs.hpp"
+#include "host/compare/run_digest.hpp"
 #include "memory_limit.hpp"
 #include "report_format.hpp"
 #include "subcommands.hpp"

@@ -3,8 +3,8 @@
 
 #include "base/readable.hpp"
 #include "comparison/comparison_tables.hpp"
-#include "host/compare/judgement.hpp"
-#include "host/compare/programs.hpp"
+#include "host/compare/difference.hpp"
+#include "host/compare/run_digest.hpp"
 #include "output_file.hpp"
 #include "terminal.hpp"
 #include "text/table.hpp"

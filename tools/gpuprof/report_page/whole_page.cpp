@@ -4,7 +4,7 @@
 #include "base/result.hpp"
 #include "comparison/comparison_output.hpp"
 #include "comparison/read_sides.hpp"
-#include "host/compare/programs.hpp"
+#include "host/compare/run_digest.hpp"
 #include "host/page/packed_columns.hpp"
 #include "ranks/capture_set.hpp"
 #include "report_page/json_members.hpp"

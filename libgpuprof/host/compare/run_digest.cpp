@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/compare/programs.hpp"
+#include "host/compare/run_digest.hpp"
 
 #include <algorithm>
 #include <array>
