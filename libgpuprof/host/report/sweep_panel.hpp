@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The axes of the picture of a sweep: sizes from left to right, rates from below.
+// One panel of the picture of a sweep: a figure against size, with roofs and plateau.
 #pragma once
 
 #include "host/analysis/sweep/sweep_points.hpp"

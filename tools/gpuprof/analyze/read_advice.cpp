@@ -5,7 +5,7 @@
 #include "analyze/step_reading.hpp"
 #include "host/advice/facts.hpp"
 #include "host/advice/slow_steps.hpp"
-#include "host/analysis/ranks/rank_lateness.hpp"
+#include "host/analysis/ranks/collective_waits.hpp"
 #include "host/analysis/timeline/time_ledger.hpp"
 #include "host/reading/trace_contents.hpp"
 #include "host/report/ledger_table.hpp"

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "host/analysis/ranks/clock_offsets.hpp"
-#include "host/analysis/ranks/occurrence.hpp"
 #include "host/analysis/selection.hpp"
 #include "host/reading/trace_contents.hpp"
 #include "ranks/capture_set.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report_page/rank_document.hpp"
 
-#include "host/analysis/ranks/step_waits.hpp"
+#include "host/analysis/ranks/collective_waits.hpp"
 #include "host/report/advice_words.hpp"
 #include "ranks/rank_digest.hpp"
 #include "ranks/rank_reports.hpp"

@@ -40,6 +40,7 @@ std::string joined(std::vector<std::string> const& lines) {
   return all;
 }
 
+/// All facts of the capture and its rank.
 parquet_facts facts_of(export_job& job) {
   parquet_facts facts;
   job.trace.file().for_each<fact_record>([&](std::span<fact_record const> rows) {
@@ -53,6 +54,7 @@ parquet_facts facts_of(export_job& job) {
   return facts;
 }
 
+/// One row: who, where, when, and what is missing. All tables must have been read before.
 std::vector<table_column> capture_columns(export_job& job,
                                           std::vector<std::string> const& missing) {
   auto& trace = job.trace;

@@ -11,6 +11,7 @@
 
 namespace gpuprof {
 
+/// Where each NVTX range of a capture stands, as texts and numbers to group by: its path, its step.
 /// A step is the outermost range around it that has "step" in its name, else the outermost of all;
 /// steps are counted from 0 among those of one name, numbers at its end left out: torch's
 /// "ProfilerStep#7" is the same step in every rank.
