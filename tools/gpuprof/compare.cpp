@@ -2,15 +2,15 @@
 // gpuprof compare BASE NEW...: what changed between runs, and whether it got worse.
 #include "comparison/comparison_output.hpp"
 #include "comparison/read_sides.hpp"
-#include "format_option.hpp"
 #include "host/compare/comparison.hpp"
 #include "host/compare/gate.hpp"
-#include "host/compare/programs.hpp"
+#include "host/compare/run_digest.hpp"
 #include "memory_limit.hpp"
-#include "option_checks.hpp"
+#include "report_format.hpp"
 #include "subcommands.hpp"
 #include "terminal.hpp"
 #include "value_words.hpp"
+#include "word_option.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -34,4 +34,11 @@ struct documented_command {
 
 std::vector<documented_command> documented_commands(CLI::App const& app);
 
+/// Replaces a piece of text by another wherever it stands.
+inline std::string replaced(std::string text, std::string const& what, std::string const& by) {
+  for (auto at = text.find(what); at != text.npos; at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
+  return text;
+}
+
 }  // namespace gpuprof

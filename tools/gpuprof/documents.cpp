@@ -5,7 +5,6 @@
 #include "documented_options.hpp"
 #include "shell_completions.hpp"
 #include "subcommands.hpp"
-#include "text_replacement.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -3,15 +3,15 @@
 #include "base/nearest_name.hpp"
 #include "host/export/export_types.hpp"
 #include "host/export/interruption.hpp"
-#include "host/export/unfinished_folder.hpp"
+#include "host/export/unfinished_output.hpp"
 #include "memory_limit.hpp"
-#include "option_checks.hpp"
 #include "progress.hpp"
 #include "ranks/capture_names.hpp"
 #include "ranks/capture_set.hpp"
 #include "roofline_of_capture.hpp"
 #include "subcommands.hpp"
 #include "value_words.hpp"
+#include "word_option.hpp"
 
 #include <CLI/CLI.hpp>
 

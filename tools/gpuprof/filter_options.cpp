@@ -3,7 +3,7 @@
 
 #include "base/nearest_name.hpp"
 #include "model/kernel_patterns.hpp"
-#include "option_checks.hpp"
+#include "word_option.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -2,8 +2,10 @@
 // The options that narrow a report: the same in stats and roofline.
 #pragma once
 
+#include "host/analysis/launch_ranges.hpp"
 #include "host/analysis/selection.hpp"
 #include "host/reading/trace_contents.hpp"
+#include "word_option.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -38,5 +40,12 @@ struct filter_failure {
 std::optional<filter_failure> narrow(selection& wanted, filter_options const& options,
                                      trace_contents& trace, std::string const& path,
                                      range_scope scope);
+
+/// The words of the option that says whose ranges a launch belongs to, in stats and roofline.
+inline constexpr word_value<range_scope> range_scopes[] = {{"process", range_scope::process},
+                                                           {"thread", range_scope::thread}};
+inline constexpr char const* range_scope_help =
+    "process: launches of a thread without an open range belong to that of the thread that waits "
+    "for it; thread: they belong to none, as in nsys";
 
 }  // namespace gpuprof

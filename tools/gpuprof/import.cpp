@@ -3,10 +3,10 @@
 #include "host/export/interruption.hpp"
 #include "host/import/import_file.hpp"
 #include "memory_limit.hpp"
-#include "option_checks.hpp"
 #include "progress.hpp"
 #include "subcommands.hpp"
 #include "value_words.hpp"
+#include "word_option.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -2,7 +2,6 @@
 // gpuprof report CAPTURE... -o report.html: a page with what the other commands say of captures.
 #include "capture/reader.hpp"
 #include "memory_limit.hpp"
-#include "option_checks.hpp"
 #include "output_file.hpp"
 #include "progress.hpp"
 #include "ranks/capture_names.hpp"
@@ -10,6 +9,7 @@
 #include "subcommands.hpp"
 #include "terminal.hpp"
 #include "value_words.hpp"
+#include "word_option.hpp"
 
 #include <CLI/CLI.hpp>
 

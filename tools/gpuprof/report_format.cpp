@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report_format.hpp"
 
-#include "format_option.hpp"
-#include "option_checks.hpp"
 #include "value_words.hpp"
+#include "word_option.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -3,18 +3,18 @@
 // do.
 #include "base/rank_files.hpp"
 #include "base/readable.hpp"
+#include "base/result.hpp"
 #include "filter_options.hpp"
-#include "format_option.hpp"
+#include "host/reading/trace_contents.hpp"
+#include "host/report/roofline_report.hpp"
 #include "host/report/summary_tables.hpp"
 #include "memory_limit.hpp"
-#include "option_checks.hpp"
-#include "range_scope_option.hpp"
+#include "output_file.hpp"
 #include "ranks/capture_names.hpp"
 #include "ranks/capture_set.hpp"
-#include "ranks/readings_of_ranks.hpp"
+#include "report_format.hpp"
 #include "roofline_facts.hpp"
 #include "roofline_of_capture.hpp"
-#include "roofline_output.hpp"
 #include "roofline_reading.hpp"
 #include "subcommands.hpp"
 #include "terminal.hpp"
@@ -29,9 +29,104 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace gpuprof {
 namespace {
+
+/// From the start of its first capture to the end of its last one.
+bool ran_at_the_same_time(trace_contents& one, trace_contents& other) {
+  return one.origin() <= other.last_moment() && other.origin() <= one.last_moment();
+}
+
+/// Command lines may differ: launchers pass each rank its number.
+bool is_of_the_same_job(trace_contents const& one, trace_contents const& other) {
+  for (auto const* const fact : {"environment.WORLD_SIZE", "environment.SLURM_JOB_ID"})
+    if (one.fact(fact) != other.fact(fact)) return false;
+  return true;
+}
+
+/// Counters that other ranks of a job have read of the same kernels.
+///
+/// Ranks take turns at reading: what one has read holds for the same kernels of the others. A line
+/// for each capture that gave something.
+std::vector<std::string> read_other_ranks(std::span<rank_file const> others, trace_contents& trace,
+                                          roofline_reading& read) {
+  std::vector<std::string> lines;
+  for (auto const& other : others) {
+    auto opened = capture::reader::open(other.path);
+    if (!opened || opened->row_count<sampled_launch_record>() == 0) continue;
+    trace_contents theirs(*std::move(opened));
+    if (!is_of_the_same_job(trace, theirs) || !ran_at_the_same_time(trace, theirs)) continue;
+    roofline_reading reading(theirs, std::nullopt, range_scope::process);
+    reading.read(false);
+    if (auto const kernels = read.take_readings(reading, other.rank); kernels > 0)
+      lines.push_back("readings of " + counted(kernels, "kernels") + " are those of rank " +
+                      std::to_string(other.rank) + ": " + other.path);
+  }
+  return lines;
+}
+
+enum class roofline_format { table, csv, tsv, json, svg };
+
+struct roofline_place {
+  roofline_format format{};
+  std::string output;   // "-": standard output
+  std::string capture;  // never replaced
+  bool overwrite = false;
+  bool wide = false;  // names stay whole on narrow terminals
+};
+
+void write_to(output_file const& out, std::span<roofline_row const> lines,
+              report::roofline_lines of, report::roofline_facts const& facts, std::size_t left_out,
+              roofline_format format, bool wide) {
+  auto const sink = [&out](std::string_view text) { out.put(text); };
+  auto* const beside = format == roofline_format::table ? out.stream() : stderr;
+  if (format != roofline_format::json)  // which has them inside
+    for (auto const& line : facts.summary) put_line(beside, line);
+  switch (format) {
+    case roofline_format::table: {
+      auto const table = report::roofline_table(lines, of);
+      out.put("\n ** " + table.title + ":\n\n");
+      report::write_columns(table, {}, sink, page_of(out.stream(), wide));
+      if (report::has_unsure_figures(lines))
+        put_line(out.stream(),
+                 std::string(" ") + report::unsure_mark +
+                     ": the standard error is above 5 % of the figure; -f csv and -f json have it");
+      if (report::has_limits(lines))
+        put_line(
+            out.stream(),
+            std::string(" ") + report::limit_mark +
+                ": an upper limit: what the instructions compute if all lanes of the warps do. "
+                "-f csv and -f json have flops_low and flops_high; gpuprof profile --metrics "
+                "exact counts");
+      if (left_out > 0)
+        out.put(" ... and " + readable_count(left_out) + " more; --limit 0 shows all\n");
+      return;
+    }
+    case roofline_format::csv:
+      return report::write_csv(report::roofline_csv_table(lines, of), {}, sink);
+    case roofline_format::tsv:
+      return report::write_tsv(report::roofline_csv_table(lines, of), {}, sink);
+    case roofline_format::json:
+      return report::write_roofline_json(lines, of, facts, sink);
+    case roofline_format::svg:
+      return report::write_roofline_svg(lines, of, facts, sink);
+  }
+}
+
+/// Puts a roofline where the user wants it, in the format the user wants. First lines and notes go
+/// before tables, into JSON, and else to stderr.
+result<void> write_roofline(std::span<roofline_row const> lines, report::roofline_lines of,
+                            report::roofline_facts const& facts, std::size_t left_out,
+                            roofline_place const& place) {
+  auto const out = output_file::open(place.output, place.overwrite, {&place.capture, 1});
+  if (!out) return error{out.message()};
+  write_to(*out, lines, of, facts, left_out, place.format, place.wide);
+  return out->finish();
+}
 
 struct roofline_options {
   std::vector<std::string> files;

@@ -1,10 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "roofline_of_capture.hpp"
 
+#include "base/time.hpp"
+#include "guest/peaks/store/store.hpp"
 #include "host/report/summary_tables.hpp"
-#include "later_peaks.hpp"
+#include "model/peaks.hpp"
+
+#include <cstdint>
+#include <ctime>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
 
 namespace gpuprof {
+namespace {
+
+/// Peaks of a GPU that were stored after a capture of it was made.
+///
+/// What a capture says of a GPU.
+struct captured_gpu {
+  std::string uuid, driver_version;
+  std::uint32_t sm_count = 0, max_sm_clock_mhz = 0, max_memory_clock_mhz = 0;
+  bool is_imported = false;  // from another profiler's file, which may lack any of the above
+};
+
+/// As gpu_peaks::measured_at: such texts are in the order of time.
+std::string text_of(timestamp_ns moment) {
+  auto const seconds = static_cast<std::time_t>(moment.value / 1'000'000'000);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+/// The UUID is the same in any case.
+bool is_same(peaks_key const& key, captured_gpu const& gpu) {
+  auto const agree = [&](auto const& one, auto const& other) {
+    auto const is_missing = gpu.is_imported && other == std::decay_t<decltype(other)>{};
+    return is_missing || one == other;
+  };
+  return agree(key.driver_version, gpu.driver_version) && agree(key.sm_count, gpu.sm_count) &&
+         agree(key.max_sm_clock_mhz, gpu.max_sm_clock_mhz) &&
+         agree(key.max_memory_clock_mhz, gpu.max_memory_clock_mhz);
+}
+
+/// The newest that are stored on this machine of the same GPU, under the same driver, measured
+/// after that moment. Those from before it would be in the capture if they held for the GPU as it
+/// was.
+std::optional<gpu_peaks> later_peaks(captured_gpu const& gpu, timestamp_ns after) {
+  auto const earliest = text_of(after);
+  std::optional<gpu_peaks> newest;
+  for (auto& stored : peaks::peaks_of_gpu(peaks::store_folder(), gpu.uuid)) {
+    if (!is_same(stored.key, gpu) || stored.measured_at < earliest) continue;
+    if (!newest || stored.measured_at > newest->measured_at) newest = std::move(stored);
+  }
+  return newest;
+}
+
+}  // namespace
 
 std::vector<roofline_row> lines_of(roofline_lines by, roofline const& roofs, trace_contents& trace,
                                    std::vector<range_work> const& ranges) {

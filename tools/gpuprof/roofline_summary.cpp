@@ -2,8 +2,8 @@
 #include "roofline_summary.hpp"
 
 #include "base/readable.hpp"
-#include "captured_settings.hpp"
 #include "guest/counters/sampling_budget.hpp"
+#include "guest/options/option_table.hpp"
 #include "texts.hpp"
 
 #include <algorithm>
@@ -176,6 +176,17 @@ std::vector<std::string> roofline_summary(trace_contents const& trace,
   if (missing.size() > max_missing) missing.resize(max_missing);
   if (!missing.empty()) lines.push_back("missing: " + joined(missing, ". Also "));
   return lines;
+}
+
+metrics_options captured_metrics(trace_contents const& trace) {
+  settings asked;
+  for (auto const* const name : {"metrics", "set", "overhead-budget", "overhead-once"}) {
+    auto const& option = *find_option(name);
+    auto const said = trace.fact("environment." + environment_name(option));
+    // What the profiler did not take either leaves the default.
+    if (!said.empty()) (void)set_option(asked, option, said, name);
+  }
+  return asked.metrics;
 }
 
 }  // namespace gpuprof

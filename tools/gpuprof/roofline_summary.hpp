@@ -2,6 +2,7 @@
 // The lines above a roofline: what is known, what it cost, what is missing and how to get it.
 #pragma once
 
+#include "guest/options/settings.hpp"
 #include "host/analysis/roofline.hpp"
 #include "host/reading/trace_contents.hpp"
 #include "roofline_reading.hpp"
@@ -20,5 +21,9 @@ std::vector<std::string> roofline_summary(trace_contents const& trace,
                                           report::overview const& about,
                                           roofline_reading const& read, roofline const& roofs,
                                           std::map<std::uint32_t, std::string> const& peaks);
+
+/// The counters that were asked for when the capture was made, and at what price: from the
+/// variables of the profiled program.
+metrics_options captured_metrics(trace_contents const& trace);
 
 }  // namespace gpuprof

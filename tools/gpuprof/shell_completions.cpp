@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shell_completions.hpp"
 
-#include "text_replacement.hpp"
+#include "documented_options.hpp"
 #include "texts.hpp"
 
 namespace gpuprof {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpuprof stats FILE...: tables of what captures hold, with the names and columns of nsys stats.
 #include "filter_options.hpp"
-#include "format_option.hpp"
 #include "memory_limit.hpp"
-#include "option_checks.hpp"
-#include "range_scope_option.hpp"
 #include "ranks/capture_names.hpp"
 #include "ranks/rank_stats.hpp"
+#include "report_format.hpp"
 #include "stats_output.hpp"
 #include "stats_reports.hpp"
 #include "subcommands.hpp"

@@ -10,7 +10,7 @@
 #include "host/analysis/migration_summary.hpp"
 #include "host/analysis/outside_ranges.hpp"
 #include "host/analysis/range_kernels.hpp"
-#include "host/analysis/range_projection.hpp"
+#include "host/analysis/range_summary.hpp"
 #include "host/analysis/selection.hpp"
 #include "host/analysis/slowed_launches.hpp"
 #include "host/reading/trace_contents.hpp"

@@ -2,7 +2,6 @@
 // The second half of a pass: what was gathered becomes tables, or the reason why there is none.
 #include "base/readable.hpp"
 #include "host/report/metric_tables.hpp"
-#include "host/report/range_trace_table.hpp"
 #include "host/report/summary_tables.hpp"
 #include "host/report/trace_table.hpp"
 #include "sampling_notes.hpp"

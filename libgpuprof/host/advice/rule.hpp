@@ -6,6 +6,7 @@
 #include "host/advice/finding.hpp"
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -44,5 +45,11 @@ std::span<rule const> communication_rules() noexcept;
 std::span<rule const> input_rules() noexcept;
 /// All, in this order.
 std::vector<rule const*> const& all_rules();
+
+/// Nothing where there is none of this name.
+rule const* find_rule(std::string_view name) noexcept;
+
+/// "kernels", "blocking_calls": as programs read them.
+std::vector<std::string> names_of(data_set what);
 
 }  // namespace gpuprof::advise

@@ -4,7 +4,6 @@
 
 #include "host/analysis/kernel_codes.hpp"
 #include "host/analysis/launch_metrics.hpp"
-#include "host/analysis/precision.hpp"
 
 #include <array>
 #include <optional>

@@ -2,10 +2,11 @@
 // What the machine code of each kernel holds, and what follows for its FLOP.
 #pragma once
 
-#include "host/analysis/precision.hpp"
 #include "model/kernel_code.hpp"
 #include "model/records.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,6 +14,26 @@
 #include <string_view>
 
 namespace gpuprof {
+
+/// The kinds of arithmetic that are told apart.
+enum class precision : std::uint8_t {
+  fp64,
+  fp32,
+  fp16,  // BF16 too: one instruction computes either
+  fp8,
+  tensor_fp64,
+  tensor_tf32,
+  tensor_fp16,
+  tensor_bf16,
+  tensor_fp8,
+  tensor_fp6,
+  tensor_fp4,
+  tensor_int8,  // integer operations; no FLOP, but they count in totals as what the GPU computed
+};
+inline constexpr std::size_t precision_count = 12;
+
+std::string_view name_of(precision p) noexcept;  // "tensor BF16"
+std::string_view key_of(precision p) noexcept;   // "tensor_bf16"
 
 /// By the name of the kernel.
 class kernel_codes {

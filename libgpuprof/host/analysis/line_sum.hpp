@@ -1,14 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workloads summed up to a line of the roofline: rates over the time of what is known.
+// Workloads summed up to a line of the roofline: rates over the time of what is known, and the
+// means and ratios of its parts.
 #pragma once
 
-#include "host/analysis/line_means.hpp"
 #include "host/analysis/roofline_row.hpp"
-#include "host/analysis/workload_figures.hpp"
 
 #include <array>
+#include <cmath>
+#include <optional>
 
 namespace gpuprof {
+
+/// The time of a part of a line: what it takes of the line, and what its launches take where nobody
+/// counts.
+struct part_time {
+  double of_line_ns = 0, undisturbed_ns = 0;
+};
+
+/// A mean that is weighted by time, of those values that are known.
+class time_weighted {
+ public:
+  void add(std::optional<double> value, part_time const& time, double error = 0) noexcept {
+    auto const weight = time.undisturbed_ns;
+    if (!value || weight <= 0) return;
+    sum_ += *value * weight;
+    weight_ += weight;
+    error_ = std::hypot(error_, error * weight);
+    line_ns_ += time.of_line_ns;
+  }
+  double line_ns() const noexcept { return line_ns_; }
+  std::optional<double> value() const noexcept {
+    if (weight_ <= 0) return std::nullopt;
+    return sum_ / weight_;
+  }
+  std::optional<double> error() const noexcept {
+    if (weight_ <= 0 || !(error_ > 0)) return std::nullopt;
+    return error_ / weight_;
+  }
+
+ private:
+  double sum_ = 0, weight_ = 0, error_ = 0, line_ns_ = 0;
+};
+
+/// Amounts over the time they took, a second. Errors are those of each workload, not of each
+/// launch; `bias` is that of a rule which may be off for all of them alike: it does not average
+/// out.
+class rate {
+ public:
+  void add(std::optional<double> amount, double launches, part_time const& time, double error = 0,
+           double bias = 0) noexcept {
+    if (!amount || time.undisturbed_ns <= 0) return;
+    amount_ += *amount * launches;
+    error_ = std::hypot(error_, error * launches);
+    bias_ += bias * launches;
+    ns_ += time.undisturbed_ns;
+    line_ns_ += time.of_line_ns;
+  }
+  double line_ns() const noexcept { return line_ns_; }
+  std::optional<double> value() const noexcept {
+    if (ns_ <= 0) return std::nullopt;
+    return amount_ / ns_ * 1e9;
+  }
+  std::optional<double> error() const noexcept {
+    auto const error = std::hypot(error_, bias_);
+    if (ns_ <= 0 || !(error > 0)) return std::nullopt;
+    return error / ns_ * 1e9;
+  }
+
+ private:
+  double amount_ = 0, ns_ = 0, error_ = 0, bias_ = 0, line_ns_ = 0;
+};
+
+/// One amount per another, of the launches where both are known.
+class ratio {
+ public:
+  void add(std::optional<double> above, std::optional<double> below, double launches,
+           part_time const& time) noexcept {
+    if (!above || !below) return;
+    above_ += *above * launches;
+    below_ += *below * launches;
+    line_ns_ += time.of_line_ns;
+  }
+  double line_ns() const noexcept { return line_ns_; }
+  std::optional<double> value() const noexcept {
+    if (below_ <= 0) return std::nullopt;
+    return above_ / below_;
+  }
+
+ private:
+  double above_ = 0, below_ = 0, line_ns_ = 0;
+};
 
 class line_sum {
  public:

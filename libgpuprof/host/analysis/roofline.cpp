@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/analysis/roofline.hpp"
 
-#include "host/analysis/roofline_metrics.hpp"
 #include "host/analysis/sampling/sampled_metric.hpp"
 
 #include <algorithm>

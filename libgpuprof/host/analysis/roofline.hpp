@@ -8,7 +8,6 @@
 #include "host/analysis/range_workloads.hpp"
 #include "host/analysis/roofline_row.hpp"
 #include "host/analysis/tensor_rates.hpp"
-#include "host/analysis/workload_figures.hpp"
 #include "host/analysis/workload_metrics.hpp"
 #include "host/analysis/workload_times.hpp"
 
@@ -19,6 +18,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gpuprof {
@@ -96,5 +96,13 @@ class roofline {
   double gpu_ns_ = 0, known_ns_ = 0, counted_ns_ = 0, without_ns_ = 0, tensor_ns_ = 0,
          cycles_ns_ = 0, fma_ns_ = 0, dram_ns_ = 0, l2_ns_ = 0, other_ranks_ns_ = 0;
 };
+
+/// The metrics from which rates of a roofline come. Chips name the same thing differently; those
+/// with memory of the processor count no DRAM bytes.
+inline constexpr std::string_view dram_read_names[] = {"dram__bytes_read.sum",
+                                                       "dram__bytes_op_read.sum"};
+inline constexpr std::string_view dram_write_names[] = {"dram__bytes_write.sum",
+                                                        "dram__bytes_op_write.sum"};
+inline constexpr std::string_view l2_bytes_name = "lts__t_bytes.sum";
 
 }  // namespace gpuprof

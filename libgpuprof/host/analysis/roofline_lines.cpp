@@ -2,7 +2,6 @@
 // The lines of a roofline: figures of workloads, summed up by kernel, signature, graph or range.
 #include "host/analysis/line_sum.hpp"
 #include "host/analysis/roofline.hpp"
-#include "host/analysis/roofline_metrics.hpp"
 
 #include <algorithm>
 #include <cmath>

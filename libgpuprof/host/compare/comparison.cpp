@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/compare/comparison.hpp"
 
-#include "host/compare/judgement.hpp"
+#include "host/compare/difference.hpp"
 #include "host/compare/kernel_lines.hpp"
 #include "host/compare/remarks.hpp"
 

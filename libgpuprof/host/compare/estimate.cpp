@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/compare/estimate.hpp"
 
-#include "host/compare/quantiles.hpp"
+#include "host/compare/interval.hpp"
 
 #include <algorithm>
 #include <cmath>

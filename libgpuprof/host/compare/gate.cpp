@@ -2,7 +2,7 @@
 #include "host/compare/gate.hpp"
 
 #include "base/nearest_name.hpp"
-#include "host/compare/judgement.hpp"
+#include "host/compare/difference.hpp"
 #include "model/kernel_pattern.hpp"
 #include "model/kernel_patterns.hpp"
 

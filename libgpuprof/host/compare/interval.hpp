@@ -5,10 +5,28 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
 namespace gpuprof::compare {
+
+/// x that a standard normal value stays below with this probability.
+double normal_quantile(double probability) noexcept;
+
+/// Beyond which |t| lies with probability `alpha`. G. W. Hill, Algorithm 396, CACM 13 (1970).
+double student_two_sided(double alpha, double degrees_of_freedom) noexcept;
+
+/// The shift between two small samples by ranks: Mann and Whitney's test turned into an interval.
+struct shift {
+  double estimate = 0, low = 0, high = 0;
+};
+
+/// The median of all pairwise differences (Hodges and Lehmann 1963), and the differences between
+/// which the true shift lies but for `alpha`. Exact, whatever the distribution, as long as both
+/// have the same. Nothing where so few values cannot show it.
+std::optional<shift> rank_interval(std::span<double const> base, std::span<double const> fresh,
+                                   double alpha);
 
 /// Of one figure, a value a run: logarithms, so that differences are shares.
 struct observations {

@@ -2,7 +2,7 @@
 #include "host/compare/kernel_lines.hpp"
 
 #include "host/compare/comparison.hpp"
-#include "host/compare/judgement.hpp"
+#include "host/compare/difference.hpp"
 #include "host/compare/matching.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/compare/remarks.hpp"
 
-#include "host/compare/programs.hpp"
+#include "host/compare/run_digest.hpp"
 
 #include <algorithm>
 #include <set>

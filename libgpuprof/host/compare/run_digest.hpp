@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -61,5 +62,11 @@ struct run_digest {
   /// Rule and share of the window; nothing: no rules were asked.
   std::optional<std::map<std::string, double>> findings;
 };
+
+/// The file that runs, without its folder; of an interpreter the script or module.
+std::string program_of(run_digest const& run);
+
+/// Why the sides should not be compared: they are of different programs. Empty: they may be.
+std::string programs_differ(std::span<run_digest const> base, std::span<run_digest const> fresh);
 
 }  // namespace gpuprof::compare

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every export is given, and what it has to say when it is done.
+// The input of every export, and its notes for the user when it is done.
 #pragma once
 
 #include "base/result.hpp"
@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gpuprof {
@@ -36,6 +37,23 @@ struct export_job {
   std::function<std::vector<exported_line>()> roofline = {};
   /// What the capture lacks, from a type that has read it by other means than `trace`.
   std::vector<std::string> missing = {};
+};
+
+/// Tells the job of rows, some hundred at a time.
+class row_progress {
+ public:
+  explicit row_progress(export_job& job) noexcept : job_(&job) {}
+  void one() {
+    if (++rows_ < step) return;
+    job_->advance(rows_);
+    rows_ = 0;
+  }
+  void end() { job_->advance(std::exchange(rows_, 0)); }
+
+ private:
+  static constexpr std::uint64_t step = 512;
+  export_job* job_;
+  std::uint64_t rows_ = 0;
 };
 
 /// Lines for the user: what the format cannot hold, what to know before trusting it. Usually none.

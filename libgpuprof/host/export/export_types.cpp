@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/export/export_types.hpp"
 
-#include "host/export/chrome/chrome_export.hpp"
-#include "host/export/parquet/parquet_export.hpp"
-#include "host/export/parquet/recipes_export.hpp"
-#include "host/export/perfetto/perfetto_export.hpp"
-#include "host/export/sqlite/sqlite_export.hpp"
-#include "host/export/table_exports.hpp"
-
 namespace gpuprof {
 namespace {
 

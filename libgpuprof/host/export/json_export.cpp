@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One JSON document with every table: columns with types and units, then rows, one a line.
 #include "base/json_text.hpp"
+#include "host/export/export_types.hpp"
 #include "host/export/raw_table.hpp"
-#include "host/export/table_exports.hpp"
-#include "host/export/unfinished_file.hpp"
+#include "host/export/unfinished_output.hpp"
 
 #include <charconv>
 #include <cmath>

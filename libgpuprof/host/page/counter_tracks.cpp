@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/page/counter_tracks.hpp"
 
-#include "host/export/metric_words.hpp"
+#include "host/export/measured_figures.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/page/page_file.hpp"
 
-#include "host/export/unfinished_file.hpp"
+#include "host/export/unfinished_output.hpp"
 #include "host/page/page_assets.hpp"
 
 namespace gpuprof::page {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Advice as one JSON object.
-#include "host/advice/rule_names.hpp"
+#include "host/advice/rule.hpp"
 #include "host/report/advice_report.hpp"
 #include "host/report/advice_words.hpp"
 #include "host/report/json_object.hpp"

@@ -2,7 +2,10 @@
 #include "host/report/advice_words.hpp"
 
 #include "base/readable.hpp"
-#include "host/advice/rule_names.hpp"
+#include "host/advice/advice.hpp"
+#include "host/advice/rule.hpp"
+#include "host/report/owned_rows.hpp"
+#include "text/padding.hpp"
 
 #include <array>
 #include <cmath>
@@ -59,6 +62,12 @@ std::string with_prefix(double value, std::string const& unit) {
   return plain_number(value) + " " + std::string(prefixes[at]) + unit;
 }
 
+std::string needs_of(advise::rule const& rule) {
+  std::string text;
+  for (auto const& name : advise::names_of(rule.needs)) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
 }  // namespace
 
 std::string_view key_of(time_bucket bucket) noexcept {
@@ -111,6 +120,36 @@ std::string evidence_words(advise::evidence const& one) {
   else
     text += plain_number(one.value) + (one.unit.empty() ? "" : " " + one.unit);
   return one.source.empty() ? text : text + " (" + one.source + ")";
+}
+
+table rules_table(std::span<advise::rule const* const> rules) {
+  owned_rows rows;
+  for (auto const* rule : rules)
+    rows.rows.push_back(
+        {rule->name, name_of(rule->group), rows.keep(needs_of(*rule)), rule->question});
+  return table_of("rules", "Rules", {{"Rule"}, {"Group"}, {"Needs"}, {"Question"}},
+                  std::move(rows));
+}
+
+std::string rule_description(advise::rule const& rule, std::size_t width) {
+  constexpr std::size_t indent = 12;
+  std::string text;
+  auto const add = [&](std::string_view label, std::string_view what) {
+    if (what.empty()) return;
+    std::string line;
+    append_padded(line, label, indent, false);
+    text += wrapped(line + std::string(what), width, indent) + "\n";
+  };
+  add("rule", rule.name);
+  add("group", name_of(rule.group));
+  add("question", rule.question);
+  add("needs", needs_of(rule));
+  add("recorded by", advise::how_to_record(rule.needs));
+  add("fires at", rule.fires_at);
+  add("gain", rule.gain);
+  add("ignores", rule.ignores);
+  add("next", rule.next);
+  return text;
 }
 
 }  // namespace gpuprof::report

@@ -3,8 +3,11 @@
 #pragma once
 
 #include "host/advice/joined_advice.hpp"
+#include "host/advice/rule.hpp"
 #include "host/analysis/timeline/time_bucket.hpp"
+#include "text/table.hpp"
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -26,5 +29,12 @@ std::string percent(double share);
 
 /// "achieved 17.2 GB/s (counted)".
 std::string evidence_words(advise::evidence const& one);
+
+/// All rules of `gpuprof analyze` as a table for reading: name, group, what it needs, the question
+/// it answers.
+table rules_table(std::span<advise::rule const* const> rules);
+
+/// All that is known of a rule, in lines of that width; 0: as long as they are.
+std::string rule_description(advise::rule const& rule, std::size_t width);
 
 }  // namespace gpuprof::report

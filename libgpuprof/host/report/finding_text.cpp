@@ -2,7 +2,7 @@
 #include "host/report/finding_text.hpp"
 
 #include "base/readable.hpp"
-#include "host/advice/rule_names.hpp"
+#include "host/advice/rule.hpp"
 #include "host/report/advice_words.hpp"
 #include "text/padding.hpp"
 

@@ -2,18 +2,164 @@
 #include "host/report/peaks_table.hpp"
 
 #include "base/readable.hpp"
-#include "host/report/peaks_comparison.hpp"
 #include "host/report/peaks_grid.hpp"
-#include "host/report/peaks_groups.hpp"
 #include "host/report/peaks_words.hpp"
+#include "model/peaks.hpp"
 #include "text/overview.hpp"
 #include "text/padding.hpp"
+#include "text/table.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace gpuprof::report {
 namespace {
+
+/// The tests of one or several GPUs by group, each once.
+///
+/// A test on each of the GPUs; nullptr where it was not asked for.
+struct compared_test {
+  std::vector<peak_result const*> on_each;
+  peak_result const& any() const;
+};
+
+struct peak_group {
+  std::string title;  // "Tensor cores, TFLOP/s"
+  std::vector<compared_test> tests;
+};
+
+struct named_group {
+  std::string name;
+  std::vector<compared_test> tests;
+};
+
+/// Peer copies are one test with a title for each peer.
+bool is_same_test(peak_result const& a, peak_result const& b) {
+  return a.test == b.test && a.title == b.title;
+}
+
+void add(named_group& group, peak_result const& result, std::size_t gpu, std::size_t gpus) {
+  auto found = std::find_if(group.tests.begin(), group.tests.end(), [&](compared_test const& test) {
+    return test.on_each[gpu] == nullptr && is_same_test(test.any(), result);
+  });
+  if (found == group.tests.end())
+    found = group.tests.insert(group.tests.end(), {std::vector<peak_result const*>(gpus, nullptr)});
+  found->on_each[gpu] = &result;
+}
+
+std::string units_in(std::vector<compared_test> const& tests) {
+  std::vector<std::string> names;
+  for (auto const& test : tests) {
+    auto name = unit_for_reading(test.any().unit).name;
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      names.push_back(std::move(name));
+  }
+  std::string text;
+  for (auto const& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+peak_result const& compared_test::any() const {
+  return **std::find_if(on_each.begin(), on_each.end(), [](auto const* r) { return r != nullptr; });
+}
+
+/// Groups and their tests in the order in which they are first met. Borrows `gpus`.
+std::vector<peak_group> groups_of(std::span<gpu_peaks const> gpus) {
+  std::vector<named_group> groups;
+  for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu)
+    for (auto const& result : gpus[gpu].results) {
+      auto found = std::find_if(groups.begin(), groups.end(),
+                                [&](named_group const& g) { return g.name == result.group; });
+      if (found == groups.end()) found = groups.insert(groups.end(), {result.group, {}});
+      add(*found, result, gpu, gpus.size());
+    }
+  std::vector<peak_group> titled;
+  for (auto& group : groups) {
+    auto const name = group.name.empty() ? "Tests" : group_title(group.name);
+    auto const units = units_in(group.tests);
+    titled.push_back({name + ", " + units, std::move(group.tests)});
+  }
+  return titled;
+}
+
+bool has_figure(peak_result const* result) noexcept {
+  return result != nullptr && result->outcome == peak_outcome::measured && result->burst.is_there();
+}
+
+std::string burst_text(peak_result const* result) {
+  if (has_figure(result))
+    return short_number(result->burst.value / unit_for_reading(result->unit).size);
+  return result != nullptr && result->outcome == peak_outcome::failed ? "failed" : "-";
+}
+
+/// Empty when fewer than two have a figure.
+std::string spread_text(compared_test const& test) {
+  std::vector<double> values;
+  for (auto const* result : test.on_each)
+    if (has_figure(result)) values.push_back(result->burst.value);
+  std::sort(values.begin(), values.end());
+  if (values.size() < 2) return {};
+  auto const middle = values.size() / 2;
+  auto const median =
+      values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+  return median > 0 ? share_text((values.back() - values.front()) / median) : "";
+}
+
+/// Each remark once, with the GPUs it is about unless it is about all.
+std::vector<std::string> notes_on(compared_test const& test, std::span<std::string const> labels) {
+  std::map<std::string, std::vector<std::size_t>> about;
+  for (std::size_t i = 0; i < test.on_each.size(); ++i)
+    if (test.on_each[i] != nullptr)
+      if (auto note = note_on(*test.on_each[i]); !note.empty()) about[std::move(note)].push_back(i);
+  std::vector<std::string> notes;
+  for (auto const& [note, gpus] : about) {
+    std::string which;
+    if (gpus.size() < test.on_each.size())
+      for (auto const gpu : gpus) which += (which.empty() ? "" : ", ") + labels[gpu];
+    notes.push_back(title_of(test.any()) + (which.empty() ? "" : " (" + which + ")") + ": " + note);
+  }
+  return notes;
+}
+
+/// How many columns of GPUs fit beside titles and spread; at least one.
+std::size_t columns_that_fit(peak_group const& group, std::span<std::string const> labels,
+                             std::size_t width) {
+  constexpr std::size_t gap = 2, spread = 6, least = 6;
+  auto titles = width_of(group.title), column = least;
+  for (auto const& test : group.tests) titles = std::max(titles, width_of(title_of(test.any())));
+  for (auto const& label : labels) column = std::max(column, width_of(label));
+  auto const taken = titles + gap + spread;
+  return std::max<std::size_t>(1, (width - std::min(width, taken)) / (column + gap));
+}
+
+/// The same tests of several GPUs beside each other.
+///
+/// A column of bursts for each GPU and one for the spread between them: (greatest - least) /
+/// median. GPUs that do not fit beside the others go on below.
+void write_comparison(peak_group const& group, std::span<std::string const> labels,
+                      std::size_t width, text_sink const& out) {
+  auto const at_once = columns_that_fit(group, labels, width);
+  for (std::size_t first = 0; first < labels.size(); first += at_once) {
+    auto const end = std::min(labels.size(), first + at_once);
+    grid beside{group.title, {}, {}, {}};
+    for (auto i = first; i < end; ++i) beside.columns.push_back({labels[i]});
+    beside.columns.push_back({"spread"});
+    for (auto const& test : group.tests) {
+      grid_line line{title_of(test.any()), {}, {}, {}};
+      for (auto i = first; i < end; ++i) line.cells.push_back(burst_text(test.on_each[i]));
+      line.cells.push_back(spread_text(test));
+      beside.lines.push_back(std::move(line));
+      if (end == labels.size())
+        for (auto& note : notes_on(test, labels)) beside.notes.push_back(std::move(note));
+    }
+    write_grid(beside, width, false, out);
+  }
+}
 
 void append_part(std::string& line, std::string const& part) {
   if (!line.empty()) line += ", ";

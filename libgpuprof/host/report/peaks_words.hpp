@@ -5,6 +5,8 @@
 #include "model/peaks.hpp"
 
 #include <cstdint>
+#include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,5 +35,25 @@ std::string title_of(peak_result const& result);
 
 /// Why there is no figure, or what lessens it; empty: nothing to say.
 std::string note_on(peak_result const& result);
+
+/// A figure as a cell of a table shows it; nothing for one that is missing. `format`: of one
+/// double, which is `value * scale`.
+inline std::string fixed_text(std::optional<double> value, char const* format, double scale) {
+  if (!value) return {};
+  char text[64];
+  std::snprintf(text, sizeof text, format, *value * scale);
+  return text;
+}
+
+/// "12.3", without a sign of its own: the column's name says that it is a percentage.
+inline std::string percent_text(std::optional<double> share) {
+  return fixed_text(share, "%.1f", 100);
+}
+
+/// In few digits.
+inline std::string scaled_text(std::optional<double> value, double scale) {
+  if (!value) return {};
+  return *value == 0 ? "0" : short_number(*value * scale);
+}
 
 }  // namespace gpuprof::report

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The roofline as a chart: title, grid, points and legend.
 #include "base/readable.hpp"
-#include "host/report/label_room.hpp"
 #include "host/report/peaks_words.hpp"
-#include "host/report/roofline_axes.hpp"
 #include "host/report/roofline_report.hpp"
 #include "host/report/roofline_roofs.hpp"
 #include "host/report/roofline_words.hpp"

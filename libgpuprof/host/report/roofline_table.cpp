@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The roofline as a table for reading.
 #include "base/readable.hpp"
-#include "host/report/figure_text.hpp"
 #include "host/report/peaks_words.hpp"
 #include "host/report/roofline_report.hpp"
 #include "text/overview.hpp"

@@ -8,7 +8,6 @@
 #include "host/analysis/memory_summary.hpp"
 #include "host/analysis/migration_summary.hpp"
 #include "host/analysis/range_kernels.hpp"
-#include "host/analysis/range_projection.hpp"
 #include "host/analysis/range_summary.hpp"
 #include "text/table.hpp"
 

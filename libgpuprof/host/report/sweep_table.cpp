@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sweep as a table for reading, and as one for programs.
 #include "base/readable.hpp"
-#include "host/report/figure_text.hpp"
 #include "host/report/owned_rows.hpp"
 #include "host/report/peaks_words.hpp"
 #include "host/report/sweep_report.hpp"

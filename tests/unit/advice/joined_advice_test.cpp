@@ -2,7 +2,7 @@
 #include "host/advice/joined_advice.hpp"
 
 #include "host/advice/roof_distance.hpp"
-#include "host/advice/rule_names.hpp"
+#include "host/advice/rule.hpp"
 #include "support/catch.hpp"
 
 using namespace gpuprof;

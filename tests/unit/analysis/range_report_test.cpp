@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/analysis/outside_ranges.hpp"
 #include "host/analysis/range_kernels.hpp"
-#include "host/analysis/range_projection.hpp"
+#include "host/analysis/range_summary.hpp"
 #include "support/catch.hpp"
 #include "support/trace_of.hpp"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/analysis/ranks/step_waits.hpp"
-
+#include "host/analysis/ranks/collective_waits.hpp"
 #include "support/catch.hpp"
 #include "support/trace_of.hpp"
 

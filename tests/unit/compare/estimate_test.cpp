@@ -2,7 +2,7 @@
 #include "host/compare/estimate.hpp"
 
 #include "host/compare/duration_series.hpp"
-#include "host/compare/quantiles.hpp"
+#include "host/compare/interval.hpp"
 #include "support/catch.hpp"
 
 #include <cmath>

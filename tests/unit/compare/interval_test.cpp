@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/compare/interval.hpp"
 
-#include "host/compare/rank_interval.hpp"
 #include "support/catch.hpp"
 
 #include <cmath>

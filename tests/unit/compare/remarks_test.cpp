@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/compare/comparison.hpp"
-#include "host/compare/programs.hpp"
+#include "host/compare/run_digest.hpp"
 #include "support/catch.hpp"
 #include "unit/compare/made_runs.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The advice that gpuprof analyze prints, from advice written by hand.
 #include "host/report/advice_words.hpp"
-#include "host/report/rule_text.hpp"
 #include "made_advice.hpp"
 #include "support/catch.hpp"
 #include "support/golden.hpp"

@@ -2,7 +2,7 @@
 // Advice written by hand: a training step that waits for copies, launches and one long kernel.
 #pragma once
 
-#include "host/advice/rule_names.hpp"
+#include "host/advice/rule.hpp"
 #include "host/report/advice_report.hpp"
 
 #include <span>

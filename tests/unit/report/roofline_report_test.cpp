@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/report/roofline_report.hpp"
 
-#include "host/report/label_room.hpp"
+#include "host/report/svg_canvas.hpp"
 #include "support/catch.hpp"
 #include "support/counted_trace.hpp"
 

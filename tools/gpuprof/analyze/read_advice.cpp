@@ -1,20 +1,100 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/read_advice.hpp"
 
-#include "analyze/late_ranks.hpp"
-#include "analyze/ledger_lines.hpp"
 #include "analyze/run_reading.hpp"
 #include "analyze/step_reading.hpp"
+#include "host/advice/facts.hpp"
+#include "host/advice/slow_steps.hpp"
+#include "host/analysis/ranks/collective_waits.hpp"
+#include "host/analysis/timeline/time_ledger.hpp"
+#include "host/reading/trace_contents.hpp"
+#include "host/report/ledger_table.hpp"
+#include "host/report/summary_tables.hpp"
 #include "ranks/capture_set.hpp"
-#include "ranks/joined_heading.hpp"
+#include "ranks/rank_digest.hpp"
 #include "ranks/rank_remarks.hpp"
 #include "text/overview.hpp"
 
 #include <algorithm>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace gpuprof {
 namespace {
+
+/// How late each rank of a job comes to its collectives.
+///
+/// A digest of each capture, in the same order, with names of style `base`. `step_ns`: of a step;
+/// 0: not known. None where no collective was matched.
+std::vector<advise::rank_facts> late_ranks(std::span<ranked_capture const> captures,
+                                           std::span<rank_digest const> digests, double step_ns) {
+  auto const all = collectives_of(captures, digests, kernel_name_style::base);
+  std::vector<collective_meeting> meetings;
+  collective_waits(all.of_rank, all.clocks, all.tolerance_ns, &meetings);
+  std::vector<advise::rank_facts> facts;
+  if (meetings.empty()) return facts;
+  auto const lateness = lateness_of(meetings, captures.size(), step_ns);
+  for (std::size_t i = 0; i < captures.size(); ++i)
+    facts.push_back({.rank = captures[i].rank.value_or(static_cast<std::uint32_t>(i)),
+                     .host = captures[i].host,
+                     .collectives = lateness[i].collectives,
+                     .last_in = lateness[i].last_in,
+                     .steps = lateness[i].steps,
+                     .late_steps = lateness[i].late_steps,
+                     .late_ns = lateness[i].late_ns});
+  return facts;
+}
+
+constexpr std::size_t max_ranges = 1000, max_steps = 10'000;
+
+/// The time ledger of a capture as lines that reports show.
+///
+/// `rank`: of several captures; else empty.
+void add_gpus(report::ledger& to, advise::run_facts const& facts, std::string const& rank) {
+  for (auto const& device : facts.devices) {
+    auto const gpu = "GPU " + std::to_string(raw(device.device));
+    report::ledger_line line;
+    line.label = rank.empty() ? gpu : "rank " + rank + " " + gpu;
+    line.times = device.ledger;
+    line.device = raw(device.device);
+    line.rank = rank;
+    to.gpus.push_back(std::move(line));
+  }
+}
+
+/// Some thousand at most; the ledger says how many more there are.
+void add_ranges(report::ledger& to, time_ledger const& from, text_of_name const& text) {
+  auto const lines = from.by_range();
+  auto const kept = std::min(lines.size(), max_ranges);
+  to.more_ranges = lines.size() - kept;
+  for (std::size_t i = 0; i < kept; ++i) {
+    auto const& range = lines[i];
+    report::ledger_line line;
+    line.label = range.is_outside ? "(outside of ranges)" : report::range_name(range.range, text);
+    line.times = range.inclusive;
+    line.own = range.exclusive;
+    to.ranges.push_back(std::move(line));
+  }
+}
+
+void add_steps(report::ledger& to, time_ledger const& from, advise::step_facts const& steps) {
+  auto const& all = from.by_step();
+  auto const kept = std::min(all.size(), max_steps);
+  to.more_steps = all.size() - kept;
+  auto const slow = advise::slow_steps_of(steps);
+  to.slow_beyond_ns = slow.limit_ns;
+  auto const name = steps.name.empty() ? std::string("step") : steps.name;
+  for (std::size_t i = 0; i < kept; ++i) {
+    report::ledger_line line;
+    line.label = name + " " + std::to_string(i);
+    line.times = all[i];
+    if (i < steps.period_ns.size()) line.period_ns = steps.period_ns[i];
+    line.is_slow = std::binary_search(slow.which.begin(), slow.which.end(), i);
+    to.steps.push_back(std::move(line));
+  }
+}
 
 using report::advice_report;
 

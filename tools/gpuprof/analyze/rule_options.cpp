@@ -3,7 +3,7 @@
 
 #include "base/nearest_name.hpp"
 #include "base/whole_number.hpp"
-#include "host/advice/rule_names.hpp"
+#include "host/advice/rule.hpp"
 #include "host/report/advice_words.hpp"
 
 #include <algorithm>

@@ -6,12 +6,12 @@
 #include "analyze/kernel_reading.hpp"
 #include "analyze/step_reading.hpp"
 #include "analyze/time_walk.hpp"
-#include "captured_settings.hpp"
 #include "host/analysis/occupancy.hpp"
 #include "host/reading/time_merge.hpp"
 #include "model/clock_limiters.hpp"
 #include "progress.hpp"
 #include "roofline_of_capture.hpp"
+#include "roofline_summary.hpp"
 
 #include <algorithm>
 

@@ -3,18 +3,75 @@
 
 #include "base/readable.hpp"
 #include "comparison/comparison_tables.hpp"
-#include "comparison/headlines.hpp"
-#include "comparison/markdown.hpp"
+#include "host/compare/difference.hpp"
+#include "host/compare/run_digest.hpp"
 #include "output_file.hpp"
 #include "terminal.hpp"
+#include "text/table.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <set>
+#include <string>
+#include <string_view>
 
 namespace gpuprof {
 namespace {
+
+/// More than anyone reads in a table; names of templates have thousands of characters.
+constexpr std::size_t longest_text = 120;
+
+/// Makes one line of a text, with nothing that Markdown or HTML would take for its own.
+std::string markdown_text(std::string_view text) {
+  std::string safe;
+  for (char const c : text) {
+    auto const byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      safe += ' ';
+    } else if (c == '<') {
+      safe += "&lt;";
+    } else if (c == '>') {
+      safe += "&gt;";
+    } else if (c == '&') {
+      safe += "&amp;";
+    } else {
+      if (std::string_view("|*_`[]\\~#@!").find(c) != std::string_view::npos) safe += '\\';
+      safe += c;
+    }
+  }
+  return safe;
+}
+
+std::string cell_text(report::cell const& value, report::column_kind kind, report::time_unit unit) {
+  std::string text;
+  report::append_cell(text, value, kind, unit);
+  if (text.size() > longest_text) {
+    auto end = longest_text;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+    text = text.substr(0, end) + "...";
+  }
+  return markdown_text(text);
+}
+
+/// Writes a table in Markdown, for a pull request.
+void write_markdown(report::table const& table, report::time_unit unit,
+                    report::text_sink const& out) {
+  std::string header = "|", line = "|";
+  for (auto const& column : table.columns) {
+    header += " " + markdown_text(report::header_of(column, unit)) + " |";
+    line += report::is_number(column.kind) ? " ---: |" : " --- |";
+  }
+  out(header + "\n" + line + "\n");
+  table.each_row([&](report::row const& row) {
+    std::string text = "|";
+    for (std::size_t i = 0; i < row.size(); ++i)
+      text += " " + cell_text(row[i], table.columns[i].kind, unit) + " |";
+    out(text + "\n");
+  });
+}
 
 using compare::comparison;
 using compare::difference;
@@ -86,6 +143,59 @@ ordered_json side_json(std::span<compare::run_digest const> runs) {
   return list;
 }
 
+using compare::comparison;
+using compare::difference;
+using compare::run_digest;
+
+std::string printed(char const* format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+std::string milliseconds(double ns) {
+  return printed("%.4g ms", ns / 1e6);
+}
+std::string percent(double share) {
+  return printed("%.1f %%", 100 * std::abs(share));
+}
+
+std::string side_line(char const* name, std::span<run_digest const> runs) {
+  auto files = runs.front().path;
+  if (runs.size() > 1) files += " and " + std::to_string(runs.size() - 1) + " more";
+  std::set<std::string> gpus;
+  std::uint64_t steps = 0;
+  for (auto const& run : runs) {
+    gpus.insert(run.gpus.begin(), run.gpus.end());
+    if (run.step) steps += run.step->count;
+  }
+  std::string on;
+  for (auto const& gpu : gpus) on += (on.empty() ? "" : ", ") + gpu;
+  auto line = std::string(name) + files + ": " + compare::program_of(runs.front());
+  if (!on.empty()) line += " on " + on;
+  if (steps > 0) line += ", " + readable_count(steps) + " steps";
+  return line;
+}
+
+std::string slower_or_faster(double share) {
+  if (std::abs(share) < 0.0005) return "as long";
+  return percent(share) + (share > 0 ? " longer" : " shorter");
+}
+
+/// "step: 111.2 -> 117.9 ms, 6.0 % longer, of which 5.1 % clock; what is left: ...: worse".
+std::string step_line(difference const& line) {
+  auto text = line.name + ": " + milliseconds(line.base->call_ns) + " -> " +
+              milliseconds(line.fresh->call_ns) + ", " + slower_or_faster(*line.change);
+  if (line.by_clock && std::abs(*line.by_clock) >= 0.0005)
+    text += ", of which " + printed("%+.1f %%", 100 * *line.by_clock) + " clock";
+  auto const& left = line.deciding();
+  if (line.is == compare::verdict::not_tested)
+    return text + "; too few repetitions, or too uneven ones, to judge";
+  text += "; sure to within " + percent(std::expm1(left.half_width())) + " (" +
+          std::string(name_of(left.from)) + "): " + std::string(name_of(line.is));
+  return text;
+}
+
 }  // namespace
 
 std::string comparison_json(comparison const& of, compared_sides const& sides,
@@ -139,6 +249,28 @@ result<void> write_comparison(comparison const& of, compared_sides const& sides,
   if (page.format != comparison_format::json)
     for (auto const& line : of.remarks) std::fprintf(stderr, "gpuprof compare: %s\n", line.c_str());
   return out->finish();
+}
+
+std::vector<std::string> headlines_of(comparison const& of, compared_sides const& sides) {
+  std::vector<std::string> lines = {side_line("base: ", sides.base),
+                                    side_line("new:  ", sides.fresh)};
+  for (auto const& line : of.lines)
+    if ((line.kind == compare::line_kind::step || line.kind == compare::line_kind::gpu_time) &&
+        line.base && line.fresh && line.change)
+      lines.push_back(step_line(line));
+  std::size_t better = 0, worse = 0, undecided = 0;
+  for (auto const& line : of.lines) {
+    better += line.is == compare::verdict::better;
+    worse += line.is == compare::verdict::worse;
+    undecided += line.is == compare::verdict::undecided;
+  }
+  lines.push_back("beyond noise: " + std::to_string(worse) + " worse, " + std::to_string(better) +
+                  " better, " + std::to_string(undecided) + " undecided, of " +
+                  readable_count(of.tested) + " lines tested");
+  if (of.shared && std::abs(*of.shared) >= compare::least_difference)
+    lines.push_back("all kernels together take " + slower_or_faster(*of.shared) +
+                    (of.clock ? ", clock taken out" : ": that may be the clock"));
+  return lines;
 }
 
 }  // namespace gpuprof

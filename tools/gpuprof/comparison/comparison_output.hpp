@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace gpuprof {
 
@@ -40,5 +41,8 @@ std::string comparison_json(compare::comparison const& of, compared_sides const&
 result<void> write_comparison(compare::comparison const& of, compared_sides const& sides,
                               std::span<compare::gate_result const> gate,
                               comparison_page const& page);
+
+/// The first lines of a comparison: what is compared, and what became of the step.
+std::vector<std::string> headlines_of(compare::comparison const& of, compared_sides const& sides);
 
 }  // namespace gpuprof

@@ -1,14 +1,257 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comparison/read_sides.hpp"
 
-#include "comparison/run_reading.hpp"
+#include "base/result.hpp"
+#include "comparison/run_figures.hpp"
+#include "host/analysis/memory_summary.hpp"
+#include "host/analysis/steps.hpp"
+#include "host/compare/run_digest.hpp"
+#include "host/reading/time_merge.hpp"
+#include "host/reading/trace_contents.hpp"
+#include "host/report/summary_tables.hpp"
+#include "progress.hpp"
 #include "ranks/capture_names.hpp"
+#include "slowed_reading.hpp"
 
+#include <algorithm>
 #include <future>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <unordered_map>
 #include <utility>
 
 namespace gpuprof {
 namespace {
+
+using compare::kernel_key;
+using compare::run_digest;
+
+constexpr std::uint32_t no_line = ~std::uint32_t{0};
+
+class run_pass {
+ public:
+  explicit run_pass(trace_contents& trace) : trace_(trace) {
+    work_ns_.resize(trace.ranges().size());
+    for (auto const& shape : trace.shapes()) {
+      if (raw(shape.id) > largest_shape) continue;
+      if (raw(shape.id) >= shapes_.size()) shapes_.resize(raw(shape.id) + 1);
+      shapes_[raw(shape.id)] = &shape;
+    }
+  }
+
+  run_digest run(std::string const& step) {
+    slowed_ = read_slowed_launches(trace_);
+    read_work();
+    finish_lines();
+    add_up_ranges();
+    take_ranges();
+    take_step(step);
+    take_gpus();
+    return std::move(digest_);
+  }
+
+ private:
+  struct line {
+    kernel_key key;
+    compare::duration_series durations;
+    std::uint32_t range = no_range, predecessor = no_line;
+  };
+  /// Of a stream: the line that ran last, and the one of another name before that.
+  struct last_lines {
+    std::uint32_t last = no_line, before = no_line;
+  };
+
+  void read_work();
+  template <class Row>
+  void add(Row const& row);
+  std::uint32_t line_of(kernel_record const& kernel);
+  std::uint32_t line_of(copy_record const& copy);
+  std::uint32_t line_of(memset_record const& fill);
+  std::uint32_t line_of(graph_record const& graph);
+  std::uint32_t line_of(kernel_key key);
+  template <class Row>
+  void add_to_ranges(Row const& row, line& of, std::uint64_t ns);
+  void note_predecessor(std::uint64_t stream, std::uint32_t index);
+  void finish_lines();
+  void add_up_ranges();
+  void take_ranges();
+  void take_step(std::string const& name);
+  void take_gpus();
+
+  trace_contents& trace_;
+  slowed_launches slowed_;
+  std::vector<line> lines_;
+  std::map<kernel_key, std::uint32_t> by_key_;
+  std::vector<kernel_shape const*> shapes_;        // by shape_id
+  std::vector<std::uint32_t> by_shape_;            // lines
+  std::map<std::uint64_t, std::uint32_t> copies_;  // by kind
+  std::unordered_map<std::uint64_t, last_lines> streams_;
+  std::vector<std::uint64_t> work_ns_;  // by range
+  run_digest digest_;
+};
+
+void run_pass::read_work() {
+  auto& file = trace_.file();
+  progress_line progress("reading " + file.path(), file.row_count<kernel_record>());
+  constexpr std::uint64_t step = 4096;
+  std::uint64_t rows = 0;
+  auto columns =
+      capture::only(&kernel_record::duration, &kernel_record::shape, &kernel_record::device,
+                    &kernel_record::stream, &kernel_record::range, &kernel_record::launched);
+  add_columns_of(slowed_, columns);
+  for_each_in_time<kernel_record, copy_record, memset_record, graph_record>(
+      file,
+      [&]<class Row>(Row const& row) {
+        add(row);
+        if (++rows % step == 0) progress.advance(step);
+      },
+      columns, capture::column_set<copy_record>{}, capture::column_set<memset_record>{},
+      capture::column_set<graph_record>{});
+}
+
+template <class Row>
+void run_pass::add(Row const& row) {
+  auto length = row.duration;
+  if constexpr (std::is_same_v<Row, kernel_record>)
+    if (auto const instead = slowed_.undisturbed(row)) length = *instead;
+  auto const ns = static_cast<std::uint64_t>(std::max<std::int64_t>(length.value, 0));
+  auto const index = line_of(row);
+  auto& of = lines_[index];
+  of.durations.add(static_cast<double>(ns));
+  digest_.kernel_ns += ns;
+  note_predecessor(std::uint64_t{raw(row.device)} << 32 | raw(row.stream), index);
+  add_to_ranges(row, of, ns);
+}
+
+template <class Row>
+void run_pass::add_to_ranges(Row const& row, line& of, std::uint64_t ns) {
+  auto const range = trace_.launched(range_scope::process).innermost(row);
+  of.range = range;
+  if (range != no_range) work_ns_[range] += ns;
+  if (row.launched.value == 0) return;
+  for (auto const open : trace_.open().at(row.launched)) work_ns_[open] += ns;
+}
+
+void run_pass::note_predecessor(std::uint64_t stream, std::uint32_t index) {
+  auto& of = streams_[stream];
+  if (of.last != no_line && lines_[of.last].key.name != lines_[index].key.name) of.before = of.last;
+  of.last = index;
+  lines_[index].predecessor = of.before;
+}
+
+std::uint32_t run_pass::line_of(kernel_key key) {
+  auto const [at, is_new] =
+      by_key_.try_emplace(std::move(key), static_cast<std::uint32_t>(lines_.size()));
+  if (is_new) lines_.push_back({at->first, {}, no_range, no_line});
+  return at->second;
+}
+
+std::uint32_t run_pass::line_of(kernel_record const& kernel) {
+  auto const shape = raw(kernel.shape) <= largest_shape ? raw(kernel.shape) : 0;
+  if (shape >= by_shape_.size()) by_shape_.resize(shape + 1, no_line);
+  if (by_shape_[shape] != no_line) return by_shape_[shape];
+  auto const& labels = trace_.labels(kernel_name_style::demangled);
+  kernel_key key{labels.text(labels.label_of(kernel.shape)), {}, {}};
+  if (shape < shapes_.size() && shapes_[shape] != nullptr) {
+    key.grid = shapes_[shape]->grid;
+    key.block = shapes_[shape]->block;
+  }
+  return by_shape_[shape] = line_of(std::move(key));
+}
+
+std::uint32_t run_pass::line_of(copy_record const& copy) {
+  auto const [at, is_new] = copies_.try_emplace(static_cast<std::uint64_t>(copy.kind));
+  if (is_new) at->second = line_of({operation_of(copy.kind), {}, {}});
+  return at->second;
+}
+
+std::uint32_t run_pass::line_of(memset_record const&) {
+  return line_of({std::string(operation_of_memset), {}, {}});
+}
+
+std::uint32_t run_pass::line_of(graph_record const& graph) {
+  return line_of({"[CUDA graph " + std::to_string(raw(graph.graph)) + "]", {}, {}});
+}
+
+void run_pass::finish_lines() {
+  for (auto& of : lines_) {
+    of.durations.finish();
+    auto& kernel = digest_.kernels[of.key];
+    kernel.durations = std::move(of.durations);
+    if (of.range != no_range)
+      kernel.range = report::range_name(key_of(trace_.ranges()[of.range]), trace_.text());
+    if (of.predecessor != no_line) kernel.predecessor = lines_[of.predecessor].key.name;
+  }
+}
+
+/// Enclosing ranges come first in the tree.
+void run_pass::add_up_ranges() {
+  auto const& tree = trace_.ranges();
+  for (auto i = static_cast<std::uint32_t>(tree.size()); i-- > 0;)
+    if (tree[i].parent != no_range) work_ns_[tree[i].parent] += work_ns_[i];
+}
+
+void run_pass::take_ranges() {
+  auto const& tree = trace_.ranges();
+  std::map<range_key, compare::range_line*> by_key;
+  for (std::uint32_t i = 0; i < tree.size(); ++i) {
+    auto const [at, is_new] = by_key.try_emplace(key_of(tree[i]));
+    if (is_new) at->second = &digest_.ranges[report::range_name(key_of(tree[i]), trace_.text())];
+    at->second->durations.add(static_cast<double>(tree[i].duration().value));
+    at->second->gpu.add(static_cast<double>(work_ns_[i]));
+  }
+  for (auto& [_, of] : digest_.ranges) {
+    of.durations.finish();
+    of.gpu.finish();
+  }
+}
+
+void run_pass::take_step(std::string const& name) {
+  auto const& tree = trace_.ranges();
+  auto const steps =
+      name.empty() ? find_steps(tree, trace_.text()) : steps_named(tree, trace_.text(), name);
+  if (steps.name.empty()) return;
+  auto const domain = std::string(trace_.text()(steps.domain));
+  auto& step = digest_.step.emplace();
+  step.name = (domain.empty() ? "" : domain + ":") + steps.name;
+  step.count = steps.instances.size();
+  for (auto const i : steps.instances) {
+    step.of.durations.add(static_cast<double>(tree[i].duration().value));
+    step.of.gpu.add(static_cast<double>(work_ns_[i]));
+  }
+  step.of.durations.finish();
+  step.of.gpu.finish();
+  drop_numbered(digest_.ranges, step.name);
+}
+
+/// Those that did anything.
+void run_pass::take_gpus() {
+  std::set<std::uint32_t> used;
+  for (auto const& [stream, _] : streams_) used.insert(static_cast<std::uint32_t>(stream >> 32));
+  for (auto const& device : trace_.devices()) {
+    if (!used.contains(raw(device.device))) continue;
+    digest_.gpus.emplace_back(trace_.text()(device.name));
+    digest_.uuids.emplace_back(trace_.text()(device.uuid));
+  }
+}
+
+/// Reads what a comparison needs of one capture, in one pass over its GPU work.
+///
+/// `step`: the range that repeats; empty: as find_steps has it. Counters, where there are any, take
+/// two passes more.
+result<run_digest> read_run(std::string const& path, std::string const& step) {
+  auto opened = capture::reader::open(path);
+  if (!opened) return error{opened.message()};
+  trace_contents trace(std::move(*opened));
+  auto digest = run_pass(trace).run(step);
+  digest.path = path;
+  take_facts(digest, trace);
+  take_roofline(digest, trace);
+  take_advice(digest, trace, step);
+  take_losses(digest, trace);
+  return digest;
+}
 
 result<std::vector<compare::run_digest>> read_side(std::vector<std::string> const& names,
                                                    std::string const& step) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a capture says about the whole run, and its counters about kernels, for a comparison.
+// What a capture says about the whole run, its time ledger and findings, and its counters about
+// kernels, for a comparison.
 #pragma once
 
 #include "host/compare/run_digest.hpp"
@@ -18,5 +19,10 @@ void take_facts(compare::run_digest& digest, trace_contents& trace);
 void take_roofline(compare::run_digest& digest, trace_contents& trace);
 /// Last: only reading shows damage inside the file.
 void take_losses(compare::run_digest& digest, trace_contents& trace);
+
+/// The time ledger and the findings of a run, for a comparison.
+///
+/// Buckets are of a GPU, the mean of all used; "idle" is the sum of those that begin with it.
+void take_advice(compare::run_digest& digest, trace_contents& trace, std::string const& step);
 
 }  // namespace gpuprof

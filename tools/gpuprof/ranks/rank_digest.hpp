@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the reports over ranks need of one capture, read in one pass: totals and the moments of
-// collectives, small beside the capture.
+// What the reports over ranks need of captures: of each one, totals and the moments of collectives,
+// read in one pass and small beside the capture; of all together, their collectives.
 #pragma once
 
-#include "host/analysis/ranks/occurrence.hpp"
+#include "host/analysis/ranks/clock_offsets.hpp"
 #include "host/analysis/selection.hpp"
 #include "host/reading/trace_contents.hpp"
+#include "ranks/capture_set.hpp"
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,5 +50,18 @@ struct digest_wants {
 
 rank_digest read_digest(trace_contents& trace, selection const& wanted, range_scope scope,
                         digest_wants const& wants);
+
+/// The collectives of all ranks of a job, and how far the clocks of their hosts are apart.
+struct job_collectives {
+  std::vector<collective_occurrences const*> of_rank;
+  clock_offsets clocks;
+  std::uint64_t tolerance_ns = 0;  // how far these may be wrong
+
+  bool empty() const noexcept;
+};
+
+/// Borrows from the digests, which must know this way of naming kernels.
+job_collectives collectives_of(std::span<ranked_capture const> captures,
+                               std::span<rank_digest const> digests, kernel_name_style style);
 
 }  // namespace gpuprof

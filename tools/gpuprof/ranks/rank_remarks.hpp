@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the captures of several ranks have to say, each line once.
+// What the captures of several ranks have to say, each line once, and the first lines of a report
+// of all of them.
 #pragma once
+
+#include "ranks/capture_set.hpp"
+#include "text/overview.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,6 +47,20 @@ class rank_remarks {
 
  private:
   std::vector<std::pair<std::string, std::vector<std::string>>> said_;
+};
+
+/// The first lines of a report of several captures. Records and losses are added up; the time is
+/// that of the longest.
+class joined_heading {
+ public:
+  void add(report::overview const& one, ranked_capture const& capture);
+  std::vector<std::string> lines() const;
+
+ private:
+  report::overview all_;
+  std::map<std::string, std::string> gpus_;  // several ranks may see one
+  rank_remarks losses_, remarks_;
+  std::size_t ranks_ = 0;
 };
 
 }  // namespace gpuprof

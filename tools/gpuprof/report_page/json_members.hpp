@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a JSON object, member by member.
+// Writes a JSON object, member by member, and a finished report as a page holds it.
 #pragma once
 
 #include "base/json_text.hpp"
+#include "stats_output.hpp"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,5 +38,10 @@ class json_members {
  private:
   std::string text_;
 };
+
+/// A finished report as a page holds it.
+///
+/// {"title", "rows": [...], "left_out", "notes": [...]} or {"title", "missing": "why"}.
+std::string table_document(finished_report const& report, std::size_t max_rows);
 
 }  // namespace gpuprof

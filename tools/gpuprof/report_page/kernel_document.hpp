@@ -1,17 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// The details of kernels as one JSON object.
+// The kernels of which a page has details, and these details as one JSON object.
 #pragma once
 
 #include "host/page/kernel_details.hpp"
 #include "host/reading/trace_contents.hpp"
-#include "report_page/watched_kernels.hpp"
+#include "stats_output.hpp"
 
 #include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace gpuprof {
+
+/// Which kernels a page has details of: those with most time, as `gpuprof stats` lists them.
+struct watched_kernels {
+  std::vector<page::watched_line> kernels, signatures;  // the longest time first
+  std::size_t more_kernels = 0, more_signatures = 0;    // that a page has no room for
+};
+
+/// Out of cuda_gpu_kern_sum and cuda_gpu_kern_gb_sum, where they are among the reports; of the
+/// latter half as many again.
+watched_kernels kernels_to_watch(std::vector<finished_report> const& reports,
+                                 std::size_t max_kernels);
 
 /// A kernel by its correlation and its start: those of a graph share a correlation.
 using kernel_moment = std::pair<std::uint32_t, std::uint64_t>;

@@ -8,8 +8,6 @@
 #include "report_page/json_members.hpp"
 #include "report_page/kernel_document.hpp"
 #include "report_page/range_document.hpp"
-#include "report_page/table_document.hpp"
-#include "report_page/watched_kernels.hpp"
 #include "roofline_facts.hpp"
 #include "roofline_of_capture.hpp"
 #include "roofline_reading.hpp"

@@ -1,19 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report_page/whole_page.hpp"
 
+#include "base/result.hpp"
+#include "comparison/comparison_output.hpp"
+#include "comparison/read_sides.hpp"
+#include "host/compare/run_digest.hpp"
 #include "host/page/packed_columns.hpp"
 #include "ranks/capture_set.hpp"
-#include "report_page/comparison_document.hpp"
 #include "report_page/json_members.hpp"
 #include "report_page/page_documents.hpp"
 #include "report_page/rank_document.hpp"
 
 #include <algorithm>
 #include <filesystem>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace gpuprof {
 namespace {
+
+/// What a page says of two sides: what `gpuprof compare` says.
+///
+/// {"headlines": [...], "compare": as `gpuprof compare -f json` has it}, or {"missing": "why"} for
+/// captures of different programs, unless these are wanted.
+result<std::string> comparison_document(std::vector<std::string> const& base,
+                                        std::vector<std::string> const& fresh,
+                                        std::string const& step_name, bool different_programs) {
+  auto const sides = read_sides(base, fresh, step_name);
+  if (!sides) return error{sides.message()};
+  json_members members;
+  auto const differ = compare::programs_differ(sides->base, sides->fresh);
+  if (!differ.empty() && !different_programs) {
+    members.add_text("missing", "The captures are of different programs: " + differ +
+                                    "; nothing is compared, --different-programs does it all the "
+                                    "same.");
+    return std::move(members).take();
+  }
+  auto const compared = compare::compare_runs(sides->base, sides->fresh);
+  compared_sides const both{sides->base, sides->fresh};
+  members.add_texts("headlines", headlines_of(compared, both));
+  members.add("compare") += comparison_json(compared, both, {});
+  return std::move(members).take();
+}
 
 // A browser sorts so many lines of a table at once.
 constexpr std::size_t max_rows = 5000, least_rows = 500, least_bars = 7500;

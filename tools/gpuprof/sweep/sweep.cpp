@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpuprof sweep CAPTURE...: what a program, kernel or range achieved at each of its sizes.
 #include "base/readable.hpp"
-#include "format_option.hpp"
+#include "filter_options.hpp"
 #include "memory_limit.hpp"
-#include "option_checks.hpp"
 #include "output_file.hpp"
-#include "range_scope_option.hpp"
 #include "ranks/capture_names.hpp"
+#include "report_format.hpp"
 #include "subcommands.hpp"
 #include "sweep/sweep_of_captures.hpp"
 #include "terminal.hpp"
 #include "value_words.hpp"
+#include "word_option.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -2,8 +2,8 @@
 // Communication that nothing runs beside, that is slow, that waits for one rank.
 #include "host/advice/rule.hpp"
 #include "host/advice/rules/measured_rates.hpp"
-#include "host/advice/rules/words.hpp"
 #include "host/advice/step_bound.hpp"
+#include "host/advice/wording.hpp"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies that block, run alone, are too small, or lead there and back.
 #include "host/advice/rules/idle_sum.hpp"
+#include "host/advice/rules/looks.hpp"
 #include "host/advice/rules/measured_rates.hpp"
-#include "host/advice/rules/memory_looks.hpp"
-#include "host/advice/rules/words.hpp"
 #include "host/advice/step_bound.hpp"
+#include "host/advice/wording.hpp"
 
 #include <algorithm>
 

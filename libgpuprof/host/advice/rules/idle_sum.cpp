@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/advice/rules/idle_sum.hpp"
 
+#include "host/advice/wording.hpp"
+
 namespace gpuprof::advise {
 
 std::string majority(std::map<std::string, double> const& times) {
@@ -9,6 +11,33 @@ std::string majority(std::map<std::string, double> const& times) {
   for (auto const& [name, ns] : times)
     if (2 * ns > all) return name;
   return {};
+}
+
+steady_calls calls_of(run_facts const& facts, call_kind kind) {
+  steady_calls sum;
+  for (auto const& call : facts.calls) {
+    if (call.kind != kind || call.after_warm_up == 0) continue;
+    sum.count += call.after_warm_up;
+    sum.total_ns += call.after_warm_up_ns;
+    sum.by_name[call.name] += call.after_warm_up_ns;
+    sum.by_range[call.range] += call.after_warm_up_ns;
+  }
+  return sum;
+}
+
+finding behind_calls(steady_calls const& calls, idle_sum const& idle, time_bucket bucket) {
+  finding one;
+  one.range = majority(idle.by_range);
+  one.call = majority(calls.by_name);
+  one.instances = calls.count;
+  one.bucket = bucket;
+  one.because = {{"idle behind them", idle.idle_ns, "ns", "traced"},
+                 {"time in the calls", calls.total_ns, "ns", "traced"},
+                 {"calls after warm-up", static_cast<double>(calls.count), "", "traced"}};
+  one.arithmetic = "the GPU idles " + in_time(idle.idle_ns) + " behind " +
+                   in_count(static_cast<double>(calls.count)) + " calls that take " +
+                   in_time(calls.total_ns);
+  return one;
 }
 
 }  // namespace gpuprof::advise

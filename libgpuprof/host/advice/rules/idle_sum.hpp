@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of gaps that have a cause in common, as one line.
+// Lines of gaps that have a cause in common, and calls of one kind after warm-up, each as one line.
 #pragma once
 
 #include "host/advice/facts.hpp"
+#include "host/advice/finding.hpp"
 
 #include <map>
 #include <string>
@@ -34,5 +35,16 @@ idle_sum idle_of(run_facts const& facts, Passes passes) {
 
 /// The name that has more than half of the time; empty: none has.
 std::string majority(std::map<std::string, double> const& times);
+
+/// Calls of one kind, after warm-up, as one line.
+struct steady_calls {
+  std::uint64_t count = 0;
+  double total_ns = 0;
+  std::map<std::string, double> by_name, by_range;
+};
+steady_calls calls_of(run_facts const& facts, call_kind kind);
+
+/// A finding on them and the idle time behind them, without gain, `what` and `to_do`.
+finding behind_calls(steady_calls const& calls, idle_sum const& idle, time_bucket bucket);
 
 }  // namespace gpuprof::advise

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Idle time behind loading, building graphs, and what is left.
 #include "host/advice/rules/idle_sum.hpp"
-#include "host/advice/rules/launch_looks.hpp"
+#include "host/advice/rules/looks.hpp"
 #include "host/advice/rules/measured_rates.hpp"
-#include "host/advice/rules/steady_calls.hpp"
-#include "host/advice/rules/words.hpp"
 #include "host/advice/step_bound.hpp"
+#include "host/advice/wording.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,9 +3,9 @@
 #include "host/advice/rule.hpp"
 #include "host/advice/rules/idle_sum.hpp"
 #include "host/advice/rules/measured_rates.hpp"
-#include "host/advice/rules/words.hpp"
 #include "host/advice/slow_steps.hpp"
 #include "host/advice/step_bound.hpp"
+#include "host/advice/wording.hpp"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches that hold the GPU: sequences for a graph, tiny kernels, late starts.
 #include "host/advice/rules/idle_sum.hpp"
-#include "host/advice/rules/launch_looks.hpp"
+#include "host/advice/rules/looks.hpp"
 #include "host/advice/rules/measured_rates.hpp"
-#include "host/advice/rules/words.hpp"
 #include "host/advice/step_bound.hpp"
+#include "host/advice/wording.hpp"
 
 #include <algorithm>
 

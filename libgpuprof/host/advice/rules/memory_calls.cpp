@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that is allocated in the loop, or that travels by itself.
+#include "host/advice/rules/idle_sum.hpp"
+#include "host/advice/rules/looks.hpp"
 #include "host/advice/rules/measured_rates.hpp"
-#include "host/advice/rules/memory_looks.hpp"
-#include "host/advice/rules/steady_calls.hpp"
-#include "host/advice/rules/words.hpp"
 #include "host/advice/step_bound.hpp"
+#include "host/advice/wording.hpp"
 
 #include <algorithm>
 

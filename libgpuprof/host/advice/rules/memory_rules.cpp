@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/advice/rule.hpp"
-#include "host/advice/rules/memory_looks.hpp"
+#include "host/advice/rules/looks.hpp"
 
 namespace gpuprof::advise {
 namespace {

@@ -2,8 +2,8 @@
 // Waits of the program for the GPU, of a stream for another.
 #include "host/advice/rule.hpp"
 #include "host/advice/rules/measured_rates.hpp"
-#include "host/advice/rules/words.hpp"
 #include "host/advice/step_bound.hpp"
+#include "host/advice/wording.hpp"
 
 #include <algorithm>
 

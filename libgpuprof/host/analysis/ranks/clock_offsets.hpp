@@ -2,15 +2,26 @@
 // How far the clocks of hosts are apart, from what must happen on all of them at once.
 #pragma once
 
-#include "host/analysis/ranks/occurrence.hpp"
+#include "base/time.hpp"
+#include "host/analysis/timeline/step_ranges.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace gpuprof {
+
+/// When the kernels of a collective ran on one rank, by name.
+struct occurrence {
+  timestamp_ns start, end;
+  std::uint32_t step = no_step;  // of its rank, that launched it
+};
+
+/// In order of their start.
+using collective_occurrences = std::map<std::string, std::vector<occurrence>>;
 
 /// Of one rank, as its capture has it.
 struct rank_timeline {

@@ -2,7 +2,9 @@
 #include "host/analysis/ranks/collective_waits.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <set>
 
 namespace gpuprof {
 namespace {
@@ -116,6 +118,14 @@ class matching {
   collective_row row_;
 };
 
+constexpr double late_share = 0.02;  // of a step
+
+std::int64_t first_start(std::span<collective_meeting const> meetings) noexcept {
+  std::int64_t first = meetings.front().median_start;
+  for (auto const& one : meetings) first = std::min(first, one.median_start);
+  return first;
+}
+
 }  // namespace
 
 std::vector<collective_row> collective_waits(std::span<collective_occurrences const* const> ranks,
@@ -144,6 +154,48 @@ std::vector<collective_row> collective_waits(std::span<collective_occurrences co
   std::stable_sort(rows.begin(), rows.end(),
                    [](auto const& a, auto const& b) { return a.wait_ns > b.wait_ns; });
   return rows;
+}
+
+std::vector<rank_lateness> lateness_of(std::span<collective_meeting const> meetings,
+                                       std::size_t ranks, double step_ns) {
+  std::vector<rank_lateness> of(ranks);
+  if (meetings.empty() || step_ns <= 0) return of;  // some rank is last in each
+  std::vector<std::set<long long>> steps(ranks), late(ranks);
+  auto const first = first_start(meetings);
+  for (auto const& one : meetings) {
+    auto const step =
+        std::llround(static_cast<double>(one.median_start - first) / std::max(step_ns, 1.0));
+    auto const behind = static_cast<double>(one.last_start - one.median_start);
+    for (auto const rank : one.ranks) {
+      ++of[rank].collectives;
+      steps[rank].insert(step);
+    }
+    ++of[one.last].last_in;
+    of[one.last].late_ns += behind;
+    if (behind >= late_share * step_ns) late[one.last].insert(step);
+  }
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    of[rank].steps = steps[rank].size();
+    of[rank].late_steps = late[rank].size();
+  }
+  return of;
+}
+
+std::vector<waits_of_rank> waits_by_step(std::span<collective_occurrences const* const> ranks,
+                                         clock_offsets const& clocks, std::uint64_t tolerance_ns) {
+  std::vector<waits_of_rank> waits(ranks.size());
+  collective_waits(ranks, clocks, tolerance_ns, nullptr,
+                   [&](std::size_t rank, occurrence const& kernel, std::uint64_t wait_ns) {
+                     auto& of = waits[rank];
+                     if (kernel.step == no_step) {
+                       of.outside_ns += wait_ns;
+                       return;
+                     }
+                     auto const steps = std::size_t{kernel.step} + 1;
+                     of.by_step.resize(std::max(of.by_step.size(), steps));
+                     of.by_step[kernel.step] += wait_ns;
+                   });
+  return waits;
 }
 
 }  // namespace gpuprof

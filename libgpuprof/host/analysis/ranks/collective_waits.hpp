@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits for whom in collectives: when the kernels of the same collective begin on each rank.
+// Who waits for whom in collectives: when the kernels of the same collective begin on each rank,
+// and what that means for ranks and steps.
 #pragma once
 
 #include "host/analysis/ranks/clock_offsets.hpp"
 #include "host/analysis/samples.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -45,5 +47,28 @@ std::vector<collective_row> collective_waits(std::span<collective_occurrences co
                                              std::uint64_t tolerance_ns,
                                              std::vector<collective_meeting>* meetings = nullptr,
                                              wait_listener const& heard = {});
+
+/// Which rank the others wait for in collectives, and in how many steps.
+struct rank_lateness {
+  std::uint64_t collectives = 0;  // in which it took part
+  std::uint64_t last_in = 0;      // of those: it began after all others
+  std::uint64_t steps = 0;        // in which there were any
+  std::uint64_t late_steps = 0;   // of those: it was late in one of them by 2 % of the step or more
+  double late_ns = 0;             // the sum over `last_in` of its start minus the median start
+};
+
+/// By rank. `step_ns`: how long a step takes; 0: not known, and nothing is said of any rank.
+std::vector<rank_lateness> lateness_of(std::span<collective_meeting const> meetings,
+                                       std::size_t ranks, double step_ns);
+
+/// How long each rank waited for the others in each of its steps.
+struct waits_of_rank {
+  std::vector<std::uint64_t> by_step;  // up to the last step that launched a matched collective
+  std::uint64_t outside_ns = 0;        // of collectives that no step launched
+};
+
+/// By rank. All of them together are the waits of collective_waits().
+std::vector<waits_of_rank> waits_by_step(std::span<collective_occurrences const* const> ranks,
+                                         clock_offsets const& clocks, std::uint64_t tolerance_ns);
 
 }  // namespace gpuprof

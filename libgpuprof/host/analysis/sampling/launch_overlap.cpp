@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/analysis/sampling/launch_overlap.hpp"
-
+#include "host/analysis/sampling/attribution_steps.hpp"
 #include "host/analysis/sampling/sampled_figure.hpp"
 
 #include <algorithm>

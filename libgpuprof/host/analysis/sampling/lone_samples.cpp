@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/analysis/sampling/lone_samples.hpp"
-
+#include "host/analysis/sampling/attribution_steps.hpp"
 #include "host/analysis/sampling/sample_sweep.hpp"
 #include "host/analysis/sampling/sampled_figure.hpp"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/analysis/sampling/unseen_work.hpp"
-
+#include "host/analysis/sampling/attribution_steps.hpp"
 #include "host/analysis/sampling/sample_sweep.hpp"
 
 #include <cmath>

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/export/chrome/chrome_export.hpp"
-
 #include "base/readable.hpp"
 #include "host/analysis/samples.hpp"
-#include "host/export/chrome/counter_events.hpp"
-#include "host/export/chrome/cpu_events.hpp"
-#include "host/export/chrome/first_moment.hpp"
 #include "host/export/chrome/gpu_events.hpp"
-#include "host/export/chrome/trace_header.hpp"
+#include "host/export/chrome/writers.hpp"
+#include "host/export/export_types.hpp"
 
 #include <algorithm>
 

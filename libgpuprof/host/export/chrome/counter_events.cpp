@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/export/chrome/counter_events.hpp"
-
-#include "host/export/chip_state_figures.hpp"
+#include "host/export/chrome/writers.hpp"
+#include "host/export/measured_figures.hpp"
 #include "host/reading/ordered_rows.hpp"
 
 #include <map>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/export/chrome/cpu_events.hpp"
-
-#include "host/analysis/api_summary.hpp"
 #include "host/analysis/samples.hpp"
+#include "host/export/chrome/writers.hpp"
 #include "host/reading/time_merge.hpp"
 
 #include <algorithm>
@@ -127,25 +125,6 @@ class thread_writer {
 };
 
 }  // namespace
-
-std::string const& quoted_names::of(name_id id) {
-  auto const [at, is_new] = texts_.try_emplace(id);
-  if (is_new) at->second = quoted(names_->text(id));
-  return at->second;
-}
-
-std::string const& quoted_names::of_operator(name_id id) {
-  auto const [at, is_new] = operators_.try_emplace(id);
-  auto const& name = names_->text(id);
-  if (is_new && name.starts_with("aten::")) at->second = quoted(name.substr(0, name.find(", ")));
-  return at->second;
-}
-
-std::string const& quoted_names::of_call(name_id id) {
-  auto const [at, is_new] = calls_.try_emplace(id);
-  if (is_new) at->second = quoted(without_version_suffix(names_->text(id)));
-  return at->second;
-}
 
 void write_threads(export_job& job, event_writer& to, quoted_names& names, cpu_rows& rows) {
   thread_writer threads(job, to, names, rows);

@@ -2,20 +2,118 @@
 #include "host/export/chrome/event_writer.hpp"
 
 #include "base/json_text.hpp"
+#include "host/analysis/api_summary.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <libdeflate.h>
+#include <new>
 
 namespace gpuprof::chrome {
 namespace {
+
+// Higher levels take twice the time for a file that is a sixth smaller.
+constexpr int level = 1;
 
 constexpr std::uint64_t exact_in_double = std::uint64_t{1} << 53;
 
 }  // namespace
 
+void text_output::delete_compressor::operator()(libdeflate_compressor* compressor) const noexcept {
+  libdeflate_free_compressor(compressor);
+}
+
+text_output::text_output(unfinished_file& file, bool compress) : file_(&file) {
+  if (compress) {
+    compressor_.reset(libdeflate_alloc_compressor(level));
+    if (compressor_ == nullptr) throw std::bad_alloc();
+    member_.resize(libdeflate_gzip_compress_bound(compressor_.get(), member_bytes));
+  }
+  filling_.reserve(member_bytes + member_bytes / 8);
+  worker_ = std::thread([this] { work(); });
+}
+
+text_output::~text_output() {
+  end_worker();
+}
+
+void text_output::finish() {
+  hand_over();
+  end_worker();
+}
+
+void text_output::hand_over() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return !is_waiting_; });
+  std::swap(filling_, waiting_);
+  is_waiting_ = true;
+  changed_.notify_all();
+  lock.unlock();
+  filling_.clear();
+}
+
+void text_output::end_worker() noexcept {
+  if (!worker_.joinable()) return;
+  {
+    std::lock_guard const lock(mutex_);
+    ended_ = true;
+  }
+  changed_.notify_all();
+  worker_.join();
+}
+
+void text_output::work() noexcept {
+  text_buffer text;
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return is_waiting_ || ended_; });
+      if (!is_waiting_) return;
+      std::swap(text, waiting_);
+      is_waiting_ = false;
+    }
+    changed_.notify_all();
+    put(text);
+    text.clear();
+  }
+}
+
+void text_output::put(text_buffer const& text) noexcept {
+  if (compressor_ == nullptr) {
+    file_->put({text.data(), text.size()});
+    return;
+  }
+  for (std::size_t at = 0; at < text.size(); at += member_bytes) {
+    auto const size = libdeflate_gzip_compress(compressor_.get(), text.data() + at,
+                                               std::min(member_bytes, text.size() - at),
+                                               member_.data(), member_.size());
+    file_->put({member_.data(), size});
+  }
+}
+
 std::string quoted(std::string_view text) {
   std::string json;
   append_json_text(json, text);
   return json;
+}
+
+std::string const& quoted_names::of(name_id id) {
+  auto const [at, is_new] = texts_.try_emplace(id);
+  if (is_new) at->second = quoted(names_->text(id));
+  return at->second;
+}
+
+std::string const& quoted_names::of_operator(name_id id) {
+  auto const [at, is_new] = operators_.try_emplace(id);
+  auto const& name = names_->text(id);
+  if (is_new && name.starts_with("aten::")) at->second = quoted(name.substr(0, name.find(", ")));
+  return at->second;
+}
+
+std::string const& quoted_names::of_call(name_id id) {
+  auto const [at, is_new] = calls_.try_emplace(id);
+  if (is_new) at->second = quoted(without_version_suffix(names_->text(id)));
+  return at->second;
 }
 
 void append(text_buffer& out, std::string_view text) {

@@ -1,17 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes single events of a Chrome trace, in Kineto's spelling.
+// Writes single events of a Chrome trace, as Kineto does, into a file of text or gzip that a thread
+// of its own compresses.
 #pragma once
 
 #include "base/time.hpp"
-#include "host/export/chrome/text_output.hpp"
+#include "host/export/unfinished_output.hpp"
+#include "host/reading/exported_names.hpp"
 
 #include <fmt/compile.h>
+#include <fmt/format.h>
 
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+struct libdeflate_compressor;
 
 namespace gpuprof::chrome {
+
+using text_buffer = fmt::basic_memory_buffer<char, 1>;
+
+/// One thread appends. The other compresses what was appended before, a gzip member for each MiB:
+/// readers of gzip join the members, and nobody has to hold the whole text.
+class text_output {
+ public:
+  text_output(unfinished_file& file, bool compress);
+  ~text_output();
+  text_output(text_output const&) = delete;
+  text_output& operator=(text_output const&) = delete;
+
+  text_buffer& text() noexcept { return filling_; }
+  /// Between two pieces of text: hands over what has been appended when it is enough.
+  void may_leave() {
+    if (filling_.size() >= member_bytes) hand_over();
+  }
+  /// All of it has gone to the file, which may have failed.
+  void finish();
+
+  static constexpr std::size_t member_bytes = 1 << 20;
+
+ private:
+  struct delete_compressor {
+    void operator()(libdeflate_compressor* compressor) const noexcept;
+  };
+
+  void hand_over();
+  void end_worker() noexcept;
+  void work() noexcept;
+  void put(text_buffer const& text) noexcept;
+
+  unfinished_file* file_;
+  std::unique_ptr<libdeflate_compressor, delete_compressor> compressor_;  // null: plain text
+  std::vector<char> member_;
+  text_buffer filling_;
+
+  std::mutex mutex_;  // protects what follows
+  std::condition_variable changed_;
+  text_buffer waiting_;  // the worker's when is_waiting_, else empty
+  bool is_waiting_ = false;
+  bool ended_ = false;
+
+  std::thread worker_;
+};
 
 /// A row of the picture. The GPUs are processes with their streams as threads.
 struct track {
@@ -33,6 +88,22 @@ void append_whole(text_buffer& out, std::uint64_t number);
 /// null where JSON has no word for it.
 void append_number(text_buffer& out, double number);
 void append(text_buffer& out, std::string_view text);
+
+/// Names of a capture as JSON texts, each made once.
+class quoted_names {
+ public:
+  explicit quoted_names(exported_names& names) noexcept : names_(&names) {}
+  std::string const& of(name_id id);
+  /// "aten::mm" of the range "aten::mm, seq = 12" that PyTorch's emit_nvtx makes of an operator;
+  /// empty: it is none.
+  std::string const& of_operator(name_id id);
+  /// Without the suffix that CUPTI puts behind the names of calls.
+  std::string const& of_call(name_id id);
+
+ private:
+  exported_names* names_;
+  std::unordered_map<name_id, std::string> texts_, operators_, calls_;
+};
 
 /// Arguments of an event that may have none.
 class argument_list {

@@ -2,12 +2,10 @@
 // What the GPUs did, with the calls that made them do it and the arrows between.
 #pragma once
 
-#include "host/export/chrome/call_rows.hpp"
+#include "host/export/chrome/cpu_rows.hpp"
 #include "host/export/chrome/event_writer.hpp"
-#include "host/export/chrome/gpu_annotations.hpp"
 #include "host/export/chrome/gpu_rows.hpp"
-#include "host/export/chrome/launch_calls.hpp"
-#include "host/export/chrome/launch_readings.hpp"
+#include "host/export/chrome/launches.hpp"
 #include "host/export/export_job.hpp"
 #include "host/reading/ordered_rows.hpp"
 

@@ -3,7 +3,6 @@
 
 #include "base/utf8.hpp"
 #include "host/export/parquet/parquet_file.hpp"
-#include "host/export/parquet/table_failed.hpp"
 
 #include <cmath>
 #include <memory>

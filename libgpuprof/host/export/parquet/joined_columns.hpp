@@ -1,15 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns of the tables that are made for queries: what belongs to a kernel, copy or range is in
-// its row.
+// The tables `kernel` and `range`, prepared for queries, and the path of a range in its tree.
 #pragma once
 
 #include "host/export/export_job.hpp"
-#include "host/export/parquet/range_places.hpp"
 #include "host/export/parquet/table_columns.hpp"
 
+#include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace gpuprof {
+
+/// Where each NVTX range of a capture stands, as texts and numbers to group by: its path, its step.
+/// A step is the outermost range around it that has "step" in its name, else the outermost of all;
+/// steps are counted from 0 among those of one name, numbers at its end left out: torch's
+/// "ProfilerStep#7" is the same step in every rank.
+class range_places {
+ public:
+  explicit range_places(export_job& job);
+
+  struct place {
+    std::int32_t name = no_text;  // code in names()
+    std::int32_t path = no_text;  // code in paths(): "step/forward/layer 3"
+    std::int64_t step = no_number;
+  };
+  /// By index in the tree; of no_range: nothing.
+  place const& of(std::uint32_t range) const noexcept {
+    return range < places_.size() ? places_[range] : nowhere_;
+  }
+  /// In which a kernel, copy, fill or graph counts: as `gpuprof stats` has it.
+  template <class Record>
+  place const& of_launch(Record const& record) const noexcept {
+    return of(launched_->innermost(record));
+  }
+
+  std::shared_ptr<text_list const> names() const noexcept { return names_; }
+  std::shared_ptr<text_list const> paths() const noexcept { return paths_; }
+
+ private:
+  void take_paths(range_tree const& tree, exported_names& names);
+  void count_steps(range_tree const& tree, exported_names& names);
+
+  launch_ranges const* launched_;
+  std::vector<place> places_;
+  place nowhere_;
+  std::shared_ptr<text_list> names_ = std::make_shared<text_list>();
+  std::shared_ptr<text_list> paths_ = std::make_shared<text_list>();
+  std::vector<std::unique_ptr<std::string const>> path_texts_;
+};
 
 /// Something a launch has brought to the GPU, with the range that it counts in.
 template <class Record>

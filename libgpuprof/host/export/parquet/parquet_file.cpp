@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/export/parquet/parquet_file.hpp"
 
-#include "host/export/unfinished_file.hpp"
+#include "host/export/unfinished_output.hpp"
 
 #include <algorithm>
 #include <arrow/api.h>

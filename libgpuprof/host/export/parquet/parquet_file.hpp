@@ -40,4 +40,10 @@ class parquet_file {
   std::unique_ptr<writing> state_;
 };
 
+/// Ends the writing of a folder of tables: thrown where one cannot be written, caught by the
+/// function that writes all of them.
+struct table_failed {
+  std::string message;
+};
+
 }  // namespace gpuprof

@@ -2,16 +2,114 @@
 #include "host/export/parquet/parquet_program.hpp"
 
 #include "base/process.hpp"
+#include "base/result.hpp"
 #include "host/export/interruption.hpp"
-#include "host/export/parquet/child_program.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
 #include <filesystem>
+#include <functional>
 #include <new>
+#include <poll.h>
+#include <spawn.h>
+#include <string>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
 
 namespace gpuprof {
 namespace {
+
+/// A program that works for the command: its lines on stdout are read, its stderr is the command's.
+class child_program {
+ public:
+  static result<child_program> start(std::vector<std::string> const& words);
+  child_program(child_program&&) noexcept;
+  child_program& operator=(child_program&&) = delete;
+  /// One that still runs is told to stop, and waited for.
+  ~child_program();
+
+  /// Calls `line` for each line until stdout ends, `idle` when for a while there was none; what
+  /// these throw ends the program.
+  void read(std::function<void(std::string const&)> const& line, std::function<void()> const& idle);
+  /// Its exit code; 128 + the signal that ended it; cannot_tell where the system does not say.
+  static constexpr int cannot_tell = 125;
+  int wait();
+
+ private:
+  child_program(pid_t process, int from) : process_(process), from_(from) {}
+  pid_t process_;  // 0: was waited for
+  int from_;
+};
+
+// A signal that comes between two looks is heard so much later.
+constexpr int look_every_ms = 100;
+
+result<child_program> child_program::start(std::vector<std::string> const& words) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return error{std::string("no pipe: ") + std::strerror(errno)};
+  std::vector<char*> arguments;
+  for (auto const& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  pid_t process = 0;
+  auto const failed =
+      posix_spawn(&process, arguments[0], &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  if (failed == 0) return child_program(process, ends[0]);
+  close(ends[0]);
+  return error{"cannot start " + words[0] + ": " + std::strerror(failed)};
+}
+
+child_program::child_program(child_program&& other) noexcept
+    : process_(std::exchange(other.process_, 0)), from_(std::exchange(other.from_, -1)) {}
+
+child_program::~child_program() {
+  if (process_ > 0) kill(process_, SIGTERM);
+  if (from_ >= 0) close(from_);
+  wait();
+}
+
+void child_program::read(std::function<void(std::string const&)> const& line,
+                         std::function<void()> const& idle) {
+  std::string text;
+  char bytes[4096];
+  for (;;) {
+    pollfd ready{from_, POLLIN, 0};
+    if (poll(&ready, 1, look_every_ms) <= 0) {
+      idle();
+      continue;
+    }
+    auto const count = ::read(from_, bytes, sizeof bytes);
+    if (count == 0 || (count < 0 && errno != EINTR)) return;
+    for (ssize_t i = 0; i < count; ++i) {
+      if (bytes[i] != '\n')
+        text += bytes[i];
+      else
+        line(std::exchange(text, {}));
+    }
+  }
+}
+
+int child_program::wait() {
+  int status = 0;
+  if (process_ <= 0) return 0;
+  int ended = 0;
+  while ((ended = waitpid(process_, &status, 0)) < 0 && errno == EINTR) {
+  }
+  process_ = 0;
+  if (ended < 0) return cannot_tell;  // who started us ignores SIGCHLD
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
 
 constexpr char how_to_get_it[] =
     "build gpuprof again where CMake finds Arrow: pip install pyarrow==" GPUPROF_PYARROW_VERSION

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/export/parquet/shared_folder.hpp"
 
-#include "host/export/unfinished_folder.hpp"
+#include "host/export/unfinished_output.hpp"
 
 #include <cerrno>
 #include <cstdio>

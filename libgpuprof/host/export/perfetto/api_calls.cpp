@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/export/perfetto/api_calls.hpp"
-
 #include "base/utf8.hpp"
 #include "host/analysis/api_summary.hpp"
-#include "host/export/perfetto/event_names.hpp"
-#include "host/export/perfetto/slice_lanes.hpp"
-#include "host/export/perfetto/steady_progress.hpp"
+#include "host/export/perfetto/packets.hpp"
+#include "host/export/perfetto/tracks.hpp"
+#include "host/export/perfetto/writers.hpp"
 #include "host/reading/ordered_rows.hpp"
 
 #include <algorithm>
@@ -25,7 +23,7 @@ class api_calls {
         lanes_(calls_, of) {}
 
   void write() {
-    steady_progress progress(job_);
+    row_progress progress(job_);
     ordered_rows<api_record> rows(job_.trace.file());
     std::vector<api_record> together;
     while (auto const* row = rows.next()) {
@@ -37,7 +35,7 @@ class api_calls {
                        [](auto const& a, auto const& b) { return a.duration > b.duration; });
       for (auto const& call : together) {
         add(call);
-        progress.advance();
+        progress.one();
       }
     }
     lanes_.finish();

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "host/export/export_job.hpp"
-#include "host/export/perfetto/sequence.hpp"
+#include "host/export/perfetto/packets.hpp"
 
 #include <cstdint>
 #include <set>

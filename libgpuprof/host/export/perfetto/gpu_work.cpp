@@ -2,7 +2,6 @@
 #include "host/export/perfetto/gpu_work.hpp"
 
 #include "host/analysis/memory_summary.hpp"
-#include "host/export/perfetto/steady_progress.hpp"
 #include "host/reading/time_merge.hpp"
 
 #include <algorithm>
@@ -56,6 +55,15 @@ std::string arguments_of(memset_record const& fill) {
   return bytes;
 }
 
+constexpr std::uint64_t launch_name = 1, launch_category = 1;
+
+void add_name(message<interned_data>& to, interned_data field, std::uint64_t iid,
+              char const* name) {
+  message<interned_name> one(to, field);
+  one.add_uint64(interned_name::iid, iid);
+  one.add_string(interned_name::name, name);
+}
+
 }  // namespace
 
 gpu_work::gpu_work(packet_file& file, export_job& job, tracks& of)
@@ -67,11 +75,11 @@ gpu_work::gpu_work(packet_file& file, export_job& job, tracks& of)
 
 void gpu_work::write() {
   readings_.judge();
-  steady_progress progress(job_);
+  row_progress progress(job_);
   for_each_in_time<kernel_record, copy_record, memset_record, graph_record>(job_.trace.file(),
                                                                             [&](auto const& row) {
                                                                               add(row);
-                                                                              progress.advance();
+                                                                              progress.one();
                                                                             });
 }
 
@@ -127,6 +135,24 @@ void gpu_work::add(graph_record const& graph) {
     add_place(launch, graph);
   }
   add_plain(graph, "CUDA graph " + std::to_string(raw(graph.graph)), category_compute, bytes);
+}
+
+void launch_marks::add(timestamp_ns at, track_id thread, std::uint64_t event) {
+  if (!named_) {
+    auto names = marks_.intern();
+    add_name(names, interned_data::event_names, launch_name, "launch");
+    add_name(names, interned_data::event_categories, launch_category, "cuda_launch");
+    named_ = true;
+  }
+  marks_.add(at, [&](message<packet>& out) {
+    message<track_event> mark(out, packet::track_event);
+    mark.add_enum(track_event::type, instant);
+    mark.add_uint64(track_event::track_uuid, static_cast<std::uint64_t>(thread));
+    mark.add_uint64(track_event::name_iid, launch_name);
+    mark.add_uint64(track_event::category_iids, launch_category);
+    message<gpu_correlation>(mark, track_event::gpu_correlation)
+        .add_uint64(gpu_correlation::render_stage_submission_event_ids, event);
+  });
 }
 
 }  // namespace gpuprof::perfetto

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/export/perfetto/machine_facts.hpp"
-
 #include "base/utf8.hpp"
 #include "host/export/perfetto/fields.hpp"
+#include "host/export/perfetto/writers.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,17 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/export/perfetto/nvtx_ranges.hpp"
-
 #include "base/readable.hpp"
-#include "host/export/perfetto/steady_progress.hpp"
+#include "host/export/perfetto/packets.hpp"
+#include "host/export/perfetto/tracks.hpp"
+#include "host/export/perfetto/writers.hpp"
 #include "host/reading/time_merge.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
 
 namespace gpuprof::perfetto {
 namespace {
+
+/// Writes begins and ends as they come: neither lengths nor the tree of ranges are needed.
+class nvtx_ranges {
+ public:
+  nvtx_ranges(packet_file& file, export_job& job, tracks& of);
+
+  void write();
+  void add_notes(export_notes& to) const;
+
+ private:
+  struct range_track {
+    track_id track{};
+    std::vector<range_id> open;  // the innermost last
+  };
+  struct track_group {
+    track_id thread{};
+    std::string name;
+    // One alone for ranges that are pushed and popped; those with a start and an end may overlap.
+    std::vector<std::unique_ptr<range_track>> all;
+  };
+  struct open_range {
+    range_track* on = nullptr;
+    std::uint64_t begun = 0;  // so many were before it
+  };
+  /// What happened at one moment, in the order of the capture.
+  struct moment {
+    std::vector<range_begin> begins;
+    std::vector<range_end> ends;
+    std::vector<mark_record> marks;
+  };
+
+  void write_moment(timestamp_ns at);
+  void end_earlier(timestamp_ns at);
+  void begin(range_begin const& row);
+  void end(timestamp_ns at, range_id range);
+  void mark(mark_record const& row);
+  track_group& group_of(thread_index thread, name_id domain, range_style style);
+  range_track& free_track(track_group& among);
+  template <class Row>
+  void describe(message<track_event>& event, Row const& row);
+  template <class Row>
+  void add_payload(message<track_event>& event, Row const& row);
+  std::string category_name(name_id domain, std::uint32_t category) const;
+
+  export_job& job_;
+  tracks& tracks_;
+  sequence events_;
+  event_names names_;
+  moment now_;
+  std::map<std::tuple<thread_index, name_id, range_style>, track_group> groups_;
+  std::map<std::pair<name_id, std::uint32_t>, name_id> categories_;
+  std::unordered_map<std::uint64_t, open_range> open_;  // by range_id
+  std::unordered_set<std::uint64_t> ended_early_;       // the clock stepped back inside
+  std::uint64_t begun_ = 0, cut_ = 0;
+};
 
 /// An event of a track, described by `describe`.
 template <class Describe>
@@ -31,8 +92,6 @@ std::string colour_text(std::uint32_t argb) {
   return text;
 }
 
-}  // namespace
-
 nvtx_ranges::nvtx_ranges(packet_file& file, export_job& job, tracks& of)
     : job_(job), tracks_(of), events_(file), names_(events_) {
   job.trace.file().for_each<category_record>([&](std::span<category_record const> rows) {
@@ -41,7 +100,7 @@ nvtx_ranges::nvtx_ranges(packet_file& file, export_job& job, tracks& of)
 }
 
 void nvtx_ranges::write() {
-  steady_progress progress(job_);
+  row_progress progress(job_);
   timestamp_ns at{};
   auto const move_to = [&](timestamp_ns time) {
     if (time == at) return;
@@ -57,7 +116,7 @@ void nvtx_ranges::write() {
   for_each_in_time<range_begin, range_end, mark_record>(job_.trace.file(), [&](auto const& row) {
     move_to(row.time);
     collector{now_}(row);
-    progress.advance();
+    progress.one();
   });
   write_moment(at);
 }
@@ -198,6 +257,14 @@ void nvtx_ranges::add_notes(export_notes& to) const {
   if (cut_ > 0)
     to.push_back(counted(cut_, "NVTX ranges") +
                  " cut off where the range around ends: no end of its own is in the capture");
+}
+
+}  // namespace
+
+void write_nvtx_ranges(packet_file& file, export_job& job, tracks& of, export_notes& notes) {
+  nvtx_ranges ranges(file, job, of);
+  ranges.write();
+  ranges.add_notes(notes);
 }
 
 }  // namespace gpuprof::perfetto

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/export/perfetto/perfetto_export.hpp"
-
-#include "host/export/perfetto/api_calls.hpp"
-#include "host/export/perfetto/capture_windows.hpp"
-#include "host/export/perfetto/chip_states.hpp"
-#include "host/export/perfetto/counter_samples.hpp"
+#include "host/export/export_types.hpp"
+#include "host/export/perfetto/counters.hpp"
 #include "host/export/perfetto/gpu_work.hpp"
-#include "host/export/perfetto/machine_facts.hpp"
-#include "host/export/perfetto/memory_tracks.hpp"
-#include "host/export/perfetto/nvtx_ranges.hpp"
+#include "host/export/perfetto/writers.hpp"
 
 namespace gpuprof {
 
@@ -25,9 +19,7 @@ result<export_notes> write_perfetto(export_job& job, std::string const& path, bo
   work.write();
   work.add_notes(notes);
   write_api_calls(file, job, tracks, work.ids());
-  nvtx_ranges ranges(file, job, tracks);
-  ranges.write();
-  ranges.add_notes(notes);
+  write_nvtx_ranges(file, job, tracks, notes);
   write_counter_samples(file, job);
   write_chip_states(file, job, tracks);
   write_allocations(file, job, tracks);

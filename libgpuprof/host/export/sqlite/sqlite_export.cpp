@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/export/sqlite/sqlite_export.hpp"
-
+#include "host/export/export_types.hpp"
 #include "host/export/interruption.hpp"
 #include "host/export/sqlite/sqlite_output.hpp"
-#include "host/export/unfinished_file.hpp"
+#include "host/export/unfinished_output.hpp"
 
 namespace gpuprof {
 namespace {
@@ -86,6 +85,49 @@ result<export_notes> write_sqlite(export_job& job, std::string const& path, bool
   }
   if (auto const done = file->finish(); !done) return error{done.message()};
   return notes_on(job, path);
+}
+
+string_ids::string_ids(database& into, exported_names& names)
+    : names_(&names), rows_(into, tables::string_ids) {
+  of(std::string("[Unknown]"));  // 0, as nsys has it
+}
+
+std::int64_t string_ids::of(std::string const& text) {
+  auto const [at, is_new] = ids_.try_emplace(text, static_cast<std::int64_t>(ids_.size()));
+  if (is_new) rows_.row(at->second, std::string_view(text));
+  return at->second;
+}
+
+std::int64_t string_ids::of(name_id name) {
+  auto const [at, is_new] = by_name_.try_emplace(name);
+  if (is_new) at->second = of(names_->text(name));
+  return at->second;
+}
+
+string_ids::kernel_names const& string_ids::of(exported_names::kernel const& kernel) {
+  auto const [at, is_new] = by_kernel_.try_emplace(&kernel);
+  if (is_new) at->second = {of(kernel.demangled), of(kernel.base), of(kernel.mangled)};
+  return at->second;
+}
+
+nsys_terms::nsys_terms(trace_contents& trace)
+    : trace_(&trace),
+      origin_(trace.origin()),
+      process_(trace.process_id()),
+      global_process_(host | std::int64_t{process_ & largest_process} << 24) {
+  trace.file().for_each<context_record>([&](std::span<context_record const> contexts) {
+    for (auto const& context : contexts) devices_[context.context] = context.device;
+  });
+}
+
+std::optional<std::int64_t> nsys_terms::global_thread(thread_index thread) const {
+  auto const known = raw(thread) == 0 ? 0 : trace_->os_thread(thread);
+  return known == 0 ? std::nullopt : std::optional(global_thread(known));
+}
+
+device_id nsys_terms::device_of(context_id context) const {
+  auto const known = devices_.find(context);
+  return known != devices_.end() ? known->second : device_id{};
 }
 
 }  // namespace gpuprof

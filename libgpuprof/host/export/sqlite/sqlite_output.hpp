@@ -1,15 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the writers of rows share, and those writers: each fills some tables.
+// What the writers of rows share: texts by number, nsys' notation of times, processes and threads;
+// and those writers, each of which fills some tables.
 #pragma once
 
 #include "host/export/export_job.hpp"
-#include "host/export/sqlite/nsys_terms.hpp"
-#include "host/export/sqlite/string_ids.hpp"
+#include "host/export/sqlite/database.hpp"
+#include "host/reading/exported_names.hpp"
+#include "host/reading/trace_contents.hpp"
 
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
-#include <utility>
+#include <unordered_map>
 
 namespace gpuprof {
+
+/// Texts that rows refer to by number, each in StringIds once.
+class string_ids {
+ public:
+  /// Numbers of the names of a kernel.
+  struct kernel_names {
+    std::int64_t demangled = 0, base = 0, mangled = 0;
+  };
+
+  string_ids(database& into, exported_names& names);
+
+  std::int64_t of(std::string const& text);
+  std::int64_t of(name_id name);
+  kernel_names const& of(exported_names::kernel const& kernel);
+
+ private:
+  exported_names* names_;
+  insertion rows_;
+  std::unordered_map<std::string, std::int64_t> ids_;
+  std::unordered_map<name_id, std::int64_t> by_name_;
+  std::unordered_map<exported_names::kernel const*, kernel_names> by_kernel_;
+};
+
+/// Moments count from the start of the session. A process and a thread have 24 bits each, below the
+/// number of a virtual machine: 1 for the host, as nsys writes it.
+class nsys_terms {
+ public:
+  static constexpr std::int64_t host = std::int64_t{1} << 48;
+  static constexpr std::uint32_t largest_process = (1u << 24) - 1;
+
+  explicit nsys_terms(trace_contents& trace);
+
+  std::int64_t time(timestamp_ns moment) const noexcept { return (moment - origin_).value; }
+  std::optional<std::int64_t> time_if_known(timestamp_ns moment) const noexcept {
+    return moment.value == 0 ? std::nullopt : std::optional(time(moment));
+  }
+  timestamp_ns origin() const noexcept { return origin_; }
+
+  /// As the system numbers it.
+  std::uint32_t process_id() const noexcept { return process_; }
+  std::int64_t global_process() const noexcept { return global_process_; }
+  std::int64_t global_thread(std::uint32_t os_thread) const noexcept {
+    return global_process_ | (os_thread & largest_process);
+  }
+  /// Nothing for a thread that was not seen.
+  std::optional<std::int64_t> global_thread(thread_index thread) const;
+
+  /// 0 for a context that the capture does not explain.
+  device_id device_of(context_id context) const;
+
+ private:
+  trace_contents* trace_;
+  timestamp_ns origin_;
+  std::uint32_t process_;
+  std::int64_t global_process_;
+  std::map<context_id, device_id> devices_;
+};
+
+/// Of ENUM_CUDA_MEM_KIND.
+constexpr int nsys_memory_kind(memory_kind kind) noexcept {
+  return kind == memory_kind::unknown ? 7 : static_cast<int>(kind) - 1;
+}
 
 struct sqlite_output {
   export_job& job;
@@ -18,23 +85,6 @@ struct sqlite_output {
   nsys_terms terms;
 
   sqlite_output(export_job& of, std::string const& path);
-};
-
-/// Tells the job of rows, some hundred at a time.
-class row_progress {
- public:
-  explicit row_progress(export_job& job) noexcept : job_(&job) {}
-  void one() {
-    if (++rows_ < step) return;
-    job_->advance(rows_);
-    rows_ = 0;
-  }
-  void end() { job_->advance(std::exchange(rows_, 0)); }
-
- private:
-  static constexpr std::uint64_t step = 512;
-  export_job* job_;
-  std::uint64_t rows_ = 0;
 };
 
 void write_kernels(sqlite_output& to);

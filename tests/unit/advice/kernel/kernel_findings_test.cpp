@@ -2,9 +2,7 @@
 // What is said of each kernel: what it can save at all, what launches hide, geometries in one.
 #include "host/advice/kernel_findings.hpp"
 
-#include "host/advice/hidden_gains.hpp"
 #include "host/advice/kernel_caps.hpp"
-#include "host/advice/merge_findings.hpp"
 #include "made_kernel.hpp"
 #include "support/catch.hpp"
 

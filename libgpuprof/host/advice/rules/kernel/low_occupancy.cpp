@@ -3,7 +3,6 @@
 #include "host/advice/kernel_caps.hpp"
 #include "host/advice/product_name.hpp"
 #include "host/advice/rules/kernel/looks.hpp"
-#include "host/advice/rules/words.hpp"
 #include "host/advice/wording.hpp"
 
 #include <algorithm>

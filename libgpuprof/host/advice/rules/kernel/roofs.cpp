@@ -2,7 +2,6 @@
 // How far kernels are from what the GPU can do, and whether its clocks were down.
 #include "host/advice/kernel_caps.hpp"
 #include "host/advice/rules/kernel/looks.hpp"
-#include "host/advice/rules/words.hpp"
 #include "host/advice/wording.hpp"
 
 #include <algorithm>

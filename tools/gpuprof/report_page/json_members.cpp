@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report_page/json_members.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace gpuprof {
+
+std::string table_document(finished_report const& report, std::size_t max_rows) {
+  json_members members;
+  members.add_text("title", report.table.title);
+  if (!report.missing.empty()) {
+    members.add_text("missing", report.missing);
+    return std::move(members).take();
+  }
+  auto const left_out = std::make_shared<std::size_t>(0);
+  auto& rows = members.add("rows");
+  report::write_json(report::first_rows(report.table, max_rows, left_out),
+                     report::time_unit::nanoseconds,
+                     [&rows](std::string_view text) { rows += text; });
+  members.add("left_out") += std::to_string(*left_out);
+  members.add_texts("notes", report.notes);
+  return std::move(members).take();
+}
+
+}  // namespace gpuprof
