@@ -88,6 +88,8 @@ void capture_making::write_definitions() {
     out_.add_name(name_id{i}, names.text(name_id{i}));
   for (auto const& [key, value] : from_.facts()) out_.add(fact_record{key, value});
   for (auto const& [id, device] : from_.devices) out_.add(device);
+  for (auto const id : from_.devices_at_work)
+    if (!from_.devices.contains(id)) out_.add(device_record{.device = id});
   for (auto const& [context, device] : from_.contexts) out_.add(context_record{context, device});
   std::uint32_t number = 0;
   for (auto const os_thread : from_.threads())

@@ -9,6 +9,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -78,6 +79,7 @@ class imported_process {
   /// When the recording began and ended, where the source says so; as it counts time.
   std::optional<std::uint64_t> began, ended;
   std::map<device_id, device_record> devices;
+  std::set<device_id> devices_at_work;  // the source may describe only others
   std::map<context_id, device_id> contexts;
   std::vector<category_record> categories;
 
@@ -109,6 +111,7 @@ class imported_process {
   void add_work(record_spool<Record>& to, Record const& record) {
     if (raw(record.correlation) != 0) launches.expect(record.correlation);
     contexts.try_emplace(record.context, record.device);
+    devices_at_work.insert(record.device);
     to.add(record);
   }
 

@@ -246,7 +246,8 @@ report::overview trace_contents::overview() {
   report::overview about;
   about.program = fact("process.command_line");
   if (about.program.empty()) about.program = fact("process.program");
-  for (auto const& [device, name] : device_names()) about.devices.push_back(name);
+  for (auto const& [device, name] : device_names())
+    about.devices.push_back(name.empty() ? "a GPU without a name" : name);
   about.windows = windows_.size();
   for (auto const& window : windows_)
     if (window.end > window.start)

@@ -72,11 +72,7 @@ void run_reading::read() {
   if (heard_ != nullptr) heard_->ahead(steps(periods_ahead(trace_, steps_)));
   measure_pace();
   go_through_time();
-  for (auto& device : facts_.devices)
-    if (auto const of = pass_->ledger().by_device().find(device.device);
-        of != pass_->ledger().by_device().end())
-      device.ledger = of->second;
-  std::erase_if(facts_.devices, [](auto const& device) { return device.ledger.total() <= 0; });
+  take_ledgers();
   facts_.kernels = read_kernels(trace_, *pass_, *counters_, *declared_);
   take_what_is_there();
   take_texts(trace_, *pass_, facts_);
@@ -214,6 +210,21 @@ void run_reading::take_devices() {
                                                                : known->second.roofs](
                       std::string_view test) { return roofs.burst(test); };
   }
+}
+
+/// GPUs come from the work: one may have worked of which the capture says nothing else.
+void run_reading::take_ledgers() {
+  for (auto const& [id, ledger] : pass_->ledger().by_device()) {
+    auto of = std::ranges::find(facts_.devices, id, &advise::device_facts::device);
+    if (of == facts_.devices.end()) {
+      of = facts_.devices.emplace(of);
+      of->device = of->record.device = id;
+      of->peak = [](std::string_view) { return std::optional<double>(); };
+    }
+    of->ledger = ledger;
+  }
+  std::erase_if(facts_.devices, [](auto const& device) { return device.ledger.total() <= 0; });
+  std::ranges::sort(facts_.devices, {}, &advise::device_facts::device);
 }
 
 void run_reading::take_clock_limits() {
