@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/import/kineto/kineto_events.hpp"
 
+#include "host/import/source_values.hpp"
+
 #include <algorithm>
 #include <string_view>
 #include <utility>
@@ -24,8 +26,7 @@ void take_common(trace_event const& event, Record& record) {
 }
 
 extent3 extent_of(std::array<std::int64_t, 3> const& sides) {
-  return {static_cast<std::uint32_t>(sides[0]), static_cast<std::uint32_t>(sides[1]),
-          static_cast<std::uint32_t>(sides[2])};
+  return {size_in(sides[0]), size_in(sides[1]), size_in(sides[2])};
 }
 
 memory_kind memory_called(std::string_view word) {
@@ -126,9 +127,9 @@ void kineto_events::take_kernel(trace_event const& event) {
   shape.name = to_.name(event.name);
   shape.grid = extent_of(event.grid);
   shape.block = extent_of(event.block);
-  shape.registers_per_thread = static_cast<std::uint32_t>(event.registers.value_or(0));
+  shape.registers_per_thread = size_in(event.registers.value_or(0));
   // Static and dynamic together: it does not tell them apart.
-  shape.dynamic_shared_bytes = static_cast<std::uint32_t>(event.shared_memory.value_or(0));
+  shape.dynamic_shared_bytes = size_in(event.shared_memory.value_or(0));
   kernel.shape = to_.shape(shape);
   to_.add(kernel);
 }
@@ -137,7 +138,7 @@ void kineto_events::take_copy(trace_event const& event) {
   if (!has_times(event, "copies_without_time")) return;
   copy_record copy;
   take_common(event, copy);
-  copy.bytes = static_cast<std::uint64_t>(event.bytes.value_or(0));
+  copy.bytes = bytes_in(event.bytes.value_or(0));
   copy.kind = copy_called(event.name);
   constexpr std::string_view arrow = " -> ";
   auto const kinds = in_brackets(event.name);
@@ -153,7 +154,7 @@ void kineto_events::take_fill(trace_event const& event) {
   if (!has_times(event, "fills_without_time")) return;
   memset_record fill;
   take_common(event, fill);
-  fill.bytes = static_cast<std::uint64_t>(event.bytes.value_or(0));
+  fill.bytes = bytes_in(event.bytes.value_or(0));
   fill.kind = memory_called(in_brackets(event.name));
   to_.add(fill);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of the CUDA runtime and driver in an nsys export.
 #include "host/import/nsys/nsys_source.hpp"
-#include "host/import/time_between.hpp"
+#include "host/import/source_values.hpp"
 
 namespace gpuprof {
 

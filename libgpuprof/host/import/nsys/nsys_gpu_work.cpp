@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels, copies, fills, graphs, waits, allocations and migrations in an nsys export.
 #include "host/import/nsys/nsys_source.hpp"
-#include "host/import/time_between.hpp"
+#include "host/import/source_values.hpp"
 
 #include <algorithm>
 #include <array>
@@ -28,6 +28,10 @@ Id id_at(sqlite_rows const& row, int column) {
 
 std::uint32_t number_at(sqlite_rows const& row, int column) {
   return static_cast<std::uint32_t>(row.integer(column));
+}
+
+std::uint32_t size_at(sqlite_rows const& row, int column) {
+  return size_in(row.integer(column));
 }
 
 template <class Record>
@@ -90,16 +94,16 @@ void read_kernels(nsys_source& source) {
                 at += 3;
                 for (auto* const extent : {&shape.grid, &shape.block, &shape.cluster})
                   for (auto* const side : {&extent->x, &extent->y, &extent->z})
-                    *side = number_at(row, at++);
-                shape.registers_per_thread = number_at(row, at++);
-                shape.static_shared_bytes = number_at(row, at++);
-                shape.dynamic_shared_bytes = number_at(row, at++);
-                shape.local_bytes_per_thread = number_at(row, at++);
-                shape.local_bytes_total = static_cast<std::uint64_t>(row.integer(at++));
+                    *side = size_at(row, at++);
+                shape.registers_per_thread = size_at(row, at++);
+                shape.static_shared_bytes = size_at(row, at++);
+                shape.dynamic_shared_bytes = size_at(row, at++);
+                shape.local_bytes_per_thread = size_at(row, at++);
+                shape.local_bytes_total = bytes_in(row.integer(at++));
                 // 1 regular, 2 and 3 cooperative; gpuprof counts as CUPTI does, from 0.
                 shape.launch_type =
                     static_cast<std::uint32_t>(std::max<std::int64_t>(row.integer(at++) - 1, 0));
-                shape.max_active_clusters = number_at(row, at++);
+                shape.max_active_clusters = size_at(row, at++);
                 take_graph(row, kernel, at, at + 1);
                 kernel.shape = process.records->shape(shape);
                 process.records->add(kernel);
@@ -136,7 +140,7 @@ void read_copies(nsys_source& source) {
       [](sqlite_rows const& row, nsys_process& process) {
         copy_record copy;
         if (!take_common(row, copy)) return process.records->lose("copies_without_time");
-        copy.bytes = static_cast<std::uint64_t>(row.integer(first_other));
+        copy.bytes = bytes_in(row.integer(first_other));
         auto const kind = row.integer(first_other + 1);
         if (kind >= 11 && kind <= 13) return add_migration(row, process, copy, kind);
         copy.kind = kind >= 0 && kind <= 10 ? static_cast<copy_kind>(kind) : copy_kind::unknown;
@@ -159,7 +163,7 @@ void read_fills(nsys_source& source) {
               [](sqlite_rows const& row, nsys_process& process) {
                 memset_record fill;
                 if (!take_common(row, fill)) return process.records->lose("fills_without_time");
-                fill.bytes = static_cast<std::uint64_t>(row.integer(first_other));
+                fill.bytes = bytes_in(row.integer(first_other));
                 fill.value = number_at(row, first_other + 1);
                 if (!row.is_null(first_other + 2))
                   fill.kind = memory_of(row.integer(first_other + 2));
@@ -213,7 +217,7 @@ void read_allocations(nsys_source& source) {
                 made.stream = id_at<stream_id>(row, 4);
                 made.correlation = id_at<correlation_id>(row, 5);
                 made.address = static_cast<std::uint64_t>(row.integer(6));
-                made.bytes = static_cast<std::uint64_t>(row.integer(7));
+                made.bytes = bytes_in(row.integer(7));
                 if (!row.is_null(8)) made.kind = memory_of(row.integer(8));
                 made.operation = row.integer(9) == 0   ? memory_operation::allocate
                                  : row.integer(9) == 1 ? memory_operation::release
