@@ -13,7 +13,9 @@ void read_nsys_calls(nsys_source& source) {
                   return process.records->lose("API_calls_without_time");
                 imported_call made;
                 auto& call = made.call;
-                call.start = {static_cast<std::uint64_t>(row.integer(1))};
+                if (row.integer(2) < row.integer(1))
+                  return process.records->lose("API_calls_of_impossible_times");
+                call.start = process.records->moment(row.integer(1));
                 call.duration = time_between(row.integer(1), row.integer(2));
                 call.name = source.text(process, row.integer(3));
                 // Newer versions have a number for it, which has not always meant the same.
