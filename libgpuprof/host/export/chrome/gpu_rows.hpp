@@ -59,9 +59,4 @@ class gpu_rows {
   std::vector<lane>* last_ = nullptr;  // most work is on the stream of the work before
 };
 
-/// CUDA's default stream, as Kineto and CUPTI show it.
-inline std::uint32_t shown(stream_id stream) noexcept {
-  return raw(stream) == 0 ? 7 : raw(stream);
-}
-
 }  // namespace gpuprof::chrome
