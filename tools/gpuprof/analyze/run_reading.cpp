@@ -280,6 +280,10 @@ void run_reading::take_what_is_there() {
                   [](auto const& kernel) { return kernel.declared_flop.has_value(); }),
       advise::data::declared);
   facts_.there = there;
+  using enum advise::data;
+  if (trace_.fact("gpu.vendor") == "AMD")
+    facts_.impossible =
+        counters | peaks | explain | clocks | advise::data::streams | peer_peaks | unified_memory;
 }
 
 void run_reading::add_remarks() {
