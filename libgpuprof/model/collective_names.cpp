@@ -8,10 +8,23 @@ namespace gpuprof {
 namespace {
 
 /// In small letters. '?' stands for an underscore or nothing.
-constexpr std::string_view words[] = {
-    "nccl",       "nvshmem",    "mscclpp",        "deep_ep",     "cross_device_reduce",
-    "all?reduce", "all?gather", "reduce?scatter", "all?to?all",  "moea2a",
-    "multimem",   "symm?mem",   "symmetric?mem",  "userbuffers", "lamport"};
+constexpr std::string_view words[] = {"nccl",
+                                      "nvshmem",
+                                      "mscclpp",
+                                      "deep_ep",
+                                      "ep::internode",
+                                      "ep::intranode",
+                                      "cross_device_reduce",
+                                      "all?reduce",
+                                      "all?gather",
+                                      "reduce?scatter",
+                                      "all?to?all",
+                                      "moea2a",
+                                      "multimem",
+                                      "symm?mem",
+                                      "symmetric?mem",
+                                      "userbuffers",
+                                      "lamport"};
 
 constexpr char small(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;

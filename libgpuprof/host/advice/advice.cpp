@@ -98,6 +98,11 @@ void sort_by_gain(std::vector<finding>& findings) {
   });
 }
 
+/// Nothing is said of a rule that can never be asked on these GPUs.
+void note_missing(rule const& one, data_set missing, run_facts const& facts, advice& given) {
+  if (missing.without(facts.impossible).has(missing)) given.missing.push_back({&one, missing});
+}
+
 }  // namespace
 
 advice give_advice(run_facts const& whole_run, advice_options const& options) {
@@ -108,7 +113,7 @@ advice give_advice(run_facts const& whole_run, advice_options const& options) {
   for (auto const* one : all_rules()) {
     if (!is_asked_for(*one, options)) continue;
     if (auto const missing = one->needs.without(facts.there); !missing.empty())
-      given.missing.push_back({one, missing});
+      note_missing(*one, missing, facts, given);
     else
       look(*one, facts, all);
   }

@@ -208,6 +208,7 @@ struct device_facts {
 struct run_facts {
   double window_ns = 0;  // of one GPU; all used ones have the same
   data_set there;
+  data_set impossible;  // no version can record it on these GPUs
   pace run;
   step_facts steps;
   std::vector<device_facts> devices;  // those that did something

@@ -17,7 +17,7 @@ declared_launches::declared_launches(range_tree const& tree,
 void declared_launches::add(std::uint64_t kernel, std::uint32_t innermost) {
   if (ranges_.empty()) return;
   auto at = innermost;
-  while (at != no_range && !(ranges_[at].flops > 0)) at = tree_[at].parent;
+  while (at != no_range && !(ranges_[at].flops > 0)) at = tree_[at].around();
   if (at == no_range) return;
   auto& range = ranges_[at];
   range.kernel = range.launches == 0 || range.kernel == kernel ? kernel : several;

@@ -30,7 +30,7 @@ class open_stack {
 }  // namespace
 
 launch_ranges::launch_ranges(range_tree const& tree, range_scope scope, thread_index main_thread)
-    : tree_(&tree) {
+    : tree_(&tree), scope_(scope) {
   if (scope == range_scope::thread) return;
   std::vector<std::uint64_t> moments;
   for (auto const& range : tree.ranges()) {

@@ -2,7 +2,7 @@
 // Gives a number to each place in which ranges lie: a name inside of names.
 #pragma once
 
-#include "host/analysis/range_tree.hpp"
+#include "host/analysis/launch_ranges.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -26,6 +26,7 @@ struct numbered_paths {
 };
 
 /// `line_of`: ranges that lie in the same place are told apart by this; asked once for each range.
-numbered_paths number_paths(range_tree const& tree, range_grouping const& line_of);
+numbered_paths number_paths(range_tree const& tree, range_scope scope,
+                            range_grouping const& line_of);
 
 }  // namespace gpuprof

@@ -29,20 +29,27 @@ constexpr std::array capabilities{
     capability_row{12, 1, 1536, 24, 100},
 };
 
+/// In 64 bits: a damaged file may say any size, and none may wrap to a small one.
+constexpr std::uint64_t rounded_up(std::uint64_t value, std::uint32_t granularity) {
+  return (value + granularity - 1) / granularity * granularity;
+}
+
 constexpr std::uint32_t divide_up(std::uint32_t value, std::uint32_t by) {
   return value / by + (value % by != 0);
 }
 
+/// The greatest number where the product does not fit.
 constexpr std::uint64_t volume(extent3 const& extent) {
-  return std::uint64_t{extent.x} * extent.y * extent.z;
+  auto const area = std::uint64_t{extent.x} * extent.y;
+  if (extent.z != 0 && area > UINT64_MAX / extent.z) return UINT64_MAX;
+  return area * extent.z;
 }
 
 std::uint32_t blocks_by_registers(kernel_shape const& shape, std::uint32_t warps,
                                   sm_limits const& sm) {
-  if (shape.registers_per_thread == 0) return block_limits::unlimited;
-  auto const of_warp = divide_up(shape.registers_per_thread * warp_size, register_granularity) *
-                       register_granularity;
-  return partitions * (sm.registers / partitions / of_warp) / warps;
+  auto const of_warp =
+      rounded_up(std::uint64_t{shape.registers_per_thread} * warp_size, register_granularity);
+  return static_cast<std::uint32_t>(partitions * (sm.registers / partitions / of_warp) / warps);
 }
 
 std::uint32_t blocks_by_shared_memory(kernel_shape const& shape, sm_limits const& sm) {
@@ -50,9 +57,7 @@ std::uint32_t blocks_by_shared_memory(kernel_shape const& shape, sm_limits const
                     sm.reserved_shared_bytes;
   if (used == 0) return block_limits::unlimited;
   if (used > sm.shared_bytes) return 0;
-  auto const allocated =
-      divide_up(static_cast<std::uint32_t>(used), sm.shared_granularity) * sm.shared_granularity;
-  return sm.shared_bytes / allocated;
+  return static_cast<std::uint32_t>(sm.shared_bytes / rounded_up(used, sm.shared_granularity));
 }
 
 /// The most registers of a thread with which an SM holds so many warps; 0: not possible.
@@ -96,6 +101,7 @@ std::optional<sm_limits> sm_limits_of(device_record const& device) noexcept {
 std::optional<occupancy> occupancy_of(kernel_shape const& shape, sm_limits const& sm) noexcept {
   auto const threads = volume(shape.block);
   if (threads == 0 || threads > sm.threads) return std::nullopt;
+  if (shape.registers_per_thread == 0) return std::nullopt;  // not known: every kernel has some
   occupancy result;
   result.warps_per_block = divide_up(static_cast<std::uint32_t>(threads), warp_size);
   auto& limits = result.limits;

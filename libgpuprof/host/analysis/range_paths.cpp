@@ -53,7 +53,7 @@ void join(range_path& to, range_path const& path, bool is_outermost) {
 range_paths::range_paths(range_tree const& tree, open_ranges const& open,
                          launch_ranges const& launched, range_grouping const& line_of)
     : open_(open), launched_(launched) {
-  auto numbered = number_paths(tree, line_of);
+  auto numbered = number_paths(tree, launched.scope(), line_of);
   path_of_range_ = std::move(numbered.of_range);
   for (auto const& path : numbered.all) paths_.push_back({.key = path.key, .parent = path.parent});
   for (std::uint32_t i = 0; i < path_of_range_.size(); ++i) {
@@ -63,11 +63,11 @@ range_paths::range_paths(range_tree const& tree, open_ranges const& open,
     path.cpu_ns += ns;
     path.own_cpu_ns += ns;
   }
-  for (auto const& path : paths_)
-    if (path.parent != no_range) {
-      auto& around = paths_[path.parent].own_cpu_ns;
-      around -= std::min(around, path.cpu_ns);
-    }
+  for (std::uint32_t i = 0; i < path_of_range_.size(); ++i) {
+    if (tree[i].parent == no_range) continue;  // time of another thread is nobody's here
+    auto& own = paths_[path_of_range_[tree[i].parent]].own_cpu_ns;
+    own -= std::min(own, nanoseconds(tree[i].duration()));
+  }
 }
 
 void range_paths::note(std::uint32_t path, std::uint64_t ns) noexcept {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 
 namespace gpuprof {
 namespace {
@@ -52,6 +53,7 @@ range_tree::range_tree(std::span<range_begin const> begins, std::span<range_end 
     if (parent < i) ranges_[i].parent = parent;  // no cycle, however damaged the file
   }
   take_ends(ends, last_moment);
+  leave_ended_parents();
 }
 
 void range_tree::index_ids() {
@@ -76,6 +78,42 @@ void range_tree::take_ends(std::span<range_end const> ends, timestamp_ns last_mo
     if (!range.still_open) continue;
     range.end = std::max(last_moment, range.begin);
     ++still_open_;
+  }
+}
+
+/// Each domain has its own stack, so ranges of one thread may overlap without one being inside the
+/// other. What is launched after the end of a range is not in it.
+void range_tree::leave_ended_parents() {
+  for (auto& range : ranges_) {
+    if (range.still_open) continue;
+    while (range.parent != no_range && ranges_[range.parent].end < range.end)
+      range.parent = ranges_[range.parent].parent;
+  }
+}
+
+thread_index range_tree::thread_with_ranges(thread_index main_thread) const {
+  std::map<thread_index, std::int64_t> ns;
+  for (auto const& range : ranges_)
+    if (range.style == range_style::push_pop && range.parent == no_range)
+      ns[range.thread] += range.duration().value;
+  if (ns.contains(main_thread) || ns.empty()) return main_thread;
+  return std::ranges::max_element(ns, {}, [](auto const& of) { return of.second; })->first;
+}
+
+void range_tree::join_helpers(thread_index main_thread) {
+  auto const main = thread_with_ranges(main_thread);
+  auto last = no_range;  // of the main thread
+  for (std::uint32_t i = 0; i < ranges_.size(); ++i) {
+    auto& range = ranges_[i];
+    if (range.style != range_style::push_pop) continue;
+    if (range.thread == main) {
+      last = i;
+      continue;
+    }
+    if (range.parent != no_range) continue;
+    range.waiting = last;
+    while (range.waiting != no_range && ranges_[range.waiting].end < range.end)
+      range.waiting = ranges_[range.waiting].parent;
   }
 }
 

@@ -23,8 +23,13 @@ struct traced_range {
   name_id domain{};
   timestamp_ns begin, end;
   bool still_open = false;  // no end was recorded: `end` is the last moment of the trace
+  /// Index of the range of the main thread around an outermost one of another thread, which works
+  /// for it; always below its own. See join_helpers().
+  std::uint32_t waiting = no_range;
 
   duration_ns duration() const noexcept { return end > begin ? end - begin : duration_ns{}; }
+  /// The range around it, of whichever thread.
+  std::uint32_t around() const noexcept { return parent != no_range ? parent : waiting; }
 };
 
 /// What ranges have in common when they are listed on one line.
@@ -45,6 +50,11 @@ class range_tree {
   range_tree(std::span<range_begin const> begins, std::span<range_end const> ends,
              timestamp_ns last_moment);
 
+  /// PyTorch's backward and NCCL open ranges on threads of their own while the main thread waits
+  /// inside of its ranges: finds `waiting` of all ranges that lie inside one of these. Where the
+  /// main thread is not known or has no ranges, it is the thread that spent most time in ranges.
+  void join_helpers(thread_index main_thread);
+
   std::size_t size() const noexcept { return ranges_.size(); }
   bool empty() const noexcept { return ranges_.empty(); }
   /// In order of their beginning.
@@ -62,6 +72,8 @@ class range_tree {
  private:
   void index_ids();
   void take_ends(std::span<range_end const> ends, timestamp_ns last_moment);
+  void leave_ended_parents();
+  thread_index thread_with_ranges(thread_index main_thread) const;
 
   std::vector<traced_range> ranges_;
   std::vector<std::uint32_t> slots_;  // open addressing, a power of two; no_range: empty

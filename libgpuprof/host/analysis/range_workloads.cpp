@@ -34,7 +34,7 @@ range_workloads::range_workloads(range_tree const& tree, open_ranges const& open
     : tree_(tree),
       open_(open),
       launched_(launched),
-      paths_(number_paths(tree, line_of)),
+      paths_(number_paths(tree, launched.scope(), line_of)),
       has_work_(tree.size()) {
   for (auto const& [id, work] : declared) {
     auto const range = tree.index_of(id);
@@ -82,20 +82,37 @@ void range_workloads::note(std::uint32_t path, workload_times::seen const& seen,
 
 void range_workloads::note_declared(declared_amounts& of, std::uint32_t range, std::uint64_t ns) {
   if (of.amounts.empty()) return;
-  while (range != no_range && !(of.amounts[range] > 0)) range = tree_[range].parent;
+  while (range != no_range && !(of.amounts[range] > 0)) range = outer(range);
   if (range != no_range) of.own_ns[range] += ns;
 }
 
-/// `each_line(range, add)` calls add(line) for each line that the range counts in.
+std::uint32_t range_workloads::declaring_around(declared_amounts const& of,
+                                                std::uint32_t range) const {
+  do {
+    range = outer(range);
+  } while (range != no_range && !(of.amounts[range] > 0));
+  return range;
+}
+
+/// `each_line(range, add)` calls add(line) for each line that the range counts in. What a range
+/// declares includes what ranges inside of it declare, so lines that have the one lack the other.
 template <class Lines>
 void range_workloads::add_declared(Lines const& each_line) const {
   auto const add_all = [&](declared_amounts const& of, double range_work::*amount,
                            std::uint64_t range_work::*ns) {
-    for (std::uint32_t i = 0; i < of.own_ns.size(); ++i) {
-      if (of.own_ns[i] == 0) continue;
+    auto all_ns = of.own_ns;
+    std::vector<range_work*> lines_around;
+    for (auto i = static_cast<std::uint32_t>(all_ns.size()); i-- > 0;) {  // inner ranges come last
+      if (all_ns[i] == 0) continue;
+      lines_around.clear();
+      if (auto const declarer = declaring_around(of, i); declarer != no_range) {
+        all_ns[declarer] += all_ns[i];
+        each_line(declarer, [&](range_work& line) { lines_around.push_back(&line); });
+      }
       each_line(i, [&](range_work& line) {
+        if (std::ranges::find(lines_around, &line) != lines_around.end()) return;
         line.*amount += of.amounts[i];
-        line.*ns += of.own_ns[i];
+        line.*ns += all_ns[i];
       });
     }
   };
@@ -144,7 +161,7 @@ std::vector<range_work> range_workloads::rows() const {
   }
   auto has_work = has_work_;
   for (auto i = static_cast<std::uint32_t>(has_work.size()); i-- > 0;)  // enclosing ones come first
-    if (has_work[i] && tree_[i].parent != no_range) has_work[tree_[i].parent] = true;
+    if (has_work[i] && outer(i) != no_range) has_work[outer(i)] = true;
   for (std::uint32_t i = 0; i < has_work.size(); ++i)
     if (has_work[i])
       if (auto const line = lines.find(paths_.all[paths_.of_range[i]].key); line != lines.end())

@@ -65,6 +65,9 @@ class range_workloads {
                                    std::span<std::uint32_t const> place_around) const;
 
  private:
+  std::uint32_t outer(std::uint32_t range) const noexcept {
+    return around(tree_[range], launched_.scope());
+  }
   struct cell {
     std::uint32_t path = 0;
     range_workload work;
@@ -78,6 +81,8 @@ class range_workloads {
     void declare(std::uint32_t range, double amount, std::size_t ranges);
   };
   void note_declared(declared_amounts& of, std::uint32_t range, std::uint64_t ns);
+  /// The next range around it that declares; no_range: none.
+  std::uint32_t declaring_around(declared_amounts const& of, std::uint32_t range) const;
   template <class Lines>
   void add_declared(Lines const& each_line) const;
 

@@ -227,7 +227,9 @@ std::vector<roofline_row> roofline::by_range(
     auto& row = rows.emplace_back(sum(parts, judged_by::kernels));
     row.name = range.is_outside ? std::string(outside_ranges_name) : name_of_range(range.key);
     row.instances = range.instances;
-    if (row.total_flops || range.declared_ns == 0) continue;
+    auto const declared_ns = static_cast<double>(range.declared_ns);
+    if (row.total_flops || range.declared_ns == 0 || declared_ns < least_known_share * row.total_ns)
+      continue;
     row.total_flops = range.declared_flops / static_cast<double>(range.declared_ns) * 1e9;
     row.source = flop_source::declared;
   }

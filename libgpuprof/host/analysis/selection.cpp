@@ -149,7 +149,8 @@ result<void> selection::only(range_expression const& filter, range_tree const& t
   inside_.assign(tree.size(), false);
   for (auto const range : *chosen) inside_[range] = true;
   for (std::uint32_t i = 0; i < tree.size(); ++i)
-    if (tree[i].parent != no_range && inside_[tree[i].parent]) inside_[i] = true;
+    if (auto const outer = around(tree[i], launched.scope()); outer != no_range && inside_[outer])
+      inside_[i] = true;
   for (auto const range : *chosen) {
     auto const parent = tree[range].parent;
     if (tree[range].style == range_style::push_pop && (parent == no_range || !inside_[parent]))

@@ -112,7 +112,14 @@ range_steps grouping::steps_of(std::vector<std::uint32_t> const& wanted) const {
 
 }  // namespace
 
+std::string_view without_operator_numbers(std::string_view name) noexcept {
+  for (std::string_view const word : {", op_id =", ", seq ="})
+    if (auto const at = name.find(word); at != name.npos && at > 0) name = name.substr(0, at);
+  return name;
+}
+
 std::string_view without_number(std::string_view name) noexcept {
+  name = without_operator_numbers(name);
   auto const is_any = [](std::string_view of, char c) { return of.find(c) != of.npos; };
   auto left = name;
   while (!left.empty() && is_any("])", left.back())) left.remove_suffix(1);

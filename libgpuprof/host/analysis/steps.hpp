@@ -20,6 +20,9 @@ inline constexpr std::size_t least_steps = 3;
 /// "ProfilerStep" of "ProfilerStep#12", "step" of "step 3", "iter" of "iter[7]"; the name itself
 /// where nothing else is left.
 std::string_view without_number(std::string_view name) noexcept;
+/// "aten::mm, seq = 12, op_id = 5000" of torch.autograd.profiler.emit_nvtx without what follows the
+/// operator's name: that is another text at each call.
+std::string_view without_operator_numbers(std::string_view name) noexcept;
 
 struct range_steps {
   std::string name;  // without a number at its end; empty: there are none

@@ -2,6 +2,7 @@
 #include "host/import/capture_making.hpp"
 
 #include "capture/writer.hpp"
+#include "host/import/overlong_kernels.hpp"
 #include "host/import/thread_ranges.hpp"
 
 #include <algorithm>
@@ -16,6 +17,7 @@ class capture_making {
       : from_(process),
         job_(job),
         out_(out),
+        epoch_(epoch_of(process)),
         threads_(process.threads().size() + 1),
         declared_for_(job.options.declared.size()) {}
 
@@ -25,10 +27,10 @@ class capture_making {
     write_definitions();
     write_ranges();
     write_calls();
-    write_work(from_.kernels);
-    write_work(from_.graphs);
-    write_work(from_.copies);
-    write_work(from_.fills);
+    write_kernels();
+    write_work(from_.graphs, "graphs");
+    write_work(from_.copies, "copies");
+    write_work(from_.fills, "fills");
     write_others();
     write_window();
   }
@@ -41,19 +43,36 @@ class capture_making {
   void end_ranges_before(thread_index thread, timestamp_ns moment);
   void end_range(range_id range, timestamp_ns end, thread_index thread);
   void write_calls();
+  void write_kernels();
   template <class Record>
-  void write_work(record_spool<Record>& records);
+  void write_work(record_spool<Record>& records, char const* what);
+  template <class Record>
+  void write_work(Record record);
   void write_others();
   void write_window();
 
-  timestamp_ns at(timestamp_ns time) const noexcept {
-    return {time.value + static_cast<std::uint64_t>(from_.epoch)};
+  timestamp_ns at(timestamp_ns time) const noexcept { return at(imported_process::as_said(time)); }
+  timestamp_ns at(std::int64_t said) const noexcept {
+    return {static_cast<std::uint64_t>(said) + static_cast<std::uint64_t>(epoch_)};
   }
   void see(timestamp_ns start, timestamp_ns end) {
-    first_ = first_.value == 0 ? start : std::min(first_, start);
+    first_ = std::min(first_.value_or(start), start);
     last_ = std::max(last_, end);
   }
-  bool is_asynchronous(name_id call);
+  /// Else one of `what` is lost: "kernels".
+  bool is_possible(timestamp_ns start, duration_ns length, char const* what) {
+    if (from_.days().hold(imported_process::as_said(start), length.value)) return true;
+    from_.lose(std::string(what) + "_of_impossible_times");
+    return false;
+  }
+  struct call_meaning {
+    bool is_known = false;
+    bool is_asynchronous = false;
+    bool launches_kernel = false;
+    int stream_captures = 0;  // how many more are open after it
+  };
+  call_meaning const& meaning_of(name_id call);
+  void note_without_work(imported_call const& row, call_meaning const& meaning);
   static range_id id_of(thread_index thread, std::uint32_t range) {
     return range == 0 ? range_id{} : range_id{std::uint64_t{raw(thread)} << 40 | range};
   }
@@ -65,29 +84,46 @@ class capture_making {
   };
   struct thread_state {
     thread_ranges ranges;
-    std::vector<open_range> open;  // innermost last; those whose end is not written yet
+    timestamp_ns launches_until{};  // the end of the last call that launched a kernel
+    std::vector<open_range> open;   // innermost last; those whose end is not written yet
   };
+
+  static std::int64_t epoch_of(imported_process& process);
 
   imported_process& from_;
   import_job const& job_;
   capture::writer& out_;
+  std::int64_t const epoch_;
   std::vector<thread_state> threads_;
   std::uint64_t start_end_ranges_ = 0;
   std::vector<std::uint64_t> declared_for_;  // how many ranges, by place in the options
   std::unordered_map<std::uint64_t, std::size_t> declared_at_;  // by domain and name; absent: none
-  std::vector<std::uint8_t> asynchronous_;  // by name: 0 not looked at, 1 no, 2 yes
-  timestamp_ns first_, last_;
+  std::vector<call_meaning> meanings_;                          // by name
+  int stream_captures_ = 0;                                     // open ones
+  std::optional<timestamp_ns> first_;
+  timestamp_ns last_;
 };
 
+/// A capture counts from 1970 and takes 0 for a time that is not known. A trace that does not say
+/// when it was made may count from 0, or from below.
+std::int64_t capture_making::epoch_of(imported_process& process) {
+  process.days().settle();
+  auto const earliest = std::min(process.days().earliest(), process.began.value_or(INT64_MAX));
+  auto const moment = static_cast<std::int64_t>(static_cast<std::uint64_t>(earliest) +
+                                                static_cast<std::uint64_t>(process.epoch));
+  if (moment > 0) return process.epoch;
+  return static_cast<std::int64_t>(ns_per_second - static_cast<std::uint64_t>(earliest));
+}
+
 void capture_making::write_definitions() {
-  // Names that the window and the ledger need, before all names are written.
-  static_cast<void>(from_.name("import"));
-  for (auto const& [what, count] : from_.losses()) static_cast<void>(from_.name("lost." + what));
+  static_cast<void>(from_.name("import"));  // the window needs it
   auto const& names = from_.names();
   for (std::uint32_t i = 1; i < names.size(); ++i)
     out_.add_name(name_id{i}, names.text(name_id{i}));
   for (auto const& [key, value] : from_.facts()) out_.add(fact_record{key, value});
   for (auto const& [id, device] : from_.devices) out_.add(device);
+  for (auto const id : from_.devices_at_work)
+    if (!from_.devices.contains(id)) out_.add(device_record{.device = id});
   for (auto const& [context, device] : from_.contexts) out_.add(context_record{context, device});
   std::uint32_t number = 0;
   for (auto const os_thread : from_.threads())
@@ -147,6 +183,8 @@ void capture_making::begin_range(imported_range& range) {
 
 void capture_making::write_ranges() {
   from_.ranges.drain([&](imported_range range) {
+    auto const length = range.has_end ? range.end - range.begin.time : duration_ns{};
+    if (!is_possible(range.begin.time, length, "ranges")) return job_.advance(1);
     auto const thread = range.begin.thread;
     end_ranges_before(thread, range.begin.time);
     begin_range(range);
@@ -164,66 +202,116 @@ void capture_making::write_ranges() {
   }
 }
 
-/// Copies and fills say of themselves whether the call waited for them only by its name.
-bool capture_making::is_asynchronous(name_id call) {
-  if (raw(call) >= asynchronous_.size()) asynchronous_.resize(from_.names().size());
-  auto& known = asynchronous_[raw(call)];
-  if (known == 0) known = from_.names().text(call).find("Async") != std::string_view::npos ? 2 : 1;
-  return known == 2;
+/// Whether the call waited for its copy is known only by its name.
+capture_making::call_meaning const& capture_making::meaning_of(name_id call) {
+  if (raw(call) >= meanings_.size()) meanings_.resize(from_.names().size());
+  auto& known = meanings_[raw(call)];
+  if (known.is_known) return known;
+  auto const has = [text = from_.names().text(call)](std::string_view word) {
+    return text.find(word) != std::string_view::npos;
+  };
+  return known = {.is_known = true,
+                  .is_asynchronous = has("Async"),
+                  .launches_kernel = has("Launch") && has("Kernel"),
+                  .stream_captures = has("StreamBeginCapture") ? 1
+                                     : has("StreamEndCapture") ? -1
+                                                               : 0};
+}
+
+/// A launch whose kernel has no record: the profiler was stopped before or ran out of memory. What
+/// goes into a stream capture runs later, as a graph; calls inside of calls are one launch.
+void capture_making::note_without_work(imported_call const& row, call_meaning const& meaning) {
+  stream_captures_ = std::max(0, stream_captures_ + meaning.stream_captures);
+  if (!meaning.launches_kernel || raw(row.call.correlation) == 0 || stream_captures_ > 0) return;
+  if (row.call.start < threads_[raw(row.thread)].launches_until) return;
+  from_.lose("launches_without_a_kernel_record");
 }
 
 void capture_making::write_calls() {
   from_.calls.drain([&](imported_call row) {
     auto& call = row.call;
-    if (auto* const launch = from_.launches.find(call.correlation);
-        launch != nullptr && launch->thread == 0) {  // of calls inside of calls the outer one
+    if (!is_possible(call.start, call.duration, "API_calls")) return job_.advance(1);
+    auto* const launch = from_.launches.find(call.correlation);
+    auto const& meaning = meaning_of(call.name);
+    if (launch == nullptr) {
+      note_without_work(row, meaning);
+    } else if (launch->thread == 0) {  // of calls inside of calls the outer one
       launch->time = call.start.value;
-      launch->thread = raw(row.thread);
+      launch->thread = raw(row.thread) & 0x3fff'ffff;
       launch->range = threads_[raw(row.thread)].ranges.open_at(call.start.value);
-      launch->asynchronous = is_asynchronous(call.name);
+      launch->asynchronous = meaning.is_asynchronous;
+    } else if (from_.process_of(thread_index{launch->thread}) != from_.process_of(row.thread)) {
+      launch->is_of_several = true;  // each process counts for itself
     }
+    if (meaning.launches_kernel)
+      threads_[raw(row.thread)].launches_until = call.start + call.duration;
+    job_.advance(1);
+    if (row.is_made) return;
     call.start = at(call.start);
     see(call.start, call.start + call.duration);
     out_.add(call);
-    job_.advance(1);
   });
 }
 
 template <class Record>
-void capture_making::write_work(record_spool<Record>& records) {
-  records.drain([&](Record record) {
-    auto const* const launch = from_.launches.find(record.correlation);
-    if (launch != nullptr && launch->thread != 0) {
-      record.launched = at({launch->time});
-      record.thread = thread_index{launch->thread};
-      record.range = id_of(record.thread, launch->range);
-      if constexpr (requires { record.asynchronous; })
-        record.asynchronous = launch->asynchronous != 0;
-    }
-    record.start = at(record.start);
-    see(record.start, record.start + record.duration);
-    out_.add(record);
+void capture_making::write_work(Record record) {
+  auto const* const launch = from_.launches.find(record.correlation);
+  if (launch != nullptr && launch->thread != 0 && !launch->is_of_several) {
+    record.launched = at(timestamp_ns{launch->time});
+    record.thread = thread_index{launch->thread};
+    record.range = id_of(record.thread, launch->range);
+    if constexpr (requires { record.asynchronous; })
+      record.asynchronous = launch->asynchronous != 0;
+  }
+  record.start = at(record.start);
+  see(record.start, record.start + record.duration);
+  out_.add(record);
+}
+
+template <class Record>
+void capture_making::write_work(record_spool<Record>& records, char const* what) {
+  records.drain([&](Record const& record) {
+    if (is_possible(record.start, record.duration, what)) write_work(record);
     job_.advance(1);
   });
 }
 
+void capture_making::write_kernels() {
+  overlong_kernels overlong;
+  auto const take = [&](kernel_record const& kernel, bool is_overlong) {
+    if (is_overlong && from_.streams_are_in_order)
+      from_.lose("kernels_of_impossible_times");
+    else
+      write_work(kernel);
+  };
+  from_.kernels.drain([&](kernel_record const& kernel) {
+    if (is_possible(kernel.start, kernel.duration, "kernels")) overlong.add(kernel, take);
+    job_.advance(1);
+  });
+  overlong.finish(take);
+}
+
 void capture_making::write_others() {
   from_.syncs.drain([&](sync_record row) {
+    if (!is_possible(row.start, row.duration, "waits")) return;
     row.start = at(row.start);
     see(row.start, row.start + row.duration);
     out_.add(row);
   });
   from_.migrations.drain([&](unified_memory_record row) {
+    if (!is_possible(row.start, row.duration, "migrations")) return;
     row.start = at(row.start);
     see(row.start, row.start + row.duration);
     out_.add(row);
   });
   from_.marks.drain([&](mark_record row) {
+    if (!is_possible(row.time, {}, "marks")) return;
     row.time = at(row.time);
     see(row.time, row.time);
     out_.add(row);
   });
   from_.allocations.drain([&](memory_record row) {
+    if (!is_possible(row.time, {}, "allocations")) return;
     row.time = at(row.time);
     see(row.time, row.time);
     out_.add(row);
@@ -231,13 +319,17 @@ void capture_making::write_others() {
 }
 
 void capture_making::write_window() {
-  if (from_.began) see(at({*from_.began}), at({*from_.began}));
-  if (from_.ended) see(at({*from_.ended}), at({*from_.ended}));
-  if (last_.value != 0)
+  for (auto const& said : {from_.began, from_.ended})
+    if (said && from_.days().hold(*said, 0)) see(at(*said), at(*said));
+  if (first_)
     out_.add(
-        window_record{.index = 1, .start = first_, .end = last_, .trigger = from_.name("import")});
-  for (auto const& [what, count] : from_.losses())
-    out_.add(counter_record{from_.name("lost." + what), count});
+        window_record{.index = 1, .start = *first_, .end = last_, .trigger = from_.name("import")});
+  for (auto const& [what, count] : from_.losses()) {
+    auto const text = "lost." + what;
+    auto const name = from_.name(text);
+    out_.add_name(name, text);
+    out_.add(counter_record{name, count});
+  }
 }
 
 }  // namespace

@@ -20,6 +20,11 @@ namespace {
 constexpr std::string_view extension = ".gpuprof";
 
 std::string first_bytes(std::string const& path) {
+  std::error_code ignored;
+  auto const kind = std::filesystem::status(path, ignored).type();
+  if (kind == std::filesystem::file_type::fifo || kind == std::filesystem::file_type::character)
+    throw import_failure(path + " is a pipe, which can be read only once; nothing is written, " +
+                         "write it to a file first");
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> const file(std::fopen(path.c_str(), "re"),
                                                              std::fclose);
   if (file == nullptr)
@@ -37,6 +42,52 @@ std::string first_bytes(std::string const& path) {
   throw import_failure(path + " " + why + "; nothing is written");
 }
 
+struct known_file {
+  std::string_view begins, ends_in;  // its first bytes, the end of its name; empty: any
+  char const* what;
+};
+constexpr known_file known_files[] = {
+    {"\x89GPUP", "", "is a capture of gpuprof already"},
+    {"", ".nsys-rep",
+     "is a report of Nsight Systems: turn it into a database first, with nsys export --type "
+     "sqlite"},
+    {"", ".qdrep",
+     "is a report of Nsight Systems: turn it into a database first, with nsys export --type "
+     "sqlite"},
+    {"", ".qdstrm", "is a recording of Nsight Systems that was not finished"},
+    {"", ".ncu-rep", "is a report of Nsight Compute, which holds no timeline"},
+    {"PK\x03\x04", "", "is a zip archive: unpack it first"},
+    {"\x28\xb5\x2f\xfd", "", "is compressed with zstd: unpack it first"},
+    {std::string_view("\xfd"
+                      "7zXZ\0",
+                      6),
+     "", "is compressed with xz: unpack it first"},
+    {"BZh", "", "is compressed with bzip2: unpack it first"},
+    {"\x04\x22\x4d\x18", "", "is compressed with lz4: unpack it first"},
+    {"7z\xbc\xaf", "", "is a 7z archive: unpack it first"},
+    {"\x80\x04", ".pickle", "is a memory snapshot of PyTorch, which holds no timeline"},
+    {"PAR1", "", "is a Parquet file"},
+    {"", ".xplane.pb", "is a profile of XLA, which is not read; export it as a trace in JSON"},
+    {"\x0a", ".pftrace", "is a trace of Perfetto, which is not read"},
+    {"\x0a", ".perfetto-trace", "is a trace of Perfetto, which is not read"},
+    {"", ".rpd", "is a database of rocmProfileData: turn it into a trace in JSON first"}};
+
+/// Null: it is no file that is known.
+char const* what_it_is(std::string const& path, std::string_view head) {
+  for (auto const& one : known_files) {
+    auto const has_bytes = !one.begins.empty() && head.starts_with(one.begins);
+    auto const has_name = !one.ends_in.empty() && path.ends_with(one.ends_in);
+    // The first bytes of some are those of many others.
+    if (one.begins.size() == 1 || one.begins == "\x80\x04" ? has_bytes && has_name
+                                                           : has_bytes || has_name)
+      return one.what;
+  }
+  constexpr std::size_t tar_mark = 257;
+  if (head.size() > tar_mark && head.substr(tar_mark).starts_with("ustar"))
+    return "is a tar archive: unpack it first";
+  return nullptr;
+}
+
 using source_reader = imported_processes (*)(source_reading&);
 
 source_reader reader_of(std::string const& path) {
@@ -47,11 +98,7 @@ source_reader reader_of(std::string const& path) {
   if (text != std::string::npos && (head[text] == '{' || head[text] == '['))
     return read_kineto_trace;
   if (head.empty()) refuse(path, "is empty");
-  if (head.starts_with("\x89GPUP")) refuse(path, "is a capture of gpuprof already");
-  if (path.ends_with(".nsys-rep") || path.ends_with(".qdrep"))
-    refuse(path,
-           "is a report of Nsight Systems: turn it into a database first, with nsys export "
-           "--type sqlite");
+  if (auto const* const known = what_it_is(path, head)) refuse(path, known);
   refuse(path,
          "is neither a database that nsys export --type sqlite has written nor a trace in "
          "JSON (.json, .json.gz)");
@@ -74,6 +121,22 @@ void note_undeclared(import_job const& job, std::vector<std::uint64_t> const& co
                               "what there is");
 }
 
+void note_losses(imported_process const& process, import_outcome& outcome) {
+  std::string line;
+  for (auto const& [what, count] : process.losses()) {
+    auto words = what;
+    for (auto& c : words)
+      if (c == '_') c = ' ';
+    line += (line.empty() ? "" : ", ") + counted(count, words);
+  }
+  if (line.empty()) return;
+  outcome.lacks_something = true;
+  outcome.notes.push_back("not taken from " +
+                          (process.process_id ? "process " + std::to_string(*process.process_id)
+                                              : std::string("the file")) +
+                          ": " + line);
+}
+
 void write_all(imported_processes& processes, import_job const& job, import_outcome& outcome) {
   std::vector<unfinished_capture> captures;
   std::set<std::string> names;
@@ -88,30 +151,13 @@ void write_all(imported_processes& processes, import_job const& job, import_outc
     job.begin("writing " + captures[i].path(), rows_of(*processes[i]));
     auto const counts = write_capture(*processes[i], job, captures[i].temporary_path());
     for (std::size_t at = 0; at < counts.size(); ++at) declared_for[at] += counts[at];
+    note_losses(*processes[i], outcome);  // some are known only now
     processes[i].reset();
   }
   note_undeclared(job, declared_for, outcome);
   for (auto& capture : captures) {
     capture.finish();
     outcome.written.push_back(capture.path());
-  }
-}
-
-void note_losses(imported_processes const& processes, import_outcome& outcome) {
-  for (auto const& process : processes) {
-    std::string line;
-    for (auto const& [what, count] : process->losses()) {
-      auto words = what;
-      for (auto& c : words)
-        if (c == '_') c = ' ';
-      line += (line.empty() ? "" : ", ") + counted(count, words);
-    }
-    if (line.empty()) continue;
-    outcome.lacks_something = true;
-    outcome.notes.push_back("not taken from " +
-                            (process->process_id ? "process " + std::to_string(*process->process_id)
-                                                 : std::string("the file")) +
-                            ": " + line);
   }
 }
 
@@ -130,7 +176,6 @@ result<import_outcome> import_file(import_job const& job) {
     { unfinished_capture const check(job.options.output, job.options.overwrite); }
     source_reading reading{job, folder_of(job.options.output), outcome};
     auto processes = read(reading);
-    note_losses(processes, outcome);
     write_all(processes, job, outcome);
     return outcome;
   } catch (import_failure const& failure) {

@@ -27,10 +27,13 @@ bool imported_process::has_records() const {
                                  0;
 }
 
-thread_index imported_process::thread(std::uint32_t os_thread) {
+thread_index imported_process::thread(std::uint32_t os_thread, std::int64_t process) {
   auto const next = static_cast<thread_index>(threads_.size() + 1);
   auto const [at, is_new] = thread_numbers_.try_emplace(os_thread, next);
-  if (is_new) threads_.push_back(os_thread);
+  if (is_new) {
+    threads_.push_back(os_thread);
+    process_of_thread_.push_back(process);
+  }
   return at->second;
 }
 

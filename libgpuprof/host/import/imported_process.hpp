@@ -3,12 +3,14 @@
 #pragma once
 
 #include "host/import/launch_table.hpp"
+#include "host/import/recorded_days.hpp"
 #include "host/import/sorted_spool.hpp"
 #include "model/name_table.hpp"
 #include "model/records.hpp"
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -27,6 +29,7 @@ struct imported_range {
 struct imported_call {
   api_record call;
   thread_index thread{};
+  bool is_made = false;  // only tells when and where something was launched
 };
 
 struct starts_first {
@@ -49,14 +52,27 @@ struct starts_first {
 template <class Record>
 using record_spool = sorted_spool<Record, starts_first>;
 
-/// Times are as the source counts them, in 64 bits that may wrap; `epoch` is added to each when the
-/// capture is made. Names, threads and shapes have their numbers at once.
+/// Times are as moment() made them; `epoch` is added to each when the capture is made. Names,
+/// threads and shapes have their numbers at once.
 class imported_process {
  public:
   explicit imported_process(std::string const& spool_folder);
 
+  /// A time as the source counts it, which may lie before its zero: such times are in order, and
+  /// none is taken for one that is not known.
+  timestamp_ns moment(std::int64_t said) {
+    days_.note(said);
+    return {static_cast<std::uint64_t>(said) + moment_of_zero};
+  }
+  static std::int64_t as_said(timestamp_ns moment) noexcept {
+    return static_cast<std::int64_t>(moment.value - moment_of_zero);
+  }
+  recorded_days& days() noexcept { return days_; }
+
   name_id name(std::string_view text) { return names_.intern(text); }
-  thread_index thread(std::uint32_t os_thread);
+  /// `process`: where one file holds several.
+  thread_index thread(std::uint32_t os_thread, std::int64_t process = 0);
+  std::int64_t process_of(thread_index thread) const { return process_of_thread_[raw(thread) - 1]; }
   void name_thread(std::uint32_t os_thread, name_id name) { thread_names_[os_thread] = name; }
   /// The id in `shape` is of no account.
   shape_id shape(kernel_shape const& shape);
@@ -76,10 +92,14 @@ class imported_process {
   std::int64_t epoch = 0;
   std::optional<std::uint32_t> process_id;
   /// When the recording began and ended, where the source says so; as it counts time.
-  std::optional<std::uint64_t> began, ended;
+  std::optional<std::int64_t> began, ended;
   std::map<device_id, device_record> devices;
+  std::set<device_id> devices_at_work;  // the source may describe only others
   std::map<context_id, device_id> contexts;
   std::vector<category_record> categories;
+  /// Work of one stream runs one after the other. AMD's traces have queues in their place, and
+  /// several processes may have streams of one number.
+  bool streams_are_in_order = true;
 
   record_spool<kernel_record> kernels;
   record_spool<copy_record> copies;
@@ -101,6 +121,7 @@ class imported_process {
   std::map<std::string, std::uint64_t> const& losses() const noexcept { return losses_; }
 
  private:
+  static constexpr std::uint64_t moment_of_zero = std::uint64_t{1} << 63;
   struct shape_hash {
     std::size_t operator()(kernel_shape const& shape) const noexcept;
   };
@@ -109,12 +130,15 @@ class imported_process {
   void add_work(record_spool<Record>& to, Record const& record) {
     if (raw(record.correlation) != 0) launches.expect(record.correlation);
     contexts.try_emplace(record.context, record.device);
+    devices_at_work.insert(record.device);
     to.add(record);
   }
 
+  recorded_days days_;
   name_table names_;
   std::unordered_map<std::uint32_t, thread_index> thread_numbers_;
   std::vector<std::uint32_t> threads_;  // by number, from 1 on
+  std::vector<std::int64_t> process_of_thread_;
   std::unordered_map<std::uint32_t, name_id> thread_names_;
   std::unordered_map<kernel_shape, shape_id, shape_hash> shape_numbers_;
   std::vector<kernel_shape> shapes_;

@@ -15,8 +15,9 @@ namespace gpuprof {
 struct launch {
   std::uint64_t time = 0;         // as read
   std::uint32_t range = 0;        // place of the range in its thread, from 1 on; 0: none
-  std::uint32_t thread : 31 = 0;  // 0: no call was seen
+  std::uint32_t thread : 30 = 0;  // 0: no call was seen
   std::uint32_t asynchronous : 1 = 0;
+  std::uint32_t is_of_several : 1 = 0;  // calls of several processes have the number
 };
 static_assert(sizeof(launch) == 16);
 

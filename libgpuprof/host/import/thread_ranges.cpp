@@ -11,7 +11,8 @@ std::uint32_t thread_ranges::not_ended(std::uint32_t range, std::uint64_t moment
 }
 
 std::uint32_t thread_ranges::add(std::uint64_t begin, std::uint64_t end) {
-  auto const parent = not_ended(static_cast<std::uint32_t>(ranges_.size()), begin);
+  auto parent = not_ended(static_cast<std::uint32_t>(ranges_.size()), begin);
+  while (parent != 0 && ranges_[parent - 1].end < end) parent = ranges_[parent - 1].parent;
   auto const level = parent == 0 ? 0 : ranges_[parent - 1].level + 1;
   ranges_.push_back({begin, end, parent, level});
   return static_cast<std::uint32_t>(ranges_.size());

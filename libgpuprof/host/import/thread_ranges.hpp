@@ -10,7 +10,7 @@
 namespace gpuprof {
 
 /// Ranges are numbered from 1 on; 0: none. Domains have stacks of their own, so that ranges may
-/// overlap without one being inside the other.
+/// overlap. One is inside another only if it ends first.
 class thread_ranges {
  public:
   static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();

@@ -68,6 +68,8 @@ range_tree const& trace_contents::ranges() {
   each<range_end>(file_, [&](auto const& row) { ends.push_back(row); });
   auto const all_ended = begins.size() == ends.size();
   ranges_.emplace(begins, ends, all_ended ? timestamp_ns{} : last_moment());
+  // A process is known to the system by the number of its main thread.
+  ranges_->join_helpers(thread_of(process_id()));
   return *ranges_;
 }
 
@@ -78,7 +80,6 @@ open_ranges const& trace_contents::open() {
 
 launch_ranges const& trace_contents::launched(range_scope scope) {
   auto& made = launched_[static_cast<std::size_t>(scope)];
-  // A process is known to the system by the number of its main thread.
   if (!made) made.emplace(ranges(), scope, thread_of(process_id()));
   return *made;
 }
@@ -246,7 +247,8 @@ report::overview trace_contents::overview() {
   report::overview about;
   about.program = fact("process.command_line");
   if (about.program.empty()) about.program = fact("process.program");
-  for (auto const& [device, name] : device_names()) about.devices.push_back(name);
+  for (auto const& [device, name] : device_names())
+    about.devices.push_back(name.empty() ? "a GPU without a name" : name);
   about.windows = windows_.size();
   for (auto const& window : windows_)
     if (window.end > window.start)

@@ -181,6 +181,23 @@ TEST_CASE("a launch that no SM can hold has no occupancy") {
   CHECK_FALSE(occupancy_of(huge, sm));
 }
 
+TEST_CASE("sizes that no kernel has give no occupancy, whatever products of them wrap to") {
+  auto const sm = limits_of(9, 0);
+  for (std::uint32_t const registers : {0U, 513U, 1U << 27, UINT32_MAX - 7, UINT32_MAX})
+    CHECK_FALSE(occupancy_of(launch(128, registers), sm));
+  auto wide = launch(128);
+  wide.block = {1U << 31, 1U << 31, 4};  // 2^64 threads
+  CHECK_FALSE(occupancy_of(wide, sm));
+  wide.block = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
+  CHECK_FALSE(occupancy_of(wide, sm));
+  auto damaged = sm;
+  damaged.shared_bytes = UINT32_MAX;
+  damaged.reserved_shared_bytes = UINT32_MAX;
+  CHECK_FALSE(occupancy_of(launch(128, 32, 64), damaged));
+  damaged.reserved_shared_bytes = UINT32_MAX - 32;
+  CHECK_FALSE(occupancy_of(launch(128, 32, 32), damaged));
+}
+
 TEST_CASE("the next step is what one more block on each SM needs, and it leads there") {
   auto const sm = limits_of(9, 0);
   auto const wide = launch(384, 168);

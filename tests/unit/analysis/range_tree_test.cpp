@@ -33,6 +33,42 @@ TEST_CASE("ranges know their enclosing range on the same thread") {
   CHECK(tree[step].duration() == 100_us);
 }
 
+TEST_CASE("the outermost range of a helper thread lies in the range of the thread that waits") {
+  auto const t =
+      trace_of({range("step", 0_us, 100_us), range("backward", 40_us, 80_us),
+                range("op", 50_us, 60_us).on_thread(2), range("inner", 52_us, 58_us).on_thread(2),
+                range("late", 70_us, 90_us).on_thread(2), range("over", 90_us, 120_us).on_thread(3),
+                range("early", 20_us, 30_us).on_thread(2)});
+  auto tree = tree_of(t);
+  auto const of = [&](char const* name) { return tree.index_of(t.id_of(name)); };
+  CHECK(tree[of("op")].around() == no_range);
+  tree.join_helpers(static_cast<thread_index>(1));
+  CHECK(tree[of("op")].around() == of("backward"));
+  CHECK(tree[of("op")].parent == no_range);
+  CHECK(tree[of("inner")].around() == of("op"));
+  CHECK(tree[of("late")].around() == of("step"));  // backward returns before
+  CHECK(tree[of("over")].around() == no_range);
+  CHECK(tree[of("early")].around() == of("step"));
+  CHECK(tree[of("step")].around() == no_range);
+}
+
+TEST_CASE("without ranges of the main thread the thread with most time in ranges waits") {
+  auto const t =
+      trace_of({range("step", 0_us, 100_us).on_thread(5), range("op", 50_us, 60_us).on_thread(2)});
+  auto tree = tree_of(t);
+  tree.join_helpers(static_cast<thread_index>(1));
+  CHECK(tree[tree.index_of(t.id_of("op"))].around() == tree.index_of(t.id_of("step")));
+}
+
+TEST_CASE("a range that outlasts another of its thread is not inside of it") {
+  auto t = trace_of({range("outer", 0_us, 200_us), range("first", 10_us, 100_us),
+                     range("second", 80_us, 150_us)});
+  for (auto& begin : t.begins)
+    if (begin.range == t.id_of("second")) begin.parent = t.id_of("first");
+  auto const tree = tree_of(t);
+  CHECK(tree[tree.index_of(t.id_of("second"))].parent == tree.index_of(t.id_of("outer")));
+}
+
 TEST_CASE("a range that was never closed ends at the last moment of the trace") {
   auto const t = trace_of({range("open", 10_us, 10_us).left_open(), kernel("k", 20_us, 90_us)});
   auto const tree = tree_of(t);

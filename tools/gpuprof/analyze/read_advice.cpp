@@ -156,6 +156,7 @@ read_capture read_one(std::string const& path, std::string const& rank,
   made.remarks = run.remarks();
   made.facts.window_ns = facts.window_ns;
   made.facts.there = facts.there;
+  made.facts.impossible = facts.impossible;
   made.facts.devices = facts.devices;
   add_gpus(made.time, facts, rank);
   if (!rank.empty()) {
@@ -169,9 +170,10 @@ read_capture read_one(std::string const& path, std::string const& rank,
   return made;
 }
 
-std::string missing_for_the_roof(advise::data_set there) {
-  auto const missing = (advise::data::counters | advise::data::peaks).without(there);
-  return missing.empty() ? std::string() : advise::how_to_record(missing);
+std::string missing_for_the_roof(advise::run_facts const& facts) {
+  auto const missing = (advise::data::counters | advise::data::peaks).without(facts.there);
+  auto const is_possible = facts.impossible.empty();
+  return missing.empty() || !is_possible ? std::string() : advise::how_to_record(missing);
 }
 
 advice_report report_of_one(read_capture made, advice_inputs const& inputs) {
@@ -179,7 +181,7 @@ advice_report report_of_one(read_capture made, advice_inputs const& inputs) {
   report.heading = overview_lines(made.overview);
   report.holds = made.advice.given.holds;
   report.roof = made.roof;
-  report.roof_is_missing = missing_for_the_roof(made.facts.there);
+  report.roof_is_missing = missing_for_the_roof(made.facts);
   report.window_ns = made.facts.window_ns;
   report.all_windows_ns = made.advice.all_windows_ns;
   report.best_case_ns = made.advice.given.best_case_ns;

@@ -72,11 +72,7 @@ void run_reading::read() {
   if (heard_ != nullptr) heard_->ahead(steps(periods_ahead(trace_, steps_)));
   measure_pace();
   go_through_time();
-  for (auto& device : facts_.devices)
-    if (auto const of = pass_->ledger().by_device().find(device.device);
-        of != pass_->ledger().by_device().end())
-      device.ledger = of->second;
-  std::erase_if(facts_.devices, [](auto const& device) { return device.ledger.total() <= 0; });
+  take_ledgers();
   facts_.kernels = read_kernels(trace_, *pass_, *counters_, *declared_);
   take_what_is_there();
   take_texts(trace_, *pass_, facts_);
@@ -216,6 +212,21 @@ void run_reading::take_devices() {
   }
 }
 
+/// GPUs come from the work: one may have worked of which the capture says nothing else.
+void run_reading::take_ledgers() {
+  for (auto const& [id, ledger] : pass_->ledger().by_device()) {
+    auto of = std::ranges::find(facts_.devices, id, &advise::device_facts::device);
+    if (of == facts_.devices.end()) {
+      of = facts_.devices.emplace(of);
+      of->device = of->record.device = id;
+      of->peak = [](std::string_view) { return std::optional<double>(); };
+    }
+    of->ledger = ledger;
+  }
+  std::erase_if(facts_.devices, [](auto const& device) { return device.ledger.total() <= 0; });
+  std::ranges::sort(facts_.devices, {}, &advise::device_facts::device);
+}
+
 void run_reading::take_clock_limits() {
   trace_.file().for_each<chip_state_record>([&](std::span<chip_state_record const> rows) {
     for (auto const& row : rows) {
@@ -269,6 +280,10 @@ void run_reading::take_what_is_there() {
                   [](auto const& kernel) { return kernel.declared_flop.has_value(); }),
       advise::data::declared);
   facts_.there = there;
+  using enum advise::data;
+  if (trace_.fact("gpu.vendor") == "AMD")
+    facts_.impossible =
+        counters | peaks | explain | clocks | advise::data::streams | peer_peaks | unified_memory;
 }
 
 void run_reading::add_remarks() {

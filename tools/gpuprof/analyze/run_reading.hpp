@@ -53,6 +53,7 @@ class run_reading {
   void measure_pace();
   void go_through_time();
   void take_devices();
+  void take_ledgers();
   void take_what_is_there();
   void take_migrations();
   void take_clock_limits();

@@ -78,6 +78,9 @@ class run_pass {
   void take_ranges();
   void take_step(std::string const& name);
   void take_gpus();
+  std::string name_of(traced_range const& range) const {
+    return std::string(without_operator_numbers(report::range_name(key_of(range), trace_.text())));
+  }
 
   trace_contents& trace_;
   slowed_launches slowed_;
@@ -179,8 +182,7 @@ void run_pass::finish_lines() {
     of.durations.finish();
     auto& kernel = digest_.kernels[of.key];
     kernel.durations = std::move(of.durations);
-    if (of.range != no_range)
-      kernel.range = report::range_name(key_of(trace_.ranges()[of.range]), trace_.text());
+    if (of.range != no_range) kernel.range = name_of(trace_.ranges()[of.range]);
     if (of.predecessor != no_line) kernel.predecessor = lines_[of.predecessor].key.name;
   }
 }
@@ -189,7 +191,7 @@ void run_pass::finish_lines() {
 void run_pass::add_up_ranges() {
   auto const& tree = trace_.ranges();
   for (auto i = static_cast<std::uint32_t>(tree.size()); i-- > 0;)
-    if (tree[i].parent != no_range) work_ns_[tree[i].parent] += work_ns_[i];
+    if (auto const outer = tree[i].around(); outer != no_range) work_ns_[outer] += work_ns_[i];
 }
 
 void run_pass::take_ranges() {
@@ -197,7 +199,7 @@ void run_pass::take_ranges() {
   std::map<range_key, compare::range_line*> by_key;
   for (std::uint32_t i = 0; i < tree.size(); ++i) {
     auto const [at, is_new] = by_key.try_emplace(key_of(tree[i]));
-    if (is_new) at->second = &digest_.ranges[report::range_name(key_of(tree[i]), trace_.text())];
+    if (is_new) at->second = &digest_.ranges[name_of(tree[i])];
     at->second->durations.add(static_cast<double>(tree[i].duration().value));
     at->second->gpu.add(static_cast<double>(work_ns_[i]));
   }

@@ -187,7 +187,8 @@ void digest_pass::take_ranges() {
   auto const& tree = trace_.ranges();
   // Enclosing ranges come first in the tree.
   for (auto i = static_cast<std::uint32_t>(tree.size()); i-- > 0;)
-    if (tree[i].parent != no_range) work_ns_[tree[i].parent] += work_ns_[i];
+    if (auto const outer = around(tree[i], scope_); outer != no_range)
+      work_ns_[outer] += work_ns_[i];
   std::map<range_key, rank_digest::amount> by_key;
   for (std::uint32_t i = 0; i < tree.size(); ++i) {
     if (has_filter_ && !wanted_.keeps_range(tree, i)) continue;
@@ -197,7 +198,8 @@ void digest_pass::take_ranges() {
     amount.work_ns += work_ns_[i];
   }
   for (auto const& [key, amount] : by_key) {
-    auto& of = digest_.ranges[{report::range_name(key, trace_.text()), key.style}];
+    auto const name = report::range_name(key, trace_.text());
+    auto& of = digest_.ranges[{std::string(without_operator_numbers(name)), key.style}];
     of.count += amount.count;
     of.ns += amount.ns;
     of.work_ns += amount.work_ns;

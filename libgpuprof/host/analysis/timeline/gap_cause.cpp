@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 namespace gpuprof {
 namespace {
@@ -91,6 +92,23 @@ double not_sure_of_turnaround(host_call const& wait, timestamp_ns idle_from, gpu
       0.0, between(idle_from, wait.end) + between(after.launched, after.start) - run.round_trip);
 }
 
+/// A launching call that loads its kernel lasts until that is done. Where calls that launch are not
+/// recorded, the next call of the thread tells that this one had returned.
+bool launch_may_have_loaded(gpu_item const& after, double late_ns,
+                            std::deque<host_call> const& calls) noexcept {
+  std::optional<timestamp_ns> next_call;
+  for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
+    if (call->begin > after.launched) {
+      next_call = call->begin;
+      continue;
+    }
+    if (call->kind == call_kind::launch && after.launched < call->end)
+      return 2 * between(after.launched, call->end) >= late_ns;
+    if (std::max(call->reach, call->end) <= after.launched) break;
+  }
+  return !next_call || 2 * between(after.launched, *next_call) >= late_ns;
+}
+
 gap_cause blamed(time_bucket bucket, host_call const& call, double sure) {
   return {bucket, call.name, call.kind, sure};
 }
@@ -134,7 +152,8 @@ gap_cause cause_of_gap(timestamp_ns begin, timestamp_ns end, gpu_item const& aft
   auto const& launches = host.of[static_cast<std::size_t>(call_kind::launch)];
   auto const late_ns = between(after.launched, end) - run.usual_delay;
   if (is_late(after, run) && late_ns > idle_before_launch) {
-    if (thread.is_first_of_kernel) return {.bucket = time_bucket::module_load, .sure_ns = late_ns};
+    if (thread.is_first_of_kernel && launch_may_have_loaded(after, late_ns, *thread.calls))
+      return {.bucket = time_bucket::module_load, .sure_ns = late_ns};
     if (2 * launches.ns >= late_ns) return blamed(time_bucket::launch_bound, *launches.longest, 0);
     return {.bucket = time_bucket::dependency, .sure_ns = sure};
   }

@@ -4,9 +4,20 @@
 namespace gpuprof {
 namespace {
 
-/// Runtime and driver names share their verbs: "cudaMemcpyAsync" and "cuMemcpyHtoDAsync".
+/// "ModuleLaunchKernel", "ExtLaunchKernel", "HostMalloc": CUDA's names lack the first word.
+std::string_view without_words_of_hip(std::string_view name) noexcept {
+  for (std::string_view const word : {"Ext", "Hcc", "Module"})
+    if (name.starts_with(word) && name.find("Launch") != std::string_view::npos)
+      name.remove_prefix(word.size());
+  if (name.starts_with("HostMalloc") || name.starts_with("HostFree")) name.remove_prefix(4);
+  return name;
+}
+
+/// Runtime and driver names share their verbs, and so do those of AMD: "cudaMemcpyAsync",
+/// "cuMemcpyHtoDAsync", "hipMemcpyAsync".
 std::string_view without_prefix(std::string_view name) noexcept {
   if (name.starts_with("cuda")) return name.substr(4);
+  if (name.starts_with("hip")) return without_words_of_hip(name.substr(3));
   return name.starts_with("cu") ? name.substr(2) : name;
 }
 

@@ -14,7 +14,8 @@ step_ranges number_steps(range_tree const& tree, text_of_name const& text, std::
   for (std::uint32_t step = 0; step < found.instances.size(); ++step)
     found.step_of_range[found.instances[step]] = step;
   for (std::uint32_t i = 0; i < tree.size(); ++i)  // enclosing ranges come first
-    if (auto const parent = tree[i].parent; parent != no_range && found.step_of_range[i] == no_step)
+    if (auto const parent = tree[i].around();
+        parent != no_range && found.step_of_range[i] == no_step)
       found.step_of_range[i] = found.step_of_range[parent];
   return found;
 }

@@ -12,8 +12,12 @@ thread_ranges::thread_ranges(range_tree const& tree, thread_index main_thread)
 }
 
 std::uint32_t thread_ranges::innermost(thread_index thread, timestamp_ns moment) const noexcept {
-  auto found = threads_.find(thread);
-  if (found == threads_.end()) found = threads_.find(main_thread_);
+  auto const own = innermost_of(thread, moment);
+  return own != no_range || thread == main_thread_ ? own : innermost_of(main_thread_, moment);
+}
+
+std::uint32_t thread_ranges::innermost_of(thread_index thread, timestamp_ns moment) const noexcept {
+  auto const found = threads_.find(thread);
   if (found == threads_.end()) return no_range;
   auto const& ranges = found->second.ranges;
   auto const last = found->second.last;

@@ -11,7 +11,8 @@ namespace gpuprof {
 
 class thread_ranges {
  public:
-  /// The tree outlives it. `main_thread` stands for threads that open no ranges; 0: none does.
+  /// The tree outlives it. `main_thread` stands for threads while they have no range open; 0: none
+  /// does.
   thread_ranges(range_tree const& tree, thread_index main_thread);
 
   /// Index into the tree, or no_range. Fast when asked for moments close to each other in turn.
@@ -22,6 +23,8 @@ class thread_ranges {
     std::vector<std::uint32_t> ranges;  // in order of their beginning
     mutable std::size_t last = 0;       // how many began before the moment last asked for
   };
+  std::uint32_t innermost_of(thread_index thread, timestamp_ns moment) const noexcept;
+
   range_tree const* tree_;
   thread_index main_thread_;
   std::unordered_map<thread_index, of_thread> threads_;

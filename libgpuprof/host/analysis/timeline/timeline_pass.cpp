@@ -355,9 +355,20 @@ launching_thread timeline_pass::thread_of(gpu_item const& after, timestamp_ns be
   auto const range = thread_ranges_.innermost(after.thread, middle);
   thread.is_between_steps =
       is_among_steps(middle) && (range == no_range || in_.steps->step_of_range[range] == no_step);
-  if (range != no_range)
-    thread.loads_data = in_.loads_data && in_.loads_data(key_of((*in_.ranges)[range]));
+  thread.loads_data = is_loading(range);
   return thread;
+}
+
+/// The range, or one around it within its step.
+bool timeline_pass::is_loading(std::uint32_t range) const {
+  if (!in_.loads_data) return false;
+  auto const& steps = in_.steps->instances;
+  while (range != no_range) {
+    if (in_.loads_data(key_of((*in_.ranges)[range]))) return true;
+    range = (*in_.ranges)[range].around();
+    if (std::binary_search(steps.begin(), steps.end(), range)) return false;
+  }
+  return false;
 }
 
 /// Before the first and after the last there is nothing between steps.

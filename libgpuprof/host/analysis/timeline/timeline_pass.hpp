@@ -137,6 +137,7 @@ class timeline_pass {
              gap_piece piece);
   launching_thread thread_of(gpu_item const& after, timestamp_ns begin) const;
   bool reads_result(gpu_item const& after, gap_cause const& cause) const;
+  bool is_loading(std::uint32_t range) const;
   bool is_among_steps(timestamp_ns moment) const;
   void note_followed(of_device& device, gpu_item const& next);
   std::optional<range_key> key_of_range(std::uint32_t range) const;

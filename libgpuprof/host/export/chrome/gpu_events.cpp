@@ -146,7 +146,7 @@ void gpu_events::write_work(std::string_view category, std::string_view name, Wo
   auto& out = to_.begin_slice({category, name, at, work.start, length});
   fmt::format_to(std::back_inserter(out),
                  FMT_COMPILE(R"("device":{},"context":{},"stream":{},"correlation":{})"),
-                 raw(work.device), raw(work.context), shown(work.stream), raw(work.correlation));
+                 raw(work.device), raw(work.context), raw(work.stream), raw(work.correlation));
   append(out, facts);
   to_.end_slice();
   point(call, at, work.start, length);
@@ -211,7 +211,7 @@ void gpu_events::take(sync_record const& wait) {
   fmt::format_to(std::back_inserter(out),
                  FMT_COMPILE(R"("cuda_sync_kind":"{}","stream":{},"correlation":{},"device":{},)"
                              R"("context":{})"),
-                 name, of_context ? -1 : static_cast<std::int64_t>(shown(wait.stream)),
+                 name, of_context ? -1 : static_cast<std::int64_t>(raw(wait.stream)),
                  raw(wait.correlation), raw(device), raw(wait.context));
   to_.end_slice();
   point(calls_.find(wait.correlation), at, wait.start, length);

@@ -31,7 +31,7 @@ void widen(Extent& of, Extent const& by) noexcept {
 
 track gpu_rows::row_for(device_id device, stream_id stream, row_use use, timestamp_ns start,
                         std::uint64_t length) {
-  return lane_of({raw(device), shown(stream), use, false}, start.value, start.value + length);
+  return lane_of({raw(device), raw(stream), use, false}, start.value, start.value + length);
 }
 
 track gpu_rows::row_for_context(device_id device, context_id context, timestamp_ns start,

@@ -62,11 +62,6 @@ class gpu_rows {
   std::vector<lane>* last_ = nullptr;  // most work is on the stream of the work before
 };
 
-/// CUDA's default stream, as Kineto and CUPTI show it.
-inline std::uint32_t shown(stream_id stream) noexcept {
-  return raw(stream) == 0 ? 7 : raw(stream);
-}
-
 /// Draws each range from the first to the last work launched in it, on each row that has such work,
 /// as Kineto does it.
 class gpu_annotations {

@@ -139,11 +139,12 @@ void range_places::count_steps(range_tree const& tree, exported_names& names) {
   std::vector<bool> in_named(tree.size());  // a range with "step" in its name is around it
   for (std::uint32_t i = 0; i < tree.size(); ++i) {
     auto const& range = tree[i];
-    auto const has_parent = range.parent < i;
+    auto const outer = range.around();
+    auto const has_parent = outer < i;
     auto const name = std::string_view(names.text(range.name));
-    if (has_parent && (in_named[range.parent] || !is_step(name))) {
-      places_[i].step = places_[range.parent].step;
-      in_named[i] = in_named[range.parent];
+    if (has_parent && (in_named[outer] || !is_step(name))) {
+      places_[i].step = places_[outer].step;
+      in_named[i] = in_named[outer];
       continue;
     }
     in_named[i] = is_step(name);

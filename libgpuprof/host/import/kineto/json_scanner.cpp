@@ -115,8 +115,8 @@ bool json_scanner::take_hexadecimal(std::uint32_t& code) {
   while (end_ - at_ < 4)
     if (!fill()) return false;
   code = 0;
-  for (int i = 0; i < 4; ++i) {
-    auto const c = static_cast<unsigned char>(buffer_[at_++]);
+  for (std::size_t i = 0; i < 4; ++i) {
+    auto const c = static_cast<unsigned char>(buffer_[at_ + i]);
     auto const digit = c >= '0' && c <= '9'   ? c - '0'
                        : c >= 'a' && c <= 'f' ? c - 'a' + 10
                        : c >= 'A' && c <= 'F' ? c - 'A' + 10
@@ -124,6 +124,7 @@ bool json_scanner::take_hexadecimal(std::uint32_t& code) {
     if (digit == 16) return false;
     code = code << 4 | static_cast<std::uint32_t>(digit);
   }
+  at_ += 4;
   return true;
 }
 
@@ -140,19 +141,27 @@ bool json_scanner::take_escape() {
     unescaped_ += c;
     return true;
   }
-  std::uint32_t code = 0, low = 0;
-  if (!take_hexadecimal(code)) return false;
-  if (code >= 0xd800 && code < 0xdc00) {  // half of a character
-    while (end_ - at_ < 6)
-      if (!fill()) return false;
-    if (buffer_[at_] == '\\' && buffer_[at_ + 1] == 'u') {
-      at_ += 2;
-      if (!take_hexadecimal(low)) return false;
-      code = 0x10000 + ((code & 0x3ff) << 10 | (low & 0x3ff));
-    }
+  std::uint32_t code = 0;
+  if (!take_hexadecimal(code)) {  // a path of Windows, "C:\users", whose writer escaped nothing
+    unescaped_ += "\\u";
+    return true;
   }
-  append_utf8(unescaped_, code);
+  append_utf8(unescaped_, code >= 0xd800 && code < 0xe000 ? whole_character(code) : code);
   return true;
+}
+
+/// Of its first half; the replacement character where no second half follows.
+std::uint32_t json_scanner::whole_character(std::uint32_t first) {
+  constexpr std::uint32_t replacement = 0xfffd;
+  while (end_ - at_ < 6)
+    if (!fill()) return replacement;
+  if (first >= 0xdc00 || buffer_[at_] != '\\' || buffer_[at_ + 1] != 'u') return replacement;
+  std::uint32_t second = 0;
+  at_ += 2;
+  if (take_hexadecimal(second) && second >= 0xdc00 && second < 0xe000)
+    return 0x10000 + ((first & 0x3ff) << 10 | (second & 0x3ff));
+  at_ -= 2;
+  return replacement;
 }
 
 json_scanner::token json_scanner::string_token() {

@@ -26,6 +26,8 @@ class json_scanner {
   std::string_view text() const noexcept { return text_; }
   /// What follows a key, or an element, is passed over with all it holds. `first` was its token.
   void skip(token first);
+  /// Nothing follows.
+  bool has_ended() const noexcept { return at_ == end_; }
   /// Of the text, from its beginning.
   std::uint64_t offset() const noexcept { return before_ + at_; }
 
@@ -35,7 +37,8 @@ class json_scanner {
   token string_token();
   token plain_token();
   bool take_escape();
-  bool take_hexadecimal(std::uint32_t& code);
+  bool take_hexadecimal(std::uint32_t& code);  // else nothing is taken
+  std::uint32_t whole_character(std::uint32_t first);
   token open(char kind, token result);
   token close(char kind);
   token damage() { return finished_ = token::damaged; }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/import/kineto/kineto_events.hpp"
 
+#include "host/import/source_values.hpp"
+
 #include <algorithm>
 #include <string_view>
 #include <utility>
@@ -10,22 +12,8 @@ namespace {
 
 constexpr std::size_t max_categories = 100;
 
-template <class Record>
-void take_common(trace_event const& event, Record& record) {
-  record.start = {static_cast<std::uint64_t>(*event.start)};
-  record.duration = {std::max<std::int64_t>(*event.duration, 0)};
-  // The row of an event on a GPU is that of its device and stream.
-  record.device = static_cast<device_id>(event.device.value_or(event.process.value_or(0)));
-  record.context = static_cast<context_id>(event.context.value_or(0));
-  record.stream = static_cast<stream_id>(event.stream.value_or(event.thread.value_or(0)));
-  record.correlation = static_cast<correlation_id>(event.correlation.value_or(0));
-  record.graph = static_cast<graph_id>(event.graph.value_or(0));
-  record.node = static_cast<graph_node_id>(event.node.value_or(0));
-}
-
 extent3 extent_of(std::array<std::int64_t, 3> const& sides) {
-  return {static_cast<std::uint32_t>(sides[0]), static_cast<std::uint32_t>(sides[1]),
-          static_cast<std::uint32_t>(sides[2])};
+  return {size_in(sides[0]), size_in(sides[1]), size_in(sides[2])};
 }
 
 memory_kind memory_called(std::string_view word) {
@@ -44,11 +32,20 @@ memory_kind memory_called(std::string_view word) {
 
 copy_kind copy_called(std::string_view name) {
   constexpr std::pair<std::string_view, copy_kind> kinds[] = {
-      {"HtoD", copy_kind::host_to_device},  {"DtoH", copy_kind::device_to_host},
-      {"HtoA", copy_kind::host_to_array},   {"AtoH", copy_kind::array_to_host},
-      {"AtoA", copy_kind::array_to_array},  {"AtoD", copy_kind::array_to_device},
-      {"DtoA", copy_kind::device_to_array}, {"DtoD", copy_kind::device_to_device},
-      {"HtoH", copy_kind::host_to_host},    {"PtoP", copy_kind::peer_to_peer}};
+      {"HtoD", copy_kind::host_to_device},
+      {"DtoH", copy_kind::device_to_host},
+      {"HtoA", copy_kind::host_to_array},
+      {"AtoH", copy_kind::array_to_host},
+      {"AtoA", copy_kind::array_to_array},
+      {"AtoD", copy_kind::array_to_device},
+      {"DtoA", copy_kind::device_to_array},
+      {"DtoD", copy_kind::device_to_device},
+      {"HtoH", copy_kind::host_to_host},
+      {"PtoP", copy_kind::peer_to_peer},
+      // AMD's:
+      {"HostToDevice", copy_kind::host_to_device},
+      {"DeviceToHost", copy_kind::device_to_host},
+      {"DeviceToDevice", copy_kind::device_to_device}};
   for (auto const& [word, kind] : kinds)
     if (name.find(word) != std::string_view::npos) return kind;
   return copy_kind::unknown;
@@ -82,6 +79,7 @@ kineto_events::taker kineto_events::taker_of(std::string const& category) const 
       {"Memset", &kineto_events::take_fill},
       {"cuda_runtime", &kineto_events::take_call},
       {"Runtime", &kineto_events::take_call},
+      {"hip_runtime", &kineto_events::take_call},
       {"cuda_driver", &kineto_events::take_call},
       {"user_annotation", &kineto_events::take_annotation},
       {"cuda_sync", &kineto_events::take_wait}};
@@ -104,40 +102,65 @@ void kineto_events::take(trace_event const& event) {
   ++left_out_[is_known ? name : "of other categories"];
 }
 
-bool kineto_events::has_times(trace_event const& event, char const* lost) {
-  if (event.start && event.duration) return true;
-  to_.lose(lost);
+bool kineto_events::has_times(trace_event const& event, char const* what) {
+  auto const has_both = event.start && event.duration;
+  if (has_both && *event.duration >= 0) return true;
+  to_.lose(std::string(what) + (has_both ? "_of_impossible_times" : "_without_time"));
   return false;
 }
 
 std::uint32_t kineto_events::os_thread_of(trace_event const& event) {
-  if (event.thread) return static_cast<std::uint32_t>(*event.thread);
-  auto const next = 0x80000000u + static_cast<std::uint32_t>(text_threads_.size());
-  auto const [at, is_new] = text_threads_.try_emplace(event.thread_text, next);
-  if (is_new) to_.name_thread(next, to_.name(event.thread_text));
-  return at->second;
+  auto const process = event.process.value_or(0);
+  constexpr std::int64_t none = INT64_MIN;
+  auto const [number, is_new] =
+      threads_.of({process, event.thread_text, event.thread.value_or(0)},
+                  event.thread || event.thread_text.empty() ? event.thread.value_or(0) : none);
+  if (is_new && !event.thread_text.empty()) to_.name_thread(number, to_.name(event.thread_text));
+  return number;
+}
+
+/// Most fit into 32 bits. The others get numbers from the top, which no trace reaches by counting.
+correlation_id kineto_events::correlation_of(trace_event const& event) {
+  auto const said = event.correlation.value_or(0);
+  if (said >= 0 && said <= std::int64_t{UINT32_MAX}) return static_cast<correlation_id>(said);
+  if (said == -1) return {};  // none
+  auto const next = static_cast<std::uint32_t>(UINT32_MAX - wide_correlations_.size());
+  return correlation_id{wide_correlations_.try_emplace(said, next).first->second};
+}
+
+template <class Record>
+void kineto_events::take_common(trace_event const& event, Record& record) {
+  record.start = to_.moment(*event.start);
+  record.duration = {*event.duration};
+  // The row of an event on a GPU is that of its device and stream.
+  record.device = static_cast<device_id>(event.device.value_or(event.process.value_or(0)));
+  record.context = static_cast<context_id>(event.context.value_or(0));
+  record.stream = stream_of(event.stream.value_or(event.thread.value_or(0)));
+  record.correlation = correlation_of(event);
+  record.graph = static_cast<graph_id>(event.graph.value_or(0));
+  record.node = static_cast<graph_node_id>(event.node.value_or(0));
 }
 
 void kineto_events::take_kernel(trace_event const& event) {
-  if (!has_times(event, "kernels_without_time")) return;
+  if (!has_times(event, "kernels")) return;
   kernel_record kernel;
   take_common(event, kernel);
   kernel_shape shape;
   shape.name = to_.name(event.name);
   shape.grid = extent_of(event.grid);
   shape.block = extent_of(event.block);
-  shape.registers_per_thread = static_cast<std::uint32_t>(event.registers.value_or(0));
+  shape.registers_per_thread = size_in(event.registers.value_or(0));
   // Static and dynamic together: it does not tell them apart.
-  shape.dynamic_shared_bytes = static_cast<std::uint32_t>(event.shared_memory.value_or(0));
+  shape.dynamic_shared_bytes = size_in(event.shared_memory.value_or(0));
   kernel.shape = to_.shape(shape);
   to_.add(kernel);
 }
 
 void kineto_events::take_copy(trace_event const& event) {
-  if (!has_times(event, "copies_without_time")) return;
+  if (!has_times(event, "copies")) return;
   copy_record copy;
   take_common(event, copy);
-  copy.bytes = static_cast<std::uint64_t>(event.bytes.value_or(0));
+  copy.bytes = bytes_in(event.bytes.value_or(0));
   copy.kind = copy_called(event.name);
   constexpr std::string_view arrow = " -> ";
   auto const kinds = in_brackets(event.name);
@@ -150,37 +173,42 @@ void kineto_events::take_copy(trace_event const& event) {
 }
 
 void kineto_events::take_fill(trace_event const& event) {
-  if (!has_times(event, "fills_without_time")) return;
+  if (!has_times(event, "fills")) return;
   memset_record fill;
   take_common(event, fill);
-  fill.bytes = static_cast<std::uint64_t>(event.bytes.value_or(0));
+  fill.bytes = bytes_in(event.bytes.value_or(0));
   fill.kind = memory_called(in_brackets(event.name));
   to_.add(fill);
 }
 
 void kineto_events::take_call(trace_event const& event) {
-  if (!has_times(event, "API_calls_without_time")) return;
+  if (!has_times(event, "API_calls")) return;
   if (event.process) ++processes_[*event.process];
   imported_call made;
-  made.call.start = {static_cast<std::uint64_t>(*event.start)};
-  made.call.duration = {std::max<std::int64_t>(*event.duration, 0)};
+  made.call.start = to_.moment(*event.start);
+  made.call.duration = {*event.duration};
   made.call.name = to_.name(event.name);
-  made.call.domain = event.name.starts_with("cuda") ? api_domain::runtime : api_domain::driver;
-  made.call.correlation = static_cast<correlation_id>(event.correlation.value_or(0));
+  auto const is_hip = event.name.starts_with("hip");
+  uses_hip_ = uses_hip_ || is_hip;
+  made.call.domain =
+      is_hip || event.name.starts_with("cuda") ? api_domain::runtime : api_domain::driver;
+  made.call.correlation = correlation_of(event);
   made.call.os_thread = os_thread_of(event);
-  made.thread = to_.thread(made.call.os_thread);
+  made.thread = to_.thread(made.call.os_thread, event.process.value_or(0));
+  made.is_made = event.is_made;
+  made_calls_ += event.is_made;
+  recorded_launches_ += !event.is_made && event.name.find("Launch") != std::string::npos;
   to_.calls.add(made);
 }
 
 void kineto_events::add_range(trace_event const& event, name_id domain) {
-  if (!has_times(event, "ranges_without_time")) return;
+  if (!has_times(event, "ranges")) return;
   if (event.process) ++processes_[*event.process];
   imported_range range;
-  range.begin.time = {static_cast<std::uint64_t>(*event.start)};
-  range.end = {static_cast<std::uint64_t>(*event.start) +
-               static_cast<std::uint64_t>(std::max<std::int64_t>(*event.duration, 0))};
+  range.begin.time = to_.moment(*event.start);
+  range.end = range.begin.time + duration_ns{*event.duration};
   range.has_end = true;
-  range.begin.thread = to_.thread(os_thread_of(event));
+  range.begin.thread = to_.thread(os_thread_of(event), event.process.value_or(0));
   range.begin.name = to_.name(event.name);
   range.begin.domain = domain;
   range.begin.declared_flops = event.flops;
@@ -196,13 +224,13 @@ void kineto_events::take_operator(trace_event const& event) {
 }
 
 void kineto_events::take_wait(trace_event const& event) {
-  if (!has_times(event, "waits_without_time")) return;
+  if (!has_times(event, "waits")) return;
   sync_record wait;
-  wait.start = {static_cast<std::uint64_t>(*event.start)};
-  wait.duration = {std::max<std::int64_t>(*event.duration, 0)};
+  wait.start = to_.moment(*event.start);
+  wait.duration = {*event.duration};
   wait.context = static_cast<context_id>(event.context.value_or(0));
-  wait.stream = static_cast<stream_id>(event.stream.value_or(0));
-  wait.correlation = static_cast<correlation_id>(event.correlation.value_or(0));
+  wait.stream = stream_of(event.stream.value_or(0));
+  wait.correlation = correlation_of(event);
   wait.event = static_cast<std::uint32_t>(std::max<std::int64_t>(event.event.value_or(0), 0));
   wait.type = wait_called(event.wait_kind.empty() ? event.name : event.wait_kind);
   to_.syncs.add(wait);
@@ -210,17 +238,19 @@ void kineto_events::take_wait(trace_event const& event) {
 
 void kineto_events::take_metadata(trace_event const& event) {
   if (event.name != "thread_name" || !event.process || !event.thread) return;
-  thread_labels_.push_back(
-      {*event.process, static_cast<std::uint32_t>(*event.thread), to_.name(event.object_name)});
+  thread_labels_.push_back({event, to_.name(event.object_name)});
 }
 
 void kineto_events::finish() {
+  // The capture that this was exported from holds only calls that block.
+  if (made_calls_ > recorded_launches_) to_.fact("trace.api", "blocking");
   auto const main = std::max_element(processes_.begin(), processes_.end(),
                                      [](auto& a, auto& b) { return a.second < b.second; });
   if (main == processes_.end()) return;
   to_.process_id = static_cast<std::uint32_t>(main->first);
   for (auto const& label : thread_labels_)
-    if (processes_.contains(label.process)) to_.name_thread(label.thread, label.name);
+    if (processes_.contains(*label.event.process))
+      to_.name_thread(os_thread_of(label.event), label.name);
 }
 
 }  // namespace gpuprof

@@ -4,10 +4,12 @@
 
 #include "host/import/imported_process.hpp"
 #include "host/import/kineto/trace_event.hpp"
+#include "host/import/narrow_ids.hpp"
 
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 
 namespace gpuprof {
@@ -21,6 +23,8 @@ class kineto_events {
   /// After the last one: what is known only then.
   void finish();
 
+  /// A GPU of AMD was used.
+  bool uses_hip() const noexcept { return uses_hip_; }
   std::uint64_t taken() const noexcept { return taken_; }
   /// Events that no capture has a place for, by category.
   std::map<std::string, std::uint64_t> const& left_out() const noexcept { return left_out_; }
@@ -40,19 +44,29 @@ class kineto_events {
   void take_metadata(trace_event const& event);
 
   void add_range(trace_event const& event, name_id domain);
-  /// Of the process; texts get numbers that no thread of a system has.
+  template <class Record>
+  void take_common(trace_event const& event, Record& record);
+  /// The number of a thread in the capture: its own, unless that does not fit into 32 bits, or a
+  /// thread of another process has it.
   std::uint32_t os_thread_of(trace_event const& event);
-  bool has_times(trace_event const& event, char const* lost);
+  correlation_id correlation_of(trace_event const& event);
+  stream_id stream_of(std::int64_t said) { return stream_id{streams_.of(said, said).first}; }
+  /// Else one of `what` is lost: "kernels".
+  bool has_times(trace_event const& event, char const* what);
 
   imported_process& to_;
   bool const cpu_ops_;
   std::uint64_t taken_ = 0;
+  bool uses_hip_ = false;
+  std::uint64_t made_calls_ = 0, recorded_launches_ = 0;
   std::map<std::string, std::uint64_t> left_out_;
   std::map<std::int64_t, std::uint64_t> processes_;  // that events of the CPU are of
-  std::unordered_map<std::string, std::uint32_t> text_threads_;
+  /// By process, and text or number.
+  narrow_ids<std::tuple<std::int64_t, std::string, std::int64_t>> threads_;
+  narrow_ids<std::int64_t> streams_;
+  std::unordered_map<std::int64_t, std::uint32_t> wide_correlations_;
   struct thread_label {
-    std::int64_t process;
-    std::uint32_t thread;
+    trace_event event;
     name_id name;
   };
   std::vector<thread_label> thread_labels_;

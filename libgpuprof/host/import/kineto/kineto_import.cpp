@@ -25,6 +25,12 @@ std::string version_of(std::string_view number) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
+bool is_name_of_amd(std::string_view gpu) {
+  for (std::string_view const word : {"AMD", "Instinct", "Radeon", "gfx"})
+    if (gpu.find(word) != std::string_view::npos) return true;
+  return false;
+}
+
 class kineto_reading {
  public:
   kineto_reading(source_reading& reading, imported_process& to)
@@ -40,7 +46,7 @@ class kineto_reading {
     if (first == token::array) read_events();
     if (first == token::object) read_members();
     events_.finish();
-    note_end();
+    note_end(json_.next());
     add_facts();
   }
 
@@ -56,7 +62,8 @@ class kineto_reading {
   void read_devices();
   void read_device();
   void read_distribution();
-  void note_end();
+  void note_end(token ends);
+  void note_damage(token ends);
   void note_left_out();
   void add_facts();
   void note(std::string const& line) {
@@ -68,6 +75,7 @@ class kineto_reading {
   json_scanner json_;
   imported_process& to_;
   kineto_events events_;
+  bool has_amd_ = false;
 };
 
 /// After their `array`.
@@ -100,7 +108,7 @@ void kineto_reading::take_member(std::string const& key, token value) {
   if (key == "deviceProperties" && value == token::array) return read_devices();
   if (key == "distributedInfo" && value == token::object) return read_distribution();
   auto const text = json_.text();
-  if (value == token::number && key == "baseTimeNanoseconds")
+  if ((value == token::number || value == token::text) && key == "baseTimeNanoseconds")
     to_.epoch = number_in<std::int64_t>(text);
   if (value == token::number && key == "cuda_driver_version")
     to_.fact("driver.cuda_version", version_of(text));
@@ -120,6 +128,7 @@ void kineto_reading::read_devices() {
 
 void kineto_reading::read_device() {
   device_record device;
+  bool is_of_amd = false;
   std::string key;
   for (auto next = json_.next(); !is_over(next); next = json_.next()) {
     if (next != token::key) {
@@ -136,7 +145,13 @@ void kineto_reading::read_device() {
     if (key == "computeMajor") device.compute_major = static_cast<std::uint32_t>(number);
     if (key == "computeMinor") device.compute_minor = static_cast<std::uint32_t>(number);
     if (key == "numSms") device.sm_count = static_cast<std::uint32_t>(number);
+    if (key == "warpSize") is_of_amd = is_of_amd || number == 64;
+    if (key == "name") is_of_amd = is_of_amd || is_name_of_amd(json_.text());
     json_.skip(value);
+  }
+  if (is_of_amd) {
+    device.compute_major = device.compute_minor = 0;  // gfx90a says 9.0, which is Hopper
+    has_amd_ = true;
   }
   to_.devices.try_emplace(device.device, device);
 }
@@ -160,9 +175,8 @@ void kineto_reading::read_distribution() {
   }
 }
 
-void kineto_reading::note_end() {
+void kineto_reading::note_end(token ends) {
   auto& outcome = reading_.outcome;
-  auto const ends = json_.next();
   if (events_.taken() == 0)
     throw import_failure(
         reading_.job.options.source +
@@ -172,12 +186,14 @@ void kineto_reading::note_end() {
              ? " before it becomes unreadable at character " + std::to_string(json_.offset())
              : std::string()) +
         "; nothing is written");
-  if (ends == token::damaged || !text_.failure().empty()) {
+  note_damage(ends);
+  if (ends == token::object || ends == token::array) {
     outcome.lacks_something = true;
-    note("is cut or damaged at character " + std::to_string(json_.offset()) +
-         (text_.failure().empty() ? "" : " (" + text_.failure() + ")") +
-         ": what stands before is taken");
-    to_.lose("rest_of_the_file");
+    note(
+        "holds another trace behind its end, which is not taken: split the file there, at "
+        "character " +
+        std::to_string(json_.offset()));
+    to_.lose("further_traces_in_the_file");
   }
   if (events_.processes().size() > 1)
     note("holds events of " + std::to_string(events_.processes().size()) +
@@ -185,19 +201,46 @@ void kineto_reading::note_end() {
   note_left_out();
 }
 
+void kineto_reading::note_damage(token ends) {
+  auto const& why = text_.failure();
+  if (ends != token::damaged && why.empty()) return;
+  reading_.outcome.lacks_something = true;
+  if (ends != token::damaged)
+    return note("is complete, but something in it may be wrong (" + why + ")");
+  note((json_.has_ended() ? "was cut at character " : "is damaged at character ") +
+       std::to_string(json_.offset()) + (why.empty() ? "" : " (" + why + ")") +
+       ": what stands before is taken");
+  to_.lose("rest_of_the_file");
+}
+
 void kineto_reading::note_left_out() {
-  std::string line;
-  for (auto const& [category, count] : events_.left_out())
-    line += (line.empty() ? "" : ", ") + readable_count(count) + " " + category;
-  if (line.empty()) return;
-  to_.fact("import.left_out", line);
-  note("also holds what a capture has no place for: " + line);
+  std::string all, others;
+  std::uint64_t operators = 0;
+  for (auto const& [category, count] : events_.left_out()) {
+    auto const text = readable_count(count) + " " + category;
+    all += (all.empty() ? "" : ", ") + text;
+    if (category == "cpu_op" || category == "Operator")
+      operators += count;
+    else
+      others += (others.empty() ? "what a capture has no place for: " : ", ") + text;
+  }
+  if (all.empty()) return;
+  to_.fact("import.left_out", all);
+  if (operators > 0)
+    others += (others.empty() ? "" : "; and ") + counted(operators, "operators") +
+              ", which --cpu-ops takes as ranges";
+  note("also holds " + others);
 }
 
 void kineto_reading::add_facts() {
   to_.fact("import.source", reading_.job.options.source);
   to_.fact("import.format", "Kineto trace");
   if (to_.process_id) to_.fact("process.id", std::to_string(*to_.process_id));
+  to_.streams_are_in_order = events_.processes().size() <= 1;
+  if (!has_amd_ && !events_.uses_hip()) return;
+  to_.streams_are_in_order = false;
+  to_.fact("gpu.vendor", "AMD");
+  note("was recorded on GPUs of AMD: hardware counters, peaks and roofs are for those of NVIDIA");
 }
 
 }  // namespace

@@ -22,6 +22,14 @@ std::optional<std::int64_t> integer_in(std::string_view text) {
   return value;
 }
 
+/// A number, also one that is written as a text.
+std::optional<std::int64_t> whole_number_in(std::string_view text) {
+  auto const digits = text.starts_with('-') ? text.substr(1) : text;
+  if (digits.empty() || digits.find_first_not_of("0123456789") != std::string_view::npos)
+    return std::nullopt;
+  return integer_in(text);
+}
+
 struct integer_argument {
   std::string_view key;
   std::optional<std::int64_t> trace_event::*member;
@@ -60,6 +68,7 @@ void take_argument(json_scanner& from, std::string const& key, token value, trac
     }
   if (value == token::array && (key == "grid" || key == "block"))
     return read_extent(from, key == "grid" ? event.grid : event.block);
+  if (key == "made by gpuprof") event.is_made = true;
   if (value == token::text && key == "cuda_sync_kind") event.wait_kind = from.text();
   if (value == token::text && key == "name") event.object_name = from.text();
   if (value == token::number && key == "flops")
@@ -84,17 +93,16 @@ void read_arguments(json_scanner& from, trace_event& event) {
 
 void take_member(json_scanner& from, std::string const& key, token value, trace_event& event) {
   if (key == "args" && value == token::object) return read_arguments(from, event);
-  auto const is_number = value == token::number;
-  if (!is_number && value != token::text) return from.skip(value);
+  if (value != token::number && value != token::text) return from.skip(value);
   auto const text = from.text();
   if (key == "ph") event.phase = text;
   if (key == "cat") event.category = text;
   if (key == "name") event.name = text;
   if (key == "ts") event.start = nanoseconds_in(text);
   if (key == "dur") event.duration = nanoseconds_in(text);
-  if (key == "pid" && is_number) event.process = integer_in(text);
-  if (key == "tid" && is_number) event.thread = integer_in(text);
-  if (key == "tid" && !is_number) event.thread_text = text;
+  if (key == "pid") event.process = whole_number_in(text);
+  if (key == "tid") event.thread = whole_number_in(text);
+  if (key == "tid" && !event.thread) event.thread_text = text;
 }
 
 }  // namespace
@@ -132,6 +140,7 @@ void trace_event::clear() {
     number->reset();
   grid = block = {};
   flops = 0;
+  is_made = false;
 }
 
 bool read_event(json_scanner& from, trace_event& event) {

@@ -25,6 +25,7 @@ struct trace_event {
       graph, node, event, result;
   std::array<std::int64_t, 3> grid{}, block{};
   double flops = 0;
+  bool is_made = false;     // by gpuprof export, of a launch whose call was not recorded
   std::string wait_kind;    // "Stream Sync"
   std::string object_name;  // of metadata
 

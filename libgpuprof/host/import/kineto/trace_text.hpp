@@ -4,13 +4,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
-struct gzFile_s;
+struct z_stream_s;
 
 namespace gpuprof {
 
+/// Uses zlib's inflate() and not gzread(), which keeps back what it has unpacked before an error,
+/// such as a wrong check sum at the end of a whole file.
 class trace_text {
  public:
   /// Throws import_failure.
@@ -28,9 +33,19 @@ class trace_text {
   std::uint64_t newly_read();
 
  private:
-  gzFile_s* file_;
+  struct closed {
+    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+  };
+  /// False: the file has ended.
+  bool fill();
+  std::size_t unpack(std::span<char> into);
+
+  std::unique_ptr<std::FILE, closed> file_;
+  std::vector<unsigned char> packed_;
+  std::unique_ptr<z_stream_s> unpacking_;  // null: the file is not compressed
+  bool is_at_member_ = true;               // of the file, which may be several compressed ones
   std::uint64_t file_bytes_ = 0;
-  std::uint64_t told_ = 0;
+  std::uint64_t read_ = 0, told_ = 0;
   std::string failure_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of the CUDA runtime and driver in an nsys export.
 #include "host/import/nsys/nsys_source.hpp"
-#include "host/import/time_between.hpp"
+#include "host/import/source_values.hpp"
 
 namespace gpuprof {
 
@@ -13,7 +13,9 @@ void read_nsys_calls(nsys_source& source) {
                   return process.records->lose("API_calls_without_time");
                 imported_call made;
                 auto& call = made.call;
-                call.start = {static_cast<std::uint64_t>(row.integer(1))};
+                if (row.integer(2) < row.integer(1))
+                  return process.records->lose("API_calls_of_impossible_times");
+                call.start = process.records->moment(row.integer(1));
                 call.duration = time_between(row.integer(1), row.integer(2));
                 call.name = source.text(process, row.integer(3));
                 // Newer versions have a number for it, which has not always meant the same.

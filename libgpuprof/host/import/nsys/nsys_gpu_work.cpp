@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels, copies, fills, graphs, waits, allocations and migrations in an nsys export.
 #include "host/import/nsys/nsys_source.hpp"
-#include "host/import/time_between.hpp"
+#include "host/import/source_values.hpp"
 
 #include <algorithm>
 #include <array>
@@ -30,10 +30,22 @@ std::uint32_t number_at(sqlite_rows const& row, int column) {
   return static_cast<std::uint32_t>(row.integer(column));
 }
 
+std::uint32_t size_at(sqlite_rows const& row, int column) {
+  return size_in(row.integer(column));
+}
+
+/// Else one of `what` is lost: "kernels".
+bool has_times(sqlite_rows const& row, imported_process& to, char const* what) {
+  auto const has_both = !row.is_null(work_start) && !row.is_null(work_end);
+  if (has_both && row.integer(work_start) <= row.integer(work_end)) return true;
+  to.lose(std::string(what) + (has_both ? "_of_impossible_times" : "_without_time"));
+  return false;
+}
+
 template <class Record>
-bool take_common(sqlite_rows const& row, Record& record) {
-  if (row.is_null(work_start) || row.is_null(work_end)) return false;
-  record.start = {static_cast<std::uint64_t>(row.integer(work_start))};
+bool take_common(sqlite_rows const& row, imported_process& to, char const* what, Record& record) {
+  if (!has_times(row, to, what)) return false;
+  record.start = to.moment(row.integer(work_start));
   record.duration = time_between(row.integer(work_start), row.integer(work_end));
   record.device = id_at<device_id>(row, work_device);
   record.context = id_at<context_id>(row, work_context);
@@ -82,7 +94,7 @@ void read_kernels(nsys_source& source) {
                "graphNodeId"},
               [&](sqlite_rows const& row, nsys_process& process) {
                 kernel_record kernel;
-                if (!take_common(row, kernel)) return process.records->lose("kernels_without_time");
+                if (!take_common(row, *process.records, "kernels", kernel)) return;
                 kernel_shape shape;
                 int at = first_other;
                 for (int i = 0; i < 3 && raw(shape.name) == 0; ++i)
@@ -90,16 +102,16 @@ void read_kernels(nsys_source& source) {
                 at += 3;
                 for (auto* const extent : {&shape.grid, &shape.block, &shape.cluster})
                   for (auto* const side : {&extent->x, &extent->y, &extent->z})
-                    *side = number_at(row, at++);
-                shape.registers_per_thread = number_at(row, at++);
-                shape.static_shared_bytes = number_at(row, at++);
-                shape.dynamic_shared_bytes = number_at(row, at++);
-                shape.local_bytes_per_thread = number_at(row, at++);
-                shape.local_bytes_total = static_cast<std::uint64_t>(row.integer(at++));
+                    *side = size_at(row, at++);
+                shape.registers_per_thread = size_at(row, at++);
+                shape.static_shared_bytes = size_at(row, at++);
+                shape.dynamic_shared_bytes = size_at(row, at++);
+                shape.local_bytes_per_thread = size_at(row, at++);
+                shape.local_bytes_total = bytes_in(row.integer(at++));
                 // 1 regular, 2 and 3 cooperative; gpuprof counts as CUPTI does, from 0.
                 shape.launch_type =
                     static_cast<std::uint32_t>(std::max<std::int64_t>(row.integer(at++) - 1, 0));
-                shape.max_active_clusters = number_at(row, at++);
+                shape.max_active_clusters = size_at(row, at++);
                 take_graph(row, kernel, at, at + 1);
                 kernel.shape = process.records->shape(shape);
                 process.records->add(kernel);
@@ -135,8 +147,8 @@ void read_copies(nsys_source& source) {
        "virtualAddress"},
       [](sqlite_rows const& row, nsys_process& process) {
         copy_record copy;
-        if (!take_common(row, copy)) return process.records->lose("copies_without_time");
-        copy.bytes = static_cast<std::uint64_t>(row.integer(first_other));
+        if (!take_common(row, *process.records, "copies", copy)) return;
+        copy.bytes = bytes_in(row.integer(first_other));
         auto const kind = row.integer(first_other + 1);
         if (kind >= 11 && kind <= 13) return add_migration(row, process, copy, kind);
         copy.kind = kind >= 0 && kind <= 10 ? static_cast<copy_kind>(kind) : copy_kind::unknown;
@@ -158,8 +170,8 @@ void read_fills(nsys_source& source) {
                "bytes", "value", "memKind", "graphId", "graphNodeId"},
               [](sqlite_rows const& row, nsys_process& process) {
                 memset_record fill;
-                if (!take_common(row, fill)) return process.records->lose("fills_without_time");
-                fill.bytes = static_cast<std::uint64_t>(row.integer(first_other));
+                if (!take_common(row, *process.records, "fills", fill)) return;
+                fill.bytes = bytes_in(row.integer(first_other));
                 fill.value = number_at(row, first_other + 1);
                 if (!row.is_null(first_other + 2))
                   fill.kind = memory_of(row.integer(first_other + 2));
@@ -174,7 +186,7 @@ void read_graphs(nsys_source& source) {
                "graphId"},
               [](sqlite_rows const& row, nsys_process& process) {
                 graph_record graph;
-                if (!take_common(row, graph)) return process.records->lose("graphs_without_time");
+                if (!take_common(row, *process.records, "graphs", graph)) return;
                 graph.graph = id_at<graph_id>(row, first_other);
                 process.records->add(graph);
               });
@@ -185,10 +197,9 @@ void read_waits(nsys_source& source) {
               {"globalPid", "start", "end", "contextId", "streamId", "correlationId", "syncType",
                "deprecatedSyncType", "eventId"},
               [](sqlite_rows const& row, nsys_process& process) {
-                if (row.is_null(1) || row.is_null(2))
-                  return process.records->lose("waits_without_time");
+                if (!has_times(row, *process.records, "waits")) return;
                 sync_record wait;
-                wait.start = {static_cast<std::uint64_t>(row.integer(1))};
+                wait.start = process.records->moment(row.integer(1));
                 wait.duration = time_between(row.integer(1), row.integer(2));
                 wait.context = id_at<context_id>(row, 3);
                 // All streams of a context are one that is no stream's number.
@@ -207,13 +218,13 @@ void read_allocations(nsys_source& source) {
               [](sqlite_rows const& row, nsys_process& process) {
                 if (row.is_null(1)) return process.records->lose("allocations_without_time");
                 memory_record made;
-                made.time = {static_cast<std::uint64_t>(row.integer(1))};
+                made.time = process.records->moment(row.integer(1));
                 made.device = id_at<device_id>(row, 2);
                 made.context = id_at<context_id>(row, 3);
                 made.stream = id_at<stream_id>(row, 4);
                 made.correlation = id_at<correlation_id>(row, 5);
                 made.address = static_cast<std::uint64_t>(row.integer(6));
-                made.bytes = static_cast<std::uint64_t>(row.integer(7));
+                made.bytes = bytes_in(row.integer(7));
                 if (!row.is_null(8)) made.kind = memory_of(row.integer(8));
                 made.operation = row.integer(9) == 0   ? memory_operation::allocate
                                  : row.integer(9) == 1 ? memory_operation::release

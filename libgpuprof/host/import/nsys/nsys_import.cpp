@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads an nsys SQLite export: the order of its tables.
+#include "base/readable.hpp"
 #include "host/import/nsys/nsys_source.hpp"
 
 namespace gpuprof {
@@ -19,6 +20,20 @@ std::uint64_t rows_ahead(sqlite_reader& file) {
     rows += file.row_count(table);
   }
   return has_any ? rows + 1 : 0;
+}
+
+/// A version of nsys to come may call a table NVTX_EVENTS_V2.
+void note_unknown_tables(sqlite_reader& file, source_reading& reading) {
+  for (auto const& name : file.tables())
+    for (std::string const known : tables_read) {
+      if (name == known || !name.starts_with(known)) continue;
+      if (auto const rows = file.row_count(name); rows > 0) {
+        reading.outcome.lacks_something = true;
+        reading.outcome.notes.push_back(reading.job.options.source + " also holds a table that " +
+                                        "this version does not know: " + name + " with " +
+                                        counted(rows, "rows"));
+      }
+    }
 }
 
 std::string listed(std::set<std::uint32_t> const& ids) {
@@ -42,6 +57,12 @@ imported_processes read_nsys_database(source_reading& reading) {
   auto const& path = reading.job.options.source;
   sqlite_reader file(path);
   auto const rows = rows_ahead(file);
+  auto const is_of_nsys = file.has("META_DATA_EXPORT") || file.has("EXPORT_META_DATA") ||
+                          file.has("TARGET_INFO_SYSTEM_ENV") || file.has("ANALYSIS_DETAILS");
+  if (rows == 0 && is_of_nsys)
+    throw import_failure(path +
+                         " is of nsys, but nothing of CUDA or NVTX was recorded; nothing is "
+                         "written, record with nsys profile --trace cuda,nvtx");
   if (rows == 0)
     throw import_failure(path +
                          " holds no table of nsys (CUPTI_ACTIVITY_KIND_KERNEL, NVTX_EVENTS, ...); "
@@ -51,6 +72,7 @@ imported_processes read_nsys_database(source_reading& reading) {
   read_nsys_calls(source);  // these two say whose they are in every version
   read_nsys_nvtx(source);
   read_nsys_gpu_work(source);
+  note_unknown_tables(file, reading);
   source.keep_those_with_records();
   if (source.processes().empty()) refuse_empty(source);
   read_nsys_target(source);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // NVTX in an nsys export: ranges, marks, names of domains, categories and threads.
 #include "host/import/nsys/nsys_source.hpp"
+#include "host/import/source_values.hpp"
 
 #include <bit>
 
@@ -76,7 +77,7 @@ void take_declared(nsys_process& process, range_begin& range) {
 template <class Record>
 void take_common(nsys_source& source, nsys_process& process, sqlite_rows const& row,
                  Record& record) {
-  record.time = {static_cast<std::uint64_t>(row.integer(start))};
+  record.time = process.records->moment(row.integer(start));
   record.thread = process.records->thread(nsys_source::os_thread(row.integer(global)));
   record.name = name_of(source, process, row, text, text_id);
   record.domain = domain_of(process, row);
@@ -92,7 +93,7 @@ void add_range(nsys_source& source, nsys_process& process, sqlite_rows const& ro
       row.integer(type) == push_pop ? range_style::push_pop : range_style::start_end;
   take_declared(process, range.begin);
   range.has_end = !row.is_null(end) && row.integer(end) >= row.integer(start);
-  range.end = {static_cast<std::uint64_t>(row.integer(end))};
+  range.end = range.begin.time + time_between(row.integer(start), row.integer(end));
   if (!row.is_null(end_global) && row.integer(end_global) != 0)
     range.ended_on = process.records->thread(nsys_source::os_thread(row.integer(end_global)));
   process.records->ranges.add(range);

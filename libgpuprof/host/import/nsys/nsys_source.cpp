@@ -63,6 +63,9 @@ name_id nsys_source::text(nsys_process& process, std::int64_t string_id) {
 
 void nsys_source::note_damage(std::string const& table, std::uint64_t rows,
                               std::string const& failure) {
+  auto const all = file.row_count(table);
+  for (auto& [key, process] : processes_)
+    process.records->lose("rows_of_a_damaged_table", all > rows ? all - rows : 1);
   reading.outcome.lacks_something = true;
   reading.outcome.notes.push_back(reading.job.options.source + " is damaged: " + table +
                                   " cannot be read beyond its first " + counted(rows, "rows") +

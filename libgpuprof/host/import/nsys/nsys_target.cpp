@@ -112,7 +112,7 @@ void read_times(nsys_source& source, imported_process& process) {
     auto rows = file.select("ANALYSIS_DETAILS", {"duration"});
     if (!rows.next() || rows.integer(0) <= 0) return;
     process.began = 0;
-    process.ended = static_cast<std::uint64_t>(rows.integer(0));
+    process.ended = rows.integer(0);
   }
 }
 

@@ -85,6 +85,12 @@ sqlite_rows sqlite_reader::prepare(std::string const& query) {
   return sqlite_rows(statement);
 }
 
+std::vector<std::string> sqlite_reader::tables() const {
+  std::vector<std::string> names;
+  for (auto const& [name, columns] : tables_) names.push_back(name);
+  return names;
+}
+
 bool sqlite_reader::has(std::string const& table) {
   for (auto const& [name, columns] : tables_)
     if (name == table) return true;

@@ -47,6 +47,7 @@ class sqlite_reader {
   /// Throws import_failure.
   explicit sqlite_reader(std::string const& path);
 
+  std::vector<std::string> tables() const;
   bool has(std::string const& table);
   bool has(std::string const& table, std::string const& column);
 

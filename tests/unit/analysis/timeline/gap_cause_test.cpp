@@ -150,6 +150,20 @@ TEST_CASE("the first launch of a kernel that starts late loaded it") {
   CHECK(of.of(100, 900, 105).bucket == time_bucket::dependency);
 }
 
+TEST_CASE("a launching call that returned soon has not loaded its kernel") {
+  scene of;
+  of.thread.is_first_of_kernel = true;
+  of.calls = {call(call_kind::launch, 105, 110)};
+  CHECK(of.of(100, 900, 105).bucket == time_bucket::dependency);
+  of.calls = {call(call_kind::launch, 105, 890)};
+  CHECK(of.of(100, 900, 105).bucket == time_bucket::module_load);
+  // Where calls that launch are not recorded, the next call tells.
+  of.calls = {call(call_kind::synchronise, 120, 1'000)};
+  CHECK(of.of(100, 900, 105).bucket == time_bucket::dependency);
+  of.calls = {call(call_kind::synchronise, 880, 1'000)};
+  CHECK(of.of(100, 900, 105).bucket == time_bucket::module_load);
+}
+
 TEST_CASE("a slow launching call is no dependency") {
   scene of;
   of.calls = {call(call_kind::launch, 105, 890)};

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long something took that a file of others says the times of, whatever numbers these are.
+// Times and sizes as files of others say them, whatever numbers these are.
 #pragma once
 
 #include "base/time.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace gpuprof {
 
@@ -13,6 +14,14 @@ inline duration_ns time_between(std::int64_t start, std::int64_t end) noexcept {
   if (end <= start) return {};
   auto const length = static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(start);
   return {std::max<std::int64_t>(static_cast<std::int64_t>(length), 0)};
+}
+
+/// A size or count. 0 means that it is not known, so it stands for what cannot be one, too.
+inline std::uint32_t size_in(std::int64_t said) noexcept {
+  return said > 0 && said <= INT64_C(0xffffffff) ? static_cast<std::uint32_t>(said) : 0;
+}
+inline std::uint64_t bytes_in(std::int64_t said) noexcept {
+  return said > 0 ? static_cast<std::uint64_t>(said) : 0;
 }
 
 }  // namespace gpuprof

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives identifiers of a source, which may be any text or 64 bits wide, numbers of 32 bits. No two
+// identifiers get the same number.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <unordered_set>
+#include <utility>
+
+namespace gpuprof {
+
+template <class Id>
+class narrow_ids {
+ public:
+  /// The number that was given to it before; `wanted`, if no other has that one; another number.
+  /// The second value tells whether the identifier is new.
+  std::pair<std::uint32_t, bool> of(Id const& id, std::int64_t wanted) {
+    auto const [at, is_new] = numbers_.try_emplace(id);
+    if (!is_new) return {at->second, false};
+    auto const fits = wanted >= INT32_MIN && wanted <= std::int64_t{UINT32_MAX};
+    at->second = static_cast<std::uint32_t>(wanted);
+    if (!fits || given_.contains(at->second)) {
+      while (given_.contains(next_)) --next_;
+      at->second = next_;
+    }
+    given_.insert(at->second);
+    return {at->second, true};
+  }
+
+ private:
+  std::map<Id, std::uint32_t> numbers_;
+  std::unordered_set<std::uint32_t> given_;
+  std::uint32_t next_ = 0xefff'ffff;  // ids of threads are small, or cut ones anywhere above 2^31
+};
+
+}  // namespace gpuprof
