@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpuprof demo: profiles a recorded session as it would profile the program, and shows the reports.
 #include "base/process.hpp"
-#include "option_checks.hpp"
 #include "run_program.hpp"
 #include "subcommands.hpp"
 #include "value_words.hpp"
+#include "word_option.hpp"
 
 #include <CLI/CLI.hpp>
 
