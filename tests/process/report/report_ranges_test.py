@@ -60,7 +60,7 @@ class Ranges(report_pages.Case):
     def test_steps_and_operators_with_a_number_each_are_one_place(self):
         paths = self.places_of(self.made_ranks("--profiled-job", 10, ranks=1) / "rank0.gpuprof")["paths"]
         self.assertEqual([(place["name"], place["instances"]) for place in paths],
-                         [("ProfilerStep", 10), ("forward", 10), ("aten::mm, seq #", 80), ("backward", 10), ("aten::mm, seq #", 80)])
+                         [("ProfilerStep", 10), ("forward", 10), ("aten::mm #", 80), ("backward", 10), ("aten::mm #", 80)])
 
     def test_of_very_many_places_the_short_ones_are_joined(self):
         places = self.places_of(self.many_ranges(3000))
