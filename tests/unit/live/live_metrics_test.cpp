@@ -475,14 +475,14 @@ TEST_CASE("what a range declares counts when it is over and all its launches are
 TEST_CASE("a range that declares and is forgotten takes its FLOP and its time with it") {
   auto c = trace_of({kernel("k", 10_us, 20_us)});
   live_metrics::capacity small;
-  small.workloads.recent_ranges = 6;
+  small.workloads.recent_ranges = 4;
   live_metrics live([](name_id) -> std::string_view { return "step"; }, small);
   for (auto const& shape : c.shapes) live.add(shape);
-  for (std::uint64_t i = 1; i <= 10; ++i) {  // none of the first four is settled in time
+  for (std::uint64_t i = 1; i <= 7; ++i) {  // none of the first three is settled in time
     range_begin begin{};
     begin.range = static_cast<range_id>(i);
     begin.time = trace_start + duration_ns{static_cast<std::int64_t>(i)};
-    begin.declared_flops = i <= 4 ? 1e9 : 1e6;
+    begin.declared_flops = i <= 3 ? 1e9 : 1e6;
     live.add(begin);
     c.kernels[0].range = begin.range;
     live.add(c.kernels);
