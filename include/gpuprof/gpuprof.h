@@ -276,11 +276,11 @@ typedef enum gpuprof_bound {
 GPUPROF_API const char* gpuprof_bound_name(gpuprof_bound bound);
 
 /**
- * What kernels achieve: those launched in the ranges of one name, those of one name, or all. Hardware counters are read around
- * some launches of each kernel and geometry, and are taken to hold for the other launches: a rate is what was counted, divided
- * by how long launches take when nothing is counted. If no counters were read around launches of a kernel, samples of the whole
- * GPU over time are divided among the kernels that ran; they tell bytes, occupancy, tensor activity and clock. Each figure
- * covers the kernels for which it is known in either way.
+ * The rates that kernels achieve: those launched in the ranges of one name, those of one name, or all. Hardware counters are
+ * read around some launches of each kernel and geometry, and are taken to hold for the other launches: a rate is what was
+ * counted, divided by how long launches take when nothing is counted. If no counters were read around launches of a kernel,
+ * samples of the whole GPU over time are divided among the kernels that ran; they tell bytes, occupancy, tensor activity and
+ * clock. Each figure covers the kernels for which it is known in either way.
  *
  * A launch counts in the NVTX ranges that are open on its thread. If that thread has no push/pop range open, the launch counts
  * in the ranges that the main thread has open at that moment; if the main thread has none, in the range that any thread opened

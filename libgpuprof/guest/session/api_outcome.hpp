@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call of the program came to, and why it did not do what was asked for.
+// The result of a call of the program, and the reason if it had no effect.
 #pragma once
 
 #include <string>

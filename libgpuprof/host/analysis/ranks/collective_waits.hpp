@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits for whom in collectives: when the kernels of the same collective begin on each rank,
-// and what that means for ranks and steps.
+// Finds which rank waits for which in collectives: when the kernels of the same collective begin on
+// each rank, and what that means for ranks and steps.
 #pragma once
 
 #include "host/analysis/ranks/clock_offsets.hpp"
