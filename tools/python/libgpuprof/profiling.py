@@ -126,6 +126,8 @@ class profile:
             return
         try:
             was_recording = self._end()  # a step that is open has no end, and is none
+            if self.path is not None and not was_recording:
+                live.flush()  # kernels of the last cycle may have run on after its end
             if self._schedule is not None and self._step == 0 and kind is None:
                 self._warn("step() was never called, so the schedule never went on: call prof.step() at the end of each step")
             elif was_recording:
