@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known about measured values by their name: CUPTI's metrics, and NVML's figures as
-// timelines of other programs show them.
+// Facts about measured values by their name: CUPTI's metrics, and NVML's figures as timelines of
+// other programs show them.
 #pragma once
 
 #include "model/records.hpp"

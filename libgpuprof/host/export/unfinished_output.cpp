@@ -162,7 +162,7 @@ unfinished_folder::~unfinished_folder() {
 
 result<void> unfinished_folder::finish() {
   std::error_code failed;
-  // What came meanwhile is not ours to remove; a folder that is empty gives way by itself.
+  // Files that others put there meanwhile are kept; the rename itself replaces an empty folder.
   if (overwrite_ && fs::exists(path_, failed) && may_replace(path_)) fs::remove_all(path_, failed);
   if (!failed) fs::rename(temporary_, path_, failed);
   if (failed) return error{cannot_write(path_, failed)};

@@ -13,7 +13,7 @@ namespace {
 constexpr double usual_noise_ns = 58;  // 100 / sqrt(3)
 constexpr double max_gap_ns = 2000;    // longer ones wait for the program
 constexpr std::uint64_t enough_gaps = 50;
-// Of the pairs, those that vary least; the very least does so by chance.
+// So many pairs that vary least are used, because the very least varies so little by chance.
 constexpr std::size_t steadiest = 10;
 
 // The clock of the samples is off by a little of its own, whatever gaps between records say.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the writers of rows share: texts by number, nsys' notation of times, processes and threads;
-// and those writers, each of which fills some tables.
+// Helpers that the writers of rows share (texts by number, nsys' notation of times, processes and
+// threads), and those writers, each of which fills some tables.
 #pragma once
 
 #include "host/export/export_job.hpp"
