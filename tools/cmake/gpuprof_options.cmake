@@ -16,11 +16,12 @@ endif()
 # Paths in objects begin at the top folder of the tree: a build says nothing about the machine it was made on, and a compiler cache finds
 # what it compiled for another checkout of the same sources.
 add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.>")
+# The cache must see when a header is edited while it is compiled (no include_file_mtime): it would keep the old object for the new text.
 find_program(GPUPROF_CCACHE ccache)
 mark_as_advanced(GPUPROF_CCACHE)
 if(GPUPROF_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND PROJECT_IS_TOP_LEVEL)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1
-    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime "${GPUPROF_CCACHE}")
+    CCACHE_SLOPPINESS=pch_defines,time_macros "${GPUPROF_CCACHE}")
   set(CMAKE_C_COMPILER_LAUNCHER "${CMAKE_CXX_COMPILER_LAUNCHER}")
 endif()
 # Eight files at a time take less time than one by one: they read their headers once. Debug builds, for work on gpuprof, take them one by
