@@ -91,12 +91,9 @@ TEST_CASE("a version keeps every column of those before it") {
   CHECK(files >= 1);
 }
 
-TEST_CASE("the description says what each minor version added") {
+TEST_CASE("the description names the minor version") {
   auto const page = read_file(GPUPROF_CAPTURE_PAGE);
-  CHECK(page.find("u16 minor version: " + std::to_string(format_minor)) != std::string::npos);
-  for (auto const* const late : {"`shape.arguments`", "`sampled_launch.reading`", "`kernel_code`",
-                                 "`hold`", "`chip_state`", "`copy.batch`"})
-    CHECK(page.find(late) != std::string::npos);
+  CHECK(page.find("u16 minor version: " + std::to_string(format_minor) + " ") != std::string::npos);
 }
 
 TEST_CASE("the description has every column, with what it means") {
