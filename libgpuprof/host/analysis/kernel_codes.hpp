@@ -2,6 +2,7 @@
 // What the machine code of each kernel holds, and what follows for its FLOP.
 #pragma once
 
+#include "model/flop_counters.hpp"
 #include "model/kernel_code.hpp"
 #include "model/records.hpp"
 
@@ -14,26 +15,6 @@
 #include <string_view>
 
 namespace gpuprof {
-
-/// The kinds of arithmetic that are told apart.
-enum class precision : std::uint8_t {
-  fp64,
-  fp32,
-  fp16,  // BF16 too: one instruction computes either
-  fp8,
-  tensor_fp64,
-  tensor_tf32,
-  tensor_fp16,
-  tensor_bf16,
-  tensor_fp8,
-  tensor_fp6,
-  tensor_fp4,
-  tensor_int8,  // integer operations; no FLOP, but they count in totals as what the GPU computed
-};
-inline constexpr std::size_t precision_count = 12;
-
-std::string_view name_of(precision p) noexcept;  // "tensor BF16"
-std::string_view key_of(precision p) noexcept;   // "tensor_bf16"
 
 /// By the name of the kernel.
 class kernel_codes {
@@ -50,10 +31,6 @@ class kernel_codes {
  private:
   std::map<name_id, kernel_code> codes_;
 };
-
-/// Whether it holds no instruction that computes in this precision. nullptr, and a precision that
-/// the code does not tell: false.
-bool has_none_of(kernel_code const* code, precision p) noexcept;
 
 /// Those of these kernels that are known to hold no instruction of the tensor cores.
 std::set<shape_id> without_tensor_code(std::span<kernel_shape const> shapes,

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "host/analysis/kernel_labels.hpp"
+#include "model/gpu_work.hpp"
 #include "model/records.hpp"
 
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -15,15 +15,6 @@
 #include <vector>
 
 namespace gpuprof {
-
-/// What counters and durations are kept by: the launches of one kernel in one geometry, those made
-/// by CUDA graphs among them; and, a level above, the launches of a graph as a whole.
-struct workload_id {
-  device_id device{};
-  shape_id shape{};  // of the kernel; 0 for a graph
-  graph_id graph{};  // 0 for a kernel
-  friend auto operator<=>(workload_id const&, workload_id const&) = default;
-};
 
 /// Mean and sample standard deviation of values that are not kept.
 class running_mean {

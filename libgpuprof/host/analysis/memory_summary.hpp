@@ -12,11 +12,6 @@
 
 namespace gpuprof {
 
-/// "Host-to-Device" and so on.
-std::string_view direction_of(copy_kind kind) noexcept;
-/// "[CUDA memcpy Host-to-Device]".
-std::string operation_of(copy_kind kind);
-inline constexpr std::string_view operation_of_memset = "[CUDA memset]";
 /// "Pageable", "Pinned", "Device", ...
 std::string_view text_of(memory_kind kind) noexcept;
 

@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/analysis/roofline.hpp"
 
-#include "host/analysis/sampling/sampled_metric.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 namespace gpuprof {
-namespace {
-
-constexpr std::string_view clock_name = "sm__cycles_elapsed.avg.per_second";
-constexpr std::string_view occupancy_name = "sm__warps_active.avg.pct_of_peak_sustained_active";
-
-}  // namespace
 
 roofline::roofline(workload_metrics const& metrics, workload_times const& times,
                    std::map<device_id, roofline_device> const& devices,
@@ -103,7 +95,7 @@ void roofline::read_units(workload_figures& f, workload_id const& id) const {
     f.l2_bytes = l2->mean;
     f.l2_error = l2->error;
   }
-  if (auto const clock = note(metrics_.find_in_run(id, clock_name), f.from.clock)) {
+  if (auto const clock = note(metrics_.find_in_run(id, sm_clock_name), f.from.clock)) {
     f.clock = clock->mean;
     f.clock_error = clock->error;
   }

@@ -4,12 +4,12 @@
 
 #include "host/analysis/flop_accounting.hpp"
 #include "host/analysis/fma_rates.hpp"
-#include "host/analysis/measured_roofs.hpp"
 #include "host/analysis/range_workloads.hpp"
 #include "host/analysis/roofline_row.hpp"
 #include "host/analysis/tensor_rates.hpp"
 #include "host/analysis/workload_metrics.hpp"
 #include "host/analysis/workload_times.hpp"
+#include "model/measured_roofs.hpp"
 
 #include <array>
 #include <functional>
@@ -96,13 +96,5 @@ class roofline {
   double gpu_ns_ = 0, known_ns_ = 0, counted_ns_ = 0, without_ns_ = 0, tensor_ns_ = 0,
          cycles_ns_ = 0, fma_ns_ = 0, dram_ns_ = 0, l2_ns_ = 0, other_ranks_ns_ = 0;
 };
-
-/// The metrics from which rates of a roofline come. Chips name the same thing differently; those
-/// with memory of the processor count no DRAM bytes.
-inline constexpr std::string_view dram_read_names[] = {"dram__bytes_read.sum",
-                                                       "dram__bytes_op_read.sum"};
-inline constexpr std::string_view dram_write_names[] = {"dram__bytes_write.sum",
-                                                        "dram__bytes_op_write.sum"};
-inline constexpr std::string_view l2_bytes_name = "lts__t_bytes.sum";
 
 }  // namespace gpuprof

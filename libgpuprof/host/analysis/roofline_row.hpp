@@ -6,6 +6,7 @@
 #include "host/analysis/flop_accounting.hpp"
 #include "host/analysis/workload_metrics.hpp"
 #include "model/records.hpp"
+#include "model/roof_shares.hpp"
 
 #include <array>
 #include <cstdint>
@@ -15,48 +16,6 @@
 #include <string_view>
 
 namespace gpuprof {
-
-/// What a kernel can be bound by. Roofs first, in the order of roof_shares.
-struct bound_by {
-  enum class kind : std::uint8_t { unknown, dram, l2, compute, latency };
-  kind what = kind::unknown;
-  precision of{};  // compute only
-  friend bool operator==(bound_by const&, bound_by const&) = default;
-};
-/// "DRAM", "L2", "tensor BF16", "latency"; empty when it is not known.
-std::string_view name_of(bound_by const& bound) noexcept;
-
-/// Below this share of every roof nothing is saturated: work waits for latency.
-inline constexpr double latency_bound_below = 0.4;
-
-/// Shares of DRAM, L2 and of the compute peak of each precision; 1 is the roof.
-inline constexpr std::size_t roof_count = 2 + precision_count;
-using roof_shares = std::array<std::optional<double>, roof_count>;
-inline constexpr std::size_t dram_roof = 0, l2_roof = 1, compute_roofs = 2;
-bound_by roof_of(std::size_t index) noexcept;
-
-struct nearest_roof {
-  double share = 0;
-  bound_by bound;
-};
-/// Nothing where none is known, or all that are known are far; `every_roof`: all are known that
-/// may matter.
-std::optional<nearest_roof> highest_share(roof_shares const& shares, bool every_roof) noexcept;
-
-enum class flop_source : std::uint8_t {
-  not_measured,
-  counted,
-  tensor_counted,  // of the tensor cores; what else the kernel computed was not
-  /// In full, from samples: of the tensor cores by their cycles, of CUDA cores by the instructions
-  /// of their FMA pipes.
-  sampled,
-  /// By their cycles, in samples or counted around launches, and what a cycle of them computes;
-  /// what else the kernel computed was not measured, or there is nothing.
-  tensor_cycles,
-  machine_code,  // there are none: the code has no instruction that computes
-  declared
-};
-std::string_view name_of(flop_source source) noexcept;
 
 /// Where the figures of the units are from.
 struct figure_sources {
@@ -73,9 +32,6 @@ struct figure_sources {
 struct known_shares {
   double dram = 0, l2 = 0, clock = 0, occupancy = 0, tensor = 0;
 };
-/// What is known for less of a line's time is not shown as the line's.
-inline constexpr double least_known_share = 0.5;
-
 /// By how much what is known of a graph's kernels, added up, is more than what was counted around
 /// the whole graph; shares of that. Nothing where a kernel is not known, or where copies of the
 /// graph were counted with it.

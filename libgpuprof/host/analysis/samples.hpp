@@ -2,7 +2,7 @@
 // Keeps every value of a series, to give its exact median and sample standard deviation at the end.
 #pragma once
 
-#include "base/time.hpp"
+#include "model/gpu_work.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -10,11 +10,6 @@
 #include <vector>
 
 namespace gpuprof {
-
-/// A length of time as reports count it: records with an end before their start last 0.
-inline std::uint64_t nanoseconds(duration_ns duration) noexcept {
-  return duration.value > 0 ? static_cast<std::uint64_t>(duration.value) : 0;
-}
 
 struct statistics {
   std::uint64_t count = 0;

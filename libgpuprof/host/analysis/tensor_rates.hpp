@@ -4,6 +4,7 @@
 #pragma once
 
 #include "host/analysis/flop_accounting.hpp"
+#include "host/analysis/kernel_codes.hpp"
 #include "host/analysis/workload_times.hpp"
 
 #include <functional>
@@ -17,8 +18,6 @@ namespace gpuprof {
 /// it is off by half of that, one standard error.
 inline constexpr double tensor_rate_agreement = 1.05;
 inline constexpr double tensor_rate_error = (tensor_rate_agreement - 1) / 2;
-
-inline constexpr std::string_view tensor_cycles_of_sm = "sm__pipe_tensor_cycles_active.avg";
 
 /// Kernels of one name are compiled for one precision: where operations and cycles of one of its
 /// workloads were counted around launches, their ratio holds for the others on that GPU. Where

@@ -4,9 +4,9 @@
 
 #include "base/result.hpp"
 #include "filter_options.hpp"
-#include "host/analysis/measured_roofs.hpp"
 #include "host/analysis/roofline_row.hpp"
 #include "host/analysis/sweep/sweep_points.hpp"
+#include "model/measured_roofs.hpp"
 
 #include <optional>
 #include <string>

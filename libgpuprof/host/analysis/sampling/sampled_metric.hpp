@@ -2,6 +2,8 @@
 // How the values of a sampled counter add up over time, as its name says.
 #pragma once
 
+#include "model/roof_shares.hpp"
+
 #include <cstdint>
 #include <string_view>
 
@@ -22,7 +24,5 @@ struct sampled_metric {
 
 /// Of CUPTI's names: "dram__bytes_read.sum", "sm__cycles_elapsed.avg.per_second".
 sampled_metric sampled_metric_of(std::string_view name) noexcept;
-
-inline constexpr std::string_view active_cycles_of_sm = "sm__cycles_active.avg";
 
 }  // namespace gpuprof

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/analysis/measured_roofs.hpp"
+#include "model/measured_roofs.hpp"
 
 #include <cmath>
 

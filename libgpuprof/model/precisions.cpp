@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/precisions.hpp"
+
+#include <array>
+
+namespace gpuprof {
+namespace {
+
+struct precision_text {
+  std::string_view name, key;
+};
+constexpr std::array<precision_text, precision_count> precision_texts = {
+    {{"FP64", "fp64"},
+     {"FP32", "fp32"},
+     {"FP16", "fp16"},
+     {"FP8", "fp8"},
+     {"tensor FP64", "tensor_fp64"},
+     {"tensor TF32", "tensor_tf32"},
+     {"tensor FP16", "tensor_fp16"},
+     {"tensor BF16", "tensor_bf16"},
+     {"tensor FP8", "tensor_fp8"},
+     {"tensor FP6", "tensor_fp6"},
+     {"tensor FP4", "tensor_fp4"},
+     {"tensor INT8", "tensor_int8"}}};
+
+constexpr auto classes = [] {
+  using enum instruction_class;
+  return std::to_array<class_of_precision>({
+      {fp64, precision::fp64},
+      {fp32, precision::fp32},
+      {fp16, precision::fp16},
+      {mma_fp16, precision::tensor_fp16},
+      {mma_bf16, precision::tensor_bf16},
+      {mma_tf32, precision::tensor_tf32},
+      {mma_fp64_m8n8k4, precision::tensor_fp64},
+      {mma_fp64, precision::tensor_fp64},
+      {mma_fp8, precision::tensor_fp8},
+      {mma_fp6, precision::tensor_fp6},
+      {mma_fp4, precision::tensor_fp4},
+      {mma_int8, precision::tensor_int8},
+      {mma_int4, precision::tensor_int8},  // what counts it is not known
+      {mma_bit, precision::tensor_int8},
+      {mma_fp16_short, precision::tensor_fp16},
+      {mma_bf16_short, precision::tensor_bf16},
+      {mma_tf32_short, precision::tensor_tf32},
+      {mma_int8_short, precision::tensor_int8},
+      {wgmma_fp16, precision::tensor_fp16},
+      {wgmma_bf16, precision::tensor_bf16},
+      {wgmma_tf32, precision::tensor_tf32},
+      {wgmma_fp8, precision::tensor_fp8},
+      {wgmma_int8, precision::tensor_int8},
+      {wgmma_bit, precision::tensor_int8},
+      {tcgen05_fp16_bf16_tf32, precision::tensor_fp16},
+      {tcgen05_fp16_bf16_tf32, precision::tensor_bf16},
+      {tcgen05_fp16_bf16_tf32, precision::tensor_tf32},
+      {tcgen05_fp8_fp6_fp4, precision::tensor_fp8},
+      {tcgen05_fp8_fp6_fp4, precision::tensor_fp6},
+      {tcgen05_fp8_fp6_fp4, precision::tensor_fp4},
+      // Chips that have one counter for both count these as FP8.
+      {tcgen05_fp4, precision::tensor_fp8},
+      {tcgen05_fp4, precision::tensor_fp6},
+      {tcgen05_fp4, precision::tensor_fp4},
+      {tcgen05_int8, precision::tensor_int8},
+  });
+}();
+
+}  // namespace
+
+std::string_view name_of(precision p) noexcept {
+  return precision_texts[static_cast<std::size_t>(p)].name;
+}
+std::string_view key_of(precision p) noexcept {
+  return precision_texts[static_cast<std::size_t>(p)].key;
+}
+
+std::span<class_of_precision const> classes_of_precisions() noexcept {
+  return classes;
+}
+
+bool has_none_of(kernel_code const* code, precision p) noexcept {
+  if (code == nullptr || !code->is_complete) return false;
+  // FP8 on the CUDA cores of GB10x: not looked at.
+  if (p == precision::fp8) return code->sm < 100;
+  for (auto const& one : classes)
+    if (one.of == p && code->holds.has(one.what)) return false;
+  return true;
+}
+
+}  // namespace gpuprof
