@@ -63,8 +63,8 @@ capture::column_set<kernel_record> trace_pass::kernel_columns() const {
     columns.insert(&kernel_record::device);
     columns.insert(&kernel_record::stream);
   }
-  if (has_filter_ || has_ranges) {
-    columns.insert(&kernel_record::range);
+  if (has_filter_ || has_ranges) columns.insert(&kernel_record::range);
+  if (has_filter_ || has_ranges || !launches_.empty()) {
     columns.insert(&kernel_record::launched);
     columns.insert(&kernel_record::thread);
   }
@@ -74,6 +74,7 @@ capture::column_set<kernel_record> trace_pass::kernel_columns() const {
     columns.insert(&kernel_record::context);
     columns.insert(&kernel_record::stream);
   }
+  if (!launches_.empty()) columns.insert(&kernel_record::graph);
   return columns;
 }
 
@@ -96,7 +97,8 @@ void trace_pass::read_kernels(progress_line& progress) {
           if (sums) kernels_.add(kernel);
           if (outside_) outside_->add(kernel);
           for (auto& [style, ranges] : range_kernels_) ranges.add(kernel);
-          for (auto& [style, launches] : launches_) launches.add(kernel);
+          auto const launched_on = launches_.empty() ? 0 : trace_.os_thread(kernel.thread);
+          for (auto& [style, launches] : launches_) launches.add(kernel, launched_on);
         }
         progress.advance(kernels.size());
       },

@@ -101,18 +101,19 @@ finished_report trace_pass::launch_report(chosen_report const& report) {
       report::launch_table(launches.rows(), trace_.labels(report.names), trace_.process_id()),
       {},
       {}};
-  if (trace_.calls() == captured_calls::blocking)
-    finished.missing =
-        "the capture holds only CUDA API calls that block, no launches to follow kernels from; "
-        "record all with --trace=cuda-api";
-  else if (!launches.has_calls())
-    finished.missing =
-        "the capture holds no CUDA API calls to follow kernels from; record them with "
-        "--trace=cuda-api";
-  else if (launches.matched() == 0)
-    finished.missing =
-        has_filter_ ? "no kernel passes the filter" : "no kernel has a recorded launching call";
-  else if (launches.without_call() > 0)
+  if (launches.matched() + launches.unrecorded() == 0) {
+    finished.missing = has_filter_            ? "no kernel passes the filter"
+                       : launches.has_calls() ? "no kernel has a recorded launching call"
+                                              : "the capture holds no CUDA API calls to follow "
+                                                "kernels from; record them with --trace=cuda-api";
+    return finished;
+  }
+  if (launches.unrecorded() > 0)
+    finished.notes.push_back(
+        "of " + counted(launches.unrecorded(), "kernels") +
+        " the launching call was not recorded: A is 0, and Q and T begin where "
+        "the call was entered; --trace=cuda-api records calls");
+  if (launches.without_call() > 0)
     finished.notes.push_back(readable_count(launches.without_call()) +
                              " kernels whose launching call was not recorded are left out");
   return finished;

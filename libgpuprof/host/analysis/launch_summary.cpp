@@ -2,6 +2,7 @@
 #include "host/analysis/launch_summary.hpp"
 
 #include "host/analysis/api_summary.hpp"
+#include "host/analysis/unrecorded_calls.hpp"
 #include "model/correlation.hpp"
 
 #include <algorithm>
@@ -18,22 +19,30 @@ void launch_times::add(api_record const& call) {
   sorted_ = false;
 }
 
-void launch_times::add(kernel_record const& kernel) {
-  auto const* const call = call_of(kernel);
-  if (call == nullptr) {
+void launch_times::add(kernel_record const& kernel, std::uint32_t os_thread) {
+  auto const* const recorded = call_of(kernel);
+  if (recorded != nullptr) {
+    ++matched_;
+    return add(kernel, *recorded, api_index(recorded->name));
+  }
+  if (kernel.launched.value == 0 || os_thread == 0) {
     ++without_call_;
     return;
   }
-  ++matched_;
+  ++unrecorded_;
+  add(kernel, {kernel.correlation, os_thread, kernel.launched, kernel.launched, {}},
+      api_index(unrecorded_call(kernel)));
+}
+
+void launch_times::add(kernel_record const& kernel, api_call const& call, std::uint32_t api) {
   auto const kernel_end = kernel.start + kernel.duration;
-  auto& group = groups_[{call->os_thread, kernel.device, api_index(call->name),
-                         labels_.label_of(kernel.shape)}];
+  auto& group = groups_[{call.os_thread, kernel.device, api, labels_.label_of(kernel.shape)}];
   auto const length = [](timestamp_ns from, timestamp_ns to) {
     return to > from ? to.value - from.value : 0;
   };
-  group.total.add(length(call->start, std::max(call->end, kernel_end)));
-  group.api_time.add(length(call->start, call->end));
-  if (kernel.start >= call->end) group.queued.add(length(call->end, kernel.start));
+  group.total.add(length(call.start, std::max(call.end, kernel_end)));
+  group.api_time.add(length(call.start, call.end));
+  if (kernel.start >= call.end) group.queued.add(length(call.end, kernel.start));
   group.kernel.add(nanoseconds(kernel.duration));
 }
 
@@ -72,12 +81,13 @@ launch_times::api_call const* launch_times::one_of(std::size_t first,
 
 std::uint32_t launch_times::api_index(name_id name) {
   auto const [at, is_new] = api_of_name_.try_emplace(name, 0);
-  if (is_new) {
-    auto const next = static_cast<std::uint32_t>(api_names_.size());
-    at->second = api_names_.try_emplace(std::string(without_version_suffix(text_(name))), next)
-                     .first->second;
-  }
+  if (is_new) at->second = api_index(without_version_suffix(text_(name)));
   return at->second;
+}
+
+std::uint32_t launch_times::api_index(std::string_view name) {
+  auto const next = static_cast<std::uint32_t>(api_names_.size());
+  return api_names_.try_emplace(std::string(name), next).first->second;
 }
 
 std::vector<launch_row> launch_times::rows() {

@@ -71,6 +71,27 @@ TEST_CASE("kernels find their calls in whatever order they ended") {
   CHECK(rows[0].api_time.total == 100);
 }
 
+TEST_CASE("a kernel without its call is followed from the time of its launch") {
+  auto const t = trace_of({call("cudaLaunchKernel", 0_us, 4_us).correlated(1),
+                           kernel("k", 10_us, 15_us).correlated(1),
+                           kernel("k", 20_us, 25_us).correlated(2).launched_at(12_us),
+                           kernel("k", 30_us, 35_us).correlated(3)});
+  kernel_labels const labels(t.shapes, t.text(), kernel_name_style::demangled);
+  launch_times times(labels, t.text());
+  times.add(t.calls[0]);
+  for (auto const& k : t.kernels) times.add(k, 4001);
+  CHECK(times.matched() == 1);
+  CHECK(times.unrecorded() == 1);
+  CHECK(times.without_call() == 1);
+  auto const rows = times.rows();
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].api == "cudaLaunchKernel");
+  CHECK(rows[1].api == "kernel launch (call not recorded)");
+  CHECK(rows[1].total.total == 13'000);
+  CHECK(rows[1].api_time.total == 0);
+  CHECK(rows[1].queued.total == 8'000);
+}
+
 TEST_CASE("a kernel belongs to the call of its time when ids have come round since another") {
   constexpr duration_ns day{86'400'000'000'000};
   auto const t = trace_of({call("cudaGetLastError", 0_us, 4_us).correlated(1),

@@ -71,7 +71,7 @@ gpu_events::gpu_events(export_job& job, event_writer& to, quoted_names& names, c
       gpu_(gpu),
       names_(names),
       call_rows_(cpu),
-      recorded_(job.trace.file()),
+      recorded_(ids_of_calls(job.trace.file())),
       readings_(job, to, names, cpu),
       annotations_(job.trace) {
   if (job.trace.file().row_count<api_record>() != 0)
@@ -118,7 +118,7 @@ void gpu_events::see_calls_until(timestamp_ns moment) {
 template <class Work>
 launch_calls::call* gpu_events::launch_of(Work const& work, std::string_view function) {
   if (auto* known = calls_.find(work.correlation)) return known;
-  if (work.launched.value == 0 || recorded_.may_have(work.correlation)) return nullptr;
+  if (work.launched.value == 0 || recorded_.contains(work.correlation)) return nullptr;
   auto const thread = cpu_.system_thread(work.thread);
   auto const end = work.launched + duration_ns{made_call_ns};
   // Beside recorded calls, which it might cut through.

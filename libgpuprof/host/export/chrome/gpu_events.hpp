@@ -6,6 +6,7 @@
 #include "host/export/chrome/event_writer.hpp"
 #include "host/export/chrome/gpu_rows.hpp"
 #include "host/export/chrome/launches.hpp"
+#include "host/export/correlation_set.hpp"
 #include "host/export/export_job.hpp"
 #include "host/reading/ordered_rows.hpp"
 
@@ -57,7 +58,7 @@ class gpu_events {
   quoted_names& names_;
   call_rows call_rows_;
   launch_calls calls_;
-  recorded_calls recorded_;
+  correlation_set recorded_;  // ids of the calls of the capture
   launch_readings readings_;
   gpu_annotations annotations_;
   std::optional<ordered_rows<api_record>> ordered_calls_;

@@ -64,46 +64,6 @@ class launch_calls {
   std::vector<call> slots_ = std::vector<call>(std::size_t{1} << 20);
 };
 
-/// Of which correlations a capture holds calls, wherever they stand: a bit each.
-class recorded_calls {
- public:
-  explicit recorded_calls(capture::reader& file) {
-    if (file.row_count<api_record>() == 0) return;
-    std::uint32_t last = 0;
-    first_ = ~std::uint32_t{0};
-    each(file, [&](std::uint32_t correlation) {
-      first_ = std::min(first_, correlation);
-      last = std::max(last, correlation);
-    });
-    if (first_ > last) return;  // all are in damaged parts of the file
-    is_known_ = last - first_ < max_bits;
-    if (!is_known_) return;
-    bits_.resize(std::size_t{last - first_} + 1);
-    each(file, [&](std::uint32_t correlation) { bits_[correlation - first_] = true; });
-  }
-  /// Also where there is no room to know.
-  bool may_have(correlation_id correlation) const noexcept {
-    auto const at = std::size_t{raw(correlation)} - first_;
-    return !is_known_ || (raw(correlation) >= first_ && at < bits_.size() && bits_[at]);
-  }
-
- private:
-  static constexpr std::uint32_t max_bits = 1u << 30;
-
-  template <class F>
-  static void each(capture::reader& file, F f) {
-    file.for_each<api_record>(
-        [&](std::span<api_record const> calls) {
-          for (auto const& call : calls) f(raw(call.correlation));
-        },
-        capture::only(&api_record::correlation));
-  }
-
-  std::uint32_t first_ = 0;
-  bool is_known_ = true;
-  std::vector<bool> bits_;
-};
-
 /// Hardware counters of launches, as Kineto wrote them with CUPTI's range profiler:
 /// HolisticTraceAnalysis joins one such event to each launch, in order of time.
 ///

@@ -27,7 +27,7 @@ void write_api_calls(sqlite_output& to) {
   while (auto const* const call = calls.next()) {
     rows.row(terms.time(call->start), terms.time(call->start + call->duration),
              static_cast<int>(call->domain), terms.global_thread(call->os_thread),
-             raw(call->correlation), to.strings.of(call->name), call->result);
+             raw(call->correlation), to.strings.of(call->name), call->result, nullptr);
     progress.one();
   }
   progress.end();

@@ -140,6 +140,7 @@ void write_fills(sqlite_output& to) {
              fill->value, fill->bytes, unless_zero(raw(fill->graph)), unless_zero(raw(fill->node)),
              nsys_memory_kind(fill->kind), fill->asynchronous, terms.time_if_known(fill->launched),
              terms.global_thread(fill->thread), unless_zero(raw(fill->range)));
+    to.calls.see(*fill);
     progress.one();
   }
   progress.end();
@@ -153,6 +154,7 @@ void write_kernels(sqlite_output& to) {
   ordered_rows<kernel_record> kernels(to.job.trace.file());
   while (auto const* const kernel = kernels.next()) {
     rows.add(*kernel);
+    to.calls.see(*kernel);
     progress.one();
   }
   progress.end();
@@ -164,7 +166,10 @@ void write_memory_work(sqlite_output& to) {
     row_progress progress(to.job);
     for_each_in_time<copy_record, unified_memory_record>(to.job.trace.file(), [&](auto const& row) {
       rows.add(row);
-      if constexpr (requires { row.kind; }) progress.one();
+      if constexpr (requires { row.kind; }) {
+        to.calls.see(row);
+        progress.one();
+      }
     });
     progress.end();
   }
@@ -181,6 +186,7 @@ void write_graphs(sqlite_output& to) {
              raw(graph->device), raw(graph->context), raw(graph->stream), raw(graph->correlation),
              terms.global_process(), raw(graph->graph), terms.time_if_known(graph->launched),
              terms.global_thread(graph->thread), unless_zero(raw(graph->range)));
+    to.calls.see(*graph);
     progress.one();
   }
   progress.end();

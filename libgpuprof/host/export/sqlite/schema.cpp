@@ -53,7 +53,8 @@ sqlite_table const graph_trace{"CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
 sqlite_table const runtime{
     "CUPTI_ACTIVITY_KIND_RUNTIME",
     "start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL, globalTid INTEGER"
-    ", correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER NOT NULL",
+    ", correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER NOT NULL"
+    ", gpuprofIsMade INTEGER",
     "callchainId INTEGER"};
 
 sqlite_table const synchronization{

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/readable.hpp"
 #include "host/export/export_types.hpp"
 #include "host/export/interruption.hpp"
 #include "host/export/sqlite/sqlite_output.hpp"
@@ -24,7 +25,8 @@ void add_unfilled_columns(database& file) {
   }
 }
 
-void write_all(export_job& job, std::string const& path) {
+/// `made` becomes the number of calls that were made of launches.
+void write_all(export_job& job, std::string const& path, std::uint64_t& made) {
   sqlite_output to(job, path);
   to.file.interrupt_when([]() noexcept { return interruption::signal() != 0; });
   write_kernels(to);
@@ -38,6 +40,7 @@ void write_all(export_job& job, std::string const& path) {
   write_roofline(to);
   write_facts(to);
   write_losses(to);
+  made = to.calls.count();
   add_unfilled_columns(to.file);
   if (job.options.index)
     for (auto const statement : sqlite_indexes()) to.file.run(std::string(statement));
@@ -49,17 +52,13 @@ std::string cannot_write(std::string const& path, std::string const& reason) {
          "; nothing is left of it, choose another place with --output";
 }
 
-export_notes notes_on(export_job& job, std::string const& path) {
+export_notes notes_on(export_job& job, std::string const& path, std::uint64_t made) {
   export_notes notes;
-  auto const& file = job.trace.file();
-  auto const calls = job.trace.calls();
-  if (calls != captured_calls::all && file.row_count<kernel_record>() != 0)
-    notes.push_back(
-        std::string("the capture holds ") +
-        (calls == captured_calls::none ? "no CUDA API calls" : "only CUDA API calls that block") +
-        ", by which nsys joins ranges to kernels: its cuda_api, "
-        "cuda_kern_exec, nvtx_kern and nvtx_gpu_proj reports have nothing to tell; record with "
-        "--trace=cuda,nvtx,cuda-api");
+  if (made != 0)
+    notes.push_back(counted(made, "launches") +
+                    " have no call in the capture: a call without length was made for each, named "
+                    "\"... (call not recorded)\", because nsys joins ranges to kernels by calls; "
+                    "--trace=cuda,nvtx,cuda-api records the calls");
   if (job.trace.process_id() > nsys_terms::largest_process)
     notes.push_back("process " + std::to_string(job.trace.process_id()) +
                     " has a number beyond 24 bits, of which nsys' tables have the lower ones; "
@@ -72,19 +71,41 @@ export_notes notes_on(export_job& job, std::string const& path) {
 }  // namespace
 
 sqlite_output::sqlite_output(export_job& of, std::string const& path)
-    : job(of), file(path), strings((create_tables(file), file), of.names), terms(of.trace) {}
+    : job(of),
+      file(path),
+      strings((create_tables(file), file), of.names),
+      terms(of.trace),
+      calls(of, file, strings, terms) {}
 
 result<export_notes> write_sqlite(export_job& job, std::string const& path, bool overwrite) {
   auto file = unfinished_file::create(path, overwrite);
   if (!file) return error{file.message()};
+  std::uint64_t made = 0;
   try {
-    write_all(job, file->temporary_path());
+    write_all(job, file->temporary_path(), made);
   } catch (sqlite_failure const& failure) {
     job.advance(0);  // throws when it was an interruption
     return error{cannot_write(path, failure.reason)};
   }
   if (auto const done = file->finish(); !done) return error{done.message()};
-  return notes_on(job, path);
+  return notes_on(job, path, made);
+}
+
+made_calls::made_calls(export_job& job, database& into, string_ids& strings,
+                       nsys_terms const& terms)
+    : strings_(&strings),
+      terms_(&terms),
+      rows_(into, tables::runtime),
+      ids_(ids_of_calls(job.trace.file())) {}
+
+void made_calls::add(timestamp_ns launched, thread_index thread, correlation_id correlation,
+                     std::string_view name) {
+  auto const on = terms_->global_thread(thread);
+  if (!on) return;
+  ids_.insert(correlation);
+  auto const at = terms_->time(launched);
+  rows_.row(at, at, static_cast<int>(api_domain::runtime), on, raw(correlation),
+            strings_->of(std::string(name)), 0, 1);
 }
 
 string_ids::string_ids(database& into, exported_names& names)

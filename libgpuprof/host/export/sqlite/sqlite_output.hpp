@@ -3,6 +3,8 @@
 // threads), and those writers, each of which fills some tables.
 #pragma once
 
+#include "host/analysis/unrecorded_calls.hpp"
+#include "host/export/correlation_set.hpp"
 #include "host/export/export_job.hpp"
 #include "host/export/sqlite/database.hpp"
 #include "host/reading/exported_names.hpp"
@@ -78,11 +80,35 @@ constexpr int nsys_memory_kind(memory_kind kind) noexcept {
   return kind == memory_kind::unknown ? 7 : static_cast<int>(kind) - 1;
 }
 
+/// nsys finds the range of a piece of work through the call that launched it. Where the capture
+/// does not hold that call, a call without length is made of the time and thread of the launch.
+class made_calls {
+ public:
+  made_calls(export_job& job, database& into, string_ids& strings, nsys_terms const& terms);
+
+  template <class Work>
+  void see(Work const& work) {
+    if (work.launched.value != 0 && !ids_.contains(work.correlation))
+      add(work.launched, work.thread, work.correlation, unrecorded_call(work));
+  }
+  std::uint64_t count() const noexcept { return rows_.rows(); }
+
+ private:
+  void add(timestamp_ns launched, thread_index thread, correlation_id correlation,
+           std::string_view name);
+
+  string_ids* strings_;
+  nsys_terms const* terms_;
+  insertion rows_;
+  correlation_set ids_;  // of recorded calls, and of those that were made
+};
+
 struct sqlite_output {
   export_job& job;
   database file;
   string_ids strings;
   nsys_terms terms;
+  made_calls calls;
 
   sqlite_output(export_job& of, std::string const& path);
 };
