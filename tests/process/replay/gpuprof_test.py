@@ -533,6 +533,8 @@ class WaysToEnd(Gpuprof):
         self.assertEqual(run.code, 0, run.err)
         self.assertEqual(self.kernels(), KERNELS)
 
+    # 292,000 records a second must leave 16 MiB of buffers as fast as they come.
+    @processes.timing
     def test_a_graph_that_fills_all_buffers_while_a_flush_lasts(self):
         session = self.synthetic(threads=1, launches=1, graphs=2000, nodes=146, step_ns=500_000, kernel_ns=2000)
         run = self.profile(session, buffer_limit_mib=16, flush_timeout_ms=20000, env={"REPLAY_SLOW_FLUSH_MS": "700"})
