@@ -288,6 +288,13 @@ class Live(package.Case):
         self.assertIn('no peaks are measured: there is no peak test "no_such"', found[-1])
         self.assertIn("['dram_read'] B/s", found[0])
 
+    def test_measured_peaks_are_no_capture_that_is_missing(self):
+        run = self.python("""
+            os.environ["REPLAY_SESSION"] = os.environ["PLAYED_SESSION"]
+            gp.peaks(tests="dram_read", quick=True)
+            """)
+        self.assertNotIn("nothing was recorded", run.err)
+
 
 class Ranges(package.Case):
     def fast_or_ctypes(self):

@@ -142,6 +142,10 @@ void capture_plan::end_of_range() {
   }
 }
 
+namespace {
+constexpr std::int64_t no_delay_ends = 365LL * 24 * 3600 * 1'000'000'000;
+}
+
 std::string capture_plan::why_none() const {
   if (count_ != 0) return {};
   if (options_.schedule) {
@@ -163,6 +167,7 @@ std::string capture_plan::why_none() const {
     case capture_range::none:
       break;
   }
+  if (options_.delay.value >= no_delay_ends) return {};
   if (options_.delay.value > 0) return "the program ended before the --delay was over";
   return "nothing began a capture";
 }

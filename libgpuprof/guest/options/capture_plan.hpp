@@ -49,7 +49,8 @@ class capture_plan {
   bool needs_cuda_profiler_calls() const noexcept;
   /// The program is to be asked to end (the -shutdown variants).
   bool wants_shutdown() const noexcept { return shutdown_; }
-  /// Why there has been no capture, in a sentence that begins small; empty: there has been one.
+  /// Why there has been no capture, in a sentence that begins small; empty: there has been one,
+  /// or the delay is one that no program waits for.
   std::string why_none() const;
   /// When tick() next matters; 0: no timer runs.
   std::uint64_t next_deadline() const noexcept;

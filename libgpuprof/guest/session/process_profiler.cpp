@@ -289,6 +289,7 @@ void process_profiler::end_counters() noexcept {
 void process_profiler::say_why_nothing_was_recorded() {
   std::lock_guard const lock(plan_mutex_);
   auto const why = why_nothing_was_recorded(settings_, plan_, names());
+  if (why.empty()) return;
   if (!note_no_capture(settings_.run_notes, why)) log_warning("nothing was recorded: " + why);
 }
 

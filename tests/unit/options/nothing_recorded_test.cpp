@@ -76,6 +76,8 @@ TEST_CASE("each way to begin a capture has its reason for none") {
     capture_plan plan(s);
     plan.begin(1);
     CHECK(why(s, plan) == "the program ended before the --delay was over");
+    s.delay.value = 1'000'000'000 * second;  // the program starts captures itself, or wants none
+    CHECK(why(s, plan).empty());
   }
   SECTION("steps") {
     s.schedule = step_schedule{.wait = 2, .warmup = 1, .skip_first = 1};
