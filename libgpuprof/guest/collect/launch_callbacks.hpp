@@ -6,7 +6,6 @@
 #include "guest/collect/blocking_calls.hpp"
 #include "guest/collect/graph_level.hpp"
 #include "guest/collect/kernel_names.hpp"
-#include "guest/collect/primary_contexts.hpp"
 #include "guest/collect/switch_guard.hpp"
 #include "guest/cupti/api.hpp"
 #include "guest/cupti/launch_gate.hpp"
@@ -16,10 +15,58 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
 namespace gpuprof {
+
+/// Tells which release of a GPU's primary context destroys it. The driver counts who retains a
+/// primary context, and says only whether anybody does. So we count what we hear of: a release with
+/// a retain that we heard of leaves the context to those who retained it before; any other may be
+/// the last. Any thread.
+class primary_contexts {
+ public:
+  /// Whether anybody retains the primary context of a device.
+  using question = bool (*)(int device) noexcept;
+  void ask(question is_active) noexcept { is_active_.store(is_active); }
+
+  /// Calls were not heard of until now.
+  void forget() noexcept {
+    for (auto& context : held_) {
+      context.heard_of.store(0);
+      context.others.store(true);
+    }
+  }
+  /// Before a call that retains, and after it.
+  void retain_begins(int device) noexcept {
+    auto const is_active = is_active_.load();
+    if (is_active == nullptr || is_active(device)) return;
+    at(device).heard_of.store(0);  // nobody holds it: from here on we know of everybody
+    at(device).others.store(false);
+  }
+  void retain_ended(int device) noexcept { at(device).heard_of.fetch_add(1); }
+  /// Before a call that releases: it may destroy the context.
+  bool release_begins(int device) noexcept {
+    auto& context = at(device);
+    auto before = context.heard_of.load();
+    while (before > 0 && !context.heard_of.compare_exchange_weak(before, before - 1)) {
+    }
+    return before == 0 || (before == 1 && !context.others.load());
+  }
+
+ private:
+  struct held {
+    std::atomic<int> heard_of{0};
+    std::atomic<bool> others{true};  // who retained before we listened
+  };
+  static constexpr std::size_t devices = 64;  // those beyond share places
+
+  held& at(int device) noexcept { return held_[static_cast<unsigned>(device) % devices]; }
+
+  std::atomic<question> is_active_{nullptr};
+  std::array<held, devices> held_{};
+};
 
 /// Told about events on the program's own threads, inside the callback: be quick, call no CUDA.
 class cuda_event_observer {

@@ -59,7 +59,7 @@ achieved_lines::figures achieved_lines::figures_of(live_workload const& workload
   figures f;
   if (&workload == ran_.sums.workloads.data()) return f;  // all that were not told apart
   f.ns = workload.undisturbed_mean();
-  static counted_launch const nothing;
+  static constexpr counted_launch nothing;
   auto const found = counted_.workloads.find(workload.id);
   auto const& counted = found == counted_.workloads.end() ? nothing : found->second;
   auto const mean = [&](std::size_t place) { return counted.means[place].value(); };

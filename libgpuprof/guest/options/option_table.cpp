@@ -331,7 +331,7 @@ constexpr std::array<std::string_view, 6> others{
     "GPUPROF_PEAKS_DIR",     // where measured peaks are stored
     "GPUPROF_RUN_NOTES",     // set by `gpuprof profile` for run_notes.hpp
     "GPUPROF_RUN_STARTED",   // set by `gpuprof profile` for output_name.hpp
-    "GPUPROF_SET_INJECTION"  // set by the library for entry/load.hpp
+    "GPUPROF_SET_INJECTION"  // set by the library for entry/injection.cpp
 };
 
 }  // namespace

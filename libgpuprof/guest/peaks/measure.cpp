@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/peaks/measure.hpp"
 
+#include "guest/driver/device_facts.hpp"
+#include "guest/driver/nvml.hpp"
 #include "guest/peaks/experiments/experiment.hpp"
 #include "guest/peaks/experiments/peer_experiment.hpp"
 #include "guest/peaks/experiments/throughput.hpp"
+#include "guest/peaks/kernels/kernel_images.hpp"
 #include "guest/peaks/neighbours.hpp"
 #include "guest/peaks/sharing_remarks.hpp"
 #include "guest/peaks/store/gpu_key.hpp"
-#include "guest/peaks/subject.hpp"
+#include "model/peaks.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -17,6 +20,47 @@
 
 namespace gpuprof::peaks {
 namespace {
+
+/// A GPU that is to be measured, and what is known of it before anything runs on it.
+struct subject {
+  driver_facts driver;
+  device_facts facts;
+  std::optional<nvml> library;  // empty: there is no NVML
+  std::optional<nvml_device> device;
+  nvml_facts more;
+
+  peaks_key key() const;
+};
+
+peaks_key subject::key() const {
+  return make_key(driver, facts, more, kernels_hash());
+}
+
+/// Initializes the driver; opens no context. `ordinal` is CUDA's, under CUDA_VISIBLE_DEVICES.
+result<subject> find_subject(int ordinal) {
+  auto const driver = load_cuda_driver();
+  if (!driver) return error{driver.message()};
+  if (driver->cuInit == nullptr) return error{"the CUDA driver has no cuInit"};
+  if (auto const code = driver->cuInit(0); code != CUDA_SUCCESS) {
+    return error{"there is no GPU to measure: cuInit failed with error " +
+                 std::to_string(static_cast<int>(code)) + ". See gpuprof status"};
+  }
+  subject found;
+  found.driver = read_driver_facts(*driver);
+  auto const count = static_cast<int>(found.driver.devices.size());
+  if (count == 0) return error{"there is no GPU to measure: the driver sees none"};
+  if (ordinal < 0 || ordinal >= count) {
+    return error{"there is no GPU " + std::to_string(ordinal) + ": the driver sees " +
+                 std::to_string(count) + ", numbered from 0"};
+  }
+  found.facts = found.driver.devices[static_cast<std::size_t>(ordinal)];
+  if (auto library = nvml::open()) {
+    found.library.emplace(std::move(*library));
+    found.device = found.library->device(found.facts.uuid);
+    if (found.device) found.more = found.device->facts();
+  }
+  return found;
+}
 
 constexpr std::uint64_t spans_bytes = 16u << 20;
 constexpr double sustained_seconds = 0.15;

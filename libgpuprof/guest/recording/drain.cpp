@@ -8,13 +8,11 @@
 #include "base/process.hpp"
 #include "base/readable.hpp"
 #include "guest/nvtx/ranges.hpp"
-#include "guest/options/nothing_recorded.hpp"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <exception>
-#include <time.h>
 #include <unistd.h>
 #include <utility>
 
@@ -393,16 +391,9 @@ void drain::wait_for_the_gpu(std::uint64_t patience_ns) {
 }
 
 bool drain::serve_requests() noexcept {
-  std::uint64_t flush_wanted = 0;
-  bool flush = false, finish = false;
-  {
-    std::lock_guard const lock(mutex_);
-    flush_wanted = flush_wanted_;
-    flush = flush_wanted_ != flush_done_;
-    finish = finish_wanted_;
-  }
-  if (!flush && !finish) return false;
-  if (finish) {
+  auto const wanted = requests_.open();
+  if (!wanted.flush && !wanted.finish) return false;
+  if (wanted.finish) {
     attempt([this] { wait_for_the_gpu(patience_at_exit); });
     finish_counters(counter_worker::ending::process);
     last_round();
@@ -416,71 +407,16 @@ bool drain::serve_requests() noexcept {
   } else {
     attempt([this] { round(true); });
   }
-  {
-    std::lock_guard const lock(mutex_);
-    flush_done_ = flush_wanted;
-    finish_done_ = finish;
-  }
-  served_.notify_all();
-  return finish;
-}
-
-void drain::say_which_graphs(cupti_tracer const& tracer) {
-  auto const graphs = tracer.graphs().graphs_by_nodes();
-  if (graphs == 0) return;
-  log_info(counted(graphs, "graphs") +
-           " made before the capture: " + counted(tracer.graphs().launches_by_nodes(), "launches") +
-           " recorded by nodes and not as wholes");
-}
-
-void drain::say_what_was_written() {
-  if (output_.file() == nullptr || assembler_ == nullptr) return;
-  auto const& seen = assembler_->counts();
-  auto line = counted(seen.kernels, "kernels");
-  auto const add = [&line](std::uint64_t count, char const* what) {
-    if (count != 0) line += ", " + counted(count, what);
-  };
-  add(seen.graphs, "graphs");
-  add(seen.copies, "copies");
-  add(seen.sets, "fills");
-  add(seen.ranges, "ranges");
-  line += " (" + readable_bytes(static_cast<double>(output_.file()->bytes_written())) + ")";
-  if (auto const lost = assembler_->kernels_missing(); lost != 0)
-    line += ", " + counted(lost, "launches") + " without a record";
-  if (auto const failed = failed_steps_.load(std::memory_order_relaxed); failed != 0)
-    line += ", " + counted(failed, "steps without memory");
-  if (auto const grouped = names().grouped(); grouped != 0)
-    line += ", names of " + counted(grouped, "ranges") + " grouped";
-  if (seen.kernels == 0 && seen.kernels_filtered != 0) {
-    std::vector<std::string> kernels;
-    for (auto const name : assembler_->kernel_names()) kernels.push_back(names().text(name));
-    log_warning(why_no_kernel_was_selected(options_, seen.kernels_filtered, kernels));
-  }
-  if (auto* const tracer = tracer_.load(std::memory_order_acquire)) say_which_graphs(*tracer);
-  // roofline wants kernels, and stats anything.
-  auto const is_counted =
-      options_.metrics.mode != metrics_mode::none && seen.kernels + seen.graphs != 0;
-  log_info(line + "; next: gpuprof " + (is_counted ? "roofline " : "stats ") + output_.path());
+  requests_.done(wanted);
+  return wanted.finish;
 }
 
 bool drain::flush_and_wait(std::uint32_t timeout_ms) {
-  std::unique_lock lock(mutex_);
-  auto const mine = ++flush_wanted_;
-  lock.unlock();
-  wake_drain();
-  lock.lock();
-  return served_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
-                          [&] { return flush_done_ >= mine || finish_done_; });
+  return requests_.flush_and_wait(std::chrono::milliseconds(timeout_ms), wake_drain);
 }
 
 bool drain::finish_and_wait(std::uint32_t timeout_ms) {
-  std::unique_lock lock(mutex_);
-  finish_wanted_ = true;
-  lock.unlock();
-  wake_drain();
-  lock.lock();
-  return served_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
-                          [&] { return finish_done_; });
+  return requests_.finish_and_wait(std::chrono::milliseconds(timeout_ms), wake_drain);
 }
 
 }  // namespace gpuprof

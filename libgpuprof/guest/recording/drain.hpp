@@ -19,6 +19,7 @@
 #include "guest/recording/trace_assembler.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -49,6 +50,58 @@ struct app_costs {
   std::atomic<std::uint64_t> other_client_since_ns{0};
 
   void report(ledger& to) const;
+};
+
+/// Requests of other threads: write what was seen so far, or finish.
+class drain_requests {
+ public:
+  struct wanted {
+    bool flush = false, finish = false;
+    std::uint64_t number = 0;  // of the last flush that was asked for
+  };
+
+  // Any thread but the drain thread. False if the time was over first.
+  template <class Wake>
+  bool flush_and_wait(std::chrono::milliseconds timeout, Wake wake) {
+    std::unique_lock lock(mutex_);
+    auto const mine = ++flush_wanted_;
+    return wait(lock, timeout, wake, [&] { return flush_done_ >= mine || finish_done_; });
+  }
+  template <class Wake>
+  bool finish_and_wait(std::chrono::milliseconds timeout, Wake wake) {
+    std::unique_lock lock(mutex_);
+    finish_wanted_ = true;
+    return wait(lock, timeout, wake, [&] { return finish_done_; });
+  }
+
+  // The drain thread.
+  wanted open() {
+    std::lock_guard const lock(mutex_);
+    return {flush_wanted_ != flush_done_, finish_wanted_, flush_wanted_};
+  }
+  void done(wanted const& what) {
+    {
+      std::lock_guard const lock(mutex_);
+      flush_done_ = what.number;
+      finish_done_ = what.finish;
+    }
+    served_.notify_all();
+  }
+
+ private:
+  template <class Wake, class Done>
+  bool wait(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds timeout, Wake wake,
+            Done is_done) {
+    lock.unlock();
+    wake();
+    lock.lock();
+    return served_.wait_for(lock, timeout, is_done);
+  }
+
+  std::mutex mutex_;  // protects all below
+  std::condition_variable served_;
+  std::uint64_t flush_wanted_ = 0, flush_done_ = 0;
+  bool finish_wanted_ = false, finish_done_ = false;
 };
 
 /// Never destroyed. All but run() may be called on any thread.
@@ -182,13 +235,12 @@ class drain {
   std::atomic<std::uint64_t> failed_steps_{0};
   bool quiet_ = false;  // since the last window closed, a whole flush has brought nothing of it
 
+  drain_requests requests_;
+
   mutable std::mutex
       mutex_;  // protects the rest; never held while CUPTI is called or the file is written
-  std::condition_variable served_;
   std::deque<window_event> events_;
   named_counters counters_;
-  std::uint64_t flush_wanted_ = 0, flush_done_ = 0;
-  bool finish_wanted_ = false, finish_done_ = false;
 };
 
 }  // namespace gpuprof

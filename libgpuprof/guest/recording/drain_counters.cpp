@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What drain writes down of its own: what was seen, what was lost, what it cost.
+// What drain says of its own: what was seen, what was lost, what it cost.
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
+#include "base/readable.hpp"
 #include "guest/nvtx/ranges.hpp"
+#include "guest/options/nothing_recorded.hpp"
 #include "guest/recording/drain.hpp"
 
+#include <string>
 #include <time.h>
 #include <utility>
+#include <vector>
 
 namespace gpuprof {
 
@@ -43,6 +47,44 @@ void drain::gather_counters() {
 
   std::lock_guard const lock(mutex_);
   counters_ = all.take();
+}
+
+void drain::say_which_graphs(cupti_tracer const& tracer) {
+  auto const graphs = tracer.graphs().graphs_by_nodes();
+  if (graphs == 0) return;
+  log_info(counted(graphs, "graphs") +
+           " made before the capture: " + counted(tracer.graphs().launches_by_nodes(), "launches") +
+           " recorded by nodes and not as wholes");
+}
+
+void drain::say_what_was_written() {
+  if (output_.file() == nullptr || assembler_ == nullptr) return;
+  auto const& seen = assembler_->counts();
+  auto line = counted(seen.kernels, "kernels");
+  auto const add = [&line](std::uint64_t count, char const* what) {
+    if (count != 0) line += ", " + counted(count, what);
+  };
+  add(seen.graphs, "graphs");
+  add(seen.copies, "copies");
+  add(seen.sets, "fills");
+  add(seen.ranges, "ranges");
+  line += " (" + readable_bytes(static_cast<double>(output_.file()->bytes_written())) + ")";
+  if (auto const lost = assembler_->kernels_missing(); lost != 0)
+    line += ", " + counted(lost, "launches") + " without a record";
+  if (auto const failed = failed_steps_.load(std::memory_order_relaxed); failed != 0)
+    line += ", " + counted(failed, "steps without memory");
+  if (auto const grouped = names().grouped(); grouped != 0)
+    line += ", names of " + counted(grouped, "ranges") + " grouped";
+  if (seen.kernels == 0 && seen.kernels_filtered != 0) {
+    std::vector<std::string> kernels;
+    for (auto const name : assembler_->kernel_names()) kernels.push_back(names().text(name));
+    log_warning(why_no_kernel_was_selected(options_, seen.kernels_filtered, kernels));
+  }
+  if (auto* const tracer = tracer_.load(std::memory_order_acquire)) say_which_graphs(*tracer);
+  // roofline wants kernels, and stats anything.
+  auto const is_counted =
+      options_.metrics.mode != metrics_mode::none && seen.kernels + seen.graphs != 0;
+  log_info(line + "; next: gpuprof " + (is_counted ? "roofline " : "stats ") + output_.path());
 }
 
 }  // namespace gpuprof

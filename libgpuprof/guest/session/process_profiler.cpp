@@ -12,15 +12,38 @@
 #include "guest/nvtx/steps.hpp"
 #include "guest/options/nothing_recorded.hpp"
 #include "guest/options/run_notes.hpp"
+#include "guest/options/settings.hpp"
 #include "guest/session/exit_summary.hpp"
 #include "guest/session/inert_child.hpp"
-#include "guest/session/startup.hpp"
+
+#include <climits>
 
 #include <cstdlib>
+#include <string>
+#include <unistd.h>
 #include <utility>
 
 namespace gpuprof {
 namespace {
+
+/// A relative name of an output means the folder the program is in now, not the one it may change
+/// to.
+std::string in_current_folder(std::string pattern) {
+  if (pattern.empty() || pattern[0] == '/' || pattern[0] == '%') return pattern;
+  char folder[PATH_MAX];
+  return getcwd(folder, sizeof folder) != nullptr ? std::string(folder) + '/' + pattern : pattern;
+}
+
+/// GPUPROF_* of the environment; what is wrong with them is logged, a line each. Sets the log
+/// level.
+settings settings_of_this_process() {
+  auto parsed = read_settings(environ);
+  parsed.values.output = in_current_folder(std::move(parsed.values.output));
+  if (char const* const notes = secure_getenv(run_notes_variable)) parsed.values.run_notes = notes;
+  set_log_level(parsed.values.log_level);
+  for (auto const& warning : parsed.warnings) log_warning(warning);
+  return std::move(parsed.values);
+}
 
 // 16 MiB: 170,000 empty ranges without a pause. The fastest launch loop fills 1 MiB in 60 ms.
 constexpr std::size_t max_ring_slots = 1 << 19;

@@ -5,12 +5,8 @@
 #pragma once
 
 #include "guest/cupti/loader.hpp"
-#include "guest/cupti/sharing/enabled_callbacks.hpp"
-#include "guest/cupti/sharing/enabled_calls.hpp"
-#include "guest/cupti/sharing/enabled_records.hpp"
-#include "guest/cupti/sharing/lent_buffers.hpp"
+#include "guest/cupti/sharing/client_state.hpp"
 #include "guest/cupti/sharing/other_client_observer.hpp"
-#include "guest/cupti/sharing/own_subscribers.hpp"
 #include "guest/cupti/sharing/record_clock.hpp"
 #include "guest/cupti/sharing/record_copies.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tests of DRAM: read, write, copy, triad over gigabytes.
 #include "guest/peaks/checks/memory_check.hpp"
-#include "guest/peaks/experiments/driver_copy.hpp"
 #include "guest/peaks/experiments/experiment.hpp"
+#include "guest/peaks/experiments/gpu_events.hpp"
 #include "guest/peaks/experiments/span_statistics.hpp"
 
 #include <algorithm>
@@ -11,9 +11,76 @@
 #include <cmath>
 #include <cstring>
 #include <thread>
+#include <vector>
 
 namespace gpuprof::peaks {
 namespace {
+
+/// The driver's own copy within the device, from the first half of the arena to the second.
+/// The arena must be there. Throws cuda_failure.
+class driver_copy {
+ public:
+  explicit driver_copy(lab& in) : in_(in) {}
+
+  /// Bytes read and written, per second.
+  peak_figure best() const;
+  peak_figure sustain(double seconds) const;
+
+ private:
+  double bytes() const {
+    auto const half = in_.arena.bytes() / 2;
+    return static_cast<double>(half * 2);
+  }
+  void enqueue(unsigned copies) const;
+  /// After what is in the stream already.
+  double seconds_of(unsigned copies) const;
+
+  lab& in_;
+};
+
+peak_figure driver_copy::best() const {
+  peak_figure figure;
+  std::vector<double> rates;
+  seconds_of(1);
+  for (unsigned i = 0; i < in_.samples(); ++i) {
+    rates.push_back(bytes() / seconds_of(1));
+    if (rates.back() <= figure.value) continue;
+    figure.value = rates.back();
+    figure.chip = in_.read_chip();
+  }
+  figure.samples = in_.samples();
+  figure.spread = spread_of(rates);
+  return figure;
+}
+
+peak_figure driver_copy::sustain(double seconds) const {
+  auto const copies = std::max(6u, static_cast<unsigned>(seconds / seconds_of(1)));
+  peak_figure figure;
+  enqueue(copies - copies / 3);
+  figure.samples = copies / 3;
+  figure.value = bytes() * figure.samples / seconds_of(figure.samples);
+  figure.chip = in_.read_chip();
+  return figure;
+}
+
+void driver_copy::enqueue(unsigned copies) const {
+  auto const half = in_.arena.bytes() / 2;
+  auto const from = in_.arena.device();
+  for (unsigned i = 0; i < copies; ++i) {
+    in_.bench.expect(
+        in_.bench.cuda().cuMemcpyDtoDAsync_v2(from + half, from, half, in_.bench.stream()),
+        "cuMemcpyDtoDAsync");
+  }
+}
+
+double driver_copy::seconds_of(unsigned copies) const {
+  event begin(in_.bench), end(in_.bench);
+  begin.record(in_.bench.stream());
+  enqueue(copies);
+  end.record(in_.bench.stream());
+  in_.bench.wait();
+  return end.seconds_since(begin);
+}
 
 constexpr std::uint64_t wanted_bytes = 4096 * mib;
 constexpr std::uint64_t chunk_bytes = 32u << 10;  // of one block
