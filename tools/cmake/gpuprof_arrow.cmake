@@ -7,7 +7,7 @@ set(GPUPROF_PYARROW "" CACHE PATH "A Python environment, or a folder of packages
 function(gpuprof_find_pyarrow result)
   set(places ${GPUPROF_PYARROW}/lib/python3*/site-packages/pyarrow ${GPUPROF_PYARROW}/pyarrow ${GPUPROF_PYARROW})
   if(NOT GPUPROF_PYARROW)
-    set(places "${PROJECT_SOURCE_DIR}/build/clients/parquet-*/pyarrow")
+    set(places "${PROJECT_SOURCE_DIR}/build/pyarrow/pyarrow" "${PROJECT_SOURCE_DIR}/build/clients/parquet-*/pyarrow")
     find_program(GPUPROF_PYTHON3 python3)
     if(GPUPROF_PYTHON3)
       execute_process(COMMAND "${GPUPROF_PYTHON3}" -c
@@ -58,6 +58,9 @@ else()
   if(gpuprof_pyarrow)
     gpuprof_add_arrow_of_wheel("${gpuprof_pyarrow}")
   else()
-    message(STATUS "gpuprof: no Parquet export: neither a CMake package Parquet nor pyarrow was found (pip install pyarrow, then -DGPUPROF_PYARROW=FOLDER)")
+    message(WARNING "This build will not write Parquet (gpuprof export --type parquet), everything else is complete: "
+      "neither a CMake package Parquet nor the Python package pyarrow was found. To have it:\n"
+      "  python3 -m pip install --target build/pyarrow pyarrow==26.0.1\n"
+      "and configure again.")
   endif()
 endif()

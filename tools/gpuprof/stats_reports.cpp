@@ -46,6 +46,7 @@ constexpr std::array named_reports = {
     named_report{"nvtx_metrics_sum", "NVTX Range Metrics Summary", report_kind::nvtx_metrics_sum},
     named_report{"um_sum", "Unified Memory Analysis Summary", report_kind::um_sum},
     named_report{"um_total_sum", "Unified Memory Totals Summary", report_kind::um_total_sum},
+    named_report{"nccl_sum", "NCCL Collectives Summary", report_kind::nccl_sum},
     named_report{"ranks_sum", "Rank Summary", report_kind::ranks_sum},
     named_report{"ranks_range_sum", "NVTX Ranges over Ranks", report_kind::ranks_range_sum},
     named_report{"ranks_kern_sum", "Kernels over Ranks", report_kind::ranks_kern_sum},

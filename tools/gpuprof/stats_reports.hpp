@@ -36,6 +36,7 @@ enum class report_kind {
   nvtx_metrics_sum,
   um_sum,
   um_total_sum,
+  nccl_sum,
   ranks_sum,
   ranks_range_sum,
   ranks_kern_sum,

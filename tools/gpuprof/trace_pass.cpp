@@ -21,6 +21,7 @@ trace_pass::trace_pass(trace_contents& trace, selection wanted, range_scope scop
     if (report.kind == report_kind::cuda_kern_exec_sum)
       launches_.try_emplace(report.names, trace_.labels(report.names), trace_.text());
   }
+  if (wants(report_kind::nccl_sum)) collectives_.emplace(trace_.text());
   if (wants(report_kind::nvtx_gpu_proj_sum)) projection_.emplace(trace_.ranges(), trace_.open());
   if (projection_ || !range_kernels_.empty()) outside_.emplace(trace_.ranges(), trace_.open());
 }
@@ -55,10 +56,11 @@ void trace_pass::read_api_calls(progress_line& progress) {
 
 capture::column_set<kernel_record> trace_pass::kernel_columns() const {
   auto columns = capture::only(&kernel_record::shape, &kernel_record::duration);
-  auto const has_ranges = projection_ || !range_kernels_.empty();
+  auto const has_ranges = projection_ || !range_kernels_.empty() || collectives_;
   auto const has_lines = wants(report_kind::cuda_gpu_trace) || !launches_.empty();
   add_columns_of(slowed_, columns);
-  if (has_filter_ || projection_ || has_lines) columns.insert(&kernel_record::start);
+  if (has_filter_ || projection_ || has_lines || collectives_)
+    columns.insert(&kernel_record::start);
   if (has_filter_) {
     columns.insert(&kernel_record::device);
     columns.insert(&kernel_record::stream);
@@ -82,7 +84,16 @@ void trace_pass::read_kernels(progress_line& progress) {
   auto const sums = wants(report_kind::cuda_gpu_kern_sum) ||
                     wants(report_kind::cuda_gpu_kern_gb_sum) || wants_all_gpu_work();
   auto const lines = wants(report_kind::cuda_gpu_trace);
-  if (!sums && !lines && !projection_ && range_kernels_.empty() && launches_.empty()) return;
+  if (!sums && !lines && !projection_ && range_kernels_.empty() && launches_.empty() &&
+      !collectives_)
+    return;
+  if (collectives_) {
+    auto const add_all = [&](auto rows) {
+      for (auto const& row : rows) collectives_->add(row);
+    };
+    trace_.file().for_each<mark_record>([&](std::span<mark_record const> rows) { add_all(rows); });
+    trace_.file().for_each<range_begin>([&](std::span<range_begin const> rows) { add_all(rows); });
+  }
   slowed_ = read_slowed_launches(trace_);
   trace_.file().for_each<kernel_record>(
       [&](std::span<kernel_record const> kernels) {
@@ -90,6 +101,7 @@ void trace_pass::read_kernels(progress_line& progress) {
           if (has_filter_ && !wanted_.keeps(kernel)) continue;
           if (lines) gpu_.add(kernel);
           if (projection_) projection_->add(kernel);
+          if (collectives_) collectives_->add(kernel);
           if (auto const instead = slowed_.undisturbed(kernel)) {  // in all sums of durations
             kernel.duration = *instead;
             ++substituted_;
@@ -165,6 +177,8 @@ finished_report trace_pass::finish(chosen_report const& report) {
       return trace_report(report);
     case report_kind::cuda_kern_exec_sum:
       return launch_report(report);
+    case report_kind::nccl_sum:
+      return collective_report();
     case report_kind::nvtx_sum:
     case report_kind::nvtx_pushpop_sum:
     case report_kind::nvtx_pushpop_trace:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "host/analysis/api_summary.hpp"
+#include "host/analysis/collective_summary.hpp"
 #include "host/analysis/gpu_trace.hpp"
 #include "host/analysis/kernel_summary.hpp"
 #include "host/analysis/launch_summary.hpp"
@@ -53,6 +54,7 @@ class trace_pass {
     return wants(report_kind::cuda_gpu_sum) || wants(report_kind::cuda_api_gpu_sum);
   }
   finished_report launch_report(chosen_report const& report);
+  finished_report collective_report();
   finished_report trace_report(chosen_report const& report);
   finished_report metric_report(chosen_report const& report);
   std::vector<std::string> range_notes() const;
@@ -71,6 +73,7 @@ class trace_pass {
   memory_operations memory_;
   migrations migrations_;
   api_calls api_;
+  std::optional<collective_times> collectives_;
   gpu_trace gpu_;
   std::optional<range_projection> projection_;
   std::optional<outside_ranges> outside_;

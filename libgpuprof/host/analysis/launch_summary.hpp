@@ -35,8 +35,8 @@ class launch_times {
 
   bool has_calls() const noexcept { return !calls_.empty(); }
   std::uint64_t matched() const noexcept { return matched_; }
-  /// Kernels whose launching call is not in the trace: its time and thread are known, or not even
-  /// these.
+  /// These count kernels whose launching call is not in the trace: its time and thread are known,
+  /// or not even these.
   std::uint64_t unrecorded() const noexcept { return unrecorded_; }
   std::uint64_t without_call() const noexcept { return without_call_; }
 

@@ -32,13 +32,13 @@ void memory_operations::add(copy_record const& copy) {
   auto const kind = static_cast<std::size_t>(copy.kind);
   auto& to = series_[kind < memset_slot ? kind : 0];
   to.time.add_mean_of(nanoseconds(copy.duration), copy.copies());
-  to.bytes.add_mean_of(copy.bytes, copy.copies());
+  if (copy.bytes != 0) to.bytes.add_mean_of(copy.bytes, copy.copies());  // 0: not known
 }
 
 void memory_operations::add(memset_record const& fill) {
   auto& to = series_[memset_slot];
   to.time.add(nanoseconds(fill.duration));
-  to.bytes.add(fill.bytes);
+  if (fill.bytes != 0) to.bytes.add(fill.bytes);
 }
 
 void memory_operations::add(unified_memory_record const& counter) {
@@ -79,6 +79,7 @@ std::vector<memory_row> memory_operations::by_time() {
 
 std::vector<memory_row> memory_operations::by_size() {
   auto sorted = rows();
+  std::erase_if(sorted, [](memory_row const& row) { return row.bytes.count == 0; });
   std::stable_sort(sorted.begin(), sorted.end(), [](memory_row const& a, memory_row const& b) {
     return a.bytes.total > b.bytes.total;
   });

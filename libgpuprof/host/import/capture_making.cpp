@@ -6,7 +6,11 @@
 #include "host/import/thread_ranges.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <type_traits>
 #include <unordered_map>
+#include <utility>
 
 namespace gpuprof {
 namespace {
@@ -44,6 +48,7 @@ class capture_making {
   void end_range(range_id range, timestamp_ns end, thread_index thread);
   void write_calls();
   void write_kernels();
+  void mark_collective(kernel_record const& kernel, range_id collective);
   template <class Record>
   void write_work(record_spool<Record>& records, char const* what);
   template <class Record>
@@ -72,6 +77,8 @@ class capture_making {
     int stream_captures = 0;  // how many more are open after it
   };
   call_meaning const& meaning_of(name_id call);
+  launch launch_by(imported_call const& row, call_meaning const& meaning);
+  launch const* launch_of(correlation_id correlation, thread_index process_row);
   void note_without_work(imported_call const& row, call_meaning const& meaning);
   static range_id id_of(thread_index thread, std::uint32_t range) {
     return range == 0 ? range_id{} : range_id{std::uint64_t{raw(thread)} << 40 | range};
@@ -99,7 +106,10 @@ class capture_making {
   std::vector<std::uint64_t> declared_for_;  // how many ranges, by place in the options
   std::unordered_map<std::uint64_t, std::size_t> declared_at_;  // by domain and name; absent: none
   std::vector<call_meaning> meanings_;                          // by name
-  int stream_captures_ = 0;                                     // open ones
+  std::map<std::pair<std::int64_t, correlation_id>, launch> of_several_;  // by process
+  std::set<std::pair<std::int64_t, correlation_id>> of_none_;
+  name_id nccl_{};           // the name of its domain
+  int stream_captures_ = 0;  // open ones
   std::optional<timestamp_ns> first_;
   timestamp_ns last_;
 };
@@ -117,6 +127,7 @@ std::int64_t capture_making::epoch_of(imported_process& process) {
 
 void capture_making::write_definitions() {
   static_cast<void>(from_.name("import"));  // the window needs it
+  nccl_ = from_.name("NCCL");
   auto const& names = from_.names();
   for (std::uint32_t i = 1; i < names.size(); ++i)
     out_.add_name(name_id{i}, names.text(name_id{i}));
@@ -236,12 +247,14 @@ void capture_making::write_calls() {
     if (launch == nullptr) {
       note_without_work(row, meaning);
     } else if (launch->thread == 0) {  // of calls inside of calls the outer one
-      launch->time = call.start.value;
-      launch->thread = raw(row.thread) & 0x3fff'ffff;
-      launch->range = threads_[raw(row.thread)].ranges.open_at(call.start.value);
-      launch->asynchronous = meaning.is_asynchronous;
-    } else if (from_.process_of(thread_index{launch->thread}) != from_.process_of(row.thread)) {
-      launch->is_of_several = true;  // each process counts for itself
+      *launch = launch_by(row, meaning);
+    } else if (auto const other = from_.process_of(thread_index{launch->thread});
+               launch->is_of_several || other != from_.process_of(row.thread)) {
+      // Each process counts for itself.
+      launch->is_of_several = true;
+      of_several_.try_emplace({other, call.correlation}, *launch);
+      of_several_.try_emplace({from_.process_of(row.thread), call.correlation},
+                              launch_by(row, meaning));
     }
     if (meaning.launches_kernel)
       threads_[raw(row.thread)].launches_until = call.start + call.duration;
@@ -253,19 +266,62 @@ void capture_making::write_calls() {
   });
 }
 
+launch capture_making::launch_by(imported_call const& row, call_meaning const& meaning) {
+  launch made;
+  made.time = row.call.start.value;
+  made.thread = raw(row.thread) & 0x3fff'ffff;
+  made.range = threads_[raw(row.thread)].ranges.open_at(row.call.start.value);
+  made.asynchronous = meaning.is_asynchronous;
+  return made;
+}
+
+/// Where calls of several processes have a correlation, the work says on which process' behalf it
+/// was done, or has no launch.
+launch const* capture_making::launch_of(correlation_id correlation, thread_index process_row) {
+  auto* const known = from_.launches.find(correlation);
+  if (known == nullptr || known->thread == 0) return nullptr;
+  if (!known->is_of_several) return known;
+  auto const own = of_several_.find({from_.process_of_row(process_row), correlation});
+  if (own != of_several_.end()) return &own->second;
+  if (of_none_.insert({from_.process_of_row(process_row), correlation}).second)
+    from_.lose("launches_that_several_processes_may_have_made");
+  return nullptr;
+}
+
+/// Writes a mark at the launch, in the domain of NCCL's own ranges.
+void capture_making::mark_collective(kernel_record const& kernel, range_id collective) {
+  mark_record mark;
+  mark.time = kernel.launched.value != 0 ? kernel.launched : kernel.start;
+  mark.thread = kernel.thread;
+  mark.domain = nccl_;
+  mark.name = name_id{static_cast<std::uint32_t>(raw(collective) >> 32)};
+  mark.payload = payload_kind::text;
+  mark.payload_bits = raw(collective) & UINT32_MAX;
+  out_.add(mark);
+}
+
 template <class Record>
 void capture_making::write_work(Record record) {
-  auto const* const launch = from_.launches.find(record.correlation);
-  if (launch != nullptr && launch->thread != 0 && !launch->is_of_several) {
+  auto const collective = std::exchange(record.range, range_id{});
+  auto const process_row =
+      record.launched.value == 0 ? std::exchange(record.thread, thread_index{}) : thread_index{};
+  auto const* const launch = launch_of(record.correlation, process_row);
+  if constexpr (requires { record.asynchronous; })
+    record.asynchronous = record.asynchronous || (launch != nullptr && launch->asynchronous != 0);
+  if (record.launched.value != 0) {
+    auto const& ranges = threads_[raw(record.thread)].ranges;
+    record.range = id_of(record.thread, ranges.open_at(record.launched.value));
+    record.launched = at(record.launched);
+  } else if (launch != nullptr) {
     record.launched = at(timestamp_ns{launch->time});
     record.thread = thread_index{launch->thread};
     record.range = id_of(record.thread, launch->range);
-    if constexpr (requires { record.asynchronous; })
-      record.asynchronous = launch->asynchronous != 0;
   }
   record.start = at(record.start);
   see(record.start, record.start + record.duration);
   out_.add(record);
+  if constexpr (std::is_same_v<Record, kernel_record>)
+    if (raw(collective) != 0) mark_collective(record, collective);
 }
 
 template <class Record>
@@ -298,6 +354,15 @@ void capture_making::write_others() {
     see(row.start, row.start + row.duration);
     out_.add(row);
   });
+  for (auto const& peak : from_.peaks) out_.add(peak);
+  for (auto reading : from_.readings) {
+    auto const opened = static_cast<std::int64_t>(reading.opened.value);
+    auto const closed = static_cast<std::int64_t>(reading.closed.value);
+    if (closed < opened || !from_.days().hold(opened, closed - opened)) continue;
+    reading.opened = at(opened);
+    reading.closed = at(closed);
+    out_.add(reading);
+  }
   from_.migrations.drain([&](unified_memory_record row) {
     if (!is_possible(row.start, row.duration, "migrations")) return;
     row.start = at(row.start);
@@ -319,12 +384,19 @@ void capture_making::write_others() {
 }
 
 void capture_making::write_window() {
+  std::uint32_t index = 0;
+  for (auto const& [start, end, trigger] : from_.windows) {
+    if (end < start || !from_.days().hold(start, end - start)) continue;
+    out_.add(window_record{++index, at(start), at(end), trigger});
+  }
   for (auto const& said : {from_.began, from_.ended})
     if (said && from_.days().hold(*said, 0)) see(at(*said), at(*said));
-  if (first_)
+  if (first_ && index == 0)
     out_.add(
         window_record{.index = 1, .start = *first_, .end = last_, .trigger = from_.name("import")});
-  for (auto const& [what, count] : from_.losses()) {
+  auto losses = from_.losses();
+  for (auto const& [what, count] : from_.losses_before()) losses[what] += count;
+  for (auto const& [what, count] : losses) {
     auto const text = "lost." + what;
     auto const name = from_.name(text);
     out_.add_name(name, text);

@@ -37,6 +37,22 @@ thread_index imported_process::thread(std::uint32_t os_thread, std::int64_t proc
   return at->second;
 }
 
+/// Most fit into 32 bits. The others get numbers from the top, which no trace reaches by counting.
+correlation_id imported_process::correlation(std::int64_t said) {
+  if (said >= 0 && said <= std::int64_t{UINT32_MAX}) return static_cast<correlation_id>(said);
+  if (said == -1) return {};  // none
+  auto const next = static_cast<std::uint32_t>(UINT32_MAX - wide_correlations_.size());
+  return correlation_id{wide_correlations_.try_emplace(said, next).first->second};
+}
+
+thread_index imported_process::process_row(std::int64_t process) {
+  if (process == 0) return {};
+  auto const next = static_cast<thread_index>(process_rows_.size() + 1);
+  auto const [at, is_new] = row_of_process_.try_emplace(process, next);
+  if (is_new) process_rows_.push_back(process);
+  return at->second;
+}
+
 name_id imported_process::thread_name(std::uint32_t os_thread) const {
   auto const known = thread_names_.find(os_thread);
   return known != thread_names_.end() ? known->second : name_id{};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "host/import/launch_table.hpp"
+#include "host/import/narrow_ids.hpp"
 #include "host/import/recorded_days.hpp"
 #include "host/import/sorted_spool.hpp"
 #include "model/name_table.hpp"
@@ -32,6 +33,12 @@ struct imported_call {
   bool is_made = false;  // only tells when and where something was launched
 };
 
+/// A source may say which captures its file holds. The times are as it counts them.
+struct imported_window {
+  std::int64_t start = 0, end = 0;
+  name_id trigger{};
+};
+
 struct starts_first {
   template <class Record>
   bool operator()(Record const& a, Record const& b) const {
@@ -52,6 +59,9 @@ struct starts_first {
 template <class Record>
 using record_spool = sorted_spool<Record, starts_first>;
 
+/// A work record with a time in `launched` also says on which thread that was, and keeps both.
+/// Without it, `thread` is the process_row() of the work until its call is found.
+///
 /// Times are as moment() made them; `epoch` is added to each when the capture is made. Names,
 /// threads and shapes have their numbers at once.
 class imported_process {
@@ -70,9 +80,26 @@ class imported_process {
   recorded_days& days() noexcept { return days_; }
 
   name_id name(std::string_view text) { return names_.intern(text); }
+  /// Identifiers as the source says them, which may be 64 bits wide.
+  correlation_id correlation(std::int64_t said);
+  stream_id stream(std::int64_t said) { return stream_id{streams_.of(said, said).first}; }
+  context_id context(std::int64_t said) { return context_id{contexts_.of(said, said).first}; }
+  graph_id graph(std::int64_t said) {
+    return said == 0 ? graph_id{} : graph_id{graphs_.of(said, said).first};
+  }
   /// `process`: where one file holds several.
   thread_index thread(std::uint32_t os_thread, std::int64_t process = 0);
   std::int64_t process_of(thread_index thread) const { return process_of_thread_[raw(thread) - 1]; }
+  /// A kernel_record has this in `range` until it is written: the collective that it is, and its
+  /// arguments as JSON.
+  static range_id collective(name_id name, name_id arguments) noexcept {
+    return range_id{std::uint64_t{raw(name)} << 32 | raw(arguments)};
+  }
+  /// Stands for a process that one file holds among others. None for 0.
+  thread_index process_row(std::int64_t process);
+  std::int64_t process_of_row(thread_index row) const {
+    return raw(row) == 0 ? 0 : process_rows_[raw(row) - 1];
+  }
   void name_thread(std::uint32_t os_thread, name_id name) { thread_names_[os_thread] = name; }
   /// The id in `shape` is of no account.
   shape_id shape(kernel_shape const& shape);
@@ -80,6 +107,10 @@ class imported_process {
   void fact(std::string_view key, std::string_view value);
   /// So many things did not come along: `stats` says so as "lost: 3 kernels without time".
   void lose(std::string const& what, std::uint64_t count = 1) { losses_[what] += count; }
+  /// The capture that the file was exported from had lost it already.
+  void lost_before(std::string_view what, std::uint64_t count) {
+    lost_before_[std::string(what)] += count;
+  }
 
   /// Anything beside names and facts.
   bool has_records() const;
@@ -93,6 +124,7 @@ class imported_process {
   std::optional<std::uint32_t> process_id;
   /// When the recording began and ended, where the source says so; as it counts time.
   std::optional<std::int64_t> began, ended;
+  std::vector<imported_window> windows;
   std::map<device_id, device_record> devices;
   std::set<device_id> devices_at_work;  // the source may describe only others
   std::map<context_id, device_id> contexts;
@@ -111,6 +143,9 @@ class imported_process {
   record_spool<sync_record> syncs;
   record_spool<memory_record> allocations;
   record_spool<unified_memory_record> migrations;
+  // Only gpuprof exports have these. The times of readings are as the source counts them.
+  std::vector<peak_record> peaks;
+  std::vector<sampled_launch_record> readings;
 
   launch_table launches;
   name_table const& names() const noexcept { return names_; }
@@ -119,6 +154,9 @@ class imported_process {
   name_id thread_name(std::uint32_t os_thread) const;
   std::vector<std::pair<name_id, name_id>> const& facts() const noexcept { return facts_; }
   std::map<std::string, std::uint64_t> const& losses() const noexcept { return losses_; }
+  std::map<std::string, std::uint64_t> const& losses_before() const noexcept {
+    return lost_before_;
+  }
 
  private:
   static constexpr std::uint64_t moment_of_zero = std::uint64_t{1} << 63;
@@ -136,14 +174,18 @@ class imported_process {
 
   recorded_days days_;
   name_table names_;
+  std::unordered_map<std::int64_t, std::uint32_t> wide_correlations_;
+  narrow_ids<std::int64_t> streams_, contexts_, graphs_;
   std::unordered_map<std::uint32_t, thread_index> thread_numbers_;
   std::vector<std::uint32_t> threads_;  // by number, from 1 on
   std::vector<std::int64_t> process_of_thread_;
+  std::vector<std::int64_t> process_rows_;
+  std::unordered_map<std::int64_t, thread_index> row_of_process_;
   std::unordered_map<std::uint32_t, name_id> thread_names_;
   std::unordered_map<kernel_shape, shape_id, shape_hash> shape_numbers_;
   std::vector<kernel_shape> shapes_;
   std::vector<std::pair<name_id, name_id>> facts_;
-  std::map<std::string, std::uint64_t> losses_;
+  std::map<std::string, std::uint64_t> losses_, lost_before_;
 };
 
 }  // namespace gpuprof

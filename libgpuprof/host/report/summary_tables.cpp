@@ -302,4 +302,27 @@ table launch_table(std::vector<launch_row> const& rows, kernel_labels const& lab
                   std::move(columns), std::move(out));
 }
 
+table collective_rate_table(std::vector<collective_rate_row> rows) {
+  owned_rows out;
+  auto const total = total_of(rows);
+  auto const known = [](std::uint64_t value) { return value != 0 ? cell{whole(value)} : cell{}; };
+  auto const rate = [](std::optional<double> value) { return value ? cell{*value} : cell{}; };
+  for (auto& r : rows) {
+    auto& cells = out.rows.emplace_back(time_cells(r.time, total));
+    append_cells(cells,
+                 {known(r.arguments.bytes), known(r.arguments.group_size), rate(r.message_rate),
+                  rate(r.bus_rate), out.keep(std::move(r.arguments.type)),
+                  out.keep(std::move(r.arguments.group)), out.keep(std::move(r.arguments.name))});
+  }
+  return table_of("nccl_sum", "NCCL Collectives Summary",
+                  time_columns("Instances", {{"Message", size},
+                                             {"Group Size", integer},
+                                             {"Message Rate", throughput},
+                                             {"Bus Rate", throughput},
+                                             {"Type", text, 5},
+                                             {"Group", text, 6},
+                                             {"Collective"}}),
+                  std::move(out));
+}
+
 }  // namespace gpuprof::report

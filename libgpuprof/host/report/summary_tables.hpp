@@ -3,6 +3,7 @@
 #pragma once
 
 #include "host/analysis/api_summary.hpp"
+#include "host/analysis/collective_summary.hpp"
 #include "host/analysis/kernel_summary.hpp"
 #include "host/analysis/launch_summary.hpp"
 #include "host/analysis/memory_summary.hpp"
@@ -49,6 +50,7 @@ table range_kernel_table(std::vector<range_kernel_row> const& rows, text_of_name
                          kernel_labels const& labels, std::uint32_t process,
                          os_thread_of const& os_thread);
 table projection_table(std::vector<projection_row> const& rows, text_of_name const& text);
+table collective_rate_table(std::vector<collective_rate_row> rows);
 table launch_table(std::vector<launch_row> const& rows, kernel_labels const& labels,
                    std::uint32_t process);
 

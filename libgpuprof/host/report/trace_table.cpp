@@ -92,10 +92,12 @@ class line_maker {
     cells_[at_name] = std::string_view(context_.labels->text(context_.labels->label_of(id)));
     auto const* const shape = raw(id) < by_id_.size() ? by_id_[raw(id)] : nullptr;
     if (shape == nullptr) return;
+    // A source that says nothing of a size says 0.
+    if (shape->grid.x != 0) add_extent(at_grid, shape->grid);
+    if (shape->block.x != 0) add_extent(at_block, shape->block);
+    if (shape->registers_per_thread != 0)
+      cells_[at_registers] = std::int64_t{shape->registers_per_thread};
     if (!shape->has_geometry()) return;
-    add_extent(at_grid, shape->grid);
-    add_extent(at_block, shape->block);
-    cells_[at_registers] = std::int64_t{shape->registers_per_thread};
     cells_[at_static_shared] = std::int64_t{shape->static_shared_bytes};
     cells_[at_dynamic_shared] = std::int64_t{shape->dynamic_shared_bytes};
   }
@@ -107,8 +109,8 @@ class line_maker {
   }
 
   void add_memory_operation(gpu_operation const& operation) {
-    cells_[at_bytes] = static_cast<std::int64_t>(operation.bytes);
-    if (operation.duration > 0)
+    if (operation.bytes != 0) cells_[at_bytes] = static_cast<std::int64_t>(operation.bytes);
+    if (operation.bytes != 0 && operation.duration > 0)
       cells_[at_throughput] =
           static_cast<double>(operation.bytes) * 1e9 / static_cast<double>(operation.duration);
     cells_[at_source] = text_of(operation.source);

@@ -10,6 +10,7 @@ import shutil
 import tempfile
 
 import import_cases
+import nsys_files
 
 FOREIGN = pathlib.Path(__file__).resolve().parents[2] / "data" / "foreign"
 
@@ -66,6 +67,28 @@ class Sizes(Foreign):
                     self.assert_busy(capture, 100, 100)
                     self.assertEqual(self.gpuprof("compare", capture, capture).code, 0)
         self.assertEqual(self.gpuprof("report", capture, "-o", self.folder / "page.html").code, 0)
+
+
+    def test_sizes_that_are_missing_are_not_zero(self):
+        trace = json.loads((FOREIGN / "00_base.json").read_text())
+        (kernel, *_) = [event for event in trace["traceEvents"] if event["cat"] == "kernel"]
+        for size in ("grid", "block", "registers per thread"):
+            args = dict(kernel["args"])
+            del kernel["args"][size]
+            trace["traceEvents"].append({"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD (Pageable -> Device)", "pid": 0, "tid": 7, "ts": 1400,
+                                         "dur": 10, "args": {"device": 0, "context": 1, "stream": 7, "correlation": 99}})
+            (self.folder / "sizes.json").write_text(json.dumps(trace))
+            capture = self.imported(self.folder / "sizes.json", "--force-overwrite")
+            kernel["args"] = args
+            rows = {row["Name"]: row for row in self.report("cuda_gpu_trace", capture)}
+            column = {"grid": "GrdX", "block": "BlkX", "registers per thread": "Reg/Trd"}[size]
+            self.assertIsNone(rows[kernel["name"]][column], size)
+            for other in {"GrdX", "BlkX", "Reg/Trd"} - {column}:
+                self.assertIsNotNone(rows[kernel["name"]][other], other)
+            self.assertIsNone(rows["[CUDA memcpy Host-to-Device]"]["Bytes (MB)"])
+            self.assertEqual(self.report("cuda_gpu_mem_size_sum", capture), [])
+            report = self.analysis(capture)
+            self.assertNotIn("small_copies", [one["rule"] for one in report["findings"] + report["below_threshold"]])
 
 
 class Ranges(Foreign):
@@ -179,8 +202,36 @@ class Identifiers(Foreign):
         self.assertEqual(len(tables["thread"]), 6)  # "7" is 7
 
     def test_equal_numbers_of_several_processes_join_nothing(self):
-        tables = self.tables(self.taken("11_merged_ranks.json", notes=["2 processes"]))
-        self.assertEqual([k["range"] for k in tables["kernel"]], [0, 0])
+        lost = "2 launches that several processes may have made"
+        capture = self.taken("11_merged_ranks.json", notes=["2 processes", lost])
+        self.assertIn(lost, self.overview(capture))
+        self.assertEqual([k["range"] for k in self.tables(capture)["kernel"]], [0, 0])
+
+    def test_work_that_names_its_process_joins_the_calls_of_that_process(self):
+        trace = json.loads((FOREIGN / "11_merged_ranks.json").read_text())
+        for swapped in (False, True):
+            for event in trace["traceEvents"]:
+                if event["cat"] == "kernel":
+                    event["pid"] = 100 + event["args"]["device"]
+            trace["traceEvents"].reverse()
+            (self.folder / "merged.json").write_text(json.dumps(trace))
+            tables = self.tables(self.imported(self.folder / "merged.json", "--force-overwrite", notes=["2 processes"]))
+            names = {row["range"]: row["name"] for row in tables["range_begin"]}
+            self.assertEqual({k["kernel_name"]: names.get(k["range"]) for k in tables["kernel"]}, {"k_rank0": "rank0_step", "k_rank1": "rank1_step"}, swapped)
+
+    def test_identifiers_of_64_bits_in_a_database_of_nsys_stay_apart(self):
+        file = nsys_files.NsysFile(self.folder / "wide.sqlite")
+        for i, name in enumerate(("one", "two")):
+            wide, at = 7 + (i << 32), 1000 * i
+            file.range(name, at, at + 500)
+            file.call("cudaLaunchKernel_v7000", at + 10, 10, wide)
+            file.kernel(f"k_{name}", at + 30, 30, wide, contextId=wide, streamId=wide)
+        file.close()
+        tables = self.tables(self.imported(self.folder / "wide.sqlite", notes=["does not say when"]))
+        names = {row["range"]: row["name"] for row in tables["range_begin"]}
+        self.assertEqual({k["kernel_name"]: names.get(k["range"]) for k in tables["kernel"]}, {"k_one": "one", "k_two": "two"})
+        for column in ("stream", "context", "correlation"):
+            self.assertEqual(len({k[column] for k in tables["kernel"]}), 2, column)
 
     def test_threads_that_are_texts(self):
         capture = self.taken("16_tids_as_text.json", "--cpu-ops")
@@ -216,6 +267,9 @@ class Losses(Foreign):
             with self.subTest(name):
                 (self.folder / name).write_bytes(content)
                 self.refused(self.folder / name, words)
+        for content, words in ({"rocprofiler-sdk-tool": []}, "rocprofv3"), ({"schema": "1.1.0-chakra.0.0.4", "nodes": []}, "execution trace of PyTorch"):
+            (self.folder / "other.json").write_text(json.dumps(content))
+            self.refused(self.folder / "other.json", words)
         self.refused(FOREIGN / "16_nsys_without_cuda_tables.sqlite", "nothing of CUDA or NVTX was recorded")
 
     def test_a_pipe_is_refused(self):
@@ -242,6 +296,21 @@ class Streams(Foreign):
         events = json.loads(out.read_text())["traceEvents"]
         self.assertEqual({e["name"]: (e["tid"], e["args"]["stream"]) for e in events if e.get("cat") == "kernel"}, {"k_on_0": (0, 0), "k_on_7": (7, 7)})
 
+    def test_ranges_are_on_the_rows_of_gpus_only_where_they_were(self):
+        for category, expected in (("gpu_user_annotation", 1), ("overhead", 0)):
+            trace = json.loads((FOREIGN / "00_base.json").read_text())
+            trace["traceEvents"] += [
+                {"ph": "X", "cat": category, "name": "step", "pid": 0, "tid": 7, "ts": 1030, "dur": 400, "args": {}},
+                {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 100, "tid": 100, "ts": 1001, "dur": 490, "args": {}}]
+            (self.folder / "annotated.json").write_text(json.dumps(trace))
+            capture = self.imported(self.folder / "annotated.json", "--cpu-ops", "--force-overwrite", notes=[category])
+            out = self.folder / "out.json"
+            self.assertEqual(self.gpuprof("export", capture, "--type", "chrome", "-o", out, "--force-overwrite").code, 0)
+            events = json.loads(out.read_text())["traceEvents"]
+            count = collections.Counter((e["cat"], e["name"]) for e in events if e.get("cat") in ("gpu_user_annotation", "cpu_op", "user_annotation"))
+            self.assertEqual(count, collections.Counter({("user_annotation", "step"): 1, ("cpu_op", "aten::mm"): 1, ("gpu_user_annotation", "step"): expected}) +
+                             collections.Counter())
+
 
 class RoundTrip(Foreign):
     def test_calls_that_an_export_has_made_do_not_come_back(self):
@@ -259,6 +328,80 @@ class RoundTrip(Foreign):
 class Communication(Foreign):
     def test_kernels_of_deep_ep_under_any_namespace(self):
         self.assertEqual(self.buckets(self.taken("17_deepep.json"))["communication"], 1800)
+
+    def with_arguments(self, **arguments):
+        trace = json.loads((FOREIGN / "00_base.json").read_text())
+        for event in trace["traceEvents"]:
+            if event["cat"] == "kernel":
+                event["name"] = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
+                event["args"].update({"Collective name": "allreduce", "In msg nelems": 1_000_000, "Out msg nelems": 1_000_000, "Group size": 4,
+                                      "dtype": "Float", "Process Group Name": "0", "Process Group Ranks": "[0, 1, 2, 3]", **arguments})
+        (self.folder / "nccl.json").write_text(json.dumps(trace))
+        return self.report("nccl_sum", self.imported(self.folder / "nccl.json", "--force-overwrite"))
+
+    def test_collectives_have_the_rates_of_their_messages(self):
+        # Kernels of 100 and 50 us: 75 is the median. A ring of n ranks sends a message 2 (n - 1) / n times, or (n - 1) / n times.
+        (row,) = self.with_arguments()
+        self.assertEqual([row[c] for c in ("Instances", "Message (MB)", "Group Size", "Type", "Group", "Collective")],
+                         [2, 4.0, 4, "Float", "0 [0, 1, 2, 3]", "allreduce"])
+        self.assertAlmostEqual(row["Message Rate (MB/s)"], 4 / 75e-6, delta=1)
+        self.assertAlmostEqual(row["Bus Rate (MB/s)"], 1.5 * 4 / 75e-6, delta=1)
+        for name, arguments, size, share in (("_allgather_base", {"Out msg nelems": 4_000_000}, 16.0, 0.75), ("broadcast", {}, 4.0, 1),
+                                             ("reduce_scatter_tensor", {"In msg nelems": 4_000_000, "dtype": "BFloat16"}, 8.0, 0.75),
+                                             ("all_to_all", {"Group size": None}, 4.0, None), ("allreduce", {"dtype": "new"}, None, None)):
+            with self.subTest(name, **arguments):
+                (row,) = self.with_arguments(**{"Collective name": name, **arguments})
+                self.assertEqual(row["Message (MB)"], size)
+                if share is None:
+                    self.assertIsNone(row["Bus Rate (MB/s)"])
+                else:
+                    self.assertAlmostEqual(row["Bus Rate (MB/s)"], share * size / 75e-6, delta=1)
+
+    def test_hostile_arguments_of_collectives(self):
+        for arguments in ({"In msg nelems": 1 << 62, "Out msg nelems": -1}, {"Group size": -4}, {"Group size": 1 << 62}, {"Collective name": 'a"b\\'},
+                          {"Process Group Ranks": [0, [1]]}, {"dtype": '"}{'}, {"In msg nelems": None, "Out msg nelems": None}):
+            with self.subTest(**arguments):
+                self.assertEqual(len(self.with_arguments(**arguments)), 1)
+
+    def test_shapes_of_operators_are_their_payload(self):
+        trace = json.loads((FOREIGN / "00_base.json").read_text())
+        trace["traceEvents"].append({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 100, "tid": 100, "ts": 1001, "dur": 490,
+                                     "args": {"Input Dims": [[64, 3], [], ["x"]]}})
+        (self.folder / "shapes.json").write_text(json.dumps(trace))
+        out = self.folder / "out.json"
+        self.assertEqual(self.gpuprof("export", self.imported(self.folder / "shapes.json", "--cpu-ops"), "--type", "chrome", "-o", out).code, 0)
+        (event,) = [e for e in json.loads(out.read_text())["traceEvents"] if e["name"] == "aten::mm"]
+        self.assertEqual(event["args"]["payload"], '{"Input Dims":[[64, 3], [], []]}')
+
+    def test_limits_of_sms_are_taken(self):
+        trace = json.loads((FOREIGN / "00_base.json").read_text())
+        trace["deviceProperties"] = [{"id": 0, "name": "NVIDIA A100-PG509-200", "computeMajor": 8, "computeMinor": 0, "maxThreadsPerMultiprocessor": 2048,
+                                      "numSms": 108, "regsPerMultiprocessor": 65536, "sharedMemPerBlockOptin": 166912, "sharedMemPerMultiprocessor": 167936}]
+        (self.folder / "limits.json").write_text(json.dumps(trace))
+        (device,) = self.tables(self.imported(self.folder / "limits.json"))["device"]
+        self.assertEqual([device[c] for c in ("max_threads_per_sm", "registers_per_sm", "shared_bytes_per_sm", "reserved_shared_bytes")],
+                         [2048, 65536, 167936, 1024])
+
+    def test_communication_that_holds_the_program_is_a_finding(self):
+        run = self.gpuprof("analyze", "-f", "json", self.taken("17_deepep.json"))
+        self.assertIn("exposed_comm", [one["rule"] for one in json.loads(run.out)["findings"]])
+
+    def test_ranks_of_hosts_without_a_name_are_told_in_one_line(self):
+        captures = []
+        for rank in range(8):
+            trace = json.loads((FOREIGN / "00_base.json").read_text())
+            trace["distributedInfo"] = {"rank": rank, "world_size": 8}
+            for event in trace["traceEvents"]:
+                if event["cat"] == "kernel":
+                    event["name"] = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
+            (self.folder / f"rank{rank}.json").write_text(json.dumps(trace))
+            run = self.gpuprof("import", self.folder / f"rank{rank}.json", "-o", self.folder / f"rank{rank}")
+            self.assertEqual(run.code, 0, run.err)
+            captures.append(self.folder / f"rank{rank}.gpuprof")
+        run = self.gpuprof("stats", *captures)
+        lines = [line for line in (run.out + run.err).splitlines() if "clocks" in line]
+        self.assertEqual(len(lines), 1, run.out + run.err)
+        self.assertIn("do not say on which host", lines[0])
 
 
 class Damaged(Foreign):

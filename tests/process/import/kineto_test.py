@@ -53,7 +53,7 @@ class Import(import_cases.Case):
                 self.assertEqual([names.get(k["range"]) for k in tables["kernel"]], ["forward", "ProfilerStep#1", None])
                 threads = {row["thread"]: (row["os_thread"], row["name"]) for row in tables["thread"]}
                 self.assertEqual([threads[k["thread"]] for k in tables["kernel"]],
-                                 [(PID, "thread 9001 (python)"), (PID, "thread 9001 (python)"), (9002, "")])
+                                 [(PID, "python"), (PID, "python"), (9002, "")])
                 shapes = {(s["grid_x"], s["grid_y"], s["block_x"], s["registers_per_thread"], s["dynamic_shared_bytes"]) for s in tables["shape"]}
                 self.assertEqual(shapes, {(4, 2, 256, 32, 1024), (8, 1, 256, 32, 1024)})
                 (copy,), (fill,), (wait,), (device,) = tables["copy"], tables["memset"], tables["sync"], tables["device"]

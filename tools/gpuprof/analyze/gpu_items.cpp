@@ -51,12 +51,17 @@ gpu_item gpu_items::of(memset_record const& fill) const {
   return item;
 }
 
+/// 0: not known.
+bool is_small(std::uint64_t bytes) noexcept {
+  return bytes != 0 && bytes < advise::small_copy_bytes;
+}
+
 transfer_key key_of(copy_record const& copy) noexcept {
   return {.kind = copy.kind,
           .source = copy.source_kind,
           .destination = copy.destination_kind,
           .asynchronous = copy.asynchronous,
-          .is_small = copy.bytes < advise::small_copy_bytes,
+          .is_small = is_small(copy.bytes),
           .device = copy.device};
 }
 
@@ -64,7 +69,7 @@ transfer_key key_of(memset_record const& fill) noexcept {
   return {.destination = fill.kind,
           .is_fill = true,
           .asynchronous = fill.asynchronous,
-          .is_small = fill.bytes < advise::small_copy_bytes,
+          .is_small = is_small(fill.bytes),
           .device = fill.device};
 }
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,7 +20,32 @@ namespace gpuprof {
 namespace {
 
 std::string name_of(host_clock const& clock) {
-  return clock.host.empty() ? "a host without a name" : clock.host;
+  return clock.host.empty() ? "the host of the first rank" : clock.host;
+}
+
+/// Hosts that the captures do not name are one line, not one each.
+std::string of_unnamed_hosts(std::span<host_clock const> clocks) {
+  double furthest = 0, error = 0;
+  std::size_t unnamed = 0, aligned = 0;
+  for (auto const& clock : clocks) {
+    if (!clock.host.empty()) continue;
+    ++unnamed;
+    if (!clock.error_ns) continue;
+    ++aligned;
+    furthest = std::max(furthest, std::abs(static_cast<double>(clock.ahead_ns)));
+    error = std::max(error, static_cast<double>(*clock.error_ns));
+  }
+  if (unnamed == 0) return {};
+  auto line =
+      "clocks: " + counted(unnamed, "captures") + " do not say on which host they were made";
+  if (aligned != 0)
+    line += "; " + std::to_string(aligned) + " are aligned by ends of collectives, by " +
+            readable_time(furthest) + " at most, +- " + readable_time(error);
+  if (aligned < unnamed)
+    line +=
+        "; the clocks of " + std::to_string(unnamed - aligned) +
+        " are taken to agree, with an unknown error: no collectives that ran equally often tell";
+  return line;
 }
 
 std::string aligned(host_clock const& clock, std::string const& reference) {
@@ -40,13 +66,15 @@ std::vector<std::string> clock_notes(clock_offsets const& clocks) {
     if (clock.was_stepped)
       notes.push_back("clocks: the wall clock of " + name_of(clock) +
                       " was set between the starts of its ranks; taken into account");
-    if (&clock == &clocks.hosts.front()) continue;
+    if (&clock == &clocks.hosts.front() || clock.host.empty()) continue;
     notes.push_back(clock.error_ns
                         ? aligned(clock, reference)
                         : "clocks: " + name_of(clock) + " and " + reference +
                               " are taken to agree, with an unknown error: no collectives that "
                               "ran equally often on both tell how far they are apart");
   }
+  if (auto line = of_unnamed_hosts(std::span(clocks.hosts).subspan(1)); !line.empty())
+    notes.push_back(std::move(line));
   return notes;
 }
 

@@ -11,9 +11,14 @@ namespace gpuprof::advise {
 namespace {
 
 constexpr double min_exposed = 0.02;  // of the window
-constexpr double best_slowdown = 1;   // beside kernels, where the capture has none of one kind
-constexpr double slow_link = 0.6;     // of the measured peer rate
-constexpr double min_late = 0.02;     // of the steps
+/// From this share of the window on, it holds the program even if compute cannot hide it.
+constexpr double holds_program = 0.1;
+/// A smaller gain may be below the threshold of the user.
+constexpr double clear_gain = 0.02;
+constexpr std::uint64_t least_instances = 3;  // fewer are chance, unless they hold the program
+constexpr double best_slowdown = 1;  // beside kernels, where the capture has none of one kind
+constexpr double slow_link = 0.6;    // of the measured peer rate
+constexpr double min_late = 0.02;    // of the steps
 
 struct exposed_sum {
   double alone_ns = 0, total_ns = 0;
@@ -51,6 +56,8 @@ double compute_of(run_facts const& facts) {
 void look_at_exposed(run_facts const& facts, std::vector<finding>& found) {
   auto const sum = exposed(facts);
   if (share_of_window(facts, sum.alone_ns) < min_exposed) return;
+  auto const holds = share_of_window(facts, sum.alone_ns) >= holds_program;
+  if (!holds && sum.count < least_instances) return;
   auto const is_seen = sum.seen_ns > 0;
   auto const r = is_seen ? sum.slowed_ns / sum.seen_ns : best_slowdown;
   auto const high = std::min(sum.alone_ns, compute_of(facts)) * (2 - r);
@@ -61,6 +68,7 @@ void look_at_exposed(run_facts const& facts, std::vector<finding>& found) {
   one.instances = sum.count;
   one.bucket = time_bucket::communication;
   one.gain = bound_of(facts).gain(high, 0, {.busy_ns = high});
+  if (holds && share_of_window(facts, one.gain.high_ns) < clear_gain) one.level = severity::info;
   one.because = {{"alone", sum.alone_ns, "ns", "traced"},
                  {"of the window", 100 * share_of_window(facts, sum.alone_ns), "%", "traced"},
                  {"longer beside kernels", r, "", is_seen ? "traced" : "at best"}};
@@ -71,6 +79,8 @@ void look_at_exposed(run_facts const& facts, std::vector<finding>& found) {
   one.arithmetic = in_time(sum.alone_ns) + " alone x (2 - " + in_percent(r) +
                    "): beside kernels both take longer" +
                    (is_seen ? ", as seen in this capture" : ", at best not: none ran beside them");
+  if (one.level == severity::info)
+    one.arithmetic += "; how much of it is waiting for other ranks, their captures tell together";
   found.push_back(std::move(one));
 }
 
@@ -131,11 +141,12 @@ constexpr rule communication_table[] = {
      .group = rule_group::communication,
      .needs = data::kernels,
      .question = "Does communication run while no kernel does?",
-     .fires_at = "2 % of the window",
+     .fires_at = "2 % of the window; from 10 % on whatever the gain",
      .gain = "low: 0; high: min(time alone, compute) x (2 - r), r: how much longer the same "
              "communication takes beside kernels in this capture, 1 at best where none does",
      .ignores = "kernels that need the result; ranks that come late (late_rank)",
      .next = "gpuprof report of all ranks: what runs beside it, and who comes late",
+     .min_instances = 1,
      .look = look_at_exposed},
     {.name = "slow_link",
      .group = rule_group::communication,

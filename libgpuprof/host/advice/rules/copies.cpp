@@ -97,7 +97,7 @@ finding of_line(copy_facts const& copy) {
 void look_at_pageable(run_facts const& facts, copy_facts const& copy, std::vector<finding>& found) {
   auto const peak = peak_of(facts, copy);
   auto const rate = rate_of(static_cast<double>(copy.bytes), copy.total_ns);
-  if (!peak || copy.is_small || rate >= slow_rate * *peak) return;
+  if (!peak || copy.is_small || copy.bytes == 0 || rate >= slow_rate * *peak) return;
   auto const pinned = ns_at(static_cast<double>(copy.bytes), *peak);
   auto const idle = idle_of_line(facts, copy);
   auto one = of_line(copy);

@@ -44,6 +44,8 @@ class thread_writer {
     fmt::format_to(std::back_inserter(out), FMT_COMPILE("\"{}\":{}"),
                    place.is_outermost ? "correlation" : "inside the call of correlation",
                    raw(call.correlation));
+    if (!place.nests)
+      fmt::format_to(std::back_inserter(out), FMT_COMPILE(",\"thread\":{}"), call.os_thread);
     if (call.result != 0)
       fmt::format_to(std::back_inserter(out), FMT_COMPILE(",\"result\":{}"), call.result);
     to_.end_slice();
@@ -103,11 +105,15 @@ class thread_writer {
     auto const at = nests(range, end) ? rows_.of(row.thread)
                                       : rows_.beside(rows_.system_thread(row.thread),
                                                      further_use::ranges, row.time, end);
-    auto const& op = names_.of_operator(row.name);
+    auto const was_operator = job_.names.text(row.domain) == operators_of_kineto;
+    auto const& op = was_operator ? names_.of(row.name) : names_.of_operator(row.name);
     argument_list args(
         op.empty() ? to_.begin_slice({"user_annotation", names_.of(row.name), at, row.time, length})
                    : to_.begin_slice({"cpu_op", op, at, row.time, length}));
     if (!op.empty()) args.add_text("range", job_.names.text(row.name));
+    if (auto const thread = rows_.system_thread(row.thread); at.thread != thread)
+      args.add_whole("thread", thread);
+    if (row.style == range_style::start_end) args.add_text("style", "start/end");
     add_attributes(args, job_.names, row);
     if (row.declared_flops != 0) args.add_number("declared FLOP", row.declared_flops);
     if (row.declared_bytes != 0) args.add_number("declared bytes", row.declared_bytes);

@@ -89,6 +89,9 @@ void append_whole(text_buffer& out, std::uint64_t number);
 void append_number(text_buffer& out, double number);
 void append(text_buffer& out, std::string_view text);
 
+/// The domain of ranges that `gpuprof import --cpu-ops` makes of operators.
+inline constexpr std::string_view operators_of_kineto = "cpu_op";
+
 /// Names of a capture as JSON texts, each made once.
 class quoted_names {
  public:
@@ -155,13 +158,13 @@ class event_writer {
                std::uint64_t sort_index);
   void thread(track of, std::string_view name, std::uint64_t sort_index);
 
+  std::uint64_t since_base(timestamp_ns time) const noexcept {
+    return time > base_ ? time.value - base_.value : 0;
+  }
   std::uint64_t events() const noexcept { return events_; }
   text_output& output() noexcept { return *out_; }
 
  private:
-  std::uint64_t since_base(timestamp_ns time) const noexcept {
-    return time > base_ ? time.value - base_.value : 0;
-  }
   std::back_insert_iterator<text_buffer> next() {
     if (events_ != 0) append(out_->text(), ",\n");
     return std::back_inserter(out_->text());

@@ -31,6 +31,7 @@ std::string_view wait_name(std::uint8_t type) noexcept {
 
 /// Bytes a nanosecond are GB/s.
 void append_bytes(std::string& out, std::uint64_t bytes, std::uint64_t length) {
+  if (bytes == 0) return;  // not known
   fmt::format_to(std::back_inserter(out), FMT_COMPILE(",\"bytes\":{}"), bytes);
   if (length != 0)
     fmt::format_to(std::back_inserter(out), FMT_COMPILE(",\"memory bandwidth (GB/s)\":{}"),
@@ -130,10 +131,24 @@ launch_calls::call* gpu_events::launch_of(Work const& work, std::string_view fun
       FMT_COMPILE(R"("correlation":{},"made by gpuprof":"of a launch whose call was not )"
                   R"(recorded: neither its name nor its length is known")"),
       raw(work.correlation));
+  if (at.thread != thread)
+    fmt::format_to(std::back_inserter(out), FMT_COMPILE(",\"thread\":{}"), thread);
   to_.end_slice();
   ++calls_made_;
   return &remember(work.correlation, at, work.launched, made_call_ns,
                    readings_.any() && function == kernel_launch);
+}
+
+/// Callbacks and records of calls differ by some hundred nanoseconds. An import of the trace takes
+/// the time of the callback, as in the capture.
+template <class Work>
+void gpu_events::append_launch(text_buffer& out, Work const& work, launch_calls::call const* call) {
+  if (work.launched.value == 0 || (call != nullptr && call->start == work.launched.value)) return;
+  auto const thread = cpu_.system_thread(work.thread);
+  if (thread == 0) return;
+  auto const at = to_.since_base(work.launched);
+  fmt::format_to(std::back_inserter(out), FMT_COMPILE(R"(,"launched":{}.{:03},"thread":{})"),
+                 at / 1000, at % 1000, thread);
 }
 
 template <class Work>
@@ -148,6 +163,7 @@ void gpu_events::write_work(std::string_view category, std::string_view name, Wo
                  FMT_COMPILE(R"("device":{},"context":{},"stream":{},"correlation":{})"),
                  raw(work.device), raw(work.context), raw(work.stream), raw(work.correlation));
   append(out, facts);
+  append_launch(out, work, call);
   to_.end_slice();
   point(call, at, work.start, length);
   if constexpr (std::is_same_v<Work, kernel_record>)

@@ -45,6 +45,8 @@ class gpu_events {
   template <class Work>
   void write_work(std::string_view category, std::string_view name, Work const& work,
                   std::string_view function, std::string_view facts);
+  template <class Work>
+  void append_launch(text_buffer& out, Work const& work, launch_calls::call const* call);
   /// From the call, if it is known, to work that has a length.
   void point(launch_calls::call* call, track to, timestamp_ns start, std::uint64_t length);
   kernel_text const& kernel_text_of(shape_id shape, device_id device);

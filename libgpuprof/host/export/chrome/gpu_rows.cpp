@@ -78,7 +78,11 @@ track gpu_rows::new_row(key const& of, std::size_t which) {
 }
 
 gpu_annotations::gpu_annotations(trace_contents& trace)
-    : trace_(&trace), is_on_(trace.file().row_count<range_begin>() <= max_ranges) {}
+    : trace_(&trace),
+      is_complete_(trace.file().row_count<range_begin>() <= max_ranges),
+      // A trace of Kineto that had none gets none.
+      is_on_(is_complete_ && (trace.fact("import.format") != "Kineto trace" ||
+                              !trace.fact("import.gpu_user_annotations").empty())) {}
 
 std::uint32_t gpu_annotations::number_of(track row) {
   auto const is_it = [&](track of) { return of.process == row.process && of.thread == row.thread; };
@@ -117,19 +121,18 @@ void gpu_annotations::write(event_writer& to, quoted_names& names, gpu_rows& row
   for (auto const& [range, row, at] : with_parents()) {
     if (std::exchange(last_row, row) != row) open.clear();
     while (!open.empty() && open.back() <= at.first) open.pop_back();
-    auto const name = trace_->ranges()[range].name;
-    if (!names.of_operator(name).empty()) continue;  // too many, and Kineto has none
+    auto const& of = trace_->ranges()[range];
+    // Too many, and Kineto has none.
+    auto const is_operator = trace_->text()(of.domain) == operators_of_kineto;
+    if (is_operator || !names.of_operator(of.name).empty()) continue;
     auto where = rows_[row];
     auto const nests = open.empty() || at.last <= open.back();
     if (nests)
       open.push_back(at.last);
     else
       where = rows.row_beside(where, {at.first}, at.last - at.first);
-    to.begin_slice({"gpu_user_annotation",
-                    names.of(trace_->ranges()[range].name),
-                    where,
-                    {at.first},
-                    at.last - at.first});
+    to.begin_slice(
+        {"gpu_user_annotation", names.of(of.name), where, {at.first}, at.last - at.first});
     to.end_slice();
   }
 }

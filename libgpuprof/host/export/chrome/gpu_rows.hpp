@@ -77,7 +77,7 @@ class gpu_annotations {
   void write(event_writer& to, quoted_names& names, gpu_rows& rows);
 
   /// There are more ranges than it keeps in memory: none is written.
-  bool left_out() const noexcept { return !is_on_; }
+  bool left_out() const noexcept { return !is_complete_; }
 
  private:
   struct extent {
@@ -92,7 +92,7 @@ class gpu_annotations {
   std::uint32_t number_of(track row);
 
   trace_contents* trace_;
-  bool is_on_ = false;
+  bool is_complete_ = false, is_on_ = false;
   std::vector<track> rows_;
   std::uint32_t last_row_ = 0;
   std::unordered_map<std::uint64_t, extent> extents_;  // by range and number of the row

@@ -78,7 +78,8 @@ void launch_readings::write(launch_calls::call const& call) {
 void launch_readings::write(launch_calls::call const& call, std::string_view operation,
                             std::string_view name, std::string_view values) {
   track const thread{rows_.process(), call.row};
-  to_.begin_slice({"cpu_op", operation, thread, {call.start}, call.length});
+  append(to_.begin_slice({"cpu_op", operation, thread, {call.start}, call.length}),
+         R"("made by gpuprof":"for the counters of this launch")");
   to_.end_slice();
   auto const beside =
       rows_.beside(call.row, further_use::readings, {call.start}, {call.start + call.length});

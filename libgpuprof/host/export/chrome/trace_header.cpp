@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
+#include <utility>
 
 namespace gpuprof::chrome {
 namespace {
@@ -50,6 +52,16 @@ void append_devices(export_job& job, text_buffer& out) {
     values.add_whole("warpSize", warp_size);
     values.add_whole("numSms", device.sm_count);
     values.add_text("uuid", job.names.text(device.uuid));
+    auto const add_known = [&](std::string_view name, std::uint32_t limit) {
+      if (limit != 0) values.add_whole(name, limit);
+    };
+    add_known("maxThreadsPerMultiprocessor", device.max_threads_per_sm);
+    add_known("maxBlocksPerMultiprocessor", device.max_blocks_per_sm);
+    add_known("regsPerMultiprocessor", device.registers_per_sm);
+    add_known("sharedMemPerMultiprocessor", device.shared_bytes_per_sm);
+    if (device.reserved_shared_bytes < device.shared_bytes_per_sm)
+      add_known("sharedMemPerBlockOptin",
+                device.shared_bytes_per_sm - device.reserved_shared_bytes);
     append(out, "}");
   }
   append(out, "\n  ],\n  ");
@@ -62,6 +74,84 @@ void append_rank(export_job& job, text_buffer& out) {
   fmt::format_to(std::back_inserter(out),
                  FMT_COMPILE("\"distributedInfo\": {{\"rank\": {}, \"world_size\": {}}},\n  "),
                  rank->rank, rank->world_size);
+}
+
+void append_peaks(export_job& job, text_buffer& out) {
+  append(out, "[");
+  bool is_first = true;
+  job.trace.file().for_each<peak_record>([&](std::span<peak_record const> rows) {
+    for (auto const& row : rows) {
+      append(out, std::exchange(is_first, false) ? "\n    {" : ",\n    {");
+      argument_list values(out);
+      values.add_whole("device", raw(row.device));
+      values.add_whole("limiters", row.limiters);
+      std::pair<char const*, name_id> const texts[] = {
+          {"test", row.test},         {"group", row.group},   {"title", row.title},
+          {"unit", row.unit},         {"clock", row.clock},   {"method", row.method},
+          {"operands", row.operands}, {"remark", row.remark}, {"measured_at", row.measured_at}};
+      for (auto const& [name, text] : texts)
+        if (raw(text) != 0) values.add_text(name, job.names.text(text));
+      std::pair<char const*, double> const figures[] = {
+          {"burst", row.burst},
+          {"burst_spread", row.burst_spread},
+          {"burst_sm_clock_mhz", row.burst_sm_clock_mhz},
+          {"sustained", row.sustained},
+          {"sustained_sm_clock_mhz", row.sustained_sm_clock_mhz},
+          {"sustained_watts", row.sustained_watts},
+          {"theory", row.theory},
+          {"per_clock", row.per_clock},
+          {"per_clock_theory", row.per_clock_theory}};
+      for (auto const& [name, figure] : figures)
+        if (figure != 0) values.add_number(name, figure);
+      append(out, "}");
+    }
+  });
+  append(out, "]");
+}
+
+/// Launches around which counters were read: correlation, device, context, group of metrics, when
+/// the counters were opened and closed (ns since the base), number of the reading, whole graph.
+void append_readings(export_job& job, text_buffer& out, timestamp_ns base) {
+  append(out, "[");
+  bool is_first = true;
+  job.trace.file().for_each<sampled_launch_record>(
+      [&](std::span<sampled_launch_record const> rows) {
+        for (auto const& row : rows)
+          fmt::format_to(std::back_inserter(out), FMT_COMPILE("{}[{},{},{},{},{},{},{},{}]"),
+                         std::exchange(is_first, false) ? "" : ",", raw(row.correlation),
+                         raw(row.device), raw(row.context), row.group, (row.opened - base).value,
+                         (row.closed - base).value, row.reading, row.whole_graph ? 1 : 0);
+      });
+  append(out, "]");
+}
+
+/// The facts of the capture and what it lost let an import of the trace have the same.
+void append_own_facts(export_job& job, text_buffer& out, timestamp_ns base) {
+  std::map<name_id, name_id> facts;
+  std::map<name_id, std::uint64_t> counters;
+  auto& file = job.trace.file();
+  file.for_each<fact_record>([&](std::span<fact_record const> rows) {
+    for (auto const& row : rows) facts[row.key] = row.value;
+  });
+  file.for_each<counter_record>([&](std::span<counter_record const> rows) {
+    for (auto const& row : rows) counters[row.name] = row.value;
+  });
+  append(out, "\"gpuprof\": {");
+  argument_list values(out);
+  for (auto const& [key, value] : facts)
+    values.add_text(job.names.text(key), job.names.text(value));
+  for (auto const& [name, value] : counters)
+    if (value != 0 && job.names.text(name).starts_with("lost."))
+      values.add_whole(job.names.text(name), value);
+  if (file.row_count<peak_record>() != 0) {
+    values.named("peaks");
+    append_peaks(job, out);
+  }
+  if (file.row_count<sampled_launch_record>() != 0) {
+    values.named("readings");
+    append_readings(job, out, base);
+  }
+  append(out, "},\n  ");
 }
 
 constexpr std::uint64_t earliest_before_ns = 86'400'000'000'000;
@@ -92,6 +182,7 @@ void write_header(export_job& job, text_buffer& out, timestamp_ns base) {
   add("trace_id", quoted(trace_id(job.trace)));
   add("made_by", quoted("gpuprof " + job.trace.fact("gpuprof.version")));
   add("displayTimeUnit", "\"ms\"");
+  append_own_facts(job, out, base);
   // A reader that holds numbers as doubles loses 200 ns of it, as with Kineto's own.
   add("baseTimeNanoseconds", std::to_string(base.value));
   append(out, "\"traceEvents\": [\n");

@@ -4,6 +4,9 @@
 #include "host/import/source_values.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cstdlib>
 #include <string_view>
 #include <utility>
 
@@ -58,12 +61,71 @@ std::string_view in_brackets(std::string_view name) {
   return name.substr(open + 1, close - open - 1);
 }
 
+/// The arguments are JSON, with the names of torch.profiler.
+std::string arguments_of(trace_event const& event) {
+  std::string text = "{";
+  auto const add = [&](std::string_view key, std::string_view value, std::string_view quote) {
+    if (value.empty()) return;
+    text += text.size() == 1 ? "\"" : ",\"";
+    text.append(key).append("\":").append(quote);
+    for (char const c : value)
+      if (c != '"' && c != '\\' && static_cast<unsigned char>(c) >= ' ') text += c;
+    text.append(quote);
+  };
+  auto const number = [&](std::string_view key, std::optional<std::int64_t> value) {
+    if (value && *value >= 0) add(key, std::to_string(*value), "");
+  };
+  number("In msg nelems", event.elements_in);
+  number("Out msg nelems", event.elements_out);
+  number("Group size", event.group_size);
+  add("dtype", event.element_type, "\"");
+  add("Process Group Name", event.group_name, "\"");
+  add("Process Group Ranks", event.group_ranks, "\"");
+  return text + "}";
+}
+
+/// gpuprof export writes negative numbers as texts, like all that a double cannot hold.
+template <class Range>
+void take_payload(trace_event const& event, imported_process& to, Range& range) {
+  if (!event.input_shapes.empty()) {
+    range.payload = payload_kind::text;
+    range.payload_bits = raw(to.name("{\"Input Dims\":" + event.input_shapes + "}"));
+  }
+  auto const& said = event.payload;
+  if (said.empty()) return;
+  auto const* const end = said.data() + said.size();
+  std::uint64_t whole = 0;
+  std::int64_t negative = 0;
+  if (std::from_chars(said.data(), end, whole).ptr == end) {
+    range.payload = payload_kind::unsigned64;
+    range.payload_bits = whole;
+  } else if (std::from_chars(said.data(), end, negative).ptr == end) {
+    range.payload = payload_kind::signed64;
+    range.payload_bits = static_cast<std::uint64_t>(negative);
+  } else if (!event.payload_is_text) {
+    range.payload = payload_kind::float64;
+    range.payload_bits = std::bit_cast<std::uint64_t>(std::strtod(said.c_str(), nullptr));
+  } else {
+    range.payload = payload_kind::text;
+    range.payload_bits = raw(to.name(said));
+  }
+}
+
 std::uint8_t wait_called(std::string_view kind) {
   constexpr std::pair<std::string_view, std::uint8_t> kinds[] = {
       {"Event Sync", 1}, {"Stream Wait Event", 2}, {"Stream Sync", 3}, {"Context Sync", 4}};
   for (auto const& [name, type] : kinds)
     if (kind.starts_with(name)) return type;
   return 0;
+}
+
+/// torch.profiler writes "thread 4711 (python)" for the thread 4711 that is called python.
+std::string_view without_number(std::string_view label, std::int64_t thread) {
+  auto const number = "thread " + std::to_string(thread);
+  if (label == number) return {};
+  if (!label.starts_with(number + " (") || !label.ends_with(')')) return label;
+  label.remove_prefix(number.size() + 2);
+  return label.substr(0, label.size() - 1);
 }
 
 }  // namespace
@@ -82,16 +144,21 @@ kineto_events::taker kineto_events::taker_of(std::string const& category) const 
       {"hip_runtime", &kineto_events::take_call},
       {"cuda_driver", &kineto_events::take_call},
       {"user_annotation", &kineto_events::take_annotation},
+      {"cpu_op", &kineto_events::take_operator},
+      {"Operator", &kineto_events::take_operator},
+      {"gpu_graph", &kineto_events::take_graph},
+      {"Trace", &kineto_events::take_span},
       {"cuda_sync", &kineto_events::take_wait}};
   if (auto const known = takers.find(category); known != takers.end()) return known->second;
-  if (cpu_ops_ && (category == "cpu_op" || category == "Operator"))
-    return &kineto_events::take_operator;
   return nullptr;
 }
 
 void kineto_events::take(trace_event const& event) {
   if (event.phase == "M") return take_metadata(event);
-  auto const take = event.phase == "X" ? taker_of(event.category) : nullptr;
+  if (is_of_gpuprof_ && event.phase == "i" && event.category == "cpu_instant_event")
+    return take_mark(event);
+  auto take = event.phase == "X" ? taker_of(event.category) : nullptr;
+  if (take == &kineto_events::take_span && event.trigger.empty()) take = nullptr;
   if (take != nullptr) {
     ++taken_;
     return (this->*take)(event);
@@ -110,6 +177,7 @@ bool kineto_events::has_times(trace_event const& event, char const* what) {
 }
 
 std::uint32_t kineto_events::os_thread_of(trace_event const& event) {
+  if (event.launching_thread) return static_cast<std::uint32_t>(*event.launching_thread);
   auto const process = event.process.value_or(0);
   constexpr std::int64_t none = INT64_MIN;
   auto const [number, is_new] =
@@ -119,26 +187,24 @@ std::uint32_t kineto_events::os_thread_of(trace_event const& event) {
   return number;
 }
 
-/// Most fit into 32 bits. The others get numbers from the top, which no trace reaches by counting.
-correlation_id kineto_events::correlation_of(trace_event const& event) {
-  auto const said = event.correlation.value_or(0);
-  if (said >= 0 && said <= std::int64_t{UINT32_MAX}) return static_cast<correlation_id>(said);
-  if (said == -1) return {};  // none
-  auto const next = static_cast<std::uint32_t>(UINT32_MAX - wide_correlations_.size());
-  return correlation_id{wide_correlations_.try_emplace(said, next).first->second};
-}
-
 template <class Record>
 void kineto_events::take_common(trace_event const& event, Record& record) {
   record.start = to_.moment(*event.start);
   record.duration = {*event.duration};
   // The row of an event on a GPU is that of its device and stream.
   record.device = static_cast<device_id>(event.device.value_or(event.process.value_or(0)));
-  record.context = static_cast<context_id>(event.context.value_or(0));
-  record.stream = stream_of(event.stream.value_or(event.thread.value_or(0)));
+  record.context = to_.context(event.context.value_or(0));
+  record.stream = to_.stream(event.stream.value_or(event.thread.value_or(0)));
   record.correlation = correlation_of(event);
-  record.graph = static_cast<graph_id>(event.graph.value_or(0));
-  record.node = static_cast<graph_node_id>(event.node.value_or(0));
+  record.graph = to_.graph(event.graph.value_or(0));
+  if constexpr (requires { record.node; })
+    record.node = static_cast<graph_node_id>(event.node.value_or(0));
+  if (event.launched && event.launching_thread) {
+    record.launched = to_.moment(*event.launched);
+    record.thread = to_.thread(static_cast<std::uint32_t>(*event.launching_thread));
+  } else {
+    record.thread = to_.process_row(event.process.value_or(0));
+  }
 }
 
 void kineto_events::take_kernel(trace_event const& event) {
@@ -153,6 +219,9 @@ void kineto_events::take_kernel(trace_event const& event) {
   // Static and dynamic together: it does not tell them apart.
   shape.dynamic_shared_bytes = size_in(event.shared_memory.value_or(0));
   kernel.shape = to_.shape(shape);
+  if (!event.collective.empty())
+    kernel.range = to_.collective(to_.name(event.collective), to_.name(arguments_of(event)));
+  kernel.time_of = to_.correlation(event.time_of.value_or(0));
   to_.add(kernel);
 }
 
@@ -201,26 +270,61 @@ void kineto_events::take_call(trace_event const& event) {
   to_.calls.add(made);
 }
 
-void kineto_events::add_range(trace_event const& event, name_id domain) {
+void kineto_events::take_graph(trace_event const& event) {
+  if (!has_times(event, "graphs")) return;
+  graph_record graph;
+  take_common(event, graph);
+  to_.add(graph);
+}
+
+/// The captures that gpuprof export writes. The span of torch.profiler also covers its own work.
+void kineto_events::take_span(trace_event const& event) {
+  if (event.trigger.empty() || !event.start || !event.duration || *event.duration < 0) return;
+  to_.windows.push_back({*event.start, *event.start + *event.duration, to_.name(event.trigger)});
+}
+
+void kineto_events::take_mark(trace_event const& event) {
+  ++taken_;
+  if (!event.start) return to_.lose("marks_without_time");
+  mark_record mark;
+  mark.time = to_.moment(*event.start);
+  mark.thread = to_.thread(os_thread_of(event), event.process.value_or(0));
+  mark.name = to_.name(event.name);
+  mark.domain = to_.name(event.domain);
+  mark.category = static_cast<std::uint32_t>(event.kind.value_or(0));
+  take_payload(event, to_, mark);
+  to_.marks.add(mark);
+}
+
+void kineto_events::add_range(trace_event const& event, name_id name, name_id domain) {
   if (!has_times(event, "ranges")) return;
   if (event.process) ++processes_[*event.process];
   imported_range range;
   range.begin.time = to_.moment(*event.start);
   range.end = range.begin.time + duration_ns{*event.duration};
-  range.has_end = true;
+  range.has_end = !event.is_open;
   range.begin.thread = to_.thread(os_thread_of(event), event.process.value_or(0));
-  range.begin.name = to_.name(event.name);
+  range.begin.name = name;
   range.begin.domain = domain;
+  range.begin.style = event.is_start_end ? range_style::start_end : range_style::push_pop;
+  range.begin.category = static_cast<std::uint32_t>(event.kind.value_or(0));
+  take_payload(event, to_, range.begin);
   range.begin.declared_flops = event.flops;
+  range.begin.declared_bytes = event.declared_bytes;
   to_.ranges.add(range);
 }
 
 void kineto_events::take_annotation(trace_event const& event) {
-  add_range(event, {});
+  add_range(event, to_.name(event.name), to_.name(event.domain));
 }
 
+/// One that gpuprof export has written was a range of NVTX.
 void kineto_events::take_operator(trace_event const& event) {
-  add_range(event, to_.name("cpu_op"));
+  if (event.is_made) return;
+  if (!event.range.empty()) return add_range(event, to_.name(event.range), to_.name(event.domain));
+  if (cpu_ops_) return add_range(event, to_.name(event.name), to_.name("cpu_op"));
+  --taken_;
+  ++left_out_[event.category];
 }
 
 void kineto_events::take_wait(trace_event const& event) {
@@ -228,8 +332,8 @@ void kineto_events::take_wait(trace_event const& event) {
   sync_record wait;
   wait.start = to_.moment(*event.start);
   wait.duration = {*event.duration};
-  wait.context = static_cast<context_id>(event.context.value_or(0));
-  wait.stream = stream_of(event.stream.value_or(0));
+  wait.context = to_.context(event.context.value_or(0));
+  wait.stream = to_.stream(event.stream.value_or(0));
   wait.correlation = correlation_of(event);
   wait.event = static_cast<std::uint32_t>(std::max<std::int64_t>(event.event.value_or(0), 0));
   wait.type = wait_called(event.wait_kind.empty() ? event.name : event.wait_kind);
@@ -238,12 +342,13 @@ void kineto_events::take_wait(trace_event const& event) {
 
 void kineto_events::take_metadata(trace_event const& event) {
   if (event.name != "thread_name" || !event.process || !event.thread) return;
-  thread_labels_.push_back({event, to_.name(event.object_name)});
+  auto const label = without_number(event.object_name, *event.thread);
+  if (!label.empty()) thread_labels_.push_back({event, to_.name(label)});
 }
 
 void kineto_events::finish() {
   // The capture that this was exported from holds only calls that block.
-  if (made_calls_ > recorded_launches_) to_.fact("trace.api", "blocking");
+  if (made_calls_ > recorded_launches_ && !is_of_gpuprof_) to_.fact("trace.api", "blocking");
   auto const main = std::max_element(processes_.begin(), processes_.end(),
                                      [](auto& a, auto& b) { return a.second < b.second; });
   if (main == processes_.end()) return;

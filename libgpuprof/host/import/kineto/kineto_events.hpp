@@ -22,6 +22,9 @@ class kineto_events {
   void take(trace_event const& event);
   /// After the last one: what is known only then.
   void finish();
+  /// gpuprof export has written the trace: marks are its own, and the facts say which calls were
+  /// recorded.
+  void is_of_gpuprof() noexcept { is_of_gpuprof_ = true; }
 
   /// A GPU of AMD was used.
   bool uses_hip() const noexcept { return uses_hip_; }
@@ -37,34 +40,36 @@ class kineto_events {
   void take_kernel(trace_event const& event);
   void take_copy(trace_event const& event);
   void take_fill(trace_event const& event);
+  void take_graph(trace_event const& event);
   void take_call(trace_event const& event);
   void take_annotation(trace_event const& event);
   void take_operator(trace_event const& event);
   void take_wait(trace_event const& event);
+  void take_span(trace_event const& event);
+  void take_mark(trace_event const& event);
   void take_metadata(trace_event const& event);
 
-  void add_range(trace_event const& event, name_id domain);
+  void add_range(trace_event const& event, name_id name, name_id domain);
   template <class Record>
   void take_common(trace_event const& event, Record& record);
   /// The number of a thread in the capture: its own, unless that does not fit into 32 bits, or a
   /// thread of another process has it.
   std::uint32_t os_thread_of(trace_event const& event);
-  correlation_id correlation_of(trace_event const& event);
-  stream_id stream_of(std::int64_t said) { return stream_id{streams_.of(said, said).first}; }
+  correlation_id correlation_of(trace_event const& event) {
+    return to_.correlation(event.correlation.value_or(0));
+  }
   /// Else one of `what` is lost: "kernels".
   bool has_times(trace_event const& event, char const* what);
 
   imported_process& to_;
   bool const cpu_ops_;
   std::uint64_t taken_ = 0;
-  bool uses_hip_ = false;
+  bool uses_hip_ = false, is_of_gpuprof_ = false;
   std::uint64_t made_calls_ = 0, recorded_launches_ = 0;
   std::map<std::string, std::uint64_t> left_out_;
   std::map<std::int64_t, std::uint64_t> processes_;  // that events of the CPU are of
   /// By process, and text or number.
   narrow_ids<std::tuple<std::int64_t, std::string, std::int64_t>> threads_;
-  narrow_ids<std::int64_t> streams_;
-  std::unordered_map<std::int64_t, std::uint32_t> wide_correlations_;
   struct thread_label {
     trace_event event;
     name_id name;

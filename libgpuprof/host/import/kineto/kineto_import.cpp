@@ -4,8 +4,11 @@
 #include "host/import/kineto/kineto_events.hpp"
 #include "host/import/kineto/trace_text.hpp"
 #include "host/import/source_readers.hpp"
+#include "host/import/source_values.hpp"
 
+#include <array>
 #include <charconv>
+#include <utility>
 
 namespace gpuprof {
 namespace {
@@ -30,6 +33,34 @@ bool is_name_of_amd(std::string_view gpu) {
     if (gpu.find(word) != std::string_view::npos) return true;
   return false;
 }
+
+constexpr std::pair<std::string_view, name_id peak_record::*> peak_texts[] = {
+    {"test", &peak_record::test},         {"group", &peak_record::group},
+    {"title", &peak_record::title},       {"unit", &peak_record::unit},
+    {"clock", &peak_record::clock},       {"method", &peak_record::method},
+    {"operands", &peak_record::operands}, {"measured_at", &peak_record::measured_at},
+    {"remark", &peak_record::remark}};
+constexpr std::pair<std::string_view, double peak_record::*> peak_figures[] = {
+    {"burst", &peak_record::burst},
+    {"burst_spread", &peak_record::burst_spread},
+    {"burst_sm_clock_mhz", &peak_record::burst_sm_clock_mhz},
+    {"sustained", &peak_record::sustained},
+    {"sustained_sm_clock_mhz", &peak_record::sustained_sm_clock_mhz},
+    {"sustained_watts", &peak_record::sustained_watts},
+    {"theory", &peak_record::theory},
+    {"per_clock", &peak_record::per_clock},
+    {"per_clock_theory", &peak_record::per_clock_theory}};
+
+/// A member that only files of this program have tells which file it is.
+constexpr std::pair<std::string_view, char const*> other_formats[] = {
+    {"rocprofiler-sdk-tool", "is a result of rocprofv3, which is not read"},
+    {"nodes", "is an execution trace of PyTorch, which holds no times of GPU work"}};
+
+constexpr std::pair<std::string_view, std::uint32_t device_record::*> sm_limits[] = {
+    {"maxThreadsPerMultiprocessor", &device_record::max_threads_per_sm},
+    {"maxBlocksPerMultiprocessor", &device_record::max_blocks_per_sm},
+    {"regsPerMultiprocessor", &device_record::registers_per_sm},
+    {"sharedMemPerMultiprocessor", &device_record::shared_bytes_per_sm}};
 
 class kineto_reading {
  public:
@@ -62,6 +93,9 @@ class kineto_reading {
   void read_devices();
   void read_device();
   void read_distribution();
+  void read_own_facts();
+  void read_peaks();
+  void read_readings();
   void note_end(token ends);
   void note_damage(token ends);
   void note_left_out();
@@ -75,17 +109,20 @@ class kineto_reading {
   json_scanner json_;
   imported_process& to_;
   kineto_events events_;
-  bool has_amd_ = false;
+  bool has_amd_ = false, is_of_gpuprof_ = false;
+  char const* other_format_ = nullptr;
 };
 
 /// After their `array`.
 void kineto_reading::read_events() {
   trace_event event;
   for (auto next = json_.next(); !is_over(next); next = json_.next()) {
-    if (next != token::object)
+    if (next != token::object) {
       json_.skip(next);
-    else if (read_event(json_, event))
+    } else if (read_event(json_, event)) {
+      if (!is_of_gpuprof_) event.clear_what_exports_add();
       events_.take(event);
+    }
   }
 }
 
@@ -107,11 +144,18 @@ void kineto_reading::take_member(std::string const& key, token value) {
   if (key == "traceEvents" && value == token::array) return read_events();
   if (key == "deviceProperties" && value == token::array) return read_devices();
   if (key == "distributedInfo" && value == token::object) return read_distribution();
+  for (auto const& [member, what] : other_formats)
+    if (key == member) other_format_ = what;
+  if (key == "gpuprof" && value == token::object) {
+    events_.is_of_gpuprof();
+    return read_own_facts();
+  }
   auto const text = json_.text();
   if ((value == token::number || value == token::text) && key == "baseTimeNanoseconds")
     to_.epoch = number_in<std::int64_t>(text);
   if (value == token::number && key == "cuda_driver_version")
     to_.fact("driver.cuda_version", version_of(text));
+  if (value == token::text && key == "made_by") is_of_gpuprof_ = text.starts_with("gpuprof ");
   if (value == token::text && key == "host_name") to_.fact("host", text);
   if (value == token::text && key.starts_with("PT_PROFILER_JOB_")) to_.fact("import." + key, text);
   json_.skip(value);
@@ -129,6 +173,7 @@ void kineto_reading::read_devices() {
 void kineto_reading::read_device() {
   device_record device;
   bool is_of_amd = false;
+  std::uint32_t of_a_block = 0;
   std::string key;
   for (auto next = json_.next(); !is_over(next); next = json_.next()) {
     if (next != token::key) {
@@ -145,6 +190,10 @@ void kineto_reading::read_device() {
     if (key == "computeMajor") device.compute_major = static_cast<std::uint32_t>(number);
     if (key == "computeMinor") device.compute_minor = static_cast<std::uint32_t>(number);
     if (key == "numSms") device.sm_count = static_cast<std::uint32_t>(number);
+    if (key == "uuid" && value == token::text) device.uuid = to_.name(json_.text());
+    for (auto const& [name, limit] : sm_limits)
+      if (key == name) device.*limit = size_in(static_cast<std::int64_t>(number));
+    if (key == "sharedMemPerBlockOptin") of_a_block = size_in(static_cast<std::int64_t>(number));
     if (key == "warpSize") is_of_amd = is_of_amd || number == 64;
     if (key == "name") is_of_amd = is_of_amd || is_name_of_amd(json_.text());
     json_.skip(value);
@@ -153,6 +202,9 @@ void kineto_reading::read_device() {
     device.compute_major = device.compute_minor = 0;  // gfx90a says 9.0, which is Hopper
     has_amd_ = true;
   }
+  // The driver keeps from each block what one block cannot have of the SM.
+  if (of_a_block != 0 && of_a_block < device.shared_bytes_per_sm)
+    device.reserved_shared_bytes = device.shared_bytes_per_sm - of_a_block;
   to_.devices.try_emplace(device.device, device);
 }
 
@@ -175,8 +227,94 @@ void kineto_reading::read_distribution() {
   }
 }
 
+/// gpuprof export writes the facts of the capture, and what it had lost.
+void kineto_reading::read_own_facts() {
+  constexpr std::string_view lost = "lost.";
+  std::string key;
+  for (auto next = json_.next(); !is_over(next); next = json_.next()) {
+    if (next != token::key) {
+      json_.skip(next);
+      continue;
+    }
+    key = json_.text();
+    auto const value = json_.next();
+    if (is_over(value)) return;
+    if (value == token::array && key == "peaks") {
+      read_peaks();
+      continue;
+    }
+    if (value == token::array && key == "readings") {
+      read_readings();
+      continue;
+    }
+    if (value == token::text && !key.starts_with("import.")) to_.fact(key, json_.text());
+    if (value == token::number && key.starts_with(lost))
+      to_.lost_before(key.substr(lost.size()), number_in<std::uint64_t>(json_.text()));
+    json_.skip(value);
+  }
+}
+
+void kineto_reading::read_peaks() {
+  std::string key;
+  for (auto next = json_.next(); !is_over(next); next = json_.next()) {
+    if (next != token::object) {
+      json_.skip(next);
+      continue;
+    }
+    peak_record peak;
+    for (next = json_.next(); !is_over(next); next = json_.next()) {
+      if (next != token::key) {
+        json_.skip(next);
+        continue;
+      }
+      key = json_.text();
+      auto const value = json_.next();
+      if (is_over(value)) return;
+      auto const text = json_.text();
+      for (auto const& [name, member] : peak_texts)
+        if (key == name && value == token::text) peak.*member = to_.name(text);
+      for (auto const& [name, member] : peak_figures)
+        if (key == name && value == token::number) peak.*member = number_in<double>(text);
+      if (key == "device") peak.device = static_cast<device_id>(number_in<std::uint32_t>(text));
+      if (key == "limiters") peak.limiters = number_in<std::uint64_t>(text);
+      json_.skip(value);
+    }
+    to_.peaks.push_back(peak);
+  }
+}
+
+/// Each is an array: see append_readings() of the export.
+void kineto_reading::read_readings() {
+  for (auto next = json_.next(); !is_over(next); next = json_.next()) {
+    if (next != token::array) {
+      json_.skip(next);
+      continue;
+    }
+    std::array<std::int64_t, 8> said{};
+    std::size_t count = 0;
+    for (next = json_.next(); !is_over(next); next = json_.next()) {
+      if (next == token::number && count < said.size())
+        said[count++] = number_in<std::int64_t>(json_.text());
+      json_.skip(next);
+    }
+    sampled_launch_record one;
+    one.correlation = to_.correlation(said[0]);
+    one.device = static_cast<device_id>(said[1]);
+    one.context = to_.context(said[2]);
+    one.group = static_cast<std::uint16_t>(said[3]);
+    one.opened = {static_cast<std::uint64_t>(said[4])};
+    one.closed = {static_cast<std::uint64_t>(said[5])};
+    one.reading = size_in(said[6]);
+    one.whole_graph = said[7] != 0;
+    to_.readings.push_back(one);
+  }
+}
+
 void kineto_reading::note_end(token ends) {
   auto& outcome = reading_.outcome;
+  if (events_.taken() == 0 && other_format_ != nullptr)
+    throw import_failure(reading_.job.options.source + " " + other_format_ +
+                         "; nothing is written");
   if (events_.taken() == 0)
     throw import_failure(
         reading_.job.options.source +
@@ -235,8 +373,13 @@ void kineto_reading::note_left_out() {
 void kineto_reading::add_facts() {
   to_.fact("import.source", reading_.job.options.source);
   to_.fact("import.format", "Kineto trace");
+  // An export of the capture has them only then.
+  auto const& left_out = events_.left_out();
+  if (auto const known = left_out.find("gpu_user_annotation"); known != left_out.end())
+    to_.fact("import.gpu_user_annotations", std::to_string(known->second));
   if (to_.process_id) to_.fact("process.id", std::to_string(*to_.process_id));
-  to_.streams_are_in_order = events_.processes().size() <= 1;
+  // Times that gpuprof itself has recorded are not judged.
+  to_.streams_are_in_order = events_.processes().size() <= 1 && !is_of_gpuprof_;
   if (!has_amd_ && !events_.uses_hip()) return;
   to_.streams_are_in_order = false;
   to_.fact("gpu.vendor", "AMD");

@@ -45,9 +45,30 @@ constexpr integer_argument integers[] = {
     {"graph id", &trace_event::graph},
     {"graph node id", &trace_event::node},
     {"wait_on_cuda_event_id", &trace_event::event},
+    {"inside the call of correlation", &trace_event::correlation},
+    {"length is that of correlation", &trace_event::time_of},
+    {"thread", &trace_event::launching_thread},
+    {"category", &trace_event::kind},
+    {"In msg nelems", &trace_event::elements_in},
+    {"Out msg nelems", &trace_event::elements_out},
+    {"Group size", &trace_event::group_size},
     {"Device Id", &trace_event::device},
     {"Bytes", &trace_event::bytes},
 };
+
+struct text_argument {
+  std::string_view key;
+  std::string trace_event::*member;
+};
+constexpr text_argument texts[] = {{"cuda_sync_kind", &trace_event::wait_kind},
+                                   {"name", &trace_event::object_name},
+                                   {"domain", &trace_event::domain},
+                                   {"range", &trace_event::range},
+                                   {"trigger", &trace_event::trigger},
+                                   {"Collective name", &trace_event::collective},
+                                   {"dtype", &trace_event::element_type},
+                                   {"Process Group Name", &trace_event::group_name},
+                                   {"Process Group Ranks", &trace_event::group_ranks}};
 
 /// After its `array`.
 void read_extent(json_scanner& from, std::array<std::int64_t, 3>& extent) {
@@ -59,6 +80,29 @@ void read_extent(json_scanner& from, std::array<std::int64_t, 3>& extent) {
   }
 }
 
+/// After its `array`: "[[64, 3], []]". Longer ones end in "...".
+std::string numbers_in_array(json_scanner& from) {
+  constexpr std::size_t longest = 200;
+  std::string text = "[";
+  std::size_t depth = 1;
+  while (depth > 0) {
+    auto const value = from.next();
+    if (value == token::finished || value == token::damaged) return {};
+    if (value == token::end) {
+      --depth;
+      text += ']';
+    } else if (value == token::array || value == token::number) {
+      if (!text.ends_with('[')) text += ", ";
+      if (value == token::array) ++depth;
+      text += value == token::array ? "[" : from.text();
+    } else {
+      from.skip(value);
+    }
+    if (text.size() > longest) text.replace(longest, std::string::npos, "...");
+  }
+  return text;
+}
+
 void take_argument(json_scanner& from, std::string const& key, token value, trace_event& event) {
   auto const is_scalar = value == token::number || value == token::text;
   for (auto const& argument : integers)
@@ -66,13 +110,27 @@ void take_argument(json_scanner& from, std::string const& key, token value, trac
       if (is_scalar) event.*argument.member = integer_in(from.text());
       return from.skip(value);
     }
+  if (value == token::array && (key == "Input Dims" || key == "Process Group Ranks")) {
+    auto& to = key == "Input Dims" ? event.input_shapes : event.group_ranks;
+    to = numbers_in_array(from);
+    return;
+  }
   if (value == token::array && (key == "grid" || key == "block"))
     return read_extent(from, key == "grid" ? event.grid : event.block);
+  if (value == token::text)
+    for (auto const& argument : texts)
+      if (argument.key == key) event.*argument.member = from.text();
   if (key == "made by gpuprof") event.is_made = true;
-  if (value == token::text && key == "cuda_sync_kind") event.wait_kind = from.text();
-  if (value == token::text && key == "name") event.object_name = from.text();
-  if (value == token::number && key == "flops")
-    event.flops = std::strtod(std::string(from.text()).c_str(), nullptr);
+  if (key == "end" && value == token::text) event.is_open = true;
+  if (key == "style" && value == token::text) event.is_start_end = true;
+  if (key == "launched" && value == token::number) event.launched = nanoseconds_in(from.text());
+  if (key == "payload" && is_scalar) {
+    event.payload = from.text();
+    event.payload_is_text = value == token::text;
+  }
+  auto const real = [&] { return std::strtod(std::string(from.text()).c_str(), nullptr); };
+  if (value == token::number && (key == "flops" || key == "declared FLOP")) event.flops = real();
+  if (value == token::number && key == "declared bytes") event.declared_bytes = real();
   from.skip(value);
 }
 
@@ -132,15 +190,24 @@ std::optional<std::int64_t> nanoseconds_in(std::string_view text) {
 }
 
 void trace_event::clear() {
-  for (auto* const text : {&phase, &category, &name, &thread_text, &wait_kind, &object_name})
+  for (auto* const text : {&phase, &category, &name, &thread_text, &wait_kind, &object_name,
+                           &collective, &element_type, &group_name, &group_ranks, &input_shapes})
     text->clear();
-  for (auto* const number :
-       {&process, &thread, &start, &duration, &correlation, &device, &context, &stream, &bytes,
-        &registers, &shared_memory, &graph, &node, &event, &result})
+  for (auto* const number : {&process, &thread, &start, &duration, &correlation, &device, &context,
+                             &stream, &bytes, &registers, &shared_memory, &graph, &node, &event,
+                             &result, &elements_in, &elements_out, &group_size})
     number->reset();
   grid = block = {};
   flops = 0;
   is_made = false;
+  clear_what_exports_add();
+}
+
+void trace_event::clear_what_exports_add() {
+  for (auto* const text : {&domain, &range, &payload, &trigger}) text->clear();
+  for (auto* const number : {&launching_thread, &launched, &time_of, &kind}) number->reset();
+  payload_is_text = is_open = is_start_end = false;
+  declared_bytes = 0;
 }
 
 bool read_event(json_scanner& from, trace_event& event) {

@@ -22,7 +22,7 @@ void read_nsys_calls(nsys_source& source) {
         // Newer versions have a number for it, which has not always meant the same.
         auto const name = process.records->names().text(call.name);
         call.domain = name.starts_with("cuda") ? api_domain::runtime : api_domain::driver;
-        call.correlation = static_cast<correlation_id>(row.integer(4));
+        call.correlation = process.records->correlation(row.integer(4));
         call.result = static_cast<std::int32_t>(row.integer(5));
         call.os_thread = nsys_source::os_thread(row.integer(0));
         made.is_made = row.integer(6) != 0;

@@ -48,18 +48,27 @@ bool take_common(sqlite_rows const& row, imported_process& to, char const* what,
   record.start = to.moment(row.integer(work_start));
   record.duration = time_between(row.integer(work_start), row.integer(work_end));
   record.device = id_at<device_id>(row, work_device);
-  record.context = id_at<context_id>(row, work_context);
-  record.stream = id_at<stream_id>(row, work_stream);
-  record.correlation = id_at<correlation_id>(row, work_correlation);
+  record.context = to.context(row.integer(work_context));
+  record.stream = to.stream(row.integer(work_stream));
+  record.correlation = to.correlation(row.integer(work_correlation));
   return true;
+}
+
+/// gpuprof export adds when and on which thread the work was launched. `first` is the column of
+/// the time; that of the thread follows.
+template <class Record>
+void take_launch(sqlite_rows const& row, imported_process& to, Record& record, int first) {
+  if (row.is_null(first) || row.is_null(first + 1)) return;
+  record.launched = to.moment(row.integer(first));
+  record.thread = to.thread(nsys_source::os_thread(row.integer(first + 1)));
 }
 
 /// The upper half of a node's number is that of its graph.
 template <class Record>
-void take_graph(sqlite_rows const& row, Record& record, int graph, int node) {
+void take_graph(sqlite_rows const& row, imported_process& to, Record& record, int graph, int node) {
   record.node = id_at<graph_node_id>(row, node);
   record.graph = row.is_null(graph) ? static_cast<graph_id>(raw(record.node) >> 32)
-                                    : id_at<graph_id>(row, graph);
+                                    : to.graph(row.integer(graph));
 }
 
 void read_kernels(nsys_source& source) {
@@ -91,7 +100,10 @@ void read_kernels(nsys_source& source) {
                "launchType",
                "maxActiveClusters",
                "graphId",
-               "graphNodeId"},
+               "graphNodeId",
+               "gpuprofLaunchStart",
+               "gpuprofLaunchTid",
+               "gpuprofTimeOf"},
               [&](sqlite_rows const& row, nsys_process& process) {
                 kernel_record kernel;
                 if (!take_common(row, *process.records, "kernels", kernel)) return;
@@ -112,7 +124,9 @@ void read_kernels(nsys_source& source) {
                 shape.launch_type =
                     static_cast<std::uint32_t>(std::max<std::int64_t>(row.integer(at++) - 1, 0));
                 shape.max_active_clusters = size_at(row, at++);
-                take_graph(row, kernel, at, at + 1);
+                take_graph(row, *process.records, kernel, at, at + 1);
+                take_launch(row, *process.records, kernel, at + 2);
+                kernel.time_of = process.records->correlation(row.integer(at + 4));
                 kernel.shape = process.records->shape(shape);
                 process.records->add(kernel);
               });
@@ -144,7 +158,7 @@ void read_copies(nsys_source& source) {
       "CUPTI_ACTIVITY_KIND_MEMCPY",
       {"globalPid", "start", "end", "deviceId", "contextId", "streamId", "correlationId", "bytes",
        "copyKind", "srcKind", "dstKind", "srcDeviceId", "dstDeviceId", "graphId", "graphNodeId",
-       "virtualAddress"},
+       "virtualAddress", "gpuprofLaunchStart", "gpuprofLaunchTid", "gpuprofAsynchronous"},
       [](sqlite_rows const& row, nsys_process& process) {
         copy_record copy;
         if (!take_common(row, *process.records, "copies", copy)) return;
@@ -159,7 +173,9 @@ void read_copies(nsys_source& source) {
         auto const is_peer = copy.kind == copy_kind::peer_to_peer;
         copy.source_device = is_peer ? id_at<device_id>(row, first_other + 4) : copy.device;
         copy.destination_device = is_peer ? id_at<device_id>(row, first_other + 5) : copy.device;
-        take_graph(row, copy, first_other + 6, first_other + 7);
+        take_graph(row, *process.records, copy, first_other + 6, first_other + 7);
+        take_launch(row, *process.records, copy, first_other + 9);
+        copy.asynchronous = row.integer(first_other + 11) != 0;
         process.records->add(copy);
       });
 }
@@ -167,7 +183,8 @@ void read_copies(nsys_source& source) {
 void read_fills(nsys_source& source) {
   source.each("CUPTI_ACTIVITY_KIND_MEMSET",
               {"globalPid", "start", "end", "deviceId", "contextId", "streamId", "correlationId",
-               "bytes", "value", "memKind", "graphId", "graphNodeId"},
+               "bytes", "value", "memKind", "graphId", "graphNodeId", "gpuprofLaunchStart",
+               "gpuprofLaunchTid", "gpuprofAsynchronous"},
               [](sqlite_rows const& row, nsys_process& process) {
                 memset_record fill;
                 if (!take_common(row, *process.records, "fills", fill)) return;
@@ -175,7 +192,9 @@ void read_fills(nsys_source& source) {
                 fill.value = number_at(row, first_other + 1);
                 if (!row.is_null(first_other + 2))
                   fill.kind = memory_of(row.integer(first_other + 2));
-                take_graph(row, fill, first_other + 3, first_other + 4);
+                take_graph(row, *process.records, fill, first_other + 3, first_other + 4);
+                take_launch(row, *process.records, fill, first_other + 5);
+                fill.asynchronous = row.integer(first_other + 7) != 0;
                 process.records->add(fill);
               });
 }
@@ -183,11 +202,12 @@ void read_fills(nsys_source& source) {
 void read_graphs(nsys_source& source) {
   source.each("CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
               {"globalPid", "start", "end", "deviceId", "contextId", "streamId", "correlationId",
-               "graphId"},
+               "graphId", "gpuprofLaunchStart", "gpuprofLaunchTid"},
               [](sqlite_rows const& row, nsys_process& process) {
                 graph_record graph;
                 if (!take_common(row, *process.records, "graphs", graph)) return;
-                graph.graph = id_at<graph_id>(row, first_other);
+                graph.graph = process.records->graph(row.integer(first_other));
+                take_launch(row, *process.records, graph, first_other + 1);
                 process.records->add(graph);
               });
 }
@@ -201,10 +221,10 @@ void read_waits(nsys_source& source) {
                 sync_record wait;
                 wait.start = process.records->moment(row.integer(1));
                 wait.duration = time_between(row.integer(1), row.integer(2));
-                wait.context = id_at<context_id>(row, 3);
+                wait.context = process.records->context(row.integer(3));
                 // All streams of a context are one that is no stream's number.
-                wait.stream = id_at<stream_id>(row, 4);
-                wait.correlation = id_at<correlation_id>(row, 5);
+                wait.stream = process.records->stream(row.integer(4));
+                wait.correlation = process.records->correlation(row.integer(5));
                 wait.type = static_cast<std::uint8_t>(row.integer(row.is_null(6) ? 7 : 6));
                 wait.event = number_at(row, 8);
                 process.records->syncs.add(wait);
@@ -220,9 +240,9 @@ void read_allocations(nsys_source& source) {
                 memory_record made;
                 made.time = process.records->moment(row.integer(1));
                 made.device = id_at<device_id>(row, 2);
-                made.context = id_at<context_id>(row, 3);
-                made.stream = id_at<stream_id>(row, 4);
-                made.correlation = id_at<correlation_id>(row, 5);
+                made.context = process.records->context(row.integer(3));
+                made.stream = process.records->stream(row.integer(4));
+                made.correlation = process.records->correlation(row.integer(5));
                 made.address = static_cast<std::uint64_t>(row.integer(6));
                 made.bytes = bytes_in(row.integer(7));
                 if (!row.is_null(8)) made.kind = memory_of(row.integer(8));

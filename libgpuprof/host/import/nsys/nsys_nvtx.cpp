@@ -4,6 +4,7 @@
 #include "host/import/source_values.hpp"
 
 #include <bit>
+#include <unordered_map>
 
 namespace gpuprof {
 namespace {
@@ -31,7 +32,8 @@ enum {
   signed32,
   float32,
   json,
-  json_id
+  json_id,
+  range_id_of_export
 };
 
 name_id name_of(nsys_source& source, nsys_process& process, sqlite_rows const& row, int plain,
@@ -86,12 +88,28 @@ void take_common(nsys_source& source, nsys_process& process, sqlite_rows const& 
   take_payload(source, process, row, record);
 }
 
-void add_range(nsys_source& source, nsys_process& process, sqlite_rows const& row) {
+using declared_works = std::unordered_map<std::int64_t, declared_work>;
+
+/// gpuprof export keeps what a range declared in a table of its own.
+declared_works declared_by_range(sqlite_reader& file) {
+  declared_works found;
+  if (!file.has("GPUPROF_DECLARED_WORK")) return found;
+  auto rows = file.select("GPUPROF_DECLARED_WORK", {"rangeId", "flops", "bytes"});
+  while (rows.next()) found[rows.integer(0)] = {rows.real(1), rows.real(2)};
+  return found;
+}
+
+void add_range(nsys_source& source, nsys_process& process, sqlite_rows const& row,
+               declared_works const& declared) {
   imported_range range;
   take_common(source, process, row, range.begin);
   range.begin.style =
       row.integer(type) == push_pop ? range_style::push_pop : range_style::start_end;
   take_declared(process, range.begin);
+  if (auto const known = declared.find(row.integer(range_id_of_export)); known != declared.end()) {
+    range.begin.declared_flops = known->second.flops;
+    range.begin.declared_bytes = known->second.bytes;
+  }
   range.has_end = !row.is_null(end) && row.integer(end) >= row.integer(start);
   range.end = range.begin.time + time_between(row.integer(start), row.integer(end));
   if (!row.is_null(end_global) && row.integer(end_global) != 0)
@@ -105,12 +123,13 @@ void add_mark(nsys_source& source, nsys_process& process, sqlite_rows const& row
   process.records->marks.add(made);
 }
 
-void add_event(nsys_source& source, nsys_process& process, sqlite_rows const& row) {
+void add_event(nsys_source& source, nsys_process& process, sqlite_rows const& row,
+               declared_works const& declared) {
   switch (row.integer(type)) {
     case push_pop:
     case start_end:
       if (row.is_null(start)) return process.records->lose("ranges_without_time");
-      return add_range(source, process, row);
+      return add_range(source, process, row, declared);
     case mark:
       if (row.is_null(start)) return process.records->lose("marks_without_time");
       return add_mark(source, process, row);
@@ -146,12 +165,14 @@ void read_names(nsys_source& source, bool domains) {
 void read_nsys_nvtx(nsys_source& source) {
   read_names(source, true);
   read_names(source, false);
-  source.each(
-      "NVTX_EVENTS",
-      {"globalTid", "start", "end", "eventType", "category", "color", "text", "textId", "domainId",
-       "endGlobalTid", "uint64Value", "int64Value", "doubleValue", "uint32Value", "int32Value",
-       "floatValue", "jsonText", "jsonTextId"},
-      [&](sqlite_rows const& row, nsys_process& process) { add_event(source, process, row); });
+  auto const declared = declared_by_range(source.file);
+  source.each("NVTX_EVENTS",
+              {"globalTid", "start", "end", "eventType", "category", "color", "text", "textId",
+               "domainId", "endGlobalTid", "uint64Value", "int64Value", "doubleValue",
+               "uint32Value", "int32Value", "floatValue", "jsonText", "jsonTextId", "rangeId"},
+              [&](sqlite_rows const& row, nsys_process& process) {
+                add_event(source, process, row, declared);
+              });
 }
 
 }  // namespace gpuprof

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an nsys export says of itself, its machine, GPUs and processes.
 #include "host/import/nsys/nsys_source.hpp"
+#include "host/import/source_values.hpp"
 
 #include <algorithm>
 
@@ -10,10 +11,10 @@ namespace {
 using facts = std::map<std::string, std::string>;
 
 /// A table of names and values.
-facts facts_of(sqlite_reader& file, std::string const& table) {
+facts facts_in(sqlite_reader& file, std::string const& table, char const* name = "name") {
   facts found;
   if (!file.has(table)) return found;
-  auto rows = file.select(table, {"name", "value"});
+  auto rows = file.select(table, {name, "value"});
   while (rows.next()) found.emplace(rows.text(0), rows.text(1));
   return found;
 }
@@ -26,8 +27,8 @@ std::string value_of(facts const& from, std::initializer_list<char const*> keys)
 }
 
 std::string format_of(sqlite_reader& file) {
-  auto about = facts_of(file, "META_DATA_EXPORT");
-  about.merge(facts_of(file, "EXPORT_META_DATA"));  // its older name
+  auto about = facts_in(file, "META_DATA_EXPORT");
+  about.merge(facts_in(file, "EXPORT_META_DATA"));  // its older name
   std::string format = "nsys sqlite";
   if (auto const schema = value_of(about, {"EXPORT_SCHEMA_VERSION"}); !schema.empty())
     format += ", schema " + schema;
@@ -50,6 +51,15 @@ device_record device_at(sqlite_rows const& row, imported_process& process) {
   device.memory_bytes = static_cast<std::uint64_t>(row.integer(9));
   device.l2_bytes = static_cast<std::uint64_t>(row.integer(10));
   device.pci_bus = process.name(row.text(11));
+  constexpr std::uint32_t threads_of_a_warp = 32;
+  device.max_threads_per_sm = size_in(std::int64_t{size_in(row.integer(12))} * threads_of_a_warp);
+  device.max_blocks_per_sm = size_in(row.integer(13));
+  device.registers_per_sm = size_in(row.integer(14));
+  device.shared_bytes_per_sm = size_in(row.integer(15));
+  // The driver keeps from each block what one block cannot have of the SM.
+  if (auto const of_a_block = size_in(row.integer(16));
+      of_a_block != 0 && of_a_block < device.shared_bytes_per_sm)
+    device.reserved_shared_bytes = device.shared_bytes_per_sm - of_a_block;
   return device;
 }
 
@@ -68,10 +78,11 @@ std::map<std::int64_t, std::int64_t> cuda_numbers(sqlite_reader& file,
 void read_devices(sqlite_reader& file, imported_process& process) {
   if (!file.has("TARGET_INFO_GPU")) return;
   auto const numbers = cuda_numbers(file, process);
-  auto rows =
-      file.select("TARGET_INFO_GPU",
-                  {"id", "cuDevice", "name", "uuid", "chipName", "computeMajor", "computeMinor",
-                   "smCount", "clockRate", "totalMemory", "l2CacheSize", "busLocation"});
+  auto rows = file.select(
+      "TARGET_INFO_GPU",
+      {"id", "cuDevice", "name", "uuid", "chipName", "computeMajor", "computeMinor", "smCount",
+       "clockRate", "totalMemory", "l2CacheSize", "busLocation", "maxWarpsPerSm", "maxBlocksPerSm",
+       "maxRegistersPerSm", "maxShmemPerSm", "maxShmemPerBlockOptin"});
   while (rows.next()) {
     auto number = rows.is_null(1) ? rows.integer(0) : rows.integer(1);
     if (auto const known = numbers.find(rows.integer(0)); known != numbers.end())
@@ -80,6 +91,79 @@ void read_devices(sqlite_reader& file, imported_process& process) {
     device.device = static_cast<device_id>(number);
     process.devices.try_emplace(device.device, device);
   }
+}
+
+void read_peaks(sqlite_reader& file, imported_process& process) {
+  if (!file.has("GPUPROF_PEAKS")) return;
+  auto rows = file.select("GPUPROF_PEAKS", {"deviceId",       "limiters",
+                                            "test",           "testGroup",
+                                            "title",          "unit",
+                                            "clock",          "method",
+                                            "operands",       "measuredAt",
+                                            "remark",         "burst",
+                                            "burstSpread",    "burstSmClockMHz",
+                                            "sustained",      "sustainedSmClockMHz",
+                                            "sustainedWatts", "theory",
+                                            "perClock",       "perClockTheory"});
+  while (rows.next()) {
+    peak_record peak;
+    peak.device = static_cast<device_id>(rows.integer(0));
+    peak.limiters = static_cast<std::uint64_t>(rows.integer(1));
+    int column = 2;
+    for (auto* const text : {&peak.test, &peak.group, &peak.title, &peak.unit, &peak.clock,
+                             &peak.method, &peak.operands, &peak.measured_at, &peak.remark})
+      *text = process.name(rows.text(column++));
+    for (auto* const figure : {&peak.burst, &peak.burst_spread, &peak.burst_sm_clock_mhz,
+                               &peak.sustained, &peak.sustained_sm_clock_mhz, &peak.sustained_watts,
+                               &peak.theory, &peak.per_clock, &peak.per_clock_theory})
+      *figure = rows.real(column++);
+    process.peaks.push_back(peak);
+  }
+}
+
+/// The profiler held launches while it read counters: without these times the program seems to
+/// have.
+void read_readings(sqlite_reader& file, imported_process& process) {
+  if (!file.has("GPUPROF_READINGS")) return;
+  auto rows =
+      file.select("GPUPROF_READINGS", {"correlationId", "deviceId", "contextId", "passGroup",
+                                       "opened", "closed", "reading", "wholeGraph"});
+  while (rows.next()) {
+    sampled_launch_record one;
+    one.correlation = process.correlation(rows.integer(0));
+    one.device = static_cast<device_id>(rows.integer(1));
+    one.context = process.context(rows.integer(2));
+    one.group = static_cast<std::uint16_t>(rows.integer(3));
+    one.opened = {static_cast<std::uint64_t>(rows.integer(4))};
+    one.closed = {static_cast<std::uint64_t>(rows.integer(5))};
+    one.reading = size_in(rows.integer(6));
+    one.whole_graph = rows.integer(7) != 0;
+    process.readings.push_back(one);
+  }
+}
+
+/// gpuprof export writes one process, and adds tables of its own.
+void read_own_tables(sqlite_reader& file, imported_process& process) {
+  // Times that gpuprof itself has recorded are not judged.
+  if (file.has("GPUPROF_FACTS")) process.streams_are_in_order = false;
+  for (auto const& [key, value] : facts_in(file, "GPUPROF_FACTS", "key"))
+    if (!key.starts_with("import.")) process.fact(key, value);
+  if (file.has("GPUPROF_WINDOWS")) {
+    auto rows = file.select("GPUPROF_WINDOWS", {"start", "end", "trigger"});
+    while (rows.next())
+      process.windows.push_back({rows.integer(0),
+                                 rows.is_null(1) ? process.ended.value_or(0) : rows.integer(1),
+                                 process.name(rows.text(2))});
+  }
+  read_peaks(file, process);
+  read_readings(file, process);
+  if (!file.has("GPUPROF_COUNTERS")) return;
+  constexpr std::string_view lost = "lost.";
+  auto rows = file.select("GPUPROF_COUNTERS", {"name", "value"});
+  while (rows.next())
+    if (rows.text(0).starts_with(lost) && rows.integer(1) > 0)
+      process.lost_before(rows.text(0).substr(lost.size()),
+                          static_cast<std::uint64_t>(rows.integer(1)));
 }
 
 void read_thread_names(nsys_source& source) {
@@ -120,7 +204,7 @@ void read_times(nsys_source& source, imported_process& process) {
 
 void read_nsys_target(nsys_source& source) {
   auto& file = source.file;
-  auto const system = facts_of(file, "TARGET_INFO_SYSTEM_ENV");
+  auto const system = facts_in(file, "TARGET_INFO_SYSTEM_ENV");
   auto const format = format_of(file);
   bool has_epoch = false;
   for (auto& [key, process] : source.processes()) {
@@ -135,6 +219,7 @@ void read_nsys_target(nsys_source& source) {
     records.fact("process.program", program_of(source, key));
     read_devices(file, records);
     read_times(source, records);
+    if (source.processes().size() == 1) read_own_tables(file, records);
     has_epoch = has_epoch || records.epoch != 0;
   }
   read_thread_names(source);
