@@ -34,6 +34,10 @@ class column_set {
     }
   }
 
+  void insert(column_set const& others) noexcept { bits_ |= others.bits_; }
+
+  bool has(column_set const& others) const noexcept { return (others.bits_ & ~bits_) == 0; }
+
   std::uint64_t bits() const noexcept { return bits_; }
 
  private:

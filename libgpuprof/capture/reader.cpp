@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/reader.hpp"
 
+#include "base/log.hpp"
 #include "capture/output_file.hpp"
 
+#include <array>
+#include <cstdio>
 #include <cstring>
 #include <unordered_map>
 
@@ -25,6 +28,29 @@ void reader::delete_names::operator()(name_store* names) const noexcept {
   delete names;
 }
 
+/// Rows by table, which a line of the log says when the reader ends: how often a command reads the
+/// same records is seen nowhere else.
+struct reader::decode_counts {
+  std::string path;
+  std::array<std::uint64_t, table_count> decoded{}, in_file{};
+
+  ~decode_counts() {
+    std::string line;
+    for (std::size_t i = 0; i < table_count; ++i) {
+      if (decoded[i] == 0 || in_file[i] == 0 || all_tables()[i].definition) continue;
+      char times[32];
+      std::snprintf(times, sizeof times, " %.2f",
+                    static_cast<double>(decoded[i]) / static_cast<double>(in_file[i]));
+      line += (line.empty() ? " " : ", ") + name_of_table(static_cast<std::uint16_t>(i)) + times;
+    }
+    if (!line.empty()) log_debug("times that tables of ", path, " were decoded:", line);
+  }
+};
+
+void reader::delete_counts::operator()(decode_counts* counts) const noexcept {
+  delete counts;
+}
+
 result<reader> reader::open(std::string path) {
   auto file = input_file::open(path);
   if (!file) return error{file.message()};
@@ -34,6 +60,11 @@ result<reader> reader::open(std::string path) {
   made.blocks_ = std::move(index->blocks);
   made.losses_ = index->losses;
   made.reported_.resize(made.blocks_.size());
+  made.times_.resize(made.blocks_.size());
+  made.decoded_->path = made.path_;
+  for (auto const& block : made.blocks_)
+    if (block.header.table < table_count)
+      made.decoded_->in_file[block.header.table] += block.header.rows;
   made.read_names();
   made.judge_end(index->cut_off);
   return made;
@@ -43,7 +74,8 @@ reader::reader(std::string path, input_file file)
     : path_(std::move(path)),
       file_(std::move(file)),
       decoder_(std::make_unique<block_decoder>()),
-      names_(new name_store) {}
+      names_(new name_store),
+      decoded_(new decode_counts) {}
 
 bool reader::load(std::size_t block) {
   auto const& place = blocks_[block];
@@ -57,6 +89,21 @@ bool reader::load(std::size_t block) {
                   name_of_table(place.header.table) + "' lost");
   }
   return false;
+}
+
+void reader::count_decoded(std::size_t block) noexcept {
+  auto const& header = blocks_[block].header;
+  decoded_->decoded[header.table] += header.rows;
+}
+
+void reader::take_times_of(reader const& other) {
+  // A file that is still written has more blocks for the later reader.
+  for (std::size_t i = 0; i < std::min(blocks_.size(), other.blocks_.size()); ++i)
+    if (blocks_[i].offset == other.blocks_[i].offset) times_[i] = other.times_[i];
+}
+
+std::uint64_t reader::rows_decoded(std::uint16_t table) const noexcept {
+  return decoded_->decoded[table];
 }
 
 void reader::read_names() {

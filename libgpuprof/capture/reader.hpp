@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,7 +21,12 @@
 
 namespace gpuprof::capture {
 
-/// One thread. Memory: the names, an index entry of 32 bytes a block, and one block at a time.
+/// When the rows of a block begin: the earliest and the latest of them.
+struct block_times {
+  timestamp_ns first{~std::uint64_t{0}}, last{};
+};
+
+/// One thread. Memory: the names, an index entry of 56 bytes a block, and one block at a time.
 ///
 ///   auto capture = capture::reader::open("app.gpuprof");
 ///   if (!capture) return fail(capture.message());
@@ -52,6 +58,7 @@ class reader {
   template <class Row, class F>
   void for_each_in(std::size_t block, F&& f, column_set<Row> wanted = {}) {
     if (!load(block)) return;
+    count_decoded(block);
     std::vector<Row> tile(tile_rows);
     row_assembler rows{layout_of<Row>(), decoder_->columns(), wanted.bits()};
     for (std::size_t left = blocks_[block].header.rows; left > 0;) {
@@ -61,6 +68,14 @@ class reader {
       left -= count;
     }
   }
+
+  /// What a pass over a block has learned of its times. Nothing: no pass has said it yet.
+  std::optional<block_times> const& times_of(std::size_t block) const noexcept {
+    return times_[block];
+  }
+  void note_times(std::size_t block, block_times const& times) { times_[block] = times; }
+  /// What another reader of the same file has noted.
+  void take_times_of(reader const& other);
 
   /// From the block headers, at no cost: blocks that are damaged inside count until they are read.
   template <class Row>
@@ -83,6 +98,12 @@ class reader {
     return found != losses_.rows.end() ? found->second : 0;
   }
 
+  /// Rows of a table that were decoded so far, whatever columns. A row counts each time.
+  template <class Row>
+  std::uint64_t rows_decoded() const noexcept {
+    return rows_decoded(table<Row>::number);
+  }
+
   /// False after a kill, and while the program still runs.
   bool is_complete() const noexcept { return complete_; }
   /// True when another process (or this one) has the file open as a writer.
@@ -94,6 +115,8 @@ class reader {
   reader(std::string path, input_file file);
 
   bool load(std::size_t block);
+  void count_decoded(std::size_t block) noexcept;
+  std::uint64_t rows_decoded(std::uint16_t table) const noexcept;
   void read_names();
   void judge_end(bool cut_off);
   std::uint64_t row_count(std::uint16_t table) const noexcept;
@@ -102,15 +125,21 @@ class reader {
   struct delete_names {
     void operator()(name_store*) const noexcept;
   };
+  struct decode_counts;
+  struct delete_counts {
+    void operator()(decode_counts*) const noexcept;
+  };
 
   std::string path_;
   input_file file_;
   warning_list warnings_;
   file_losses losses_;
   std::vector<block_place> blocks_;
-  std::vector<bool> reported_;  // blocks whose damage is in warnings_ already
+  std::vector<std::optional<block_times>> times_;  // by block
+  std::vector<bool> reported_;                     // blocks whose damage is in warnings_ already
   std::unique_ptr<block_decoder> decoder_;
   std::unique_ptr<name_store, delete_names> names_;
+  std::unique_ptr<decode_counts, delete_counts> decoded_;
   bool complete_ = false;
   bool being_written_ = false;
 };

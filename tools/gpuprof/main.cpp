@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command gpuprof: reads the command line and runs one subcommand.
+#include "base/log.hpp"
+#include "base/process.hpp"
 #include "help_page.hpp"
 #include "library_file.hpp"
 #include "status_checks.hpp"
@@ -67,6 +69,9 @@ int print_library() {
 
 int main(int argc, char** argv) {
   try {
+    // For developers: among other lines, how often the tables of a capture were decoded.
+    if (gpuprof::environment("GPUPROF_LOG_LEVEL") == "debug")
+      gpuprof::set_log_level(gpuprof::log_level::debug);
     CLI::App app{
         "Traces CUDA programs, and says what their kernels, copies and NVTX ranges cost and how "
         "far they are from what the GPU can do.",

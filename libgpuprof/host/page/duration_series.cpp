@@ -20,9 +20,14 @@ void join(duration_point& last, duration_point const& next) {
 bool duration_series::joins(std::uint64_t start_ns) const noexcept {
   if (points_.empty()) return false;
   if (start_ns <= points_.back().start_ns) return stretch_ > 0;
-  auto const first = points_.front().start_ns;
-  return stretch_ > 0 &&
-         (start_ns - first) / stretch_ == (points_.back().start_ns - first) / stretch_;
+  return start_ns - points_.front().start_ns - last_stretch_ < stretch_;
+}
+
+void duration_series::push(duration_point const& point) {
+  points_.push_back(point);
+  if (stretch_ == 0) return;
+  auto const after_first = point.start_ns - points_.front().start_ns;
+  last_stretch_ = after_first - after_first % stretch_;
 }
 
 void duration_series::widen() {
@@ -33,13 +38,13 @@ void duration_series::widen() {
     if (joins(one.start_ns))
       join(points_.back(), one);
     else
-      points_.push_back(one);
+      push(one);
 }
 
 void duration_series::add(std::uint64_t start_ns, std::uint64_t duration_ns) {
   duration_point const next{start_ns, 1, duration_ns, duration_ns, duration_ns};
   if (joins(start_ns)) return join(points_.back(), next);
-  points_.push_back(next);
+  push(next);
   while (points_.size() > limit_) widen();
 }
 

@@ -28,10 +28,12 @@ class duration_series {
 
  private:
   bool joins(std::uint64_t start_ns) const noexcept;
+  void push(duration_point const& point);
   void widen();
 
   std::size_t limit_;
   std::uint64_t stretch_ = 0;
+  std::uint64_t last_stretch_ = 0;  // where that of the last point begins, after the first launch
   std::vector<duration_point> points_;
 };
 

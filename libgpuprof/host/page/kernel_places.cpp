@@ -63,6 +63,7 @@ std::uint32_t kernel_places::name_of(std::string_view name) {
 }
 
 void kernel_places::open(std::uint64_t range, std::uint64_t parent, std::string_view name) {
+  last_range_ = 0;
   auto const around = by_range_.find(parent);
   auto const outer = around == by_range_.end() ? outside : around->second;
   if (nestings_.size() >= limit_) {
@@ -131,12 +132,19 @@ bool kernel_places::count_open(std::uint32_t kernel, std::uint64_t duration_ns,
   return placed;
 }
 
+std::uint32_t kernel_places::nesting_of(std::uint64_t range) {
+  if (range == last_range_) return nesting_of_last_;
+  auto const known = by_range_.find(range);
+  if (known == by_range_.end()) return one_of_too_many;  // it may come yet
+  last_range_ = range;
+  return nesting_of_last_ = known->second;
+}
+
 void kernel_places::add(std::uint32_t kernel, std::uint64_t duration_ns, launch_place const& from) {
   auto placed = from.graph == 0 || count(by_graph_, from.graph, kernel, duration_ns);
   placed = count_open(kernel, duration_ns, from.launched_ns) && placed;
   if (from.range != 0) {
-    auto const known = by_range_.find(from.range);
-    auto const in = known == by_range_.end() ? one_of_too_many : known->second;
+    auto const in = nesting_of(from.range);
     placed = in != one_of_too_many && count(by_nesting_sums_, in, kernel, duration_ns) && placed;
   }
   not_placed_ += !placed;

@@ -64,6 +64,7 @@ class kernel_places {
 
   void find_open_at(std::uint64_t moment_ns);
   bool count_open(std::uint32_t kernel, std::uint64_t duration_ns, std::uint64_t launched_ns);
+  std::uint32_t nesting_of(std::uint64_t range);
   bool count(sums& of, std::uint32_t place, std::uint32_t kernel, std::uint64_t duration_ns);
   std::uint32_t name_of(std::string_view name);
 
@@ -73,6 +74,8 @@ class kernel_places {
   std::unordered_map<std::string, std::uint32_t> by_name_;
   std::vector<nesting> nestings_;  // 0: outside of all, 1: one of too many
   std::unordered_map<std::uint64_t, std::uint32_t> by_nesting_, by_range_;
+  std::uint64_t last_range_ = 0;  // kernels of a range mostly come in a row
+  std::uint32_t nesting_of_last_ = 1;
   sums by_nesting_sums_, by_graph_, by_start_end_;
   std::vector<start_end_range> start_end_;  // a heap: the first one to end is in front
   std::uint64_t forgotten_until_ns_ = 0;    // ranges that ended before are not kept

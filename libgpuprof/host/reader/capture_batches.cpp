@@ -35,13 +35,22 @@ struct capture_batches::state {
 
   template <class Record, class Row>
   void add_source(capture::reader& file, capture::column_set<Row> columns) {
-    sources.push_back(std::make_unique<record_source_of<Row, Record>>(
-        ordered_rows<Row>(file, columns, stretches), filler));
+    auto made = std::make_unique<record_source_of<Row, Record>>(
+        ordered_rows<Row>(file, columns, stretches), filler);
+    if (auto const turn = made->turn()) sources.push_back({*turn, std::move(made)});
   }
+
+  /// Its turn is known until records are taken from it: kernels and calls mostly alternate, so
+  /// that a batch has few records.
+  struct waiting_source {
+    record_turn turn;
+    std::unique_ptr<record_source> records;
+  };
 
   time_stretches stretches;
   record_filler filler;
-  std::vector<std::unique_ptr<record_source>> sources;
+  std::vector<waiting_source> sources;   // with records left
+  std::unique_ptr<record_source> ended;  // the last one without
 };
 
 capture_batches::capture_batches(std::unique_ptr<state> made) noexcept : state_(std::move(made)) {}
@@ -50,20 +59,23 @@ capture_batches::capture_batches(capture_batches&&) noexcept = default;
 capture_batches& capture_batches::operator=(capture_batches&&) noexcept = default;
 
 bool capture_batches::next(capture_batch& batch) {
-  record_source* first = nullptr;
-  std::optional<record_turn> turn_of_first, turn_of_second;
-  for (auto const& source : state_->sources) {
-    auto const turn = source->turn();
-    if (!turn) continue;
-    if (!turn_of_first || *turn < *turn_of_first) {
-      turn_of_second = std::exchange(turn_of_first, turn);
-      first = source.get();
-    } else if (!turn_of_second || *turn < *turn_of_second) {
-      turn_of_second = turn;
-    }
+  auto& sources = state_->sources;
+  if (sources.empty()) return false;
+  std::size_t first = 0, second = sources.size();
+  for (std::size_t i = 1; i < sources.size(); ++i) {
+    if (sources[i].turn < sources[first].turn)
+      second = std::exchange(first, i);
+    else if (second == sources.size() || sources[i].turn < sources[second].turn)
+      second = i;
   }
-  if (first == nullptr) return false;
-  batch = first->take(turn_of_second);
+  auto& taken = sources[first];
+  batch = taken.records->take(second == sources.size() ? nullptr : &sources[second].turn);
+  if (auto const turn = taken.records->turn()) {
+    taken.turn = *turn;
+  } else {
+    state_->ended = std::move(taken.records);  // the batch is part of it
+    sources.erase(sources.begin() + static_cast<std::ptrdiff_t>(first));
+  }
   return true;
 }
 

@@ -24,8 +24,8 @@ class record_source {
   virtual ~record_source() = default;
   /// The turn of the next record; nothing at the end.
   virtual std::optional<record_turn> turn() = 0;
-  /// The next records, all those before `limit` that fit; without one, all that fit. At least one.
-  virtual capture_batch take(std::optional<record_turn> const& limit) = 0;
+  /// The next records, all those before `limit` that fit; null: all that fit. At least one.
+  virtual capture_batch take(record_turn const* limit) = 0;
 };
 
 template <class Row, class Record>
@@ -41,13 +41,14 @@ class record_source_of final : public record_source {
     return record_turn{time_of(*row), kind};
   }
 
-  capture_batch take(std::optional<record_turn> const& limit) override {
+  capture_batch take(record_turn const* limit) override {
     std::size_t count = 0;
     for (auto const* row = rows_.peek(); row != nullptr && count < max_records;
          row = rows_.peek()) {
-      if (limit && record_turn{time_of(*row), kind} > *limit) break;
+      if (limit != nullptr && record_turn{time_of(*row), kind} > *limit) break;
       if (count == records_.size()) records_.emplace_back();
-      filler_.fill(*rows_.next(), records_[count++]);
+      filler_.fill(*row, records_[count++]);
+      rows_.skip();
     }
     return {kind, records_.data(), count};
   }

@@ -14,9 +14,10 @@
 namespace gpuprof {
 
 /// Rows stand in a file as buffers came back, so those of several streams and threads overlap. A
-/// first look takes the earliest time of each block; a block is then read when its turn has come,
-/// and forgotten when its last row has gone. Rows of one time come in file order. With `stretches`
-/// there are the rows alone that begin within one of them; blocks without any are not read.
+/// first look takes the earliest time of each block, unless an earlier pass has noted it in the
+/// reader; a block is then read when its turn has come, and forgotten when its last row has gone.
+/// Rows of one time come in file order. With `stretches` there are only the rows that begin within
+/// one of them; blocks without any are not read.
 ///
 ///   ordered_rows<kernel_record> kernels(trace.file());
 ///   while (auto const* kernel = kernels.next()) write(*kernel);
@@ -43,7 +44,10 @@ class ordered_rows {
     return &current_;
   }
 
-  /// The row that next() will give; null at the end.
+  /// After peek() has given a row: goes on to the next one.
+  void skip() { advance(); }
+
+  /// The row that next() will give; null at the end. Valid until the next row is asked for.
   Row const* peek() {
     while (next_block_ < begins_.size() &&
            (active_.empty() || begins_[next_block_].first <= time_of(active_.front().row())))
@@ -72,22 +76,27 @@ class ordered_rows {
 
   void find_begins() {
     for (auto const block : file_->template blocks_of<Row>()) {
-      begin_of_block begin{{~std::uint64_t{0}}, block};
-      bool any = false;
-      file_->template for_each_in<Row>(
-          block,
-          [&](std::span<Row const> rows) {
-            for (auto const& row : rows) {
-              if (!is_within(time_of(row), stretches_)) continue;
-              begin.first = std::min(begin.first, time_of(row));
-              any = true;
-            }
-          },
-          capture::only(time_member<Row>()));
-      if (any) begins_.push_back(begin);
+      if (!file_->times_of(block)) note_times(block);
+      auto const& times = file_->times_of(block);
+      if (times && may_begin_within(*times)) begins_.push_back({times->first, block});
     }
     std::stable_sort(begins_.begin(), begins_.end(),
                      [](auto const& a, auto const& b) { return a.first < b.first; });
+  }
+
+  void note_times(std::size_t block) {
+    std::optional<capture::block_times> times;  // of a damaged block there are none
+    file_->template for_each_in<Row>(
+        block, [&](std::span<Row const> rows) { widen(times, rows); },
+        capture::only(time_member<Row>()));
+    if (times) file_->note_times(block, *times);
+  }
+
+  bool may_begin_within(capture::block_times const& times) const noexcept {
+    return stretches_.empty() ||
+           std::any_of(stretches_.begin(), stretches_.end(), [&](time_stretch const& one) {
+             return one.begin <= times.last && times.first < one.end;
+           });
   }
 
   void open(std::size_t block) {
@@ -102,7 +111,7 @@ class ordered_rows {
     if (!stretches_.empty())
       std::erase_if(opened.rows,
                     [&](Row const& row) { return !is_within(time_of(row), stretches_); });
-    if (opened.rows.empty()) return;  // damaged
+    if (opened.rows.empty()) return;  // damaged, or nothing within the stretches
     auto const is_before = [](Row const& a, Row const& b) { return time_of(a) < time_of(b); };
     if (!std::is_sorted(opened.rows.begin(), opened.rows.end(), is_before))
       std::stable_sort(opened.rows.begin(), opened.rows.end(), is_before);

@@ -32,8 +32,10 @@ void for_each_merged(F& f, std::tuple<ordered_rows<Rows>...> tables) {
     if (!any) return;
     auto const take = [&](auto& rows) {
       for (auto const* row = rows.peek(); row != nullptr && time_of(*row) == earliest;
-           row = rows.peek())
-        f(*rows.next());
+           row = rows.peek()) {
+        f(*row);
+        rows.skip();
+      }
     };
     std::apply([&](auto&... rows) { (take(rows), ...); }, tables);
   }

@@ -2,10 +2,13 @@
 // When a record of a trace happened, for every kind of record that has a time.
 #pragma once
 
+#include "capture/reader.hpp"
 #include "model/records.hpp"
 #include "model/time_stretch.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace gpuprof {
@@ -36,6 +39,30 @@ constexpr auto time_member() noexcept {
 template <class Row>
 timestamp_ns time_of(Row const& row) noexcept {
   return row.*time_member<Row>();
+}
+
+template <class Row>
+concept has_time = requires(Row row) {
+  row.start;
+}
+|| requires(Row row) {
+  row.opened;
+}
+|| requires(Row row) {
+  row.realtime;
+}
+|| requires(Row row) {
+  row.time;
+};
+
+/// Adds the times of rows to those of their block.
+template <class Row>
+void widen(std::optional<capture::block_times>& times, std::span<Row const> rows) {
+  if (!times && !rows.empty()) times.emplace();
+  for (auto const& row : rows) {
+    times->first = std::min(times->first, time_of(row));
+    times->last = std::max(times->last, time_of(row));
+  }
 }
 
 }  // namespace gpuprof
