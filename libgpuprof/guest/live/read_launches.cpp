@@ -45,25 +45,26 @@ void read_launches::note(read_launch& launch, kernel_record const& work, bool is
     beside.after = work.start;
 }
 
-void read_launches::add(piece const& added) {
-  auto const& work = added.work;
+void read_launches::add(kernel_record const& work, bool is_copy, bool counts_as_graph) {
   auto& device = of(work.device);
   // Launches are in order of start. Nearly always the work is later than the last one and the work
   // after it, and so it is later than those of all others.
   for (auto launch = device.launches.rbegin(); launch != device.launches.rend(); ++launch) {
-    auto const after = added.is_copy ? launch->of_copies.after : launch->of_kernels.after;
+    auto const after = is_copy ? launch->of_copies.after : launch->of_kernels.after;
     if (after.value != 0 && work.start >= after && work.correlation != launch->first.correlation)
       break;
-    note(*launch, work, added.is_copy);
+    note(*launch, work, is_copy);
   }
   auto& place = device.recent[device.next];
   auto& gone = place.is_copy ? device.gone_copies : device.gone;
   gone = std::max(gone, place.work.start + place.work.duration);
-  place = added;
+  place.work = work;
+  place.is_copy = is_copy;
+  place.counts_as_graph = counts_as_graph;
   device.next = (device.next + 1) % device.recent.size();
-  if (added.is_copy || (expected_.empty() && long_expected_.empty())) return;
+  if (is_copy || (expected_.empty() && long_expected_.empty())) return;
   if (expected_.erase(raw(work.correlation)) + long_expected_.erase(raw(work.correlation)) != 0)
-    keep(device, added);
+    keep(device, place);
 }
 
 void read_launches::expect(correlation_id launch, bool is_late) {

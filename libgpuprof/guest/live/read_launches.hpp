@@ -54,7 +54,7 @@ class read_launches {
   /// `counts_as_graph`: it has been added to the sums as a part of its graph, which is one
   /// workload.
   void add(kernel_record const& kernel, bool counts_as_graph) {
-    add({kernel, false, counts_as_graph});
+    add(kernel, false, counts_as_graph);
   }
   template <class Record>
   void add_copy(Record const& copy) {  // or a fill
@@ -64,7 +64,7 @@ class read_launches {
     work.duration = copy.duration;
     work.graph = copy.graph;
     work.correlation = copy.correlation;
-    add({work, true, false});
+    add(work, true, false);
   }
 
   /// nullptr if it was not seen, or too many others have been since.
@@ -83,7 +83,7 @@ class read_launches {
     std::vector<read_launch> launches;  // by start
   };
   seen_device& of(device_id device);
-  void add(piece const& added);
+  void add(kernel_record const& work, bool is_copy, bool counts_as_graph);
   static void note(read_launch& launch, kernel_record const& work, bool is_copy);
   void keep(seen_device& device, piece const& kernel);
 
