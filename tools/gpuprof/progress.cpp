@@ -7,7 +7,9 @@
 #include <atomic>
 #include <cmath>
 #include <cstdio>
+#include <memory>
 #include <unistd.h>
+#include <utility>
 
 namespace gpuprof {
 namespace {
@@ -64,6 +66,11 @@ void progress_line::advance(std::uint64_t by) {
   if (now < next_) return;
   next_ = now + 200'000'000;
   line_.show("gpuprof: " + what_ + ", " + progress_text(done_, total_, now - begin_));
+}
+
+std::function<void(std::uint64_t)> progress_of(std::string what, std::uint64_t total) {
+  auto const line = std::make_shared<progress_line>(std::move(what), total);
+  return [line](std::uint64_t by) { line->advance(by); };
 }
 
 }  // namespace gpuprof

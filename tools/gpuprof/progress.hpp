@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace gpuprof {
@@ -42,5 +43,8 @@ class progress_line {
   std::uint64_t const begin_;  // monotonic
   std::uint64_t next_;
 };
+
+/// Such a line as a function that is told how much more is done; it ends with its last copy.
+std::function<void(std::uint64_t)> progress_of(std::string what, std::uint64_t total);
 
 }  // namespace gpuprof

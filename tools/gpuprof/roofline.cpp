@@ -5,6 +5,7 @@
 #include "base/readable.hpp"
 #include "base/result.hpp"
 #include "filter_options.hpp"
+#include "host/reading/roofline_reading.hpp"
 #include "host/reading/trace_contents.hpp"
 #include "host/report/roofline_report.hpp"
 #include "host/report/summary_tables.hpp"
@@ -15,7 +16,6 @@
 #include "report_format.hpp"
 #include "roofline_facts.hpp"
 #include "roofline_of_capture.hpp"
-#include "roofline_reading.hpp"
 #include "subcommands.hpp"
 #include "terminal.hpp"
 #include "text/overview.hpp"
@@ -61,7 +61,7 @@ std::vector<std::string> read_other_ranks(std::span<rank_file const> others, tra
     trace_contents theirs(*std::move(opened));
     if (!is_of_the_same_job(trace, theirs) || !ran_at_the_same_time(trace, theirs)) continue;
     roofline_reading reading(theirs, std::nullopt, range_scope::process);
-    reading.read(false);
+    read_alone(theirs, reading, false);
     if (auto const kernels = read.take_readings(reading, other.rank); kernels > 0)
       lines.push_back("readings of " + counted(kernels, "kernels") + " are those of rank " +
                       std::to_string(other.rank) + ": " + other.path);
@@ -220,7 +220,7 @@ int run_one(roofline_options const& options, parsed_options const& parsed,
   roofline_reading read(trace, device, scope, wanted.is_everything() ? nullptr : &wanted);
   auto peaks = find_peaks(trace, read);
   if (device) std::erase_if(peaks, [&](auto const& of) { return of.first != raw(*device); });
-  read.read(by == roofline_lines::ranges);
+  read_alone(trace, read, by == roofline_lines::ranges);
   auto const missing = nothing_to_show(options, by, trace, read, !wanted.is_everything());
   if (!missing.empty()) return fail(1, missing);
 

@@ -2,7 +2,7 @@
 #include "roofline_facts.hpp"
 
 #include "base/readable.hpp"
-#include "roofline_reading.hpp"
+#include "host/reading/roofline_reading.hpp"
 #include "roofline_summary.hpp"
 #include "sampling_notes.hpp"
 #include "text/overview.hpp"

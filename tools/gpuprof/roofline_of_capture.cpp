@@ -5,6 +5,7 @@
 #include "guest/peaks/store/store.hpp"
 #include "host/report/summary_tables.hpp"
 #include "model/peaks.hpp"
+#include "progress.hpp"
 
 #include <cstdint>
 #include <ctime>
@@ -99,10 +100,17 @@ moments find_peaks(trace_contents& trace, roofline_reading& read) {
   return measured;
 }
 
+void read_alone(trace_contents& trace, roofline_reading& read, bool with_ranges) {
+  capture_walk walk(trace.file());
+  read.join(walk, with_ranges);
+  walk.run(progress_of("reading " + trace.file().path(), walk.rows()));
+  read.finish();
+}
+
 std::vector<exported_line> roofline_of(trace_contents& trace) {
   roofline_reading read(trace, std::nullopt, range_scope::process);
   find_peaks(trace, read);
-  read.read(true);
+  read_alone(trace, read, true);
   if (!read.has_counters()) return {};
   roofline const roofs(read.metrics(), read.times(), read.devices(), trace.shapes(), read.codes());
   std::vector<exported_line> lines;

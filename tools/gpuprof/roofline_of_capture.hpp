@@ -4,8 +4,8 @@
 
 #include "host/analysis/roofline.hpp"
 #include "host/export/export_job.hpp"
+#include "host/reading/roofline_reading.hpp"
 #include "host/report/roofline_report.hpp"
-#include "roofline_reading.hpp"
 
 #include <map>
 #include <string>
@@ -20,6 +20,9 @@ using moments = std::map<std::uint32_t, std::string>;
 
 /// Takes the peaks in the capture, else those stored since, into `read`.
 moments find_peaks(trace_contents& trace, roofline_reading& read);
+
+/// In a walk of its own, with a progress line.
+void read_alone(trace_contents& trace, roofline_reading& read, bool with_ranges);
 
 std::vector<roofline_row> lines_of(roofline_lines by, roofline const& roofs, trace_contents& trace,
                                    std::vector<range_work> const& ranges);

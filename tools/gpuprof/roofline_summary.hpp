@@ -4,8 +4,8 @@
 
 #include "guest/options/settings.hpp"
 #include "host/analysis/roofline.hpp"
+#include "host/reading/roofline_reading.hpp"
 #include "host/reading/trace_contents.hpp"
-#include "roofline_reading.hpp"
 #include "text/overview.hpp"
 
 #include <map>

@@ -2,7 +2,7 @@
 // What a reader must know about figures that are from samples in time.
 #pragma once
 
-#include "roofline_reading.hpp"
+#include "host/reading/roofline_reading.hpp"
 
 #include <string>
 #include <vector>

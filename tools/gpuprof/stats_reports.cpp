@@ -3,6 +3,7 @@
 
 #include "base/nearest_name.hpp"
 #include "host/reading/trace_contents.hpp"
+#include "progress.hpp"
 #include "trace_pass.hpp"
 
 #include <algorithm>
@@ -129,7 +130,10 @@ stats_outcome make_stats(stats_inputs const& inputs) {
     return {{}, {failed->message, failed->wrong_options}};
 
   made->pass = std::make_unique<trace_pass>(trace, std::move(wanted), inputs.scope, inputs.reports);
-  made->pass->read();
+  capture_walk walk(trace.file());
+  made->pass->join(walk);
+  walk.run(progress_of("reading " + inputs.path, walk.rows()));
+  made->pass->finish_reading();
   for (auto const& report : inputs.reports) {
     auto finished = made->pass->finish(report);
     name_missing(finished, report.kind);

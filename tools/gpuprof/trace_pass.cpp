@@ -3,7 +3,6 @@
 
 #include "host/report/summary_tables.hpp"
 #include "host/report/trace_table.hpp"
-#include "slowed_reading.hpp"
 
 namespace gpuprof {
 
@@ -25,121 +24,120 @@ trace_pass::trace_pass(trace_contents& trace, selection wanted, range_scope scop
   if (projection_ || !range_kernels_.empty()) outside_.emplace(trace_.ranges(), trace_.open());
 }
 
-void trace_pass::read() {
-  auto& file = trace_.file();
-  progress_line progress("reading " + file.path(),
-                         file.row_count<kernel_record>() + file.row_count<api_record>() +
-                             file.row_count<copy_record>() + file.row_count<memset_record>());
-  read_api_calls(progress);  // before the kernels: launches are matched to calls
-  read_kernels(progress);
-  read_other_gpu_work(progress);
-  if (!wants(report_kind::gpu_metrics_sum) && !wants(report_kind::nvtx_metrics_sum)) return;
-  counters_.emplace(trace_, std::nullopt, scope_, has_filter_ ? &wanted_ : nullptr);
-  counters_->read(wants(report_kind::nvtx_metrics_sum));
+void trace_pass::share(summed_kernels& kernels, roofline_reading& counters) {
+  summed_ = &kernels;
+  counters_ = &counters;
 }
 
-void trace_pass::read_api_calls(progress_line& progress) {
+void trace_pass::join(capture_walk& walk) {
+  join_api_calls(walk);  // before the kernels: launches are matched to calls
+  join_kernels(walk);
+  join_other_gpu_work(walk);
+  if (counters_ != nullptr || !wants_metrics()) return;
+  counters_ =
+      &own_counters_.emplace(trace_, std::nullopt, scope_, has_filter_ ? &wanted_ : nullptr);
+  counters_->join(walk, wants(report_kind::nvtx_metrics_sum));
+}
+
+void trace_pass::finish_reading() {
+  if (own_summed_) own_summed_->finish();
+  if (own_counters_) own_counters_->finish();
+}
+
+void trace_pass::join_api_calls(capture_walk& walk) {
   auto const wants_sum = wants(report_kind::cuda_api_sum) || wants(report_kind::cuda_api_gpu_sum);
   if (!wants_sum && launches_.empty()) return;
-  trace_.file().for_each<api_record>([&](std::span<api_record const> calls) {
-    for (auto const& call : calls) {
-      // Launches are selected by their kernels, not here.
-      for (auto& [style, launches] : launches_) launches.add(call);
-      if (!wants_sum) continue;
-      if (has_filter_ && !wanted_.keeps(call, trace_.thread_of(call.os_thread))) continue;
-      api_.add(call);
-    }
-    progress.advance(calls.size());
+  walk.add_each<api_record>({}, [this, wants_sum](api_record const& call) {
+    // Launches are selected by their kernels, not here.
+    for (auto& [style, launches] : launches_) launches.add(call);
+    if (!wants_sum) return;
+    if (has_filter_ && !wanted_.keeps(call, trace_.thread_of(call.os_thread))) return;
+    api_.add(call);
   });
 }
 
-capture::column_set<kernel_record> trace_pass::kernel_columns() const {
+capture::column_set<kernel_record> trace_pass::summed_columns() const {
   auto columns = capture::only(&kernel_record::shape, &kernel_record::duration);
-  auto const has_ranges = projection_ || !range_kernels_.empty();
-  auto const has_lines = wants(report_kind::cuda_gpu_trace) || !launches_.empty();
-  add_columns_of(slowed_, columns);
-  if (has_filter_ || projection_ || has_lines) columns.insert(&kernel_record::start);
-  if (has_filter_) {
-    columns.insert(&kernel_record::device);
-    columns.insert(&kernel_record::stream);
-  }
-  if (has_filter_ || has_ranges) {
+  if (has_filter_ || !launches_.empty()) columns.insert(&kernel_record::start);
+  if (has_filter_ || outside_) {
     columns.insert(&kernel_record::range);
     columns.insert(&kernel_record::launched);
     columns.insert(&kernel_record::thread);
   }
-  if (has_lines) {
-    columns.insert(&kernel_record::correlation);
+  if (has_filter_ || !launches_.empty()) {
     columns.insert(&kernel_record::device);
-    columns.insert(&kernel_record::context);
     columns.insert(&kernel_record::stream);
   }
+  if (!launches_.empty()) columns.insert(&kernel_record::correlation);
   return columns;
 }
 
-void trace_pass::read_kernels(progress_line& progress) {
+capture::column_set<kernel_record> trace_pass::measured_columns() const {
+  auto columns = summed_columns();
+  columns.insert(&kernel_record::start);
+  if (!wants(report_kind::cuda_gpu_trace)) return columns;
+  columns.insert(&kernel_record::correlation);
+  columns.insert(&kernel_record::device);
+  columns.insert(&kernel_record::context);
+  columns.insert(&kernel_record::stream);
+  return columns;
+}
+
+void trace_pass::join_kernels(capture_walk& walk) {
   auto const sums = wants(report_kind::cuda_gpu_kern_sum) ||
                     wants(report_kind::cuda_gpu_kern_gb_sum) || wants_all_gpu_work();
   auto const lines = wants(report_kind::cuda_gpu_trace);
-  if (!sums && !lines && !projection_ && range_kernels_.empty() && launches_.empty()) return;
-  slowed_ = read_slowed_launches(trace_);
-  trace_.file().for_each<kernel_record>(
-      [&](std::span<kernel_record const> kernels) {
-        for (auto kernel : kernels) {
-          if (has_filter_ && !wanted_.keeps(kernel)) continue;
-          if (lines) gpu_.add(kernel);
-          if (projection_) projection_->add(kernel);
-          if (auto const instead = slowed_.undisturbed(kernel)) {  // in all sums of durations
-            kernel.duration = *instead;
-            ++substituted_;
-          }
-          if (sums) kernels_.add(kernel);
-          if (outside_) outside_->add(kernel);
-          for (auto& [style, ranges] : range_kernels_) ranges.add(kernel);
-          for (auto& [style, launches] : launches_) launches.add(kernel);
-        }
-        progress.advance(kernels.size());
-      },
-      kernel_columns());
+  if (lines || projection_)  // as measured
+    walk.add_each<kernel_record>(measured_columns(), [this, lines](kernel_record const& kernel) {
+      if (!keeps(kernel)) return;
+      if (lines) gpu_.add(kernel);
+      if (projection_) projection_->add(kernel);
+    });
+  if (!sums && !outside_ && launches_.empty()) return;
+  if (summed_ == nullptr) summed_ = &own_summed_.emplace(trace_);
+  summed_->add(summed_columns(),
+               [this, sums](std::span<kernel_record const> kernels, bool is_substituted) {
+                 for (auto const& kernel : kernels) {
+                   if (!keeps(kernel)) continue;
+                   substituted_ += is_substituted;
+                   if (sums) kernels_.add(kernel);
+                   if (outside_) outside_->add(kernel);
+                   for (auto& [style, ranges] : range_kernels_) ranges.add(kernel);
+                   for (auto& [style, launches] : launches_) launches.add(kernel);
+                 }
+               });
+  if (own_summed_) own_summed_->join(walk);
 }
 
 template <class Row>
-void trace_pass::read_memory_work(progress_line& progress) {
-  auto const lines = wants(report_kind::cuda_gpu_trace);
-  trace_.file().for_each<Row>([&](std::span<Row const> rows) {
-    for (auto const& row : rows) {
-      if (has_filter_ && !wanted_.keeps(row)) continue;
-      memory_.add(row);
-      if (lines) gpu_.add(row);
-      if (projection_) projection_->add(row);
-    }
-    progress.advance(rows.size());
+void trace_pass::join_memory_work(capture_walk& walk) {
+  walk.add_each<Row>({}, [this, lines = wants(report_kind::cuda_gpu_trace)](Row const& row) {
+    if (!keeps(row)) return;
+    memory_.add(row);
+    if (lines) gpu_.add(row);
+    if (projection_) projection_->add(row);
   });
 }
 
-void trace_pass::read_other_gpu_work(progress_line& progress) {
+void trace_pass::join_other_gpu_work(capture_walk& walk) {
   auto const lines = wants(report_kind::cuda_gpu_trace);
+  walk.add_each<graph_record>({}, [this, lines](graph_record const& graph) {
+    if (!keeps(graph)) return;
+    ++graphs_;
+    graph_ns_ += nanoseconds(graph.duration);
+    if (lines) gpu_.add(graph);
+    if (projection_) projection_->add(graph);
+  });
   if (wants_all_gpu_work() || wants(report_kind::cuda_gpu_mem_time_sum) ||
       wants(report_kind::cuda_gpu_mem_size_sum) || lines || projection_) {
-    read_memory_work<copy_record>(progress);
-    read_memory_work<memset_record>(progress);
+    join_memory_work<copy_record>(walk);
+    join_memory_work<memset_record>(walk);
   }
   // Unified-memory transfers are nobody's launch: a filter by range leaves them out.
-  trace_.file().for_each<unified_memory_record>([&](std::span<unified_memory_record const> rows) {
-    for (auto const& row : rows) {
-      if (!wanted_.keeps_unlaunched(row.start, row.start + row.duration)) continue;
-      memory_.add(row);
-      migrations_.add(row);
-    }
-  });
-  trace_.file().for_each<graph_record>([&](std::span<graph_record const> graphs) {
-    for (auto const& graph : graphs) {
-      if (has_filter_ && !wanted_.keeps(graph)) continue;
-      ++graphs_;
-      graph_ns_ += nanoseconds(graph.duration);
-      if (lines) gpu_.add(graph);
-      if (projection_) projection_->add(graph);
-    }
+  walk.add_each<unified_memory_record>({}, [this](unified_memory_record const& row) {
+    if (!wanted_.keeps_unlaunched(row.start, row.start + row.duration)) return;
+    memory_.add(row);
+    migrations_.add(row);
   });
 }
 

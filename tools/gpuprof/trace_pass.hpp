@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pass over the records of a capture that feeds everything the wanted reports need.
+// Takes what the wanted reports of `gpuprof stats` need from a walk over a capture.
 #pragma once
 
 #include "host/analysis/api_summary.hpp"
@@ -12,10 +12,10 @@
 #include "host/analysis/range_kernels.hpp"
 #include "host/analysis/range_summary.hpp"
 #include "host/analysis/selection.hpp"
-#include "host/analysis/slowed_launches.hpp"
+#include "host/reading/capture_walk.hpp"
+#include "host/reading/roofline_reading.hpp"
+#include "host/reading/summed_kernels.hpp"
 #include "host/reading/trace_contents.hpp"
-#include "progress.hpp"
-#include "roofline_reading.hpp"
 #include "stats_reports.hpp"
 
 #include <map>
@@ -29,18 +29,30 @@ class trace_pass {
   trace_pass(trace_contents& trace, selection wanted, range_scope scope,
              std::vector<chosen_report> const& reports);
 
-  void read();
-  /// After read(); once for each report.
+  /// Before join(): readings that others read in the same walk, as this would without a filter.
+  void share(summed_kernels& kernels, roofline_reading& counters);
+  void join(capture_walk& walk);
+  /// After the walk, and after the shared readings are finished.
+  void finish_reading();
+  /// After that; once for each report.
   finished_report finish(chosen_report const& report);
 
  private:
-  void read_api_calls(progress_line& progress);
-  void read_kernels(progress_line& progress);
-  void read_other_gpu_work(progress_line& progress);
-  capture::column_set<kernel_record> kernel_columns() const;
+  void join_api_calls(capture_walk& walk);
+  void join_kernels(capture_walk& walk);
+  void join_other_gpu_work(capture_walk& walk);
+  capture::column_set<kernel_record> summed_columns() const;
+  capture::column_set<kernel_record> measured_columns() const;
   bool wants(report_kind kind) const { return kinds_.contains(kind); }
+  bool wants_metrics() const {
+    return wants(report_kind::gpu_metrics_sum) || wants(report_kind::nvtx_metrics_sum);
+  }
   template <class Row>
-  void read_memory_work(progress_line& progress);
+  bool keeps(Row const& row) const {
+    return !has_filter_ || wanted_.keeps(row);
+  }
+  template <class Row>
+  void join_memory_work(capture_walk& walk);
 
   finished_report kernel_report(chosen_report const& report);
   finished_report memory_report(chosen_report const& report);
@@ -74,9 +86,12 @@ class trace_pass {
   gpu_trace gpu_;
   std::optional<range_projection> projection_;
   std::optional<outside_ranges> outside_;
-  slowed_launches slowed_;
   std::uint64_t substituted_ = 0;  // launches for whose time that of others stands
-  std::optional<roofline_reading> counters_;
+  // Null: not wanted. Its own, or those that others read as well.
+  summed_kernels* summed_ = nullptr;
+  roofline_reading* counters_ = nullptr;
+  std::optional<summed_kernels> own_summed_;
+  std::optional<roofline_reading> own_counters_;
   // One for each way of naming kernels that was asked for.
   std::map<kernel_name_style, range_kernels> range_kernels_;
   std::map<kernel_name_style, launch_times> launches_;

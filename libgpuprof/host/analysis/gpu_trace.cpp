@@ -19,8 +19,9 @@ gpu_operation& gpu_trace::append(Record const& record, gpu_work work) {
   operation.context = raw(record.context);
   operation.stream = raw(record.stream);
   operation.work = work;
-  in_order_as_added_ = in_order_as_added_ && operation.start >= latest_start_;
-  latest_start_ = std::max(latest_start_, operation.start);
+  turn const now{operation.start, work};
+  in_order_as_added_ = in_order_as_added_ && now >= latest_;
+  latest_ = std::max(latest_, now);
   return operation;
 }
 
@@ -49,8 +50,9 @@ void gpu_trace::add(graph_record const& graph) {
 std::vector<std::uint32_t> gpu_trace::order_of_start() const {
   std::vector<std::uint32_t> order(size_);
   std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return at(a).start < at(b).start; });
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return turn{at(a).start, at(a).work} < turn{at(b).start, at(b).work};
+  });
   return order;
 }
 

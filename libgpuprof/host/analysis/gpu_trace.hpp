@@ -6,6 +6,7 @@
 
 #include <array>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace gpuprof {
@@ -38,7 +39,8 @@ class gpu_trace {
 
   std::size_t size() const noexcept { return size_; }
 
-  /// Calls take(operation) for each, earliest start first.
+  /// Calls take(operation) for each, earliest start first; of one start in the order of gpu_work,
+  /// then as added.
   template <class Take>
   void in_order(Take&& take) const {
     if (in_order_as_added_) {
@@ -61,7 +63,8 @@ class gpu_trace {
 
   std::vector<std::unique_ptr<chunk>> chunks_;
   std::size_t size_ = 0;
-  std::uint64_t latest_start_ = 0;
+  using turn = std::pair<std::uint64_t, gpu_work>;
+  turn latest_{};
   bool in_order_as_added_ = true;
 };
 

@@ -200,6 +200,7 @@ void launch_metrics::judge_readings() {
 }
 
 void launch_metrics::join() {
+  is_joined_ = true;
   judge_readings();
   for (auto const& value : values_) {
     auto const found = by_correlation_.find(raw(value.correlation));

@@ -80,6 +80,8 @@ class launch_metrics {
   void see(memset_record const& fill);
 
   void join();
+  /// False: what was counted around graphs is not known yet.
+  bool is_joined() const noexcept { return is_joined_ || readings_.empty(); }
 
   /// Takes over what another one found after its join(), of at most this many workloads; its
   /// definitions must be known here. For those who join a little at a time and keep the means
@@ -182,6 +184,7 @@ class launch_metrics {
   std::set<shape_id> of_any_geometry_;
   discarded_samples discarded_;
   std::uint64_t valid_ = 0;
+  bool is_joined_ = false;
 };
 
 }  // namespace gpuprof

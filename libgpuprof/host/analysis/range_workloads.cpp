@@ -73,11 +73,36 @@ bool range_workloads::add(std::uint32_t innermost, timestamp_ns launched,
   return innermost != no_range || !open.empty();
 }
 
-void range_workloads::note(std::uint32_t path, workload_times::seen const& seen, std::uint64_t ns) {
+launch_tally& range_workloads::tally_of(std::uint32_t path, std::uint32_t workload) {
+  if (path == outside) return outside_[workload];
   auto const next = static_cast<std::uint32_t>(cells_.size());
-  auto const [at, is_new] = cell_of_.try_emplace({path, seen.counted_as}, next);
-  if (is_new) cells_.push_back({path, {seen.counted_as, {}}});
-  cells_[at->second].work.tally.add(seen.how, seen.is_new_launch, ns);
+  auto const [at, is_new] = cell_of_.try_emplace({path, workload}, next);
+  if (is_new) cells_.push_back({path, {workload, {}}});
+  return cells_[at->second].work.tally;
+}
+
+void range_workloads::note(std::uint32_t path, workload_times::seen const& seen, std::uint64_t ns) {
+  if (!seen.undecided) {
+    tally_of(path, seen.counted_as).add(seen.how, seen.is_new_launch, ns);
+    return;
+  }
+  auto const [graph, is_new_graph_launch] = *seen.undecided;
+  auto const next = static_cast<std::uint32_t>(undecided_.size());
+  auto const [at, is_new] = undecided_of_.try_emplace({path, seen.workload, graph}, next);
+  if (is_new) undecided_.push_back({path, seen.workload, graph, {}, {}});
+  auto& of = undecided_[at->second];
+  of.as_kernels.add(seen.how, true, ns);
+  of.as_graph.add(seen.how, is_new_graph_launch, ns);
+}
+
+void range_workloads::decide(launch_metrics const& metrics, workload_times const& times) {
+  for (auto const& of : undecided_)
+    if (metrics.has_workload(times.id(of.graph)))
+      add_tally(tally_of(of.path, of.graph), of.as_graph);
+    else
+      add_tally(tally_of(of.path, of.workload), of.as_kernels);
+  undecided_.clear();
+  undecided_of_.clear();
 }
 
 void range_workloads::note_declared(declared_amounts& of, std::uint32_t range, std::uint64_t ns) {

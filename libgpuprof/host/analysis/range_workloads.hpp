@@ -11,6 +11,7 @@
 #include <map>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace gpuprof {
@@ -53,8 +54,11 @@ class range_workloads {
     bool const is_inside = add(range, record.launched, seen, nanoseconds(record.duration));
     // Of what was launched unseen, or in a range that is not recorded, nobody knows.
     if (is_inside || record.launched.value == 0 || raw(record.range) != 0) return;
-    outside_[seen.counted_as].add(seen.how, seen.is_new_launch, nanoseconds(record.duration));
+    note(outside, seen, nanoseconds(record.duration));
   }
+
+  /// If work was added before launch_metrics::join(): after it, before rows are made.
+  void decide(launch_metrics const& metrics, workload_times const& times);
 
   /// That of launches outside any range comes last, where there are others.
   std::vector<range_work> rows() const;
@@ -65,6 +69,7 @@ class range_workloads {
                                    std::span<std::uint32_t const> place_around) const;
 
  private:
+  static constexpr auto outside = no_range;  // the path of what no range launched
   std::uint32_t outer(std::uint32_t range) const noexcept {
     return around(tree_[range], launched_.scope());
   }
@@ -72,9 +77,15 @@ class range_workloads {
     std::uint32_t path = 0;
     range_workload work;
   };
+  /// The kernels of one workload that a graph has launched.
+  struct undecided_cell {
+    std::uint32_t path = 0, workload = 0, graph = 0;
+    launch_tally as_kernels, as_graph;
+  };
   bool add(std::uint32_t innermost, timestamp_ns launched, workload_times::seen const& seen,
            std::uint64_t ns);
   void note(std::uint32_t path, workload_times::seen const& seen, std::uint64_t ns);
+  launch_tally& tally_of(std::uint32_t path, std::uint32_t workload);
   struct declared_amounts {
     std::vector<double> amounts;        // by range; empty: none declares
     std::vector<std::uint64_t> own_ns;  // by range: of launches whose innermost declarer it is
@@ -95,6 +106,8 @@ class range_workloads {
   std::vector<cell> cells_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> cell_of_;
   std::map<std::uint32_t, launch_tally> outside_;  // by workload
+  std::vector<undecided_cell> undecided_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> undecided_of_;
 };
 
 }  // namespace gpuprof

@@ -49,9 +49,8 @@ bool slowed_launches::ran_in_pause(kernel_record const& kernel) const noexcept {
 }
 
 std::optional<duration_ns> slowed_launches::undisturbed(kernel_record const& kernel) const {
-  if (!any_) return std::nullopt;
+  if (!may_be_slowed(kernel)) return std::nullopt;
   auto const how = readings_.sampling_of(kernel.correlation);
-  if (how == sampling::none && !ran_in_pause(kernel)) return std::nullopt;
   auto const found = by_work_.find(raw(work_of(kernel.shape)));
   if (found == by_work_.end() || found->second.launches == 0) return std::nullopt;
   auto const& others = found->second;

@@ -39,6 +39,11 @@ class slowed_launches {
   /// If this is false, shapes need not be defined and kernels need not be seen.
   bool any() const noexcept { return any_; }
   void see(kernel_record const& kernel);
+  /// False: undisturbed() will say nothing of this kernel, whatever is seen later.
+  bool may_be_slowed(kernel_record const& kernel) const noexcept {
+    return any_ &&
+           (readings_.sampling_of(kernel.correlation) != sampling::none || ran_in_pause(kernel));
+  }
 
   /// Nothing: the kernel was not slowed, or none of its shape ran undisturbed. It looks at the
   /// correlation, shape, device, start and duration.

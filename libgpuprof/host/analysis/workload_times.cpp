@@ -31,7 +31,7 @@ void workload_times::note(ran& workload, sampling how, bool is_new_launch,
 
 workload_times::seen workload_times::add(kernel_record const& kernel) {
   auto const index = index_of(id_of(kernel));
-  seen result{index, index, metrics_.sampling_of(kernel.correlation), true};
+  seen result{index, index, metrics_.sampling_of(kernel.correlation), true, {}};
   auto const ns = nanoseconds(kernel.duration);
   note(workloads_[index], result.how, true, ns);
   if (raw(kernel.graph) == 0) return result;
@@ -41,6 +41,7 @@ workload_times::seen workload_times::add(kernel_record const& kernel) {
   bool const is_new_launch = is_new_graph_launch(graph, kernel.correlation);
   note(graph, result.how, is_new_launch, ns);
   graph.nodes[index].add(result.how, true, ns);
+  if (!metrics_.is_joined()) result.undecided = {of_graph, is_new_launch};
   if (!metrics_.has_workload(id)) return result;
   result.counted_as = of_graph;
   result.is_new_launch = is_new_launch;
@@ -49,8 +50,11 @@ workload_times::seen workload_times::add(kernel_record const& kernel) {
 
 workload_times::seen workload_times::add(graph_record const& graph) {
   auto const index = index_of(id_of(graph));
-  seen const result{index, index, metrics_.sampling_of(graph.correlation),
-                    is_new_graph_launch(workloads_[index], graph.correlation)};
+  seen const result{index,
+                    index,
+                    metrics_.sampling_of(graph.correlation),
+                    is_new_graph_launch(workloads_[index], graph.correlation),
+                    {}};
   note(workloads_[index], result.how, result.is_new_launch, nanoseconds(graph.duration));
   return result;
 }

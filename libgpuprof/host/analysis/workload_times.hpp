@@ -34,8 +34,9 @@ struct launch_tally {
   }
 };
 
-/// Feed all kernels and graphs, after launch_metrics::join(). Kernels that a graph launches are
-/// workloads like others; the graph is one a level above, with their time once more.
+/// Feed all kernels and graphs, after the launch_metrics have all their samples. Kernels that a
+/// graph launches are workloads like others; the graph is one a level above, with their time once
+/// more.
 class workload_times {
  public:
   explicit workload_times(launch_metrics const& metrics) : metrics_(metrics) {}
@@ -45,6 +46,13 @@ class workload_times {
     std::uint32_t counted_as = 0;  // the same; but the graph where counters ran around that
     sampling how{};
     bool is_new_launch = true;  // of counted_as; false: a further kernel of a graph launch
+    // Before launch_metrics::join(), of a kernel of a graph: what it is counted as if counters ran
+    // around that.
+    struct whole_graph {
+      std::uint32_t workload = 0;
+      bool is_new_launch = true;
+    };
+    std::optional<whole_graph> undecided;
   };
   static workload_id id_of(kernel_record const& kernel) noexcept {
     return {kernel.device, kernel.shape, {}};

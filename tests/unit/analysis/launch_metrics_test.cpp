@@ -4,7 +4,9 @@
 #include "support/analysed.hpp"
 #include "support/catch.hpp"
 
+#include <array>
 #include <cmath>
+#include <vector>
 
 using namespace gpuprof;
 using namespace gpuprof::test;
@@ -218,6 +220,66 @@ TEST_CASE("copies and fills of a graph belong to what was counted around it, tho
       graph_of_two({copy(copy_kind::device_to_device, 1000, 120_us, 125_us).correlated(7)});
   read_graph(other, 1, 0, {{dram_read_metric, 6e6}});
   CHECK(analysed(other).metrics.discarded().beside_copies == 1);
+}
+
+namespace {
+
+using workload_sums = std::vector<std::array<std::uint64_t, 4>>;  // line, workload, launches, ns
+
+/// The work of each range; readings are joined before the work is added, or after.
+workload_sums sums_in_ranges(counted_trace const& c, bool joins_first) {
+  launch_metrics metrics;
+  for (auto const& metric : c.metrics) metrics.define(metric, c.t.text()(metric.name));
+  for (auto const& sample : c.samples) metrics.add(sample);
+  for (auto const& kernel : c.t.kernels) metrics.see(kernel);
+  if (joins_first) metrics.join();
+  range_tree const tree(c.t.begins, c.t.ends, c.t.last);
+  open_ranges const open(tree);
+  launch_ranges const launched(tree, range_scope::process, static_cast<thread_index>(1));
+  workload_times times(metrics);
+  range_workloads work(tree, open, launched, {});
+  for (auto const& kernel : c.t.kernels) work.add(kernel, times.add(kernel));
+  if (!joins_first) {
+    metrics.join();
+    work.decide(metrics, times);
+  }
+  workload_sums sums;
+  for (std::uint64_t line = 0; auto const& row : work.rows()) {
+    for (auto const& [workload, tally] : row.workloads)
+      sums.push_back({line, workload, tally.launches, tally.ns});
+    ++line;
+  }
+  return sums;
+}
+
+/// The first two launches of the graph are inside of a range, the third is outside.
+counted_trace graph_in_a_range() {
+  auto c = graph_of_two({range("step", 0_us, 290_us)});
+  for (auto& kernel : c.t.kernels) {
+    auto const is_inside = raw(kernel.correlation) <= 2;
+    kernel.range = is_inside ? c.t.id_of("step") : range_id{};
+    kernel.launched = trace_start + (is_inside ? 1_us : 295_us);
+  }
+  return c;
+}
+
+}  // namespace
+
+TEST_CASE("a graph counts in ranges as a whole only if counters were read around it, known late") {
+  auto c = graph_in_a_range();
+  auto const as_kernels =
+      workload_sums{{0, 0, 2, 20'000}, {0, 2, 2, 20'000}, {1, 0, 2, 40'000}, {1, 2, 1, 10'000}};
+  auto const as_graph = workload_sums{{0, 1, 2, 40'000}, {1, 0, 1, 30'000}, {1, 1, 1, 20'000}};
+  SECTION("around the graph") {
+    read_graph(c, 1, 1, {{tensor("tf32_dst_fp32"), 4e9}});
+    CHECK(sums_in_ranges(c, true) == as_graph);
+    CHECK(sums_in_ranges(c, false) == as_graph);
+  }
+  SECTION("around a kernel alone") {
+    c.sample(9, 0, {{dram_read_metric, 5e6}});
+    CHECK(sums_in_ranges(c, true) == as_kernels);
+    CHECK(sums_in_ranges(c, false) == as_kernels);
+  }
 }
 
 TEST_CASE("a graph of one kernel that copies as well is not that kernel") {

@@ -5,7 +5,7 @@
 #include "host/advice/facts.hpp"
 #include "host/analysis/declared_launches.hpp"
 #include "host/analysis/timeline/timeline_pass.hpp"
-#include "roofline_reading.hpp"
+#include "host/reading/roofline_reading.hpp"
 
 #include <vector>
 

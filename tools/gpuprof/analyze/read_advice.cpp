@@ -134,13 +134,14 @@ read_capture read_one(std::string const& path, std::string const& rank,
     return made;
   }
   trace_contents trace(*std::move(opened));
+  if (inputs.known != nullptr) trace.file().take_times_of(inputs.known->file);
   selection wanted;
   if (auto const failed = narrow(wanted, inputs.filters, trace, path, range_scope::process)) {
     made.failure = {failed->message, failed->wrong_options};
     return made;
   }
   run_reading run(trace, wanted.is_everything() ? nullptr : &wanted, inputs.step_name,
-                  inputs.timeline);
+                  inputs.timeline, inputs.known != nullptr ? &inputs.known->counters : nullptr);
   run.read();
   auto const& facts = run.facts();
   made.overview = trace.overview();

@@ -12,12 +12,19 @@
 
 namespace gpuprof {
 
+/// What was read of a capture before.
+struct known_capture {
+  capture::reader const& file;
+  roofline_reading const& counters;  // of all work on all GPUs, with peaks
+};
+
 struct advice_inputs {
   std::vector<std::string> captures;
   filter_options filters;
   std::string step_name;  // empty: found
   advise::advice_options rules;
   timeline_listener const* timeline = nullptr;
+  known_capture const* known = nullptr;  // of a single capture; null: all is read here
 };
 
 struct advice_failure {

@@ -58,15 +58,22 @@ struct pace_walk {
 }  // namespace
 
 run_reading::run_reading(trace_contents& trace, selection const* wanted, std::string step_name,
-                         timeline_listener const* heard)
-    : trace_(trace), wanted_(wanted), step_name_(std::move(step_name)), heard_(heard) {}
+                         timeline_listener const* heard, roofline_reading const* counters)
+    : trace_(trace),
+      wanted_(wanted),
+      step_name_(std::move(step_name)),
+      heard_(heard),
+      counters_(counters) {}
 run_reading::~run_reading() = default;
 
 void run_reading::read() {
-  counters_ =
-      std::make_unique<roofline_reading>(trace_, std::nullopt, range_scope::process, wanted_);
-  find_peaks(trace_, *counters_);
-  counters_->read(false);
+  if (counters_ == nullptr) {
+    own_counters_ =
+        std::make_unique<roofline_reading>(trace_, std::nullopt, range_scope::process, wanted_);
+    find_peaks(trace_, *own_counters_);
+    read_alone(trace_, *own_counters_, false);
+    counters_ = own_counters_.get();
+  }
   take_devices();
   steps_ = number_steps(trace_.ranges(), trace_.text(), step_name_);
   if (heard_ != nullptr) heard_->ahead(steps(periods_ahead(trace_, steps_)));
@@ -149,8 +156,8 @@ void run_reading::go_through_time() {
     windows.push_back({trace_.origin(), trace_.last_moment()});
     facts_.window_ns = static_cast<double>((windows[0].end - windows[0].begin).value);
   }
-  progress_line progress("reading " + file.path(),
-                         file.row_count<kernel_record>() + file.row_count<api_record>());
+  auto const progress = progress_of("reading " + file.path(),
+                                    file.row_count<kernel_record>() + file.row_count<api_record>());
   gpu_items const items(trace_);
   time_walk walk(trace_, items, *pass_, *declared_, wanted_, std::move(windows), progress);
   for_each_in_time<sampled_launch_record, hold_record, unified_memory_record, api_record,

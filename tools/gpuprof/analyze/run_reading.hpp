@@ -34,9 +34,10 @@ struct timeline_listener {
 class run_reading {
  public:
   /// `wanted`: GPU work and calls outside of it do not count; null: all does. `step_name`: the NVTX
-  /// range that is a step; empty: it is found. `heard` may be null. All outlive it.
+  /// range that is a step; empty: it is found. `heard` may be null. `counters`: of all work
+  /// on all GPUs, with peaks; null: this reads them itself. All outlive it.
   run_reading(trace_contents& trace, selection const* wanted, std::string step_name,
-              timeline_listener const* heard = nullptr);
+              timeline_listener const* heard = nullptr, roofline_reading const* counters = nullptr);
   ~run_reading();
   run_reading(run_reading const&) = delete;
   run_reading& operator=(run_reading const&) = delete;
@@ -70,7 +71,8 @@ class run_reading {
   bool has_calls_ = false, has_all_calls_ = false;
   std::optional<declared_launches> declared_;
   std::optional<timeline_pass> pass_;
-  std::unique_ptr<roofline_reading> counters_;
+  std::unique_ptr<roofline_reading> own_counters_;
+  roofline_reading const* counters_;
   advise::run_facts facts_;
   std::vector<std::string> remarks_;
 };

@@ -6,8 +6,8 @@
 #include "host/analysis/declared_launches.hpp"
 #include "host/analysis/selection.hpp"
 #include "host/analysis/timeline/timeline_pass.hpp"
+#include "host/reading/capture_walk.hpp"
 #include "host/reading/trace_contents.hpp"
-#include "progress.hpp"
 
 #include <vector>
 
@@ -18,7 +18,7 @@ class time_walk {
  public:
   time_walk(trace_contents& trace, gpu_items const& items, timeline_pass& pass,
             declared_launches& declared, selection const* wanted, std::vector<time_stretch> windows,
-            progress_line& progress)
+            read_progress const& progress)
       : trace_(trace),
         items_(items),
         pass_(pass),
@@ -101,7 +101,7 @@ class time_walk {
   }
   void advance() {
     constexpr std::uint64_t step = 4096;
-    if (++rows_ % step == 0) progress_.advance(step);
+    if (++rows_ % step == 0) progress_(step);
   }
 
   trace_contents& trace_;
@@ -111,7 +111,7 @@ class time_walk {
   selection const* wanted_;
   std::vector<time_stretch> windows_;
   std::size_t window_ = 0;
-  progress_line& progress_;
+  read_progress const& progress_;
   std::vector<meaning> meanings_;  // by name_id
   std::uint64_t rows_ = 0;
 };

@@ -6,12 +6,14 @@
 #include "host/analysis/memory_summary.hpp"
 #include "host/analysis/steps.hpp"
 #include "host/compare/run_digest.hpp"
+#include "host/reading/roofline_reading.hpp"
+#include "host/reading/summed_kernels.hpp"
 #include "host/reading/time_merge.hpp"
 #include "host/reading/trace_contents.hpp"
 #include "host/report/summary_tables.hpp"
 #include "progress.hpp"
 #include "ranks/capture_names.hpp"
-#include "slowed_reading.hpp"
+#include "roofline_of_capture.hpp"
 
 #include <algorithm>
 #include <future>
@@ -31,7 +33,8 @@ constexpr std::uint32_t no_line = ~std::uint32_t{0};
 
 class run_pass {
  public:
-  explicit run_pass(trace_contents& trace) : trace_(trace) {
+  /// `slowed`: with all kernels.
+  run_pass(trace_contents& trace, slowed_launches const& slowed) : trace_(trace), slowed_(slowed) {
     work_ns_.resize(trace.ranges().size());
     for (auto const& shape : trace.shapes()) {
       if (raw(shape.id) > largest_shape) continue;
@@ -41,7 +44,6 @@ class run_pass {
   }
 
   run_digest run(std::string const& step) {
-    slowed_ = read_slowed_launches(trace_);
     read_work();
     finish_lines();
     add_up_ranges();
@@ -83,7 +85,7 @@ class run_pass {
   }
 
   trace_contents& trace_;
-  slowed_launches slowed_;
+  slowed_launches const& slowed_;
   std::vector<line> lines_;
   std::map<kernel_key, std::uint32_t> by_key_;
   std::vector<kernel_shape const*> shapes_;        // by shape_id
@@ -96,7 +98,7 @@ class run_pass {
 
 void run_pass::read_work() {
   auto& file = trace_.file();
-  progress_line progress("reading " + file.path(), file.row_count<kernel_record>());
+  auto const progress = progress_of("reading " + file.path(), file.row_count<kernel_record>());
   constexpr std::uint64_t step = 4096;
   std::uint64_t rows = 0;
   auto columns =
@@ -107,7 +109,7 @@ void run_pass::read_work() {
       file,
       [&]<class Row>(Row const& row) {
         add(row);
-        if (++rows % step == 0) progress.advance(step);
+        if (++rows % step == 0) progress(step);
       },
       columns, capture::column_set<copy_record>{}, capture::column_set<memset_record>{},
       capture::column_set<graph_record>{});
@@ -238,19 +240,27 @@ void run_pass::take_gpus() {
   }
 }
 
-/// Reads what a comparison needs of one capture, in one pass over its GPU work.
+/// Reads what a comparison needs of one capture: counters in one walk, then the work in order of
+/// time.
 ///
-/// `step`: the range that repeats; empty: as find_steps has it. Counters, where there are any, take
-/// two passes more.
+/// `step`: the range that repeats; empty: as find_steps has it.
 result<run_digest> read_run(std::string const& path, std::string const& step) {
   auto opened = capture::reader::open(path);
   if (!opened) return error{opened.message()};
   trace_contents trace(std::move(*opened));
-  auto digest = run_pass(trace).run(step);
+  roofline_reading counters(trace, std::nullopt, range_scope::process);
+  find_peaks(trace, counters);
+  auto slowed = possibly_slowed(trace);
+  capture_walk walk(trace.file());
+  counters.join(walk, false);
+  see_kernels(slowed, walk);
+  walk.run(progress_of("reading " + path, walk.rows()));
+  counters.finish();
+  auto digest = run_pass(trace, slowed).run(step);
   digest.path = path;
   take_facts(digest, trace);
-  take_roofline(digest, trace);
-  take_advice(digest, trace, step);
+  take_roofline(digest, trace, counters);
+  take_advice(digest, trace, counters, step);
   take_losses(digest, trace);
   return digest;
 }

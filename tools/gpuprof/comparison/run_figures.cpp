@@ -4,9 +4,9 @@
 #include "analyze/run_reading.hpp"
 #include "host/advice/advice.hpp"
 #include "host/analysis/steps.hpp"
+#include "host/reading/roofline_reading.hpp"
 #include "ranks/capture_set.hpp"
 #include "roofline_of_capture.hpp"
-#include "roofline_reading.hpp"
 
 namespace gpuprof {
 namespace {
@@ -40,10 +40,8 @@ void take_facts(compare::run_digest& digest, trace_contents& trace) {
   }
 }
 
-void take_roofline(compare::run_digest& digest, trace_contents& trace) {
-  roofline_reading read(trace, std::nullopt, range_scope::process);
-  find_peaks(trace, read);
-  read.read(false);
+void take_roofline(compare::run_digest& digest, trace_contents& trace,
+                   roofline_reading const& read) {
   if (!read.has_counters()) return;
   digest.has_counters = true;
   roofline const roofs(read.metrics(), read.times(), read.devices(), trace.shapes(), read.codes());
@@ -71,8 +69,9 @@ void take_losses(compare::run_digest& digest, trace_contents& trace) {
   digest.missing = trace.missing();
 }
 
-void take_advice(compare::run_digest& digest, trace_contents& trace, std::string const& step) {
-  run_reading reading(trace, nullptr, step);
+void take_advice(compare::run_digest& digest, trace_contents& trace,
+                 roofline_reading const& counters, std::string const& step) {
+  run_reading reading(trace, nullptr, step, nullptr, &counters);
   reading.read();
   if (reading.ledger().by_device().empty()) return;
   take_buckets(digest, reading.ledger());

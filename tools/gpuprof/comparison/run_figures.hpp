@@ -4,6 +4,7 @@
 #pragma once
 
 #include "host/compare/run_digest.hpp"
+#include "host/reading/roofline_reading.hpp"
 #include "host/reading/trace_contents.hpp"
 
 #include <map>
@@ -16,13 +17,15 @@ void drop_numbered(std::map<std::string, compare::range_line>& ranges, std::stri
 
 void take_facts(compare::run_digest& digest, trace_contents& trace);
 /// After the kernels: clocks, rates and shares of the roof.
-void take_roofline(compare::run_digest& digest, trace_contents& trace);
+void take_roofline(compare::run_digest& digest, trace_contents& trace,
+                   roofline_reading const& read);
 /// Last: only reading shows damage inside the file.
 void take_losses(compare::run_digest& digest, trace_contents& trace);
 
 /// The time ledger and the findings of a run, for a comparison.
 ///
 /// Buckets are of a GPU, the mean of all used; "idle" is the sum of those that begin with it.
-void take_advice(compare::run_digest& digest, trace_contents& trace, std::string const& step);
+void take_advice(compare::run_digest& digest, trace_contents& trace,
+                 roofline_reading const& counters, std::string const& step);
 
 }  // namespace gpuprof

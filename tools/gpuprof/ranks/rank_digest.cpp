@@ -3,10 +3,10 @@
 
 #include "collective_kernels.hpp"
 #include "host/analysis/ranks/busy_time.hpp"
+#include "host/reading/summed_kernels.hpp"
 #include "host/reading/time_merge.hpp"
 #include "host/report/summary_tables.hpp"
 #include "progress.hpp"
-#include "slowed_reading.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -80,7 +80,7 @@ capture::column_set<kernel_record> digest_pass::kernel_columns() const {
 
 void digest_pass::read_work() {
   auto& file = trace_.file();
-  progress_line progress("reading " + file.path(), file.row_count<kernel_record>());
+  auto const progress = progress_of("reading " + file.path(), file.row_count<kernel_record>());
   constexpr std::uint64_t step = 4096;
   std::uint64_t rows = 0;
   for_each_in_time<kernel_record, copy_record, memset_record, graph_record>(
@@ -90,7 +90,7 @@ void digest_pass::read_work() {
         busy_.add(row.device, row.start, row.duration);
         if constexpr (std::is_same_v<Row, kernel_record>) {
           add(row);
-          if (++rows % step == 0) progress.advance(step);
+          if (++rows % step == 0) progress(step);
         }
       },
       kernel_columns(), capture::column_set<copy_record>{}, capture::column_set<memset_record>{},

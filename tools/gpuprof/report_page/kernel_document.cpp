@@ -4,7 +4,6 @@
 #include "host/analysis/occupancy.hpp"
 #include "host/analysis/samples.hpp"
 #include "host/report/json_object.hpp"
-#include "slowed_reading.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -295,20 +294,14 @@ std::size_t take_lines(report::table const& table, bool with_extents, std::size_
 
 }  // namespace
 
-std::map<kernel_moment, std::uint64_t> undisturbed_lengths(trace_contents& trace) {
-  std::map<kernel_moment, std::uint64_t> lengths;
-  auto const slowed = read_slowed_launches(trace);
-  if (!slowed.any()) return lengths;
-  auto columns = capture::only(&kernel_record::correlation);
-  add_columns_of(slowed, columns);
-  trace.file().for_each<kernel_record>(
-      [&](std::span<kernel_record const> kernels) {
-        for (auto const& kernel : kernels)
-          if (auto const instead = slowed.undisturbed(kernel))
-            lengths[{raw(kernel.correlation), kernel.start.value}] = nanoseconds(*instead);
-      },
-      columns);
-  return lengths;
+void note_undisturbed(summed_kernels& kernels, undisturbed_lengths& to) {
+  kernels.add(
+      capture::only(&kernel_record::correlation, &kernel_record::start, &kernel_record::duration),
+      [&to](std::span<kernel_record const> some, bool is_substituted) {
+        if (!is_substituted) return;
+        for (auto const& kernel : some)
+          to[{raw(kernel.correlation), kernel.start.value}] = nanoseconds(kernel.duration);
+      });
 }
 
 std::string kernel_document(watched_kernels const& watched, page::kernel_details const& details,

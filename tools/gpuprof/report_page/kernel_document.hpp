@@ -3,6 +3,7 @@
 #pragma once
 
 #include "host/page/kernel_details.hpp"
+#include "host/reading/summed_kernels.hpp"
 #include "host/reading/trace_contents.hpp"
 #include "stats_output.hpp"
 
@@ -28,7 +29,9 @@ watched_kernels kernels_to_watch(std::vector<finished_report> const& reports,
 /// A kernel by its correlation and its start: those of a graph share a correlation.
 using kernel_moment = std::pair<std::uint32_t, std::uint64_t>;
 /// What stands in sums for launches that reading counters has slowed, in ns.
-std::map<kernel_moment, std::uint64_t> undisturbed_lengths(trace_contents& trace);
+using undisturbed_lengths = std::map<kernel_moment, std::uint64_t>;
+/// `to` is filled in the walk that the kernels join.
+void note_undisturbed(summed_kernels& kernels, undisturbed_lengths& to);
 
 /// {"kernels": [LINE...], "signatures": [LINE...], "more_kernels", "more_signatures", "names":
 /// [...], "ranges": [PLACE...], "more_ranges", "graphs": [PLACE...], "more_graphs", "not_placed"}.

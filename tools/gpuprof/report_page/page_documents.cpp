@@ -4,14 +4,17 @@
 #include "host/page/packed_columns.hpp"
 #include "host/page/timeline_document.hpp"
 #include "host/page/timeline_reading.hpp"
+#include "host/reading/capture_walk.hpp"
+#include "host/reading/roofline_reading.hpp"
+#include "host/reading/summed_kernels.hpp"
 #include "host/report/advice_words.hpp"
 #include "report_page/json_members.hpp"
 #include "report_page/kernel_document.hpp"
 #include "report_page/range_document.hpp"
 #include "roofline_facts.hpp"
 #include "roofline_of_capture.hpp"
-#include "roofline_reading.hpp"
 #include "stats_reports.hpp"
+#include "trace_pass.hpp"
 
 #include <algorithm>
 #include <array>
@@ -29,18 +32,6 @@ namespace {
 constexpr std::array<std::string_view, 7> tables{
     "cuda_gpu_kern_sum", "cuda_gpu_kern_gb_sum", "cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum",
     "cuda_api_sum",      "nvtx_gpu_proj_sum",    "gpu_metrics_sum"};
-
-result<std::string> stats_document(parts_inputs const& of, watched_kernels& watched) {
-  stats_inputs inputs{of.capture, {}, {}, range_scope::process};
-  for (auto const name : tables) inputs.reports.push_back(*parse_report(name));
-  auto const outcome = make_stats(inputs);
-  if (!outcome.made) return error{outcome.failure.message};
-  watched = kernels_to_watch(outcome.made->reports(), of.max_kernels);
-  json_members members;
-  for (auto const& report : outcome.made->reports())
-    members.add(report.table.name) += table_document(report, of.max_rows);
-  return std::move(members).take();
-}
 
 /// {"kernels": ..., "signatures": ..., "ranges": ..., "graphs": ...}, each as `gpuprof roofline -f
 /// json` has it, and "left_out": how many lines of each have no room in the page.
@@ -66,36 +57,86 @@ std::string roofline_document(trace_contents& trace, roofline_reading const& rea
   return std::move(members).take();
 }
 
-/// The roofline, or {"missing": "why"} where nothing was counted; the ranges in any case.
-class counted_parts {
+/// One walk over the records for what the commands say of sums: the tables, the roofline and the
+/// ranges. Does not move: its parts refer to each other.
+class walked_parts {
  public:
-  explicit counted_parts(trace_contents& trace)
-      : trace_(trace), read_(trace, std::nullopt, range_scope::process) {
-    peaks_ = find_peaks(trace, read_);
-    read_.read(true);
-    if (read_.has_counters())
-      roofs_.emplace(read_.metrics(), read_.times(), read_.devices(), trace.shapes(),
-                     read_.codes());
+  walked_parts(trace_contents& trace, parts_inputs const& inputs)
+      : trace_(trace),
+        inputs_(inputs),
+        kernels_(trace),
+        counters_(trace, std::nullopt, range_scope::process),
+        peaks_(find_peaks(trace, counters_)),
+        places_(trace, inputs.step_name) {
+    for (auto const name : tables) asked_.push_back(*parse_report(name));
+    stats_.emplace(trace, selection(), range_scope::process, asked_);
+    stats_->share(kernels_, counters_);
+    read();
   }
 
-  std::string roofline_of(std::size_t max_rows) {
-    if (roofs_) return roofline_document(trace_, read_, *roofs_, peaks_, max_rows);
+  roofline_reading const& counters() const noexcept { return counters_; }
+  undisturbed_lengths const& undisturbed() const noexcept { return undisturbed_; }
+
+  /// Once: what it is made from is not kept.
+  std::string stats(watched_kernels& watched) {
+    auto text = tables_document(watched);
+    stats_.reset();
+    return text;
+  }
+
+  /// {"missing": "why"} where nothing was counted.
+  std::string roofline_of() {
+    if (roofs_) return roofline_document(trace_, counters_, *roofs_, peaks_, inputs_.max_rows);
     json_members members;
     members.add_text("missing", trace_.without_counters());
     return std::move(members).take();
   }
 
-  std::string ranges(parts_inputs const& inputs, report::ledger const& time) {
+  std::string ranges(report::ledger const& time) {
     std::optional<counted_ranges> counted;
-    if (roofs_) counted.emplace(counted_ranges{read_, *roofs_});
-    return range_document(trace_, inputs.step_name, time, counted ? &*counted : nullptr,
-                          inputs.max_paths);
+    if (roofs_) counted.emplace(counted_ranges{counters_, *roofs_});
+    return places_.document(time, counted ? &*counted : nullptr, inputs_.max_paths);
   }
 
  private:
+  void read() {
+    capture_walk walk(trace_.file());
+    counters_.join(walk, true);
+    stats_->join(walk);
+    places_.join(walk, kernels_);
+    note_undisturbed(kernels_, undisturbed_);
+    kernels_.join(walk);
+    walk.run();
+    kernels_.finish();
+    counters_.finish();
+    stats_->finish_reading();
+    if (counters_.has_counters())
+      roofs_.emplace(counters_.metrics(), counters_.times(), counters_.devices(), trace_.shapes(),
+                     counters_.codes());
+  }
+
+  std::string tables_document(watched_kernels& watched) {
+    std::vector<finished_report> reports;
+    for (auto const& one : asked_) {
+      reports.push_back(stats_->finish(one));
+      name_missing(reports.back(), one.kind);
+    }
+    watched = kernels_to_watch(reports, inputs_.max_kernels);
+    json_members members;
+    for (auto const& report : reports)
+      members.add(report.table.name) += table_document(report, inputs_.max_rows);
+    return std::move(members).take();
+  }
+
   trace_contents& trace_;
-  roofline_reading read_;
+  parts_inputs const& inputs_;
+  summed_kernels kernels_;
+  roofline_reading counters_;
   moments peaks_;
+  range_places places_;
+  undisturbed_lengths undisturbed_;
+  std::vector<chosen_report> asked_;
+  std::optional<trace_pass> stats_;
   std::optional<roofline> roofs_;
 };
 
@@ -158,8 +199,8 @@ void add_timeline(std::vector<page::data_block>& blocks, page::timeline_document
 /// Gives the records of a capture to the details of its kernels.
 class details_listener final : public page::record_listener {
  public:
-  details_listener(page::kernel_details& to, trace_contents& trace)
-      : to_(to), undisturbed_(undisturbed_lengths(trace)) {}
+  details_listener(page::kernel_details& to, undisturbed_lengths const& undisturbed)
+      : to_(to), undisturbed_(undisturbed) {}
 
   void add(captured_range const& range) override { to_.open(range); }
   void add(captured_kernel const& kernel) override {
@@ -172,14 +213,15 @@ class details_listener final : public page::record_listener {
 
  private:
   page::kernel_details& to_;
-  decltype(undisturbed_lengths(std::declval<trace_contents&>())) const undisturbed_;
+  undisturbed_lengths const& undisturbed_;
 };
 
 /// Of the timeline the first pass; the details of kernels, read in the same, packed.
 std::string read_details(page::timeline_reader& bars, parts_inputs const& inputs,
-                         watched_kernels const& watched, trace_contents& trace) {
+                         watched_kernels const& watched, undisturbed_lengths const& undisturbed,
+                         trace_contents& trace) {
   page::kernel_details details(watched.kernels, watched.signatures, {});
-  details_listener also(details, trace);
+  details_listener also(details, undisturbed);
   bars.read(inputs.advance, also);
   details.finish();
   return page::packed(kernel_document(watched, details, trace));
@@ -190,7 +232,7 @@ struct advice_read {
   explicit advice_read(std::size_t max_bars)
       : limits(max_bars), idle(limits.idle_bars, limits.finer_bars) {}
 
-  result<std::string> read(parts_inputs const& inputs) {
+  result<std::string> read(parts_inputs const& inputs, known_capture const& known) {
     timeline_listener const listener{
         [&](std::vector<step_time> const& all) {
           constexpr std::size_t max_slow = 16;
@@ -203,7 +245,8 @@ struct advice_read {
         [&](std::string const& name, std::vector<step_time> const& all) {
           steps = steps_of(name, all, limits.steps);
         }};
-    auto text = advice_document({{inputs.capture}, {}, inputs.step_name, {}, &listener}, &time);
+    auto text =
+        advice_document({{inputs.capture}, {}, inputs.step_name, {}, &listener, &known}, &time);
     idle.finish();
     return text;
   }
@@ -232,20 +275,21 @@ result<std::string> advice_document(advice_inputs const& inputs, report::ledger*
   return text;
 }
 
-// What analyze says needs as long as all else, and nothing of it: each has a reader of its own.
+// What analyze says and what the timeline shows are read in order of time, each by a thread with a
+// reader of its own, after the one walk for all sums.
 result<capture_parts> read_parts(parts_inputs const& inputs) try {
-  advice_read heard(inputs.max_bars);
-  auto waiting = std::async([&] { return heard.read(inputs); });
-  watched_kernels watched;
-  auto const stats = stats_document(inputs, watched);
-  if (!stats) return error{stats.message()};
   auto opened = capture::reader::open(inputs.capture);
   if (!opened) return error{opened.message()};
   trace_contents trace(*std::move(opened));
+  walked_parts walked(trace, inputs);
+  known_capture const known{trace.file(), walked.counters()};
+  advice_read heard(inputs.max_bars);
+  auto waiting = std::async(std::launch::async, [&] { return heard.read(inputs, known); });
+  watched_kernels watched;
+  auto const stats = page::packed(walked.stats(watched));
   page::timeline_reader bars(inputs.capture, inputs.max_bars);
-  auto details = read_details(bars, inputs, watched, trace);
-  counted_parts counted(trace);
-  auto const roofline = page::packed(counted.roofline_of(inputs.max_rows));
+  auto details = read_details(bars, inputs, watched, walked.undisturbed(), trace);
+  auto const roofline = page::packed(walked.roofline_of());
   auto const advice = waiting.get();
   if (!advice) return error{advice.message()};
   bars.read_finer(heard.to_look_into());
@@ -253,9 +297,9 @@ result<capture_parts> read_parts(parts_inputs const& inputs) try {
   parts.time = std::move(heard.time);
   auto& blocks = parts.blocks;
   blocks.push_back({"analyze", page::packed(*advice)});
-  blocks.push_back({"stats", page::packed(*stats)});
+  blocks.push_back({"stats", stats});
   blocks.push_back({"roofline", roofline});
-  blocks.push_back({"places", page::packed(counted.ranges(inputs, parts.time))});
+  blocks.push_back({"places", page::packed(walked.ranges(parts.time))});
   blocks.push_back({"facts", page::packed(facts_document(inputs.capture, trace))});
   blocks.push_back({"details", std::move(details)});
   add_timeline(blocks, page::document_of(bars.made(), heard.idle, heard.steps));

@@ -1,45 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report_page/range_document.hpp"
 
-#include "host/analysis/numbered_ranges.hpp"
-#include "host/analysis/range_paths.hpp"
 #include "host/report/json_object.hpp"
 #include "host/report/summary_tables.hpp"
-#include "slowed_reading.hpp"
 
 #include <map>
 #include <span>
-#include <type_traits>
 #include <utility>
 
 namespace gpuprof {
 namespace {
-
-template <class Row>
-void add_work(capture::reader& file, slowed_launches const& slowed, range_paths& to,
-              capture::column_set<Row> columns) {
-  file.for_each<Row>(
-      [&](std::span<Row const> rows) {
-        for (auto const& row : rows) {
-          auto length = row.duration;
-          if constexpr (std::is_same_v<Row, kernel_record>)
-            if (auto const instead = slowed.undisturbed(row)) length = *instead;
-          to.add(row, nanoseconds(length));
-        }
-      },
-      columns);
-}
-
-void add_all_work(trace_contents& trace, range_paths& to) {
-  auto const slowed = read_slowed_launches(trace);
-  auto columns =
-      capture::only(&kernel_record::duration, &kernel_record::range, &kernel_record::launched);
-  add_columns_of(slowed, columns);
-  add_work<kernel_record>(trace.file(), slowed, to, columns);
-  add_work<graph_record>(trace.file(), slowed, to, {});
-  add_work<copy_record>(trace.file(), slowed, to, {});
-  add_work<memset_record>(trace.file(), slowed, to, {});
-}
 
 /// What was reached in each place, by its number.
 std::map<std::string, roofline_row> figures_of(bounded_paths const& made,
@@ -97,21 +67,38 @@ void append_slow_steps(report::json_object& o, report::ledger const& time) {
 
 }  // namespace
 
-std::string range_document(trace_contents& trace, std::string const& step_name,
-                           report::ledger const& time, counted_ranges const* counted,
-                           std::size_t max_paths) {
-  auto const& tree = trace.ranges();
-  numbered_ranges const lines(tree, trace.text(), number_steps(tree, trace.text(), step_name));
-  range_paths paths(tree, trace.open(), trace.launched(range_scope::process),
-                    [&](traced_range const& range) { return lines.line_of(key_of(range)); });
-  if (!tree.empty()) add_all_work(trace, paths);
-  auto const made = paths.bounded(max_paths);
+range_places::range_places(trace_contents& trace, std::string const& step_name)
+    : trace_(trace),
+      lines_(trace.ranges(), trace.text(), number_steps(trace.ranges(), trace.text(), step_name)),
+      paths_(trace.ranges(), trace.open(), trace.launched(range_scope::process),
+             [this](traced_range const& range) { return lines_.line_of(key_of(range)); }) {}
+
+template <class Row>
+void range_places::join_others(capture_walk& walk) {
+  walk.add_each<Row>({}, [this](Row const& row) { paths_.add(row, nanoseconds(row.duration)); });
+}
+
+void range_places::join(capture_walk& walk, summed_kernels& kernels) {
+  if (trace_.ranges().empty()) return;
+  kernels.add(
+      capture::only(&kernel_record::duration, &kernel_record::range, &kernel_record::launched),
+      [this](std::span<kernel_record const> some, bool) {
+        for (auto const& kernel : some) paths_.add(kernel, nanoseconds(kernel.duration));
+      });
+  join_others<graph_record>(walk);
+  join_others<copy_record>(walk);
+  join_others<memset_record>(walk);
+}
+
+std::string range_places::document(report::ledger const& time, counted_ranges const* counted,
+                                   std::size_t max_paths) const {
+  auto const made = paths_.bounded(max_paths);
   auto const figures = figures_of(made, counted);
   auto const name_of_path = [&](range_path const& path) {
     if (path.joined > 0) return std::string();
-    auto const shared = lines.name_of_line(path.key);
-    if (shared.empty()) return report::range_name(path.key, trace.text());
-    auto const domain = std::string(trace.text()(path.key.domain));
+    auto const shared = lines_.name_of_line(path.key);
+    if (shared.empty()) return report::range_name(path.key, trace_.text());
+    auto const domain = std::string(trace_.text()(path.key.domain));
     return (domain.empty() ? "" : domain + ":") + shared;
   };
   std::string text;

@@ -3,10 +3,14 @@
 // and what was reached in each place.
 #pragma once
 
+#include "host/analysis/numbered_ranges.hpp"
+#include "host/analysis/range_paths.hpp"
 #include "host/analysis/roofline.hpp"
+#include "host/reading/capture_walk.hpp"
+#include "host/reading/roofline_reading.hpp"
+#include "host/reading/summed_kernels.hpp"
 #include "host/reading/trace_contents.hpp"
 #include "host/report/ledger_table.hpp"
-#include "roofline_reading.hpp"
 
 #include <cstddef>
 #include <string>
@@ -19,12 +23,30 @@ struct counted_ranges {
   roofline const& roofs;
 };
 
-/// {"paths": [{"name", "parent", "style", "joined", "instances", "cpu_ns", "own_cpu_ns", "gpu_ns",
-/// "own_gpu_ns", "operations", "flops", "dram_bytes_per_second", "l2_bytes_per_second", "bound_by",
-/// "of_roof"}], "joined", "slow_steps": [...], "slow_beyond_ns"}. `parent`: its place in the list,
-/// or null.
-std::string range_document(trace_contents& trace, std::string const& step_name,
-                           report::ledger const& time, counted_ranges const* counted,
-                           std::size_t max_paths);
+/// Sums the work of a capture by places in its tree of ranges, in a walk.
+class range_places {
+ public:
+  /// `step_name`: the range that is a step; empty: it is found. The trace outlives it.
+  range_places(trace_contents& trace, std::string const& step_name);
+  range_places(range_places const&) = delete;
+  range_places& operator=(range_places const&) = delete;
+
+  void join(capture_walk& walk, summed_kernels& kernels);
+
+  /// After the walk. {"paths": [{"name", "parent", "style", "joined", "instances", "cpu_ns",
+  /// "own_cpu_ns", "gpu_ns", "own_gpu_ns", "operations", "flops", "dram_bytes_per_second",
+  /// "l2_bytes_per_second", "bound_by", "of_roof"}], "joined", "slow_steps": [...],
+  /// "slow_beyond_ns"}. `parent`: its place in the list, or null.
+  std::string document(report::ledger const& time, counted_ranges const* counted,
+                       std::size_t max_paths) const;
+
+ private:
+  template <class Row>
+  void join_others(capture_walk& walk);
+
+  trace_contents& trace_;
+  numbered_ranges lines_;
+  range_paths paths_;
+};
 
 }  // namespace gpuprof

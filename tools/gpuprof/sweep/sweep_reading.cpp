@@ -2,9 +2,9 @@
 #include "sweep/sweep_reading.hpp"
 
 #include "base/readable.hpp"
+#include "host/reading/roofline_reading.hpp"
 #include "host/report/summary_tables.hpp"
 #include "roofline_of_capture.hpp"
-#include "roofline_reading.hpp"
 #include "sweep/payload_groups.hpp"
 
 #include <algorithm>
@@ -174,7 +174,7 @@ swept_result read_sweep(std::string const& path, sweep_question const& question)
     auto const group = groups->of_ranges[tree.index_of(range.id)];
     return group == no_range ? range_key{} : line_of(group);
   });
-  read.read(true);
+  read_alone(trace, read, true);
 
   roofline const roofs(read.metrics(), read.times(), read.devices(), trace.shapes(), read.codes());
   auto works = work_of_groups(read, groups->labels.size());

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "roofline_reading.hpp"
+#include "host/reading/roofline_reading.hpp"
 
 #include "base/readable.hpp"
 #include "base/time.hpp"
 #include "host/analysis/counted_outside.hpp"
-#include "host/reading/trace_contents.hpp"
-#include "progress.hpp"
+#include "text/overview.hpp"
 
 #include <charconv>
 #include <string>
@@ -43,8 +42,6 @@ bool are_few(trace_contents const& trace) {
 
 constexpr std::uint32_t usual_flush_ms = 500, max_flush_ms = 60'000;
 
-/// What a capture says of GPU work that ran and has no record in it.
-///
 /// Why samples of the whole GPU cannot be divided among the work that has records; empty when they
 /// can be: filters left out kernels, or records were lost.
 std::string why_samples_are_not_used(trace_contents const& trace) {
@@ -73,7 +70,7 @@ duration_ns unsure_end(trace_contents const& trace) {
 }
 
 template <class Row, class Take>
-void each(capture::reader& file, Take take, capture::column_set<Row> wanted = {}) {
+void each_row(capture::reader& file, Take take, capture::column_set<Row> wanted = {}) {
   file.for_each<Row>(
       [&](std::span<Row const> rows) {
         for (auto const& row : rows) take(row);
@@ -91,10 +88,10 @@ roofline_reading::roofline_reading(trace_contents& trace, std::optional<device_i
 
 void roofline_reading::read_devices() {
   auto const& text = trace_.text();
-  each<device_record>(trace_.file(), [&](device_record const& device) {
+  each_row<device_record>(trace_.file(), [&](device_record const& device) {
     devices_[device.device] = {std::string(text(device.chip)), measured_roofs(device)};
   });
-  each<peak_record>(trace_.file(), [&](peak_record const& peak) {
+  each_row<peak_record>(trace_.file(), [&](peak_record const& peak) {
     if (auto const device = devices_.find(peak.device); device != devices_.end())
       device->second.roofs.add(peak, text(peak.test));
   });
@@ -106,11 +103,21 @@ void roofline_reading::take_peaks(device_id device, gpu_peaks const& peaks) {
   for (auto const& peak : peaks.results) of->second.roofs.add(peak);
 }
 
-void roofline_reading::read(bool with_ranges) {
+void roofline_reading::join(capture_walk& walk, bool with_ranges) {
   read_counters();
-  if (has_counters() || line_of_ || (with_ranges && declares_work())) {
-    if (exact_.samples() > 0) match();
-    sum_up(with_ranges);
+  reads_work_ = has_counters() || line_of_ || (with_ranges && declares_work());
+  if (!reads_work_) return;
+  if (exact_.samples() > 0) match(walk);
+  sum_up(walk, with_ranges);
+}
+
+void roofline_reading::finish() {
+  if (reads_work_) {
+    if (exact_.samples() > 0) exact_.join();
+    if (range_work_) {
+      range_work_->decide(exact_, times_);
+      ranges_ = range_work_->rows();
+    }
     if (has_counters() && samples_not_used_.empty())
       sampled_.attribute(without_tensor_code(trace_.shapes(), codes_));
   }
@@ -172,42 +179,41 @@ void roofline_reading::bound_samples() {
 void roofline_reading::read_counters() {
   auto& file = trace_.file();
   bound_samples();
-  each<metric_record>(file, [&](auto const& metric) {
+  each_row<metric_record>(file, [&](auto const& metric) {
     exact_.define(metric, trace_.text()(metric.name));
     if (is_wanted(metric.device)) sampled_.define(metric, trace_.text()(metric.name));
   });
-  each<sampled_launch_record>(file, [&](auto const& sample) {
+  each_row<sampled_launch_record>(file, [&](auto const& sample) {
     if (is_wanted(sample.device)) exact_.add(sample);
   });
-  each<launch_metric_record>(file, [&](auto const& value) { exact_.add(value); });
-  each<sampling_window_record>(file, [&](auto const& window) {
+  each_row<launch_metric_record>(file, [&](auto const& value) { exact_.add(value); });
+  each_row<sampling_window_record>(file, [&](auto const& window) {
     if (!is_wanted(window.device)) return;
     sampled_.add(window);
     cost_.add(window);
   });
-  each<metric_sample_record>(file, [&](auto const& sample) { sampled_.add(sample); });
+  each_row<metric_sample_record>(file, [&](auto const& sample) { sampled_.add(sample); });
   sampled_.end_samples();
-  each<kernel_code_record>(file, [&](auto const& code) { codes_.add(code); });
+  each_row<kernel_code_record>(file, [&](auto const& code) { codes_.add(code); });
 }
 
-/// The first pass over the work: what ran in the time of each sample.
-void roofline_reading::match() {
-  auto& file = trace_.file();
+/// What ran in the time of each sample.
+void roofline_reading::match(capture_walk& walk) {
   auto const see = [this](auto const& record) { exact_.see(record); };
   for (auto const& shape : trace_.shapes()) exact_.see(shape);
-  each<kernel_record>(
-      file, see,
+  walk.add_each<kernel_record>(
       capture::only(&kernel_record::start, &kernel_record::duration, &kernel_record::shape,
-                    &kernel_record::device, &kernel_record::correlation, &kernel_record::graph));
-  each<graph_record>(file, see);
-  each<copy_record>(file, see,
-                    capture::only(&copy_record::start, &copy_record::duration, &copy_record::device,
-                                  &copy_record::correlation, &copy_record::graph));
-  each<memset_record>(
-      file, see,
+                    &kernel_record::device, &kernel_record::correlation, &kernel_record::graph),
+      see);
+  walk.add_each<graph_record>({}, see);
+  walk.add_each<copy_record>(
+      capture::only(&copy_record::start, &copy_record::duration, &copy_record::device,
+                    &copy_record::correlation, &copy_record::graph),
+      see);
+  walk.add_each<memset_record>(
       capture::only(&memset_record::start, &memset_record::duration, &memset_record::device,
-                    &memset_record::correlation, &memset_record::graph));
-  exact_.join();
+                    &memset_record::correlation, &memset_record::graph),
+      see);
 }
 
 std::vector<range_work> roofline_reading::ranges_by_place(
@@ -217,47 +223,39 @@ std::vector<range_work> roofline_reading::ranges_by_place(
                      : std::vector<range_work>();
 }
 
-/// The second: who ran how long, and in which ranges.
-void roofline_reading::sum_up(bool with_ranges) {
-  auto& file = trace_.file();
-  auto& ranges = range_work_;
+/// How long each workload ran, and in which ranges.
+void roofline_reading::sum_up(capture_walk& walk, bool with_ranges) {
   std::map<range_id, range_declaration> declared;
   if (with_ranges) {
-    each<range_begin>(
-        file,
+    each_row<range_begin>(
+        trace_.file(),
         [&](range_begin const& range) {
           range_declaration const work{range.declared_flops, range.declared_bytes};
           if (work.flops > 0 || work.bytes > 0) declared[range.range] = work;
         },
         capture::only(&range_begin::range, &range_begin::declared_flops,
                       &range_begin::declared_bytes));
-    ranges.emplace(trace_.ranges(), trace_.open(), trace_.launched(scope_), declared,
-                   line_of_ ? line_of_ : listed_by_name);
+    range_work_.emplace(trace_.ranges(), trace_.open(), trace_.launched(scope_), declared,
+                        line_of_ ? line_of_ : listed_by_name);
   }
-  progress_line progress("reading " + file.path(), file.row_count<kernel_record>());
-  auto const take = [&](auto const& record) {
+  auto const take = [this](auto const& record) {
     // What the filter leaves out ran in the samples all the same.
     sampled_.see(record, times_.id_of(record));
     if (!is_wanted(record.device) || (wanted_ != nullptr && !wanted_->keeps(record))) return;
     auto const seen = times_.add(record);
     cost_.add(record, seen);
-    if (ranges) ranges->add(record, seen);
+    if (range_work_) range_work_->add(record, seen);
   };
-  file.for_each<kernel_record>(
-      [&](std::span<kernel_record const> kernels) {
-        for (auto const& kernel : kernels) take(kernel);
-        progress.advance(kernels.size());
-      },
+  walk.add_each<kernel_record>(
       capture::only(&kernel_record::start, &kernel_record::duration, &kernel_record::shape,
                     &kernel_record::device, &kernel_record::correlation, &kernel_record::graph,
                     &kernel_record::range, &kernel_record::launched, &kernel_record::thread,
-                    &kernel_record::stream));
-  each<graph_record>(file, take);
-  if (sampled_.has_samples()) {
-    each<copy_record>(file, [this](auto const& copy) { sampled_.see(copy); });
-    each<memset_record>(file, [this](auto const& fill) { sampled_.see(fill); });
-  }
-  if (ranges) ranges_ = ranges->rows();
+                    &kernel_record::stream),
+      take);
+  walk.add_each<graph_record>({}, take);
+  if (!sampled_.has_samples()) return;
+  walk.add_each<copy_record>({}, [this](auto const& copy) { sampled_.see(copy); });
+  walk.add_each<memset_record>({}, [this](auto const& fill) { sampled_.see(fill); });
 }
 
 }  // namespace gpuprof

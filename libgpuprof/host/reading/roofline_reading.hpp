@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads what counters tell from a capture: counters first, then all GPU work, twice.
+// Reads what counters tell from a capture: counters first, then all GPU work, in one pass.
 #pragma once
 
 #include "host/analysis/rank_readings.hpp"
@@ -7,6 +7,7 @@
 #include "host/analysis/sampling/sample_attribution.hpp"
 #include "host/analysis/sampling/sampling_cost.hpp"
 #include "host/analysis/selection.hpp"
+#include "host/reading/capture_walk.hpp"
 #include "host/reading/trace_contents.hpp"
 
 #include <memory>
@@ -14,7 +15,7 @@
 
 namespace gpuprof {
 
-/// Does not move once read: its parts refer to each other.
+/// Does not move once joined: its parts refer to each other.
 class roofline_reading {
  public:
   /// Work on this device alone, and, of all samples, with what is selected; both may be left out.
@@ -23,17 +24,19 @@ class roofline_reading {
   roofline_reading(roofline_reading const&) = delete;
   roofline_reading& operator=(roofline_reading const&) = delete;
 
-  /// Before read(): peaks of this GPU that are not in the capture.
+  /// Before join(): peaks of this GPU that are not in the capture.
   void take_peaks(device_id device, gpu_peaks const& peaks);
 
-  /// Before read(): ranges are listed by this, not by their names; and times are read also where
+  /// Before join(): ranges are listed by this, not by their names; and times are read also where
   /// nothing was counted.
   void group_ranges(range_grouping line_of) { line_of_ = std::move(line_of); }
 
   /// `with_ranges`: the lines of ranges are wanted.
-  void read(bool with_ranges);
+  void join(capture_walk& walk, bool with_ranges);
+  /// After the walk.
+  void finish();
 
-  /// After read(): what another rank of the job read of the same kernels, where this one did not.
+  /// After finish(): what another rank of the job read of the same kernels, where this one did not.
   /// How many kernels that is.
   std::size_t take_readings(roofline_reading const& other, std::uint32_t rank);
 
@@ -44,13 +47,13 @@ class roofline_reading {
   /// Why samples in time say nothing in this capture; empty when they do.
   std::string const& samples_not_used() const noexcept { return samples_not_used_; }
   std::optional<sampling_price> price() const { return cost_.price(); }
-  /// After read(): graphs around which counters ran, whose kernels are known as well.
+  /// After finish(): graphs around which counters ran, whose kernels are known as well.
   std::uint64_t graphs_read() const;
   workload_metrics const& metrics() const noexcept { return *metrics_; }
   workload_times const& times() const noexcept { return times_; }
   std::map<device_id, roofline_device> const& devices() const noexcept { return devices_; }
   std::vector<range_work> const& ranges() const noexcept { return ranges_; }
-  /// The same by places, as range_workloads has it; after read(true).
+  /// The same by places, as range_workloads has it; after join() with ranges.
   std::vector<range_work> ranges_by_place(std::span<std::uint32_t const> place_of_range,
                                           std::span<std::uint32_t const> place_around) const;
   /// What the machine code of kernels holds, where it was seen.
@@ -63,8 +66,8 @@ class roofline_reading {
   bool declares_work();
   void read_counters();
   void bound_samples();
-  void match();
-  void sum_up(bool with_ranges);
+  void match(capture_walk& walk);
+  void sum_up(capture_walk& walk, bool with_ranges);
   bool is_wanted(device_id device) const noexcept { return !device_ || device == *device_; }
 
   trace_contents& trace_;
@@ -79,6 +82,7 @@ class roofline_reading {
   workload_times times_{exact_};
   sampling_cost cost_;
   std::map<device_id, roofline_device> devices_;
+  bool reads_work_ = false;
   std::optional<range_workloads> range_work_;
   std::vector<range_work> ranges_;
   kernel_codes codes_;

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// One pass over the tables of a capture, in file order, that serves any number of consumers.
+#pragma once
+
+#include "capture/reader.hpp"
+#include "host/reading/time_order.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace gpuprof {
+
+/// Is told how many rows more were read.
+using read_progress = std::function<void(std::uint64_t)>;
+
+/// Each table is decoded once, with all columns that its consumers want. Tables come in the order
+/// in which they were first added, and consumers of a table in the order in which they were added.
+/// The pass also notes the times of blocks, so that rows can be read in order of time after it
+/// without another look (ordered_rows).
+///
+///   capture_walk walk(trace.file());
+///   walk.add<kernel_record>(capture::only(&kernel_record::duration), [&](auto kernels) { ... });
+///   walk.run();
+class capture_walk {
+ public:
+  /// The reader outlives it.
+  explicit capture_walk(capture::reader& file) : file_(file) {}
+
+  /// `take(std::span<Row const>)` gets all rows of the table, some hundred at a time.
+  template <class Row, class Take>
+  void add(capture::column_set<Row> const& wanted, Take take) {
+    auto& table = table_of<Row>();
+    table.wanted.insert(wanted);
+    table.takers.emplace_back(std::move(take));
+  }
+
+  /// `take(Row const&)` gets each row.
+  template <class Row, class Take>
+  void add_each(capture::column_set<Row> const& wanted, Take take) {
+    add<Row>(wanted, [take = std::move(take)](std::span<Row const> rows) mutable {
+      for (auto const& row : rows) take(row);
+    });
+  }
+
+  /// In all tables that were added.
+  std::uint64_t rows() const {
+    std::uint64_t sum = 0;
+    for (auto const& table : tables_) sum += table->rows(file_);
+    return sum;
+  }
+
+  void run(read_progress const& progress = {}) {
+    for (auto const& table : tables_) table->read(file_, progress);
+  }
+
+ private:
+  struct any_table {
+    virtual ~any_table() = default;
+    virtual std::uint64_t rows(capture::reader const& file) const = 0;
+    virtual void read(capture::reader& file, read_progress const& progress) = 0;
+    std::uint16_t number = 0;
+  };
+  template <class Row>
+  struct one_table final : any_table {
+    capture::column_set<Row> wanted = capture::column_set<Row>::none();
+    std::vector<std::function<void(std::span<Row const>)>> takers;
+
+    std::uint64_t rows(capture::reader const& file) const override { return file.row_count<Row>(); }
+    void read(capture::reader& file, read_progress const& progress) override {
+      for (auto const block : file.blocks_of<Row>()) {
+        std::optional<capture::block_times> times;
+        file.for_each_in<Row>(
+            block,
+            [&](std::span<Row const> some) {
+              for (auto const& take : takers) take(some);
+              if constexpr (has_time<Row>) widen(times, some);
+              if (progress) progress(some.size());
+            },
+            wanted);
+        if (has_times() && times) file.note_times(block, *times);
+      }
+    }
+    bool has_times() const noexcept {
+      if constexpr (has_time<Row>)
+        return wanted.has(capture::only(time_member<Row>()));
+      else
+        return false;
+    }
+  };
+
+  template <class Row>
+  one_table<Row>& table_of() {
+    constexpr auto number = capture::table<Row>::number;
+    auto const known = std::find_if(tables_.begin(), tables_.end(),
+                                    [](auto const& table) { return table->number == number; });
+    if (known != tables_.end()) return static_cast<one_table<Row>&>(**known);
+    auto made = std::make_unique<one_table<Row>>();
+    made->number = number;
+    auto& table = *made;
+    tables_.push_back(std::move(made));
+    return table;
+  }
+
+  capture::reader& file_;
+  std::vector<std::unique_ptr<any_table>> tables_;
+};
+
+}  // namespace gpuprof
