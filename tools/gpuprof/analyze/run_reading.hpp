@@ -6,6 +6,7 @@
 #include "host/analysis/declared_launches.hpp"
 #include "host/analysis/selection.hpp"
 #include "host/analysis/timeline/timeline_pass.hpp"
+#include "host/reading/roofline_reading.hpp"
 #include "host/reading/trace_contents.hpp"
 
 #include <functional>
@@ -14,8 +15,6 @@
 #include <vector>
 
 namespace gpuprof {
-
-class roofline_reading;
 
 struct step_time {
   timestamp_ns begin, end;
