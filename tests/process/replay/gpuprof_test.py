@@ -23,7 +23,7 @@ RECORDED_OPERATIONS = {
     "graph": {"kernels": 20 * 100, "mixed": 5 * (3 + 2)},
     "threads_nvtx": {"iteration": 8 * 25 * 2, "model:forward": 8 * 25 * 2, "innér": 8 * 25},
     "train_step": {"step 0": 72, "step 1": 42, "step 2": 42, "step 3": 42, "step 4": 42,
-                   "data": 5 * 2, "forward": 157, "backward": 5, "optimizer": 68},
+                   "data": 5 * 2, "forward": 157, "backward": 5, "optimiser": 68},
 }
 SESSIONS = pathlib.Path(processes.path("RECORDED_SESSIONS"))
 PLAN = dict(threads=THREADS, launches=LAUNCHES, graphs=GRAPHS, nodes=NODES, copies=COPIES, kernel_ns=1000)

@@ -20,7 +20,7 @@ for step in range(5):
                 loss = torch.nn.functional.cross_entropy(model(x).reshape(-1, 16).float(), y)
         with torch.cuda.nvtx.range("backward"):
             loss.backward()
-        with torch.cuda.nvtx.range("optimizer"):
+        with torch.cuda.nvtx.range("optimiser"):
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
 torch.cuda.synchronize()

@@ -9,7 +9,7 @@
 
 #include <limits>
 
-using namespace gpuprof::host::report;
+using namespace gpuprof::text;
 
 namespace {
 
